@@ -77,6 +77,9 @@ struct SegmentedImage {
 };
 
 struct SegmentWishes {
+  // Of each image, in their order, an image of its sides that is black where nobody needs to look: windows there are
+  // left out. Empty: everywhere.
+  std::span<const ArrayView> regions;
   bool probabilities = true;            // false: `probability` stays empty, and takes no memory
   const CancelToken* cancel = nullptr;  // looked at until the call returns
 };

@@ -190,19 +190,27 @@ class Segmenter:
         """(height, width) of a window, in pixels."""
         return tuple(self._segmenter.window)
 
-    def __call__(self, images, *, probability=True):
+    def __call__(self, images, *, roi=None, probability=True):
         """`images` is one image or several: uint8 `[height, width]`, gray, or `[height, width, 3]`, RGB, with any strides; NumPy
         arrays, tensors of torch on the CPU, pictures of Pillow, or whatever has DLPack or the buffer protocol, read where it
-        lies. An array `[images, height, width, 3]` is several; several are faster together than one by one. Without
-        `probability` the maps, of four bytes a pixel and class, are not kept.
+        lies. An array `[images, height, width, 3]` is several; several are faster together than one by one.
+        `roi` is an image of the same sides, uint8 or bool, or a list of one for each image: windows where it is black are left
+        out. Without `probability` the maps, of four bytes a pixel and class, are not kept.
 
         Returns a Segmented of one image, a list of several. Where an image cannot be used that is raised, with its number.
         Ctrl-C ends it within a second.
         """
         one = is_one_image(images)
         listed = [image_array(images)] if one else [image_array(image) for image in images]
-        made = [Segmented(each) for each in self._segmenter.segment(listed, bool(probability))]
+        regions = [] if roi is None else [_region(roi)] if one else [_region(each) for each in roi]
+        made = [Segmented(each) for each in self._segmenter.segment(listed, regions, bool(probability))]
         return made[0] if one else made
+
+
+def _region(roi):
+    """As it is; of NumPy's booleans their bytes."""
+    roi = image_array(roi)
+    return roi.view("uint8") if getattr(getattr(roi, "dtype", None), "kind", "") == "b" else roi
 
 
 def refuse_unknown_option(options):
@@ -212,7 +220,8 @@ def refuse_unknown_option(options):
     job = {keyword_of(option["name"]) for option in _jobs.described()["segment"]["options"]}
     for name in options:
         if name in job and name not in _options():
-            raise UsageError("usage", "it is about files, and a Segmenter takes arrays", name, "millrace.segment() has it")
+            remedy = "hand it in with the image: segmenter(image, roi=...)" if name == "roi" else "millrace.segment() has it"
+            raise UsageError("usage", "it is about files, and a Segmenter takes arrays", name, remedy)
     refuse_unknown(options, _options(), "millrace.Segmenter")
 
 

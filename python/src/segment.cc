@@ -55,6 +55,15 @@ nb::dict as_dict(SegmentedImage&& image, bool probabilities) {
   return out;
 }
 
+std::vector<ArrayView> views_of(const nb::list& images, const char* name, std::vector<Held>& arrays) {
+  std::vector<ArrayView> out;
+  for (nb::handle image : images) {
+    arrays.push_back(held(image, name));
+    out.push_back(arrays.back().view);
+  }
+  return out;
+}
+
 // Paths and options are bytes, as of jobs.
 class PySegmenter {
  public:
@@ -68,16 +77,12 @@ class PySegmenter {
 
   Segmenter& get() { return segmenter_.get(); }
 
-  nb::list segment(const nb::list& images, bool probabilities) {
+  nb::list segment(const nb::list& images, const nb::list& regions, bool probabilities) {
     const Segmenter& segmenter = segmenter_.get();
     std::vector<Held> arrays;
-    std::vector<ArrayView> views;
-    for (nb::handle image : images) {
-      arrays.push_back(held(image, "image"));
-      views.push_back(arrays.back().view);
-    }
+    const std::vector<ArrayView> views = views_of(images, "image", arrays), where = views_of(regions, "roi", arrays);
     std::vector<SegmentedImage> made;
-    interruptible([&](const CancelToken& cancel) { made = segmenter.segment(views, {probabilities, &cancel}); });
+    interruptible([&](const CancelToken& cancel) { made = segmenter.segment(views, {where, probabilities, &cancel}); });
     nb::list out;
     for (SegmentedImage& image : made) out.append(as_dict(std::move(image), probabilities));
     return out;
@@ -97,7 +102,7 @@ void bind_segment(nb::module_& m) {
       .def_prop_ro("precision", [](PySegmenter& s) { return s.get().precision(); })
       .def_prop_ro("window",
                    [](PySegmenter& s) { return nb::make_tuple(s.get().window_height(), s.get().window_width()); })
-      .def("segment", &PySegmenter::segment, nb::arg("images"), nb::arg("probabilities"));
+      .def("segment", &PySegmenter::segment, nb::arg("images"), nb::arg("regions"), nb::arg("probabilities"));
 }
 
 }  // namespace millrace::python

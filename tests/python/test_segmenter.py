@@ -147,6 +147,34 @@ def test_whatever_an_image_is_its_mask_is_the_same(collection):
     assert same(turned(wide[::2, 4:-5]).probability, turned(image).probability)
 
 
+def test_where_to_look(collection, tmp_path):
+    folder, images = collection
+    image = images["1.png"]
+    region = np.zeros(image.shape[:2], np.uint8)
+    region[30:50, 60:70] = 255
+    (tmp_path / "photos").mkdir()
+    Image.fromarray(image).save(tmp_path / "photos" / "1.png")
+    Image.fromarray(region).save(tmp_path / "roi.png")
+    (tmp_path / "m.onnx").write_bytes((folder / "m.onnx").read_bytes())
+    out, said = by_program(tmp_path, "--roi", tmp_path / "roi.png")
+    segmenter = millrace.Segmenter(folder / "m.onnx")
+    for roi in (region, region > 0, np.repeat(region, 3).reshape(*region.shape, 3), np.asfortranarray(region)):
+        made = segmenter(image, roi=roi)
+        check(made, out, said, "1.png")
+        assert made.left_out > 0
+    both = segmenter([image, images["gray0.png"]], roi=[region, np.zeros((50, 61), bool)])
+    check(both[0], out, said, "1.png")
+    assert both[1].windows == 0 and not both[1].mask.any() and not both[1].probability.any()
+    for roi, words in ((region[:9], "the region of image: it is 101 x 9"), (region.astype(float), "float64 [90, 101]"), ([region], "list is no array")):
+        with pytest.raises(millrace.Error) as raised:
+            segmenter(image, roi=roi)
+        assert words in str(raised.value)
+    with pytest.raises(millrace.UsageError, match="there are 1, of 2 images"):
+        segmenter([image, image], roi=[region])
+    with pytest.raises(millrace.UsageError, match="windows are cut of the square"):
+        millrace.Segmenter(folder / "m.onnx", preprocess="square", size=64)(image, roi=region)
+
+
 # ---- several networks, several outputs, classes of images
 
 OUTPUTS = {
@@ -231,7 +259,7 @@ def test_what_is_no_image_is_named(collection, wrong, words):
 
 @pytest.mark.parametrize("options, subject, words", [
     ({"overlop": 0.5}, "millrace.Segmenter", "did you mean 'overlap'"), ({"padding": "reflect"}, "millrace.Segmenter", "did you mean 'pad'"),
-    ({"output": "masks"}, "output", "takes arrays"), ({"write": "mask"}, "write", "millrace.segment() has it"), ({"roi": "a.png"}, "roi", "files"),
+    ({"output": "masks"}, "output", "takes arrays"), ({"write": "mask"}, "write", "millrace.segment() has it"), ({"roi": "a.png"}, "roi", "segmenter(image, roi=...)"),
     ({"device": "cpu"}, "device", "takes arrays"), ({"overlap": 1}, "overlap", "from 0 to 0.9999"), ({"overlap": "much"}, "overlap", "much"),
     ({"tta": "x"}, "tta", "none"), ({"tta": True}, "tta", "true"), ({"tta_mean": "raw"}, "tta-mean", "--tta h, w or hw"), ({"threads": -1}, "threads", "0"),
     ({"size": 64}, "size", "--preprocess"), ({"precision": "auto"}, "precision", "f32 or bf16"), ({"precision": "auto=0.9"}, "precision", "f32 or bf16"),

@@ -29,13 +29,17 @@ Cutter::Cutter(const Options& options, const Setup& setup, const std::string& pa
     : Cutter(options, setup, open_rows(options, setup, path, context), path) {
   if (const std::string roi = region_path(options, name); !roi.empty()) {
     try {
-      region_.emplace(roi, *y_, *x_, decode_options(options.files, context));
+      look_in(open_region_rows(roi, decode_options(options.files, context)), roi);
     } catch (const Failure& failure) {
       // Whoever reads it looks for the photograph.
       throw Failure(failure.error().code, "--roi: " + failure.error().message(), path);
     }
-    source_ += "; " + region_->source();
   }
+}
+
+void Cutter::look_in(std::unique_ptr<Rows> region, const std::string& name) {
+  region_.emplace(std::move(region), name, *y_, *x_);
+  source_ += "; " + region_->source();
 }
 
 Bytes Cutter::needs() const {
@@ -48,7 +52,9 @@ void Cutter::begin(std::uint64_t first_row, const std::string& folder) {
   row_ = first_row;
   rows_->begin(folder);
   band_.resize(static_cast<std::size_t>(y_->window()) * rows_->row_bytes());
-  if (region_) touched_.resize(static_cast<std::size_t>(y_->window()) * x_->starts().size());
+  if (!region_) return;
+  region_->begin();
+  touched_.resize(static_cast<std::size_t>(y_->window()) * x_->starts().size());
 }
 
 // Rows of the picture before this one are in the band, as far as it reaches back.

@@ -22,8 +22,10 @@ class Cutter {
   // `name` is below the folder of results. Failure where it cannot be decoded, or padded.
   Cutter(const Options& options, const Setup& setup, const std::string& path, const std::string& name,
          RunContext& context);
-  // All of them; `name` is what messages call the picture. Failure where it cannot be padded.
+  // `name` is what messages call the picture. Failure where it cannot be padded.
   Cutter(const Options& options, const Setup& setup, std::unique_ptr<Rows> rows, const std::string& name);
+  // Before begin(): windows where these are black are left out. Failure where their sides are others.
+  void look_in(std::unique_ptr<Rows> region, const std::string& name);
 
   const window::Axis& y() const { return *y_; }
   const window::Axis& x() const { return *x_; }

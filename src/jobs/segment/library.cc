@@ -122,6 +122,7 @@ class Call {
         const std::string name = name_of(k);
         const Setup& setup = networks_.setup();
         of.reset(new Picture{name, Cutter(options_, setup, rows_of(setup, images_[k], name), name), {}, {}});
+        if (!wishes_.regions.empty()) of->cutter.look_in(region_rows_of(wishes_.regions[k]), "the region of " + name);
       }
       if (!of->collector) {
         const Bytes wanted = of->cutter.needs() + Collector::needs(networks_.setup(), of->cutter, false);
@@ -231,6 +232,13 @@ std::int64_t Segmenter::window_width() const { return state_->networks->setup().
 std::vector<SegmentedImage> Segmenter::segment(std::span<const ArrayView> images, const SegmentWishes& wishes) const {
   throw_if_forked_behind_threads();
   for (const ArrayView& image : images) check_image(image);
+  for (const ArrayView& region : wishes.regions) check_image(region);
+  if (!wishes.regions.empty()) {
+    if (wishes.regions.size() != images.size())
+      throw Failure(ErrorCode::usage, fmt::format("there are {}, of {} images", wishes.regions.size(), images.size()),
+                    "regions", "give one of each image");
+    segment::refuse_region_of_square(state_->networks->setup());
+  }
   segment::Working working(state_->described.running.threads, *state_->budget, wishes.cancel);
   // As long as another thread's call has the networks.
   std::unique_lock lock(state_->mutex, std::defer_lock);

@@ -1,7 +1,6 @@
 #include "src/jobs/segment/region.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,12 +9,6 @@
 #include "src/base/text.h"
 
 namespace millrace::segment {
-namespace {
-
-constexpr Bytes kAhead = 1_MiB;
-
-}  // namespace
-
 std::string region_path(const Options& options, const std::string& name) {
   std::error_code error;
   if (options.roi.empty() || !std::filesystem::is_directory(options.roi, error)) return options.roi;
@@ -32,36 +25,23 @@ std::string region_path(const Options& options, const std::string& name) {
                 "", "add one, all white to look everywhere");
 }
 
-std::string state_text(const FileReader& file) {
-  struct stat info {};
-  ::fstat(file.descriptor(), &info);
-  return fmt::format("{}:{} {} bytes, {}.{:09} {}.{:09}", info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec,
-                     info.st_mtim.tv_nsec, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
-}
-
-Region::Region(const std::string& path, const window::Axis& y, const window::Axis& x, DecodeOptions decoding) : x_(x) {
-  decoding.gray = true;
-  auto file = FileReader::open(path).or_throw();
-  source_ = state_text(*file);
-  rows_ = PictureRows::open(std::move(file), std::move(decoding), kAhead).or_throw();
-  const PictureInfo& info = rows_->info();
-  if (info.width != x.size() || info.height != y.size()) {
+Region::Region(std::unique_ptr<Rows> rows, const std::string& name, const window::Axis& y, const window::Axis& x)
+    : x_(x), rows_(std::move(rows)) {
+  if (rows_->width() != x.size() || rows_->height() != y.size()) {
     throw Failure(ErrorCode::bad_data,
-                  fmt::format("it is {} x {}, and the picture that it tells where to look in {} x {}", info.width,
-                              info.height, x.size(), y.size()),
-                  path, "--roi takes a picture of the same sides");
+                  fmt::format("it is {} x {}, and the picture that it tells where to look in {} x {}", rows_->width(),
+                              rows_->height(), x.size(), y.size()),
+                  name, "--roi takes a picture of the same sides");
   }
   row_.resize(rows_->row_bytes());
   before_.resize(static_cast<std::size_t>(x.size()) + 1);
 }
 
-Bytes Region::needs() const {
-  return rows_->info().decoder_memory + kAhead + Bytes{row_.size() + before_.size() * sizeof before_[0]};
-}
+Bytes Region::needs() const { return rows_->needs() + Bytes{row_.size() + before_.size() * sizeof before_[0]}; }
 
 void Region::take(std::uint8_t* touched) {
-  rows_->take(1, row_.data()).or_throw();
-  const std::size_t channels = row_.size() / (before_.size() - 1);
+  rows_->take(row_.data());
+  const std::size_t channels = rows_->pixel();
   for (std::size_t j = 0; j + 1 < before_.size(); ++j) {
     bool black = true;
     for (std::size_t c = 0; c < channels; ++c) black = black && row_[j * channels + c] == 0;
@@ -75,6 +55,6 @@ void Region::take(std::uint8_t* touched) {
   }
 }
 
-std::string Region::finish() { return hex_of_bytes(rows_->finish().or_throw().hash); }
+std::string Region::finish() { return hex_of_bytes(rows_->finish().hash); }
 
 }  // namespace millrace::segment

@@ -1,10 +1,12 @@
 #include "src/jobs/segment/rows.h"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
 
-#include "src/jobs/segment/region.h"
 #include "src/kernels/luma/luma.h"
 #include "src/memory/buffer.h"
 
@@ -12,12 +14,13 @@ namespace millrace::segment {
 namespace {
 
 // Rows that lie decoded: enough that the decoder works while windows are cut.
-constexpr Bytes kAhead = 4_MiB;
+constexpr Bytes kAhead = 4_MiB, kAheadOfRegion = 1_MiB;
 
 // As the decoder gives them.
 class OwnRows : public Rows {
  public:
-  OwnRows(std::unique_ptr<PictureRows> rows, bool gray, std::string source) : rows_(std::move(rows)) {
+  OwnRows(std::unique_ptr<PictureRows> rows, bool gray, std::string source, Bytes ahead)
+      : rows_(std::move(rows)), ahead_(ahead) {
     info_ = rows_->info();
     source_ = std::move(source);
     pixel_ = gray ? 1 : static_cast<std::size_t>(info_.channels);
@@ -26,7 +29,7 @@ class OwnRows : public Rows {
   std::int64_t width() const override { return info_.width; }
   std::int64_t height() const override { return info_.height; }
   std::size_t pixel() const override { return pixel_; }
-  Bytes needs() const override { return Bytes{rows_->row_bytes()} + info_.decoder_memory + kAhead; }
+  Bytes needs() const override { return Bytes{rows_->row_bytes()} + info_.decoder_memory + ahead_; }
   bool is_spooled() const override { return rows_->is_held_whole(); }
   void begin(const std::string& folder) override {
     if (is_spooled() && !folder.empty()) rows_->spool(folder);
@@ -41,6 +44,7 @@ class OwnRows : public Rows {
 
  private:
   std::unique_ptr<PictureRows> rows_;
+  const Bytes ahead_;
   std::size_t pixel_ = 3;
   Buffer<std::uint8_t> color_;  // a row of which luma is made
 };
@@ -160,6 +164,13 @@ class SquareRows : public Rows {
 
 }  // namespace
 
+std::string state_text(const FileReader& file) {
+  struct stat info {};
+  ::fstat(file.descriptor(), &info);
+  return fmt::format("{}:{} {} bytes, {}.{:09} {}.{:09}", info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec,
+                     info.st_mtim.tv_nsec, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+}
+
 std::unique_ptr<Rows> open_rows(const Options& options, const Setup& setup, const std::string& path,
                                 RunContext& context) {
   DecodeOptions decoding = decode_options(options.files, context);
@@ -182,8 +193,18 @@ std::unique_ptr<Rows> open_rows(const Options& options, const Setup& setup, cons
     };
     return std::make_unique<SquareRows>(info, whole, setup, path, std::move(source));
   }
-  return std::make_unique<OwnRows>(std::move(rows), gray, std::move(source));
+  return std::make_unique<OwnRows>(std::move(rows), gray, std::move(source), kAhead);
 }
+
+std::unique_ptr<Rows> open_region_rows(const std::string& path, DecodeOptions decoding) {
+  decoding.gray = true;
+  auto file = FileReader::open(path).or_throw();
+  std::string source = state_text(*file);
+  auto rows = PictureRows::open(std::move(file), std::move(decoding), kAheadOfRegion).or_throw();
+  return std::make_unique<OwnRows>(std::move(rows), false, std::move(source), kAheadOfRegion);
+}
+
+std::unique_ptr<Rows> region_rows_of(const ArrayView& image) { return std::make_unique<ImageRows>(image, false); }
 
 std::unique_ptr<Rows> rows_of(const Setup& setup, const ArrayView& image, const std::string& name) {
   if (setup.preprocess == model::Preprocess::none) return std::make_unique<ImageRows>(image, setup.pixel == 1);

@@ -53,7 +53,13 @@ class Rows {
 // Failure where it cannot be decoded, or is of grays that networks are not given.
 std::unique_ptr<Rows> open_rows(const Options& options, const Setup& setup, const std::string& path,
                                 RunContext& context);
+// Of a picture that says where to look, gray where its decoder can. What decoding it throws.
+std::unique_ptr<Rows> open_region_rows(const std::string& path, DecodeOptions decoding);
 // Of an image that was checked, and that lives as long as they; `name` is what messages call it.
 std::unique_ptr<Rows> rows_of(const Setup& setup, const ArrayView& image, const std::string& name);
+std::unique_ptr<Rows> region_rows_of(const ArrayView& image);
+
+// What tells whether a file was written to since: device, inode, size, times of contents and of the entry.
+std::string state_text(const FileReader& file);
 
 }  // namespace millrace::segment

@@ -71,6 +71,12 @@ std::string precision_policy(const Options& options) {
   return options.least_dice ? fmt::format("auto: Dice of at least {}", *options.least_dice) : "";
 }
 
+void refuse_region_of_square(const Setup& setup) {
+  if (setup.preprocess == model::Preprocess::none) return;
+  throw Failure(ErrorCode::usage, "windows are cut of the square, and not of the photograph that it is of", "--roi",
+                "leave it out, or --preprocess");
+}
+
 Setup set_up(const Options& options, const std::function<bool()>& cancelled) {
   if (options.cards.size() > 1 && options.cards.size() != options.models.size())
     throw Failure(ErrorCode::usage,
@@ -103,9 +109,7 @@ Setup set_up(const Options& options, const std::function<bool()>& cancelled) {
   if (gray) out.pixel = 1;
   if (out.preprocess != model::Preprocess::none) {
     out.size = options.size ? *options.size : agreed(out.models, &model::Card::size, "size", std::int64_t{0});
-    if (!options.roi.empty())
-      throw Failure(ErrorCode::usage, "windows are cut of the square, and not of the photograph that it is of", "--roi",
-                    "leave it out, or --preprocess");
+    if (!options.roi.empty()) refuse_region_of_square(out);
   } else if (options.size) {
     throw Failure(ErrorCode::usage, "pictures are not brought to a square", "--size",
                   "it goes with --preprocess fundus or square");

@@ -34,6 +34,8 @@ struct Setup {
 
 // Failure(usage) for options that are missing or do not go together, and what opening a model throws.
 Setup set_up(const Options& options, const std::function<bool()>& cancelled);
+// Failure(usage) where there is a square.
+void refuse_region_of_square(const Setup& setup);
 // What is known of the networks now. Failure(usage) where they need another preprocessing.
 void complete(const Options& options, Setup& setup, const model::Ensemble& ensemble);
 
