@@ -95,11 +95,11 @@ class MILLRACE_API Segmenter {
   // there, do not hold here.
   static std::vector<JobOption> describe_options();
 
-  // `models` are paths of ONNX files. Opens and compiles them, which takes seconds and is cancelled between two. Throws
-  // Failure: usage for an option or value that there is not, or not here, and for precision=auto, which is decided by
-  // windows of all pictures of a run; unsupported, bad_data, not_found for models and cards that cannot be used;
-  // out_of_memory; unavailable where nothing runs models here, and in a child of fork() whose parent has run work of
-  // this library.
+  // `models` are paths of ONNX files. Opens and compiles them, which takes seconds; `cancel` ends it before they are
+  // compiled, or behind that. Throws Failure: usage for an option or value that there is not, or not here, and for
+  // precision=auto, which is decided by windows of all pictures of a run; unsupported, bad_data, not_found for models
+  // and cards that cannot be used; out_of_memory; unavailable where nothing runs models here, and in a child of fork()
+  // whose parent has run work of this library.
   explicit Segmenter(const std::vector<std::string>& models, const Options& options = {},
                      const CancelToken* cancel = nullptr);
   ~Segmenter();

@@ -341,6 +341,12 @@ def test_it_pickles_as_its_settings(collection):
     assert same(again(images["1.png"]).probability, segmenter(images["1.png"]).probability)
 
 
+def test_without_what_runs_models_it_says_so(collection, tmp_path):
+    code = f"import millrace\ntry: millrace.Segmenter({str(collection[0] / 'm.onnx')!r})\nexcept millrace.Error as error: print(error.code, error.remedy != '')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=dict(ENVIRONMENT, MILLRACE_HELPERS=str(tmp_path)), timeout=60)
+    assert done.stdout == b"unavailable True\n", done
+
+
 CHILDREN = """
 import multiprocessing, sys
 import numpy as np
