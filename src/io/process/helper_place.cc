@@ -41,16 +41,19 @@ bool is_python_package(const std::string& folder) {
   return ::access(path_in(folder, "__init__.py").c_str(), F_OK) == 0;
 }
 
+// A library is no program: Debian's CMake installs it as nothing to be run.
+bool is_there(const std::string& path) { return ::access(path.c_str(), path.ends_with(".so") ? R_OK : X_OK) == 0; }
+
 // As it lies to a program or a library in `folder`; nothing where there is none.
 std::string installed_with(const std::string& folder, const std::string& name) {
   std::string beside = path_in(folder, name);
-  if (::access(beside.c_str(), X_OK) == 0) return beside;
+  if (is_there(beside)) return beside;
   // No other folder has a libexec beside it: that of a program in /tmp/work would be anybody's.
   for (const std::string_view part : {"/" MILLRACE_BINDIR, "/" MILLRACE_LIBDIR}) {
     if (!folder.ends_with(part)) continue;
     std::string installed = folder.substr(0, folder.size() - part.size());
     installed.append("/" MILLRACE_LIBEXECDIR "/millrace/").append(name);
-    if (::access(installed.c_str(), X_OK) == 0) return installed;
+    if (is_there(installed)) return installed;
   }
   return "";
 }

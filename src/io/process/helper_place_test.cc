@@ -106,6 +106,15 @@ TEST_F(HelperPlace, AHelperWithoutAProgramIsNone) {
   EXPECT_EQ(found(), nowhere());
 }
 
+TEST_F(HelperPlace, ALibraryIsFoundThoughNobodyCanRunIt) {
+  constexpr const char* kLibrary = "libmillrace-openvino.so";
+  const fs::path library = root_ / "prefix/libexec/millrace" / kLibrary;
+  write(library);
+  EXPECT_EQ(find_helper_of(root_ / "prefix/bin", kLibrary), library);
+  fs::permissions(root_ / "prefix/libexec/millrace" / kHelper, fs::perms::owner_read);
+  EXPECT_EQ(find_helper_of(root_ / "prefix/bin", kHelper), root_ / "prefix/bin" / kHelper) << "a program that is none";
+}
+
 TEST_F(HelperPlace, OutsideOfAPackageThePathIsNothing) {
   fs::remove(package_ / "__init__.py");
   set_path(root_ / "prefix/bin");
