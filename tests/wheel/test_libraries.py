@@ -1,6 +1,7 @@
 """What tools/wheel/check.py lets into a wheel; `./dev wheel` runs it on each that it builds."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,16 @@ def test_models_run_on_what_was_built_with():
     assert check.wrong_metadata(plain + models, ["openvino==2026.4.1"]) == []
     assert check.wrong_metadata(plain + models, ["openvino==2026.5.0"])
     assert check.wrong_metadata(plain + "Requires-Dist: pandas\n" + models, ["openvino==2026.4.1"])
+
+
+def test_what_builds_a_wheel_is_the_same_everywhere():
+    builds = re.search(r'^requires = \[(.*)\]', (ROOT / "pyproject.toml").read_text(), re.M)[1]
+    pinned = (ROOT / "packages/wheel.txt").read_text().split()
+    for one in re.findall(r'"([^"]+)"', builds):
+        assert one in pinned, one
+    # And the nanobind that the suite's package is built with.
+    nanobind = next(one for one in pinned if one.startswith("nanobind=="))
+    assert nanobind in (ROOT / "packages/peers.txt").read_text().split()
 
 
 def test_the_document_names_them_all():

@@ -46,7 +46,8 @@ wheel_of() {
   mv "$wheel" "$folder/"
   wheel=$folder/$(basename "$wheel")
   try "$python" "$wheel"
-  if [ "$python" = /usr/bin/python3.11 ]; then tools/wheel/bare.sh "$wheel" "$folder"/numpy/numpy-*.whl; fi
+  # Debian 12's own Python.
+  if [ "$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')" = 3.11 ]; then tools/wheel/bare.sh "$wheel" "$folder"/numpy/numpy-*.whl; fi
   echo "wheel: ${wheel#"$PWD/"}, $(du --apparent-size -h "$wheel" | cut -f1)B"
 }
 
