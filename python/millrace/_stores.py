@@ -138,7 +138,7 @@ def _columns(rows):
 def _alike(index):
     """The types that every store's index has."""
     for name, column in index.items():
-        index[name] = column.astype("str") if name in _TEXTS else column.astype("int64")
+        index[name] = numpy.array(column.tolist(), dtype="str") if name in _TEXTS else column.astype("int64")
     if "end_time" in index:
         index["end_time"] = index["end_time"].view("datetime64[ns]")
     return index
@@ -171,7 +171,7 @@ class Hdf5(Store):
         for name in _TEXTS:
             if name in out:
                 out[name] = numpy.char.decode(out[name], "utf-8", "replace")
-        return _with_times(out)
+        return out
 
     def _read(self, rows, out):
         images = self.files["images"]
