@@ -12,6 +12,7 @@ import copy
 import json
 import operator
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy
@@ -19,12 +20,13 @@ import torch
 from torch.utils.data import Dataset, IterableDataset, default_collate, get_worker_info
 from torch.utils.data._utils.collate import default_collate_fn_map
 
+from millrace import _lending
 from millrace._charts import OPTIONS, ChartDrawer
 from millrace._errors import Error, UsageError, refuse_unknown
 from millrace._stores import open_store
 from millrace._windows import Windows
 
-__all__ = ["Chart", "ChartStream", "Charts", "collate"]
+__all__ = ["Chart", "ChartImage", "ChartStream", "Charts", "NoSuchChart", "WorkerError"]
 
 #: Charts that a stream of samples has drawn at once.
 _AT_ONCE = 64
@@ -37,16 +39,32 @@ class Chart(NamedTuple):
     labels: torch.Tensor  #: float32 [horizons], or [charts, horizons]; NaN where the future is not known
 
 
-class _Batch(tuple):
-    """Samples that lie in one tensor each, which collating them gives back as they are."""
+class ChartImage(torch.Tensor):
+    """An image of a batch that a DataLoader asked for; what is made of it is a plain tensor."""
 
-    whole = None
+    __torch_function__ = torch._C._disabled_torch_function_impl
 
 
-def collate(batch):
-    """`collate_fn` for charts without labels: as torch's own, but what was made as one tensor is not copied into another.
-    With labels torch's own does that."""
-    return batch.whole if isinstance(batch, _Batch) else default_collate(batch)
+class _Batch(Sequence):
+    """Samples that lie in one tensor each. Collated they are these tensors, as they are."""
+
+    def __init__(self, whole):
+        self.whole = whole
+
+    def __len__(self):
+        return len(self.whole.image if isinstance(self.whole, Chart) else self.whole)
+
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            return list(self)[place]
+        if isinstance(self.whole, Chart):
+            return Chart(self.whole.image[place], self.whole.labels[place])
+        return self.whole[place].as_subclass(ChartImage)
+
+    def __iter__(self):
+        if isinstance(self.whole, Chart):
+            return map(Chart, self.whole.image.unbind(0), self.whole.labels.unbind(0))
+        return (image.as_subclass(ChartImage) for image in self.whole.unbind(0))
 
 
 def _collate_charts(batch, *, collate_fn_map=None):
@@ -55,8 +73,14 @@ def _collate_charts(batch, *, collate_fn_map=None):
     return Chart(*(default_collate(list(part)) for part in zip(*batch)))
 
 
-# torch.utils.data.default_collate tells how it is extended by a type.
-default_collate_fn_map[Chart] = _collate_charts
+def _collate_images(batch, *, collate_fn_map=None):
+    if isinstance(batch, _Batch):
+        return batch.whole
+    return default_collate([image.as_subclass(torch.Tensor) for image in batch])
+
+
+# How torch.utils.data.default_collate says that it is extended by a type.
+default_collate_fn_map.update({Chart: _collate_charts, ChartImage: _collate_images})
 
 
 class WorkerError(Error):
@@ -113,12 +137,10 @@ def _horizons_of(labels):
     return horizons
 
 
-def _empty(shape, dtype):
-    """A tensor whose elements are not set; in a worker where the main process will read it, which spares a copy."""
-    if get_worker_info() is not None and hasattr(torch.UntypedStorage, "_new_shared"):
-        size = int(numpy.prod(shape)) * dtype.itemsize
-        return torch.empty(0, dtype=dtype).set_(torch.UntypedStorage._new_shared(size), 0, shape)
-    return torch.empty(shape, dtype=dtype)
+def _empty(*kinds):
+    """Tensors of (shape, dtype) each whose elements are not set; in a worker where the main process will read them."""
+    lent = _lending.tensors(kinds) if get_worker_info() is not None else None
+    return lent or [torch.empty(shape, dtype=dtype) for shape, dtype in kinds]
 
 
 class Charts(Dataset):
@@ -138,8 +160,8 @@ class Charts(Dataset):
     charts[i] is Chart(image, labels), which unpacks as a pair; without labels it is the image alone. An image is `[channels,
     height, width]`, one channel or three: uint8 from 0 to 255, or with a `dtype` of floats from 0 to 1 (byte / 255), whatever a
     store holds of these two; of a store of bits both ends. charts[several], of a list, slice or mask, is a batch `[charts,
-    channels, height, width]`, drawn by one call. So are the batches of a DataLoader: with labels they come out of it
-    uncopied, without where `collate_fn=millrace.torch.collate`. Three channels lie pixel by pixel (torch.channels_last).
+    channels, height, width]`, drawn by one call. So are the batches of a DataLoader, which come out of it uncopied (where
+    `collate_fn` is torch's own). Three channels lie pixel by pixel (torch.channels_last).
 
     `transform` and `target_transform` are called with each image and each chart's labels, before they become a batch.
 
@@ -211,7 +233,7 @@ class Charts(Dataset):
             try:
                 number = operator.index(key)
             except TypeError:
-                return self._collated(self._samples(self._numbers(key)))
+                return default_collate(self._samples(self._numbers(key)))
             return self._samples(self._numbers([number]))[0]
 
     def __getitems__(self, numbers):
@@ -265,45 +287,39 @@ class Charts(Dataset):
         return numbers if self._chosen is None else self._chosen[numbers]
 
     def _samples(self, numbers):
-        """A _Batch."""
+        """A _Batch, or a list of samples that were transformed."""
         rows = self._rows(numbers)
-        images = self._images(rows)
-        if images.shape[1:] != self.image_shape:
-            images = images.permute(0, 3, 1, 2) if self.image_shape[0] == 3 else images.unsqueeze(1)
-        labels = None
+        drawn = self._drawing is not None
+        shape = (len(rows), *(self._drawer().image_shape if drawn else self._source.shape))
+        floats = self.dtype == torch.float32 if drawn else self._source.dtype == "f32"
+        kinds = [(shape, torch.float32 if floats else torch.uint8)]
         if self.horizons:
-            labels = torch.from_numpy(numpy.ascontiguousarray(self._source.labels(rows)[:, self._columns]))
-        samples, targets = images.unbind(0), labels.unbind(0) if labels is not None else None
-        if self.transform is not None:
-            samples = [self.transform(image) for image in samples]
-        if self.target_transform is not None and targets is not None:
-            targets = [self.target_transform(one) for one in targets]
-        out = _Batch(samples if targets is None else map(Chart, samples, targets))
-        if self.transform is None and (targets is None or self.target_transform is None):
-            out.whole = images if labels is None else Chart(images, labels)
-        return out
-
-    def _collated(self, samples):
-        return samples.whole if samples.whole is not None else default_collate(list(samples))
-
-    def _images(self, rows):
-        """`[charts, height, width]`, with three channels `[charts, height, width, 3]`, of self.dtype."""
-        if self._drawing is not None:
-            drawer = self._drawer()
-            out = _empty((len(rows), *drawer.image_shape), torch.float32 if self.dtype == torch.float32 else torch.uint8)
-            drawer(self._source.series(rows), out=out.numpy())
+            kinds.append(((len(rows), len(self.horizons)), torch.float32))
+        images, *labels = _empty(*kinds)
+        if drawn:
+            self._drawer()(self._source.series(rows), out=images.numpy())
         else:
-            store = self._source
-            shape, kind = (len(rows), *store.shape), torch.float32 if store.dtype == "f32" else torch.uint8
-            out = _empty(shape, kind) if kind == self.dtype and store.dtype != "bit" else torch.empty(shape, dtype=kind)
-            store.read(rows, out.numpy())
-            if store.dtype == "bit":
-                out = torch.from_numpy(numpy.unpackbits(out.numpy(), axis=2, count=store.width)).mul_(255)
-        if out.dtype == self.dtype:
-            return out
-        if self.dtype == torch.uint8:
-            return out.mul_(255).round_().to(torch.uint8)
-        return (out.to(torch.float32).div_(255) if out.dtype == torch.uint8 else out).to(self.dtype)
+            self._source.read(rows, images.numpy())
+        images = self._as_wanted(images)
+        if labels:
+            labels[0].numpy()[...] = self._source.labels(rows)[:, self._columns]
+        if self.transform is None and (self.target_transform is None or not labels):
+            return _Batch(Chart(images, *labels) if labels else images)
+        samples = [self.transform(image) if self.transform is not None else image for image in images]
+        if not labels:
+            return samples
+        return [Chart(image, self.target_transform(one) if self.target_transform is not None else one) for image, one in zip(samples, labels[0])]
+
+    def _as_wanted(self, images):
+        """`[charts, channels, height, width]` of self.dtype."""
+        if self._drawing is None and self._source.dtype == "bit":
+            images = torch.from_numpy(numpy.unpackbits(images.numpy(), axis=2, count=self._source.width)).mul_(255)
+        if images.dtype != self.dtype:
+            if self.dtype == torch.uint8:
+                images = images.mul(255).round_().to(torch.uint8)
+            else:
+                images = (images.to(torch.float32).div_(255) if images.dtype == torch.uint8 else images).to(self.dtype)
+        return _lending.seen(images, images.permute(0, 3, 1, 2) if self.image_shape[0] == 3 else images.unsqueeze(1))
 
     def _drawer(self):
         """Of this process; workers are as many as there are cores to use, and draw on one thread each."""
