@@ -9,6 +9,7 @@ process has a tensor in it; it is set when the tensor is sent, and cleared when 
 """
 
 import itertools
+import math
 import multiprocessing
 import os
 import weakref
@@ -27,17 +28,17 @@ class _Lease:
     """Memory of a piece as NumPy takes it, for as long as some tensor shows it; the flag is cleared by the process that set up
     this lease, not by one that was forked from it."""
 
-    def __init__(self, piece, offset, size, flag=None):
-        self._piece, self._flag, self._process = piece, flag, os.getpid()
-        self.__array_interface__ = {"data": (piece.data_ptr() + offset, False), "shape": (size,), "typestr": "|u1", "version": 3}
+    def __init__(self, memory, offset, size, flag=None):
+        self._memory, self._flag, self._process = memory, flag, os.getpid()
+        self.__array_interface__ = {"data": (memory.data_ptr() + offset, False), "shape": (size,), "typestr": "|u1", "version": 3}
 
     def __del__(self):
         if self._flag is not None and self._process == os.getpid():
-            self._piece[self._flag] = 0
+            self._memory[self._flag] = 0
 
 
-def _shown(lease, shape, stride, dtype):
-    return torch.from_numpy(numpy.asarray(lease)).view(dtype).as_strided(shape, stride)
+def _shown(lease, dtype):
+    return torch.from_numpy(numpy.asarray(lease)).view(dtype)
 
 
 class Lent(torch.Tensor):
@@ -54,20 +55,20 @@ class _Pieces:
         self.numbers, self.kept, self.came_back = itertools.count(), [], False
 
     def tensors(self, kinds):
-        offsets, end = [], _HEADER
+        places, end = [], _HEADER
         for shape, dtype in kinds:
-            offsets.append(end)
-            end += -(-int(numpy.prod(shape)) * dtype.itemsize // 64) * 64
+            size = math.prod(shape) * dtype.itemsize
+            places.append((end, size))
+            end += -(-size // 64) * 64
         piece = self._free(end)
         if piece is None:
             return None
         out = []
-        for place, (offset, (shape, dtype)) in enumerate(zip(offsets, kinds)):
-            size = int(numpy.prod(shape)) * dtype.itemsize
+        for number, ((shape, dtype), (offset, size)) in enumerate(zip(kinds, places)):
             lease = _Lease(piece.memory, offset, size)
             piece.leases.append(weakref.ref(lease))
-            tensor = _shown(lease, shape, torch.empty(shape, device="meta").stride(), dtype).as_subclass(Lent)
-            tensor.lent = (piece, place, offset, size)
+            tensor = _shown(lease, dtype).view(shape).as_subclass(Lent)
+            tensor.lent = (piece, number, offset, size)
             out.append(tensor)
         return out
 
@@ -90,10 +91,11 @@ class _Piece:
     def __init__(self, name, size):
         self.name, self.sent, self.leases = name, False, []
         self.memory = torch.empty(0, dtype=torch.uint8).set_(torch.UntypedStorage._new_shared(size))
-        self.memory[:_HEADER] = 0
+        self.flags = memoryview(self.memory.numpy())[:_HEADER]
+        self.flags[:] = bytes(_HEADER)
 
     def free(self):
-        return all(lease() is None for lease in self.leases) and not self.memory[: len(self.leases)].any()
+        return not any(lease() is not None or flag for lease, flag in zip(self.leases, self.flags))
 
 
 def seen(lent, view):
@@ -125,7 +127,7 @@ def _send(tensor):
         return torch.multiprocessing.reductions.reduce_tensor(tensor.clone())
     piece, place, offset, size = lent
     del tensor.lent
-    piece.memory[place] = 1
+    piece.flags[place] = 1
     # The memory itself goes with the first; queues keep their order.
     first, piece.sent = not piece.sent, True
     return _received, (piece.name, os.getpid(), piece.memory if first else None, place, offset, size, tuple(tensor.shape), tensor.stride(), tensor.dtype)
@@ -142,4 +144,4 @@ def _received(name, process, memory, place, offset, size, shape, stride, dtype):
         for worker in multiprocessing.active_children():
             if worker.pid == process:
                 weakref.finalize(worker, _known.pop, name, None).atexit = False
-    return _shown(_Lease(_known[name], offset, size, flag=place), shape, stride, dtype)
+    return _shown(_Lease(_known[name], offset, size, flag=place), dtype).as_strided(shape, stride)
