@@ -16,6 +16,8 @@ from millrace._errors import Error, UsageError
 
 #: Files of a WebDataset that are open at once.
 _OPEN = 64
+#: NumPy's NaT.
+_NO_TIME = numpy.iinfo(numpy.int64).min
 _TEXTS = ("symbol", "date", "end_date")
 
 
@@ -127,11 +129,12 @@ class Store:
 
 
 def _columns(rows):
-    """The index as arrays, of a dict a chart."""
+    """The index as arrays, of a dict a chart; a table has columns of what is not known, which are empty."""
     out = {}
     for name in ("file", "row", *_TEXTS, "end_time"):
-        if rows and name in rows[0]:
-            out[name] = numpy.array([row[name] for row in rows])
+        values = ["" if row.get(name) is None else row[name] for row in rows]
+        if any(value != "" for value in values):
+            out[name] = numpy.array(values if name in _TEXTS else [_NO_TIME if value == "" else int(value) for value in values])
     return out
 
 

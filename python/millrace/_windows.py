@@ -38,10 +38,10 @@ def _drawn(values, columns, what):
         array = array if array.dtype in ("float32", "float64") else array.astype(numpy.float64)
     except (TypeError, ValueError) as error:
         raise UsageError("usage", f"it is no array of numbers: {error}", what, "") from None
+    if array.ndim not in (1, 2):
+        raise UsageError("usage", f"it has {array.ndim} axes", what, "a series is [rows] or [rows, columns]; several are a list or a dict")
     if array.ndim == 1:
         array = array[:, None]
-    if array.ndim != 2:
-        raise UsageError("usage", f"it has {array.ndim} axes", what, "a series is [rows] or [rows, columns]; several are a list or a dict")
     if array.shape[1] != columns:
         if array.shape[1] not in (4, 5) or any(role == "volume" for role in roles) and array.shape[1] < 5:
             raise UsageError("usage", f"it has {array.shape[1]} columns, and {', '.join(roles)} are drawn", what,

@@ -230,11 +230,10 @@ class Charts(Dataset):
 
     def __getitem__(self, key):
         with _handed_on():
-            try:
-                number = operator.index(key)
-            except TypeError:
-                return default_collate(self._samples(self._numbers(key)))
-            return self._samples(self._numbers([number]))[0]
+            if hasattr(key, "__index__") and getattr(key, "ndim", 0) == 0:
+                return self._samples(self._numbers([operator.index(key)]))[0]
+            samples = self._samples(self._numbers(key))
+            return samples.whole if isinstance(samples, _Batch) else default_collate(samples)
 
     def __getitems__(self, numbers):
         """A batch for a DataLoader: samples, which are parts of one tensor."""
