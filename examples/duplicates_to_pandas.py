@@ -27,7 +27,7 @@ def main():
     print("\n".join(found.summary))
     if not table.empty:
         print(table.groupby("kind").agg(groups=("group", "nunique"), pictures=("path", "size"), bytes=("bytes", "sum")))
-        print(table.loc[~table.keep, ["path", "why"]].to_string(index=False, max_colwidth=60))
+        print(table.loc[~table.keep, ["path", "why"]].to_string(index=False))
     if arguments.csv:
         table.to_csv(arguments.csv, index=False)
 

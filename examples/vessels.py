@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The vessels of a retina: a mask, an overlay and what share of the eye they cover, of a photograph and a model that you name.
+"""The vessels of a retina: a mask, an overlay and what share of it they are, of a photograph and a model that you name.
 
     python examples/vessels.py retina.jpg --model vessels.onnx -o masks
 
@@ -9,6 +9,8 @@ where the library finds it. No physician should look at what a filter finds.
 """
 
 import argparse
+import csv
+import pathlib
 import sys
 
 import millrace
@@ -29,6 +31,9 @@ def main():
     except millrace.Error as error:
         sys.exit(f"{error.code}: {error}")
     print("\n".join(done.summary))
+    with open(pathlib.Path(arguments.output) / "pictures.csv", newline="") as table:
+        for row in csv.DictReader(table):
+            print(f"{row['path']}: {row['class']} {100 * float(row['share']):.1f} % of the pixels")
     sys.exit(done.exit_code)
 
 

@@ -488,6 +488,37 @@ def test_files_stay_open_and_labels_are_read_once(stores, monkeypatch):
         monkeypatch.undo()
 
 
+def test_the_loaders_that_the_documentation_shows(stores, drawn):
+    import re
+
+    import h5py  # noqa: F401
+    import numpy
+    import PIL.Image
+    import zarr
+
+    text = (pathlib.Path(__file__).resolve().parents[2] / "docs/render.md").read_text()
+    hdf5, others = (block for block in re.findall(r"```python\n(.*?)```", text, re.S) if "h5py" in block or "memmap" in block)
+    names = {}
+    exec(hdf5, names)
+    charts = names["Charts"](stores("hdf5"))
+    images, labels = (torch.cat(part) for part in zip(*DataLoader(charts, batch_size=9, num_workers=2)))
+    assert torch.equal(images, drawn[:].image.float() / 255)
+    np.testing.assert_array_equal(labels.numpy(), drawn.labels)
+    kept = charts[0] and charts.images
+    assert charts[1] and charts.images is kept
+    for line in others.splitlines():
+        code, _, kind = line.partition("  #")
+        kind = kind.strip().split(",")[0]
+        if kind in ("zarr", "npy", "dat", "png"):
+            known = {"zarr": zarr, "numpy": numpy, "PIL": PIL, "path": str(stores(kind)), "height": HEIGHT, "width": WIDTH, "shard": 16, "i": 17}
+            if kind == "png":
+                image = np.asarray(eval(code, known))
+            else:
+                exec(code, known)
+                image = known["images"][17]
+            np.testing.assert_array_equal(image, drawn[17].image[0].numpy())
+
+
 def test_a_worker_draws_on_one_thread(drawn, monkeypatch):
     assert drawn._drawer().options["threads"] == 0
     monkeypatch.setattr(millrace.torch, "get_worker_info", lambda: True)
