@@ -11,6 +11,7 @@ In memory, arrays go in and come out, and no file is touched::
     pairs = millrace.join(codes, radius=5)
     charts = millrace.ChartDrawer(rows=60, width=224, height=224)(prices)
     measured = millrace.latents.measure(tensor)
+    mask = millrace.Segmenter("vessels.onnx", tta="hw")(photograph).mask
 
 Failures are `millrace.Error`, which says what happened, to what, and what to do about it.
 """
@@ -20,6 +21,7 @@ from millrace._charts import ChartDrawer
 from millrace._errors import Error, UsageError
 from millrace._hashes import Comparison, hash, hex_of, join, same_picture, search
 from millrace._jobs import FileHashes, JobResult, hash_files, run
+from millrace._segment import Segmented, Segmenter
 
 __version__ = "0.1.0"
 
@@ -29,6 +31,8 @@ __all__ = [
     "Error",
     "FileHashes",
     "JobResult",
+    "Segmented",
+    "Segmenter",
     "UsageError",
     "dedupe",
     "finish",

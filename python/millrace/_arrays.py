@@ -2,6 +2,8 @@
 
 import sys
 
+from millrace._errors import UsageError
+
 
 def contiguous(array):
     """Row after row without gaps: as it is where it is so, or is not NumPy's or torch's; else a copy."""
@@ -33,3 +35,22 @@ def wait_for_streams(array):
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor) and array.is_cuda:
         torch.cuda.current_stream(array.device).synchronize()
+
+
+def is_one_image(images):
+    """An array of two axes, or of three of which the last is the channels'; else it is several images."""
+    shape = getattr(images, "shape", None)
+    if shape is None:
+        return not isinstance(images, (list, tuple)) and not hasattr(images, "__iter__")
+    return len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))
+
+
+def image_array(image):
+    """As it is, where it is an array; a picture of Pillow's, or another thing that only NumPy can read, as NumPy's."""
+    if hasattr(image, "__dlpack__") or not (hasattr(image, "__array_interface__") or hasattr(image, "__array__")):
+        return image
+    import numpy
+
+    if getattr(image, "mode", "L") not in ("L", "RGB"):
+        raise UsageError("usage", f"it is of mode {image.mode}; images are of L and RGB", "image", "image.convert('RGB') makes it RGB")
+    return numpy.asarray(image)

@@ -4,7 +4,7 @@ import functools
 from typing import NamedTuple
 
 from millrace import _core
-from millrace._arrays import contiguous
+from millrace._arrays import contiguous, image_array, is_one_image
 from millrace._errors import UsageError
 
 #: Of a row of join() and search().
@@ -14,25 +14,6 @@ PAIR = [("i", "<u4"), ("j", "<u4"), ("distance", "u1")]
 @functools.lru_cache(maxsize=16)
 def _hasher(kinds, size, threads):
     return _core.Hasher(list(kinds), size, threads)
-
-
-def _is_one_image(images):
-    """An array of two axes, or of three of which the last is the channels'; else it is several images."""
-    shape = getattr(images, "shape", None)
-    if shape is None:
-        return not isinstance(images, (list, tuple)) and not hasattr(images, "__iter__")
-    return len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))
-
-
-def _array(image):
-    """As it is, where it is an array; a picture of Pillow's, or another thing that only NumPy can read, as NumPy's."""
-    if hasattr(image, "__dlpack__") or not (hasattr(image, "__array_interface__") or hasattr(image, "__array__")):
-        return image
-    import numpy
-
-    if getattr(image, "mode", "L") not in ("L", "RGB"):
-        raise UsageError("usage", f"it is of mode {image.mode}; hashes are of L and RGB", "image", "image.convert('RGB') makes it RGB")
-    return numpy.asarray(image)
 
 
 def _whole(number, name):
@@ -67,8 +48,8 @@ def hash(images, kinds="dhash", *, size=8, threads=0):
     >>> millrace.hash([ramp, ramp[:, ::-1]], ["dhash", "phash"])["dhash"].shape
     (2, 8)
     """
-    one = _is_one_image(images)
-    listed = [_array(images)] if one else [_array(image) for image in images]
+    one = is_one_image(images)
+    listed = [image_array(images)] if one else [image_array(image) for image in images]
     names = _names(kinds)
     codes = _hasher(tuple(names), _whole(size, "size"), _whole(threads, "threads")).hash(listed)
     if one:
@@ -139,4 +120,4 @@ def same_picture(a, b, *, orientations=False):
     >>> millrace.same_picture(picture, (128 + 120 * np.sin(x * y / 700)).astype(np.uint8)).kind
     'different'
     """
-    return Comparison(*_core.same_picture(_array(a), _array(b), bool(orientations)))
+    return Comparison(*_core.same_picture(image_array(a), image_array(b), bool(orientations)))

@@ -20,12 +20,12 @@ def described():
     return {job["name"]: job for job in _core.describe_jobs()}
 
 
-def _keyword(option):
+def keyword_of(option):
     name = option.replace("-", "_")
     return name + "_" if keyword.iskeyword(name) else name
 
 
-def _texts(name, value, option):
+def texts_of(name, value, option):
     """An option's values as the command line has them; None is as if it were not given."""
     if isinstance(value, bool):
         return [b"true" if value else b"false"]
@@ -138,12 +138,12 @@ def run(job, inputs=(), *, config=None, progress=None, **options):
     """
     if job not in described():
         refuse_unknown([job], list(described()), "millrace.run")
-    table = {_keyword(option["name"]): option for option in described()[job]["options"] if option["name"] not in _OF_A_TERMINAL}
+    table = {keyword_of(option["name"]): option for option in described()[job]["options"] if option["name"] not in _OF_A_TERMINAL}
     refuse_unknown(options, table, "millrace." + job.replace(" ", "."))
     given = []
     for name, value in options.items():
         if value is not None:
-            given.append((table[name]["name"], _texts(name, value, table[name])))
+            given.append((table[name]["name"], texts_of(name, value, table[name])))
     watch, end = _watcher(progress, job)
     try:
         left = _core.run_job(job, _paths(inputs, "inputs"), given, os.fsencode(config) if config is not None else b"", watch)
@@ -175,13 +175,13 @@ def function_of(name, below=()):
     lines = [f"{job['about'][:1].upper()}{job['about'][1:]}: what `millrace {name}` does.", "", f"inputs: {job['argument_help']}"]
     for option in options:
         value = f" = {option['initial']}" if option["initial"] else ""
-        lines.append(f"{_keyword(option['name'])}{value}: {option['help']}")
+        lines.append(f"{keyword_of(option['name'])}{value}: {option['help']}")
     lines += ["config: a YAML file of options", "progress: called with (stage, done, total, bytes); or True, for bars of tqdm", "",
               "Returns a JobResult, which has the fields of the command's --json; raises millrace.Error."]
     call.__doc__ = "\n".join(lines)
     kind = inspect.Parameter
     parameters = [kind("inputs", kind.POSITIONAL_OR_KEYWORD, default=kind.empty if job["argument_required"] else ())]
-    parameters += [kind(_keyword(option["name"]), kind.KEYWORD_ONLY, default=_value_of(option)) for option in options]
+    parameters += [kind(keyword_of(option["name"]), kind.KEYWORD_ONLY, default=_value_of(option)) for option in options]
     parameters += [kind(word, kind.KEYWORD_ONLY, default=None) for word in ("config", "progress")]
     call.__signature__ = inspect.Signature(parameters)
     for one in below:
@@ -239,6 +239,6 @@ def hash_files(paths, kinds="dhash", **options):
     """Perceptual hashes of pictures: files, and all below folders, in the order of their paths; what `millrace hash` prints.
     One that cannot be read has an error and ends nothing. `kinds` is a kind or a list of them (millrace.hash() lists them);
     `options` are the command's: size, decode, orientation, all_files, threads, memory, ... Returns FileHashes."""
-    refuse_unknown(options, {*(_keyword(o["name"]) for o in described()["hash"]["options"]), "config", "progress"} - {"format"}, "millrace.hash_files")
+    refuse_unknown(options, {*(keyword_of(o["name"]) for o in described()["hash"]["options"]), "config", "progress"} - {"format"}, "millrace.hash_files")
     names = [kinds] if isinstance(kinds, str) else list(kinds)
     return FileHashes(names, run("hash", paths, kinds=names, format="jsonl", **options))

@@ -11,5 +11,6 @@ void bind_jobs(nanobind::module_& m);
 void bind_hashes(nanobind::module_& m);
 void bind_charts(nanobind::module_& m);
 void bind_latents(nanobind::module_& m);
+void bind_segment(nanobind::module_& m);
 
 }  // namespace millrace::python

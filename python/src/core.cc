@@ -3,16 +3,12 @@
 
 #include "bindings.h"
 #include "millrace/error.h"
+#include "texts.h"
 
 namespace millrace::python {
 namespace nb = nanobind;
 
 namespace {
-
-// Names and paths are bytes of anybody's: what is no UTF-8 comes as os.fsdecode() has it.
-nb::object text_of(const std::string& text) {
-  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
-}
 
 void translate(const std::exception_ptr& pointer, void*) {
   try {
@@ -36,4 +32,5 @@ NB_MODULE(_core, m) {
   millrace::python::bind_hashes(m);
   millrace::python::bind_charts(m);
   millrace::python::bind_latents(m);
+  millrace::python::bind_segment(m);
 }

@@ -9,14 +9,11 @@
 #include "bindings.h"
 #include "calls.h"
 #include "millrace/jobs.h"
+#include "texts.h"
 
 namespace millrace::python {
 namespace {
 
-std::string bytes_of(nb::handle bytes) {
-  const auto held = nb::cast<nb::bytes>(bytes);
-  return {static_cast<const char*>(held.data()), held.size()};
-}
 nb::bytes to_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
 nb::list lines_of(const std::vector<std::string>& lines) {
@@ -28,17 +25,6 @@ nb::list lines_of(const std::vector<std::string>& lines) {
 nb::list described() {
   nb::list out;
   for (const JobDescription& job : describe_jobs()) {
-    nb::list options;
-    for (const JobOption& option : job.options) {
-      nb::dict one;
-      one["name"] = option.name;
-      one["value_name"] = option.value_name;
-      one["help"] = option.help;
-      one["group"] = option.group;
-      one["initial"] = option.initial;
-      one["repeatable"] = option.repeatable;
-      options.append(one);
-    }
     nb::dict one;
     one["name"] = job.name;
     one["about"] = job.about;
@@ -46,7 +32,7 @@ nb::list described() {
     one["argument_help"] = job.argument_help;
     one["argument_required"] = job.argument_required;
     one["many_arguments"] = job.many_arguments;
-    one["options"] = options;
+    one["options"] = dicts_of(job.options);
     out.append(one);
   }
   return out;
@@ -57,12 +43,8 @@ nb::dict run(const std::string& job, const nb::list& arguments, const nb::list& 
              const nb::object& progress) {
   JobRequest request;
   request.job = job;
-  for (nb::handle argument : arguments) request.arguments.push_back(bytes_of(argument));
-  for (nb::handle option : options) {
-    std::vector<std::string> values;
-    for (nb::handle value : option[1]) values.push_back(bytes_of(value));
-    request.options.emplace_back(nb::cast<std::string>(option[0]), std::move(values));
-  }
+  request.arguments = texts_of(arguments);
+  request.options = options_of(options);
   request.config = bytes_of(config);
 
   std::mutex mutex;

@@ -22,22 +22,42 @@ void check_image(const ArrayView& image) {
       fmt::format("{} [{}]", name_of(image.type), fmt::join(shape, ", ")), "");
 }
 
+namespace {
+
+// In bytes, from one to the next.
+struct Steps {
+  explicit Steps(const ArrayView& image) {
+    if (image.shape.size() == 3) channels = image.shape[2];
+    row = image.strides.empty() ? channels * image.shape[1] : image.strides[0];
+    column = image.strides.empty() ? channels : image.strides[1];
+    if (image.strides.size() == 3 && channels > 1) channel = image.strides[2];
+    side_by_side = (column == channels || image.shape[1] == 1) && channel == 1;
+  }
+  std::ptrdiff_t channels = 1, row = 0, column = 0, channel = 1;
+  bool side_by_side = true;
+};
+
+}  // namespace
+
+std::uint64_t CallersImage::bytes(const ArrayView& image) {
+  return Steps(image).side_by_side ? 0 : static_cast<std::uint64_t>(image.elements());
+}
+
 CallersImage::CallersImage(const ArrayView& image)
     : width_(static_cast<int>(image.shape[1])),
       height_(static_cast<int>(image.shape[0])),
-      channels_(image.shape.size() == 3 ? static_cast<int>(image.shape[2]) : 1),
       data_(static_cast<const std::uint8_t*>(image.data)) {
-  const std::ptrdiff_t own = std::ptrdiff_t{channels_} * width_;
-  const std::ptrdiff_t row = image.strides.empty() ? own : image.strides[0];
-  const std::ptrdiff_t column = image.strides.empty() ? channels_ : image.strides[1];
-  const std::ptrdiff_t channel = image.strides.size() == 3 && channels_ > 1 ? image.strides[2] : 1;
-  stride_ = row;
-  if ((column == channels_ || width_ == 1) && channel == 1) return;
+  const Steps steps(image);
+  channels_ = static_cast<int>(steps.channels);
+  stride_ = steps.row;
+  if (steps.side_by_side) return;
+  const std::ptrdiff_t own = steps.channels * width_;
   gathered_.resize(static_cast<std::size_t>(own) * static_cast<std::size_t>(height_));
   std::uint8_t* to = gathered_.data();
   for (std::ptrdiff_t y = 0; y < height_; ++y) {
     for (std::ptrdiff_t x = 0; x < width_; ++x) {
-      for (std::ptrdiff_t c = 0; c < channels_; ++c) *to++ = data_[y * row + x * column + c * channel];
+      for (std::ptrdiff_t c = 0; c < channels_; ++c)
+        *to++ = data_[y * steps.row + x * steps.column + c * steps.channel];
     }
   }
   data_ = gathered_.data();

@@ -19,6 +19,8 @@ void check_image(const ArrayView& image);
 class CallersImage {
  public:
   explicit CallersImage(const ArrayView& image);
+  // What it gathers: 0 where pixels lie side by side.
+  static std::uint64_t bytes(const ArrayView& image);
 
   const std::uint8_t* data() const { return data_; }
   int width() const { return width_; }

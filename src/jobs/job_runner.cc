@@ -23,7 +23,9 @@ OutputKind trace_kind() {
   return {"a trace", Readers::everyone, ours};
 }
 
-void describe(Settings& settings, RunningOptions& options) {
+}  // namespace
+
+void describe_running(Settings& settings, RunningOptions& options) {
   settings.heading("Running");
   settings.add_text("device", "DEVICE",
                     "auto, cpu, cuda[:N] or opencl[:N]; auto takes a GPU that kernels are attested for",
@@ -52,11 +54,20 @@ void describe(Settings& settings, RunningOptions& options) {
                        options.overwrite);
 }
 
-}  // namespace
+JobOption described(const Settings::Entry& entry) {
+  return {entry.name, entry.value_name, entry.help, entry.group, entry.text(), entry.repeatable};
+}
+
+void throw_if_forked_behind_threads() {
+  if (!is_forked_behind_threads()) return;
+  throw Failure(ErrorCode::unavailable,
+                "it was forked from a process that had begun work, and its threads have not come along", "this process",
+                "start it anew, as multiprocessing does with spawn, or fork before the first job");
+}
 
 JobRunner::JobRunner(std::string name, std::unique_ptr<Job> job) : name_(std::move(name)), job_(std::move(job)) {
   job_->describe(settings_);
-  describe(settings_, running_);
+  describe_running(settings_, running_);
 }
 JobRunner::~JobRunner() = default;
 
@@ -76,11 +87,7 @@ DeviceWish JobRunner::device_wish() const {
 }
 
 void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, const std::string& config) {
-  if (is_forked_behind_threads()) {
-    throw Failure(ErrorCode::unavailable,
-                  "it was forked from a process that had begun work, and its threads have not come along",
-                  "this process", "start it anew, as multiprocessing does with spawn, or fork before the first job");
-  }
+  throw_if_forked_behind_threads();
   use_cpu_level_from_environment();
   const ChosenDevice device = choose_device(device_wish(), job_->devices(), known::device_kernel_hashes());
   device_note_ = device.note;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "include/millrace/jobs.h"
 #include "src/device/accelerator.h"
 #include "src/device/device.h"
 #include "src/jobs/job.h"
@@ -27,6 +28,15 @@ struct RunningOptions {
   std::string trace;
   bool overwrite = false;
 };
+
+// Under the heading "Running".
+void describe_running(Settings& settings, RunningOptions& options);
+// As a caller of the library is told of it.
+JobOption described(const Settings::Entry& entry);
+
+// Failure(unavailable) in a child of fork() whose parent has had an executor: where more is needed than the thread that
+// calls.
+void throw_if_forked_behind_threads();
 
 class JobRunner {
  public:

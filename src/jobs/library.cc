@@ -58,9 +58,7 @@ std::vector<JobDescription> describe_jobs() {
                        arguments.required,
                        arguments.many,
                        {}};
-    for (const Settings::Entry& entry : runner.settings().entries()) {
-      job.options.push_back({entry.name, entry.value_name, entry.help, entry.group, entry.text(), entry.repeatable});
-    }
+    for (const Settings::Entry& entry : runner.settings().entries()) job.options.push_back(described(entry));
     out.push_back(std::move(job));
   }
   return out;

@@ -125,11 +125,11 @@ def test_the_library_shows_what_the_headers_declare_and_nothing_else(library):
     for name in ours:
         plain = name.replace("[abi:cxx11]", "").removeprefix("typeinfo for ").removeprefix("typeinfo name for ").removeprefix("vtable for ")
         # Types that are thrown are known by their typeinfo on both sides.
-        assert plain.startswith(("millrace::ChartDrawer::", "millrace::LatentMeasurer::", "millrace::compare_groups(",
+        assert plain.startswith(("millrace::ChartDrawer::", "millrace::LatentMeasurer::", "millrace::Segmenter::", "millrace::compare_groups(",
                                  "millrace::ImageHasher::", "millrace::same_picture(", "millrace::join_codes(", "millrace::search_codes(",
                                  "millrace::describe_jobs(", "millrace::run_job(", "millrace::Error::", "millrace::Failure",
                                  "millrace::name_of(millrace::ErrorCode)")), name
-    for name in ("ChartDrawer::draw", "LatentMeasurer::measure", "compare_groups", "ImageHasher::hash", "run_job", "join_codes"):
+    for name in ("ChartDrawer::draw", "LatentMeasurer::measure", "compare_groups", "ImageHasher::hash", "run_job", "join_codes", "Segmenter::segment"):
         assert any(name in shown for shown in ours)
     others = [name for name in names if name not in ours and not name.startswith(("std::", "operator", "typeinfo", "vtable",
                                                                                  "guard variable", "void std::"))]

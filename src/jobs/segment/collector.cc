@@ -27,18 +27,23 @@ class SumFile : public window::SumStore {
 
 }  // namespace
 
-Bytes Collector::needs(const Options& options, const Setup& setup, const Cutter& cutter, bool sums_in_file) {
-  const PictureInfo& info = cutter.rows().info();
-  const auto width = static_cast<std::uint64_t>(info.width), along = static_cast<std::uint64_t>(cutter.x().size());
+Bytes Collector::needs(const Setup& setup, const Cutter& cutter, bool sums_in_file) {
+  const auto width = static_cast<std::uint64_t>(cutter.rows().info().width),
+             along = static_cast<std::uint64_t>(cutter.x().size());
   const std::uint64_t channels = setup.channels();
-  // The overlay's picture is decoded a second time, beside the first.
-  const bool has_overlay = options.write.overlay && setup.has(model::Task::segmentation);
-  Bytes out = has_overlay ? info.decoder_memory + kAhead + Bytes{6 * width} : Bytes{};
-  out = out + Bytes{window::Blend::bytes(cutter.y(), cutter.x(), static_cast<int>(channels), sums_in_file) +
-                    std::max(width, along) * channels * sizeof(float) +
-                    ResultWriter::bytes(options, setup, info.width, info.height)};
+  Bytes out{window::Blend::bytes(cutter.y(), cutter.x(), static_cast<int>(channels), sums_in_file) +
+            std::max(width, along) * channels * sizeof(float)};
   if (setup.preprocess == model::Preprocess::none) return out;
   return out + Bytes{along * along * (channels * sizeof(float) + 1)};
+}
+
+Bytes Collector::needs_with_files(const Options& options, const Setup& setup, const Cutter& cutter, bool sums_in_file) {
+  const PictureInfo& info = cutter.rows().info();
+  Bytes out = needs(setup, cutter, sums_in_file) + Bytes{ResultWriter::bytes(options, setup, info.width, info.height)};
+  // The overlay's picture is decoded a second time, beside the first.
+  const bool has_overlay = options.write.overlay && setup.has(model::Task::segmentation);
+  if (has_overlay) out = out + info.decoder_memory + kAhead + Bytes{6 * static_cast<std::uint64_t>(info.width)};
+  return out;
 }
 
 std::uint64_t Collector::first_row(const window::Axis& y, const std::optional<Saved>& saved) {
@@ -48,6 +53,15 @@ std::uint64_t Collector::first_row(const window::Axis& y, const std::optional<Sa
 }
 
 Collector::Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished)
+    : Collector(options, setup, of, &unfinished,
+                (check(of), std::make_unique<ResultWriter>(options, setup, of.name, of.width, of.height, unfinished,
+                                                           of.saved ? &*of.saved : nullptr))) {}
+
+Collector::Collector(const Options& options, const Setup& setup, const Collecting& of, std::unique_ptr<Results> results)
+    : Collector(options, setup, of, nullptr, std::move(results)) {}
+
+Collector::Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished* unfinished,
+                     std::unique_ptr<Results> results)
     : options_(options),
       setup_(setup),
       y_(of.y),
@@ -58,10 +72,10 @@ Collector::Collector(const Options& options, const Setup& setup, const Collectin
       height_(of.height),
       crop_(of.crop == nullptr ? std::nullopt : std::optional(*of.crop)),
       unfinished_(unfinished),
-      store_(of.sums_in_file ? std::make_unique<SumFile>(unfinished.folder(of.name)) : nullptr),
+      store_(of.sums_in_file && unfinished != nullptr ? std::make_unique<SumFile>(unfinished->folder(of.name))
+                                                      : nullptr),
       blend_(y_, x_, static_cast<int>(setup.channels()), options.importance, store_.get()),
-      writer_(options, setup, of.name, of.width, of.height, unfinished,
-              of.saved ? (check(*of.saved), &*of.saved) : nullptr),
+      results_(std::move(results)),
       row_(setup.channels() * static_cast<std::size_t>(of.x.size())),
       heads_(setup.heads.size()),
       written_before_(of.saved ? static_cast<std::int64_t>(of.saved->rows) : 0),
@@ -85,11 +99,12 @@ Collector::Collector(const Options& options, const Setup& setup, const Collectin
 }
 
 // Rows are saved where a row of windows begins.
-void Collector::check(const Saved& saved) const {
-  const auto& starts = y_.starts();
-  if (saved.next_row == 0 || saved.next_row >= starts.size() ||
-      static_cast<std::int64_t>(saved.rows) != starts[saved.next_row] - y_.before())
-    throw Failure(ErrorCode::bad_data, "this checkpoint is of another picture", name_);
+void Collector::check(const Collecting& of) {
+  if (!of.saved) return;
+  const auto& starts = of.y.starts();
+  if (of.saved->next_row == 0 || of.saved->next_row >= starts.size() ||
+      static_cast<std::int64_t>(of.saved->rows) != starts[of.saved->next_row] - of.y.before())
+    throw Failure(ErrorCode::bad_data, "this checkpoint is of another picture", of.name);
 }
 
 void Collector::open_photo(const std::string& path, RunContext& context) {
@@ -99,7 +114,7 @@ void Collector::open_photo(const std::string& path, RunContext& context) {
   photo_ = PictureRows::open(std::move(file), decode_options(options_.files, context), kAhead).or_throw();
   if (!source_.starts_with(state) || photo_->info().width != width_ || photo_->info().height != height_)
     throw Failure(ErrorCode::conflict, "it was changed while it was worked at", path, "run the same command again");
-  if (photo_->is_held_whole()) photo_->spool(unfinished_.folder(name_));
+  if (photo_->is_held_whole()) photo_->spool(unfinished_->folder(name_));
   photo_row_.resize(photo_->row_bytes());
   pixels_.resize(static_cast<std::size_t>(width_) * 3);
   for (std::int64_t k = 0; k < written_before_; ++k) photo_->take(1, photo_row_.data()).or_throw();
@@ -140,11 +155,11 @@ void Collector::end_rows_before(std::size_t row) {
         continue;
       }
       if (photo_) take_pixels();
-      writer_.append(row_, blend_.weights(), pixels_);
+      results_->append(row_, blend_.weights(), pixels_);
     }
     if (window_row_ <= ended_before_ || crop_) continue;
-    writer_.mark();
-    if (window_row_ < y_.starts().size()) save();
+    results_->mark();
+    if (unfinished_ != nullptr && window_row_ < y_.starts().size()) save();
   }
 }
 
@@ -207,9 +222,9 @@ void Collector::bring_back() {
       way.row(planes_.data() + c * is_covered_.size(), y, row_.data() + c * width);
     for (std::int32_t x = 0; x < width_; ++x) weights[static_cast<std::size_t>(x)] = is_seen(way, x, y) ? 1.0F : 0.0F;
     if (photo_) take_pixels();
-    writer_.append(row_, weights, pixels_);
+    results_->append(row_, weights, pixels_);
   }
-  writer_.mark();
+  results_->mark();
 }
 
 // A pixel whose nearest one of the square lay in a window.
@@ -246,12 +261,12 @@ void Collector::save() {
   out.rows = static_cast<std::uint64_t>(next_);
   out.next_row = window_row_;
   out.windows = windows_;
-  writer_.save(out);
+  results_->save(out);
   for (std::size_t h = 0; h < heads_.size(); ++h) {
     out.heads[h].peaks = heads_[h].peaks;
     out.heads[h].votes = heads_[h].votes;
   }
-  unfinished_.save(name_, out);
+  unfinished_->save(name_, out);
   saved_at_ = Clock::now();
   saving_takes_ = saved_at_ - begin;
 }
@@ -274,7 +289,7 @@ Outcome<PictureResult> Collector::finish(PictureResult result) {
   result.windows = windows_;
   if (failed_) return *failed_;
   result.left_out = y_.starts().size() * x_.starts().size() - windows_;
-  return writer_.finish(std::move(result));
+  return results_->finish(std::move(result));
 }
 
 }  // namespace millrace::segment

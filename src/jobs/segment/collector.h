@@ -33,14 +33,18 @@ struct Collecting {
 
 class Collector {
  public:
-  // Failure where there is nothing to go on with as it was saved; (io) where results cannot be written.
+  // Into files. Failure where there is nothing to go on with as it was saved; (io) where results cannot be written.
   Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished);
+  // Into anything else, and nothing is saved, or lies in a file, on the way.
+  Collector(const Options& options, const Setup& setup, const Collecting& of, std::unique_ptr<Results> results);
   // Before the first window, where an overlay is made: of this picture, which is read a second time. Failure where it
   // is another by now, or cannot be decoded.
   void open_photo(const std::string& path, RunContext& context);
 
-  // What it takes for the picture of this cutter.
-  static Bytes needs(const Options& options, const Setup& setup, const Cutter& cutter, bool sums_in_file);
+  // What it takes for the picture of this cutter, beside results and an overlay.
+  static Bytes needs(const Setup& setup, const Cutter& cutter, bool sums_in_file);
+  // The same with both, in files.
+  static Bytes needs_with_files(const Options& options, const Setup& setup, const Cutter& cutter, bool sums_in_file);
   // The row of windows from which on it needs them all, so that it can go on behind what was saved.
   static std::uint64_t first_row(const window::Axis& y, const std::optional<Saved>& saved);
 
@@ -50,6 +54,8 @@ class Collector {
   Outcome<PictureResult> finish(PictureResult result);
 
  private:
+  Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished* unfinished,
+            std::unique_ptr<Results> results);
   using Clock = std::chrono::steady_clock;
   void end_rows_before(std::size_t row);
   void activate();
@@ -57,7 +63,7 @@ class Collector {
   void take_pixels();
   void bring_back();
   bool is_seen(const fundus::WayBack& way, std::int32_t x, std::int32_t y) const;
-  void check(const Saved& saved) const;
+  static void check(const Collecting& of);
   void save();
 
   const Options& options_;
@@ -66,10 +72,10 @@ class Collector {
   const std::string name_, source_;
   const int width_, height_;
   const std::optional<fundus::Crop> crop_;
-  Unfinished& unfinished_;
+  Unfinished* const unfinished_;  // null: nothing is saved
   std::unique_ptr<window::SumStore> store_;
   window::Blend blend_;
-  ResultWriter writer_;
+  const std::unique_ptr<Results> results_;
   std::unique_ptr<PictureRows> photo_;  // for the overlay
   std::optional<Error> failed_;         // why it could not be read a second time
   std::vector<std::uint8_t> photo_row_, pixels_;

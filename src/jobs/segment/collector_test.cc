@@ -120,7 +120,7 @@ TEST(SegmentPicture, MemoryDoesNotDependOnTheHeight) {
   const auto needs = [&](int height) {
     const std::string path = folder.write("a.png", png_bytes(test_pixels(60, height, 3)));
     const Cutter cutter(options, setup, path, "a.png", job.context);
-    return (cutter.needs() + Collector::needs(options, setup, cutter, false)).count;
+    return (cutter.needs() + Collector::needs_with_files(options, setup, cutter, false)).count;
   };
   const auto low = needs(100), high = needs(1000);
   // Which windows were added is a bit each.

@@ -6,9 +6,8 @@
 
 namespace millrace::segment {
 
-Cutter::Cutter(const Options& options, const Setup& setup, const std::string& path, const std::string& name,
-               RunContext& context)
-    : options_(options), setup_(setup), rows_(open_rows(options, setup, path, context)) {
+Cutter::Cutter(const Options& options, const Setup& setup, std::unique_ptr<Rows> rows, const std::string& name)
+    : options_(options), setup_(setup), rows_(std::move(rows)) {
   source_ = rows_->source();
   for (const model::Form& form : setup.forms) {
     orders_.push_back(form.order);
@@ -21,8 +20,13 @@ Cutter::Cutter(const Options& options, const Setup& setup, const std::string& pa
     throw Failure(ErrorCode::unsupported,
                   fmt::format("it is {} x {}, too small to fill a window of {} x {} by --pad {}", rows_->width(),
                               rows_->height(), setup.width, setup.height, choice_name(options.padding)),
-                  path, "--pad replicate fills any");
+                  name, "--pad replicate fills any");
   }
+}
+
+Cutter::Cutter(const Options& options, const Setup& setup, const std::string& path, const std::string& name,
+               RunContext& context)
+    : Cutter(options, setup, open_rows(options, setup, path, context), path) {
   if (const std::string roi = region_path(options, name); !roi.empty()) {
     try {
       region_.emplace(roi, *y_, *x_, decode_options(options.files, context));

@@ -1,4 +1,4 @@
-// Enters: a picture file.
+// Enters: a picture file, or rows of a picture.
 // Leaves: its windows, one by one, as the picture is decoded; not those that nobody needs to look at.
 // Never: holds more rows of it than a window has, but for those that lie decoded.
 //
@@ -22,6 +22,8 @@ class Cutter {
   // `name` is below the folder of results. Failure where it cannot be decoded, or padded.
   Cutter(const Options& options, const Setup& setup, const std::string& path, const std::string& name,
          RunContext& context);
+  // All of them; `name` is what messages call the picture. Failure where it cannot be padded.
+  Cutter(const Options& options, const Setup& setup, std::unique_ptr<Rows> rows, const std::string& name);
 
   const window::Axis& y() const { return *y_; }
   const window::Axis& x() const { return *x_; }

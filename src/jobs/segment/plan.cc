@@ -10,13 +10,14 @@ namespace millrace::segment {
 
 Plan plan(const Options& options, RunContext& context) {
   Prepared run(options, context);
-  const std::size_t tokens = chain::tokens_for(context, run.window_bytes(), run.in_flight());
+  const Networks& networks = run.networks();
+  const std::size_t tokens = chain::tokens_for(context, networks.window_bytes(), networks.in_flight());
   const Setup& setup = run.setup();
-  const Prepared::Largest largest = run.largest(run.window_bytes() * tokens);
+  const Prepared::Largest largest = run.largest(networks.window_bytes() * tokens);
   Plan out;
   out.lines = {
       {"pictures", grouped(run.inputs().pictures.size())},
-      {"window", fmt::format("{} x {}, {} in the network at once", setup.width, setup.height, run.requests())},
+      {"window", fmt::format("{} x {}, {} in the network at once", setup.width, setup.height, networks.requests())},
       {"network", fmt::format("{}{}, {}", setup.models.size() > 1 ? fmt::format("{} in ", setup.models.size()) : "",
                               run.session().runtime(), run.session().precision())}};
   if (setup.preprocess != model::Preprocess::none)
@@ -25,19 +26,16 @@ Plan plan(const Options& options, RunContext& context) {
   if (options.flips != model::Flips::none)
     out.lines.push_back({"turned over", fmt::format("{}: each window {} times", choice_name(options.flips),
                                                     options.flips == model::Flips::hw ? 4 : 2)});
-  out.figures = {{"pictures", run.inputs().pictures.size()},
-                 {"window", {setup.height, setup.width}},
-                 {"requests", run.requests()},
-                 {"runtime", run.session().runtime()},
-                 {"precision", run.session().precision()},
-                 {"models", setup.models.size()}};
+  out.figures = {{"pictures", run.inputs().pictures.size()}, {"window", {setup.height, setup.width}},
+                 {"requests", networks.requests()},          {"runtime", run.session().runtime()},
+                 {"precision", run.session().precision()},   {"models", setup.models.size()}};
   if (run.agreement()) {
     out.lines.push_back({"precision", run.agreement()->why});
     out.figures["agreement"] = json_of(*run.agreement());
   }
   out.memory = {{"the program itself", 20_MiB},
-                {"the network", run.network()},
-                {"windows in flight", run.window_bytes() * tokens}};
+                {"the network", networks.takes()},
+                {"windows in flight", networks.window_bytes() * tokens}};
   if (largest.windows > 0) {
     out.lines.push_back({"largest picture", fmt::format("{}: {} x {}, {} windows{}", printable(largest.path),
                                                         largest.width, largest.height, grouped(largest.windows),

@@ -1,7 +1,5 @@
 #include "src/jobs/segment/prepared.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "src/jobs/segment/collector.h"
@@ -9,40 +7,13 @@
 namespace millrace::segment {
 
 Prepared::Prepared(const Options& options, RunContext& context)
-    : options_(options),
-      context_(context),
-      setup_(set_up(options, [&context] { return context.cancel.cancelled(); })),
-      inputs_(find_inputs(options, context)) {
-  // Before anything is compiled for it.
-  std::uint64_t floats = 0;
-  for (const model::PictureModel& each : setup_.models) floats = std::max(floats, each.input_elements());
-  throw_unless_it_fits(Bytes{floats * sizeof(float)});
-  model::PictureModelOptions said = options.network;
-  if (options.least_dice) {
-    agreement_ = agree(options, setup_, inputs_, context);
-    said.precision = agreement_->precision;
-  }
-  const model::Ensemble::Options how = ensemble_options(options, context);
-  requests_ = how.requests;
-  ensemble_.emplace(setup_.models, said, how);
-  complete(options, setup_, *ensemble_);
-  throw_unless_it_fits(window_bytes());
-  const model::Session::Memory takes = ensemble_->measure();
-  network_ = takes.model + takes.request * static_cast<std::uint64_t>(requests_);
-  paid_ = context.budget.reserve(network_, setup_.models.size() > 1 ? "the networks" : "the network");
-}
-
-void Prepared::throw_unless_it_fits(Bytes window) const {
-  const Bytes left = context_.budget.largest_grant();
-  if (window > left)
-    throw OutOfMemory(ErrorCode::out_of_memory,
-                      fmt::format("a window of {} x {} takes {}, and {} are left", setup_.width, setup_.height,
-                                  to_text(window), to_text(left)),
-                      "--window", "allow more with --memory, or take a smaller window");
+    : options_(options), context_(context), networks_(options, context), inputs_(find_inputs(options, context)) {
+  if (options.least_dice) agreement_ = agree(options, networks_.setup(), inputs_, context);
+  networks_.compile(agreement_ ? agreement_->precision : options.network.precision, context);
 }
 
 Bytes Prepared::needs(const Cutter& cutter, bool sums_in_file) const {
-  return cutter.needs() + Collector::needs(options_, setup_, cutter, sums_in_file);
+  return cutter.needs() + Collector::needs_with_files(options_, setup(), cutter, sums_in_file);
 }
 
 Prepared::Largest Prepared::largest(Bytes in_flight) const {
@@ -55,7 +26,7 @@ Prepared::Largest Prepared::largest(Bytes in_flight) const {
   for (const Input* input : all) {
     context_.throw_if_cancelled();
     try {
-      const Cutter cutter(options_, setup_, input->file.path, input->name, context_);
+      const Cutter cutter(options_, setup(), input->file.path, input->name, context_);
       const bool in_file = needs(cutter, false) + in_flight > context_.budget.largest_grant();
       const Bytes takes = needs(cutter, in_file);
       if (takes <= out.needs) continue;

@@ -8,6 +8,7 @@
 
 #include "src/jobs/segment/cutter.h"
 #include "src/jobs/segment/inputs.h"
+#include "src/jobs/segment/networks.h"
 #include "src/jobs/segment/precision.h"
 
 namespace millrace::segment {
@@ -17,18 +18,14 @@ class Prepared {
   // What set_up(), find_inputs() and the networks throw; OutOfMemory where not even a window fits.
   Prepared(const Options& options, RunContext& context);
 
-  const Setup& setup() const { return setup_; }
+  const Setup& setup() const { return networks_.setup(); }
   const Inputs& inputs() const { return inputs_; }
-  model::Ensemble& ensemble() { return *ensemble_; }
+  Networks& networks() { return networks_; }
   // The first network's; all have the same runtime and precision.
-  const model::Session& session() const { return ensemble_->session(0); }
+  const model::Session& session() const { return networks_.ensemble().session(0); }
   const std::optional<Agreement>& agreement() const { return agreement_; }
-  int requests() const { return requests_; }
 
-  // Of memory: the networks, which is reserved; a window; all windows under way, as pictures need the rest; a picture.
-  Bytes network() const { return network_; }
-  Bytes window_bytes() const { return ensemble_->bytes(); }
-  Bytes in_flight() const { return Bytes{context_.budget.largest_grant().count / 2}; }
+  // Of memory: a picture.
   Bytes needs(const Cutter& cutter, bool sums_in_file) const;
 
   // Of those that can be used, the one that takes most; of many, among the largest files.
@@ -42,17 +39,11 @@ class Prepared {
   Largest largest(Bytes in_flight) const;
 
  private:
-  void throw_unless_it_fits(Bytes window) const;
-
   const Options& options_;
   RunContext& context_;
-  Setup setup_;
+  Networks networks_;
   const Inputs inputs_;
-  int requests_ = 1;
   std::optional<Agreement> agreement_;
-  std::optional<model::Ensemble> ensemble_;
-  Bytes network_;
-  Reservation paid_;
 };
 
 }  // namespace millrace::segment

@@ -1,6 +1,8 @@
 #include "src/jobs/segment/rows.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "src/jobs/segment/region.h"
 #include "src/kernels/luma/luma.h"
@@ -43,12 +45,67 @@ class OwnRows : public Rows {
   Buffer<std::uint8_t> color_;  // a row of which luma is made
 };
 
+PictureInfo info_of(const ArrayView& image) {
+  PictureInfo out;
+  out.width = static_cast<int>(image.shape[1]);
+  out.height = static_cast<int>(image.shape[0]);
+  out.channels = image.shape.size() == 3 ? static_cast<int>(image.shape[2]) : 1;
+  out.decoder_memory = Bytes{CallersImage::bytes(image)};
+  return out;
+}
+
+std::vector<std::uint8_t> rgb_of(const CallersImage& image) {
+  const auto width = static_cast<std::size_t>(image.width()), height = static_cast<std::size_t>(image.height());
+  std::vector<std::uint8_t> out(width * height * 3);
+  for (std::size_t y = 0; y < height; ++y) {
+    const std::uint8_t* row = image.data() + static_cast<std::ptrdiff_t>(y) * image.stride();
+    std::uint8_t* to = out.data() + y * width * 3;
+    if (image.channels() == 3) {
+      std::copy_n(row, width * 3, to);
+    } else {
+      for (std::size_t x = 0; x < width; ++x) to = std::fill_n(to, 3, row[x]);
+    }
+  }
+  return out;
+}
+
+// Of a caller's image.
+class ImageRows : public Rows {
+ public:
+  ImageRows(ArrayView image, bool gray) : image_(std::move(image)) {
+    info_ = info_of(image_);
+    pixel_ = gray ? 1 : static_cast<std::size_t>(info_.channels);
+  }
+
+  std::int64_t width() const override { return info_.width; }
+  std::int64_t height() const override { return info_.height; }
+  std::size_t pixel() const override { return pixel_; }
+  Bytes needs() const override { return info_.decoder_memory; }
+  bool is_spooled() const override { return false; }
+  void begin(const std::string&) override { held_.emplace(image_); }
+  void take(std::uint8_t* out) override {
+    const std::uint8_t* row = held_->data() + next_++ * held_->stride();
+    if (static_cast<std::size_t>(held_->channels()) != pixel_)
+      return luma_from_rgb(row, out, static_cast<std::size_t>(held_->width()));
+    std::copy_n(row, row_bytes(), out);
+  }
+  PictureRows::Finished finish() override { return {}; }
+
+ private:
+  const ArrayView image_;
+  std::optional<CallersImage> held_;
+  std::size_t pixel_ = 3;
+  std::ptrdiff_t next_ = 0;
+};
+
 // Of a photograph's field of view, or of all of it.
 class SquareRows : public Rows {
  public:
-  SquareRows(std::unique_ptr<PictureRows> rows, const Setup& setup, std::string path, std::string source)
-      : rows_(std::move(rows)), setup_(setup), path_(std::move(path)) {
-    info_ = rows_->info();
+  // All of the photograph, red, green and blue; called once.
+  using Whole = std::function<std::vector<std::uint8_t>(PictureRows::Finished& finished)>;
+  SquareRows(PictureInfo info, Whole whole, const Setup& setup, std::string path, std::string source)
+      : whole_(std::move(whole)), setup_(setup), path_(std::move(path)) {
+    info_ = std::move(info);
     source_ = std::move(source);
   }
 
@@ -59,9 +116,7 @@ class SquareRows : public Rows {
   bool is_spooled() const override { return false; }  // it is whole here anyway
   void begin(const std::string&) override {
     const auto side = static_cast<std::int32_t>(setup_.size);
-    const std::vector<std::uint8_t> pixels = whole_picture(*rows_, path_);
-    finished_ = rows_->finish().or_throw();
-    rows_.reset();
+    const std::vector<std::uint8_t> pixels = std::exchange(whole_, {})(finished_);
     const fundus::Photograph photograph{pixels.data(), info_.width, info_.height};
     if (setup_.preprocess == model::Preprocess::fundus) {
       field_ = find_field_of_view(photograph, side, path_, square_);
@@ -93,7 +148,7 @@ class SquareRows : public Rows {
   const FieldOfView* field() const override { return field_ ? &*field_ : nullptr; }
 
  private:
-  std::unique_ptr<PictureRows> rows_;
+  Whole whole_;
   const Setup& setup_;
   const std::string path_;
   PictureRows::Finished finished_;
@@ -118,8 +173,22 @@ std::unique_ptr<Rows> open_rows(const Options& options, const Setup& setup, cons
                   "its pixels are grays of more than 8 bits, or floating point, and networks are given 8", path,
                   "save it with 8 bits, from black to white as the network saw it in training");
   }
-  if (squared) return std::make_unique<SquareRows>(std::move(rows), setup, path, std::move(source));
+  if (squared) {
+    const PictureInfo info = rows->info();
+    const auto whole = [rows = std::shared_ptr<PictureRows>(std::move(rows)), path](PictureRows::Finished& finished) {
+      std::vector<std::uint8_t> out = whole_picture(*rows, path);
+      finished = rows->finish().or_throw();
+      return out;
+    };
+    return std::make_unique<SquareRows>(info, whole, setup, path, std::move(source));
+  }
   return std::make_unique<OwnRows>(std::move(rows), gray, std::move(source));
+}
+
+std::unique_ptr<Rows> rows_of(const Setup& setup, const ArrayView& image, const std::string& name) {
+  if (setup.preprocess == model::Preprocess::none) return std::make_unique<ImageRows>(image, setup.pixel == 1);
+  const auto whole = [image](PictureRows::Finished&) { return rgb_of(CallersImage(image)); };
+  return std::make_unique<SquareRows>(info_of(image), whole, setup, name, "");
 }
 
 }  // namespace millrace::segment

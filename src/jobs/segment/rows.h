@@ -1,7 +1,6 @@
-// Enters: a picture file.
+// Enters: a picture file, or an image in memory.
 // Leaves: rows of pixels that windows are cut of: the picture's own, as it is decoded; or of a square that it is
-// brought
-//   to first, with the way back.
+//   brought to first, with the way back.
 // Never: holds a picture whole that windows are cut of as it is; of a square all of the photograph, until it is made.
 #pragma once
 
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "src/io/image/picture_rows.h"
+#include "src/jobs/callers_image.h"
 #include "src/jobs/field_of_view.h"
 #include "src/jobs/segment/setup.h"
 #include "src/pipeline/run_context.h"
@@ -41,9 +41,9 @@ class Rows {
   virtual const fundus::Crop* crop() const { return nullptr; }
   virtual const FieldOfView* field() const { return nullptr; }
 
-  // Of the file.
+  // Of the picture; the state of its file, empty of what has none.
   const PictureInfo& info() const { return info_; }
-  const std::string& source() const { return source_; }  // its state
+  const std::string& source() const { return source_; }
 
  protected:
   PictureInfo info_;
@@ -53,5 +53,7 @@ class Rows {
 // Failure where it cannot be decoded, or is of grays that networks are not given.
 std::unique_ptr<Rows> open_rows(const Options& options, const Setup& setup, const std::string& path,
                                 RunContext& context);
+// Of an image that was checked, and that lives as long as they; `name` is what messages call it.
+std::unique_ptr<Rows> rows_of(const Setup& setup, const ArrayView& image, const std::string& name);
 
 }  // namespace millrace::segment

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
-#include <thread>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
@@ -13,6 +12,7 @@
 #include "src/jobs/segment/collector.h"
 #include "src/jobs/segment/earlier.h"
 #include "src/jobs/segment/folder_files.h"
+#include "src/jobs/segment/paying.h"
 #include "src/jobs/segment/prepared.h"
 #include "src/jobs/segment/unfinished.h"
 #include "src/memory/pool.h"
@@ -40,11 +40,6 @@ struct Segmenting {
   std::optional<Collector> collector;
 };
 
-struct WindowBuffers {
-  Buffer<float> input;
-  model::Prediction made;
-};
-
 // One window; or what there is to say of a picture without one.
 struct Window {
   std::size_t picture = 0;
@@ -63,13 +58,14 @@ class Run {
       : options_(options),
         context_(context),
         prepared_(options, context),
+        networks_(prepared_.networks()),
         setup_(prepared_.setup()),
         inputs_(prepared_.inputs()),
         earlier_(options, setup_, context) {}
 
   Summary run() {
     const auto start = Clock::now();
-    const Attributes made = made_of(options_, setup_, prepared_.ensemble());
+    const Attributes made = made_of(options_, setup_, networks_.ensemble());
     claim_folder(options_.output, made, kUnfinishedFolder);
     const std::string text = millrace::json_of(made);
     unfinished_.emplace(
@@ -87,12 +83,12 @@ class Run {
       throw Failure(unfinished_->in_words(failure.error()));
     }
     summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    summary_.not_cached = prepared_.ensemble().not_cached();
+    summary_.not_cached = networks_.ensemble().not_cached();
     summary_.runtime = prepared_.session().runtime();
     summary_.precision = prepared_.session().precision();
     summary_.agreement = prepared_.agreement();
     summary_.peak = resident_memory().peak;
-    summary_.network = prepared_.network();
+    summary_.network = networks_.takes();
     summary_.setup = setup_;
     return std::move(summary_);
   }
@@ -110,17 +106,14 @@ class Run {
                                    }) |
         chain::expand<std::size_t, Window>("decode and cut", [&](std::size_t k) { return windows_of(k); }) |
         chain::submit<Window>(
-            "network", prepared_.requests(),
+            "network", networks_.requests(),
             [&](Window& window, std::function<void(std::exception_ptr)> done) {
               if (!window.buffers) return done(nullptr);
-              prepared_.ensemble().submit(window.buffers->input.data(), window.buffers->made,
-                                          [done = std::move(done)](const Error* error) {
-                                            done(error == nullptr ? nullptr : std::make_exception_ptr(Failure(*error)));
-                                          });
+              networks_.ask(*window.buffers, std::move(done));
             },
             "a smaller --overlap, or --precision bf16 where the CPU has it") |
         chain::sink<Window>("blend and write", [&](Window window, Span&) { collect(std::move(window)); });
-    chain::run(stages, context_, chain::Price::fixed(prepared_.window_bytes(), prepared_.in_flight()));
+    chain::run(stages, context_, chain::Price::fixed(networks_.window_bytes(), networks_.in_flight()));
     context_.helpers.end_idle();
   }
 
@@ -200,21 +193,11 @@ class Run {
 
   // Nothing while one before it holds what it needs; whether its sums lie in a file, as they do not fit into memory.
   std::optional<bool> pay_for(Segmenting& of) {
-    const Bytes most = context_.budget.largest_grant();
-    const bool in_file = prepared_.needs(of.cutter, false) > most;
-    const Bytes wanted = prepared_.needs(of.cutter, in_file);
-    // Whoever was before it gives back what it held a moment after it is seen to be gone.
-    for (int k = 0; wanted <= most && k < 1000; ++k) {
-      if (auto paid = context_.budget.try_reserve(wanted, "a picture")) {
-        of.paid = *std::move(paid);
-        return in_file;
-      }
-      if (!latest_.expired()) return std::nullopt;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    throw Failure(ErrorCode::out_of_memory,
-                  fmt::format("its windows take {}, and {} are left", to_text(wanted), to_text(most)),
-                  of.input.file.path, "allow more with --memory");
+    const bool in_file = prepared_.needs(of.cutter, false) > context_.budget.largest_grant();
+    auto paid = pay_behind(latest_, prepared_.needs(of.cutter, in_file), context_.budget, of.input.file.path);
+    if (!paid) return std::nullopt;
+    of.paid = *std::move(paid);
+    return in_file;
   }
 
   // From where an earlier run was stopped, if it left anything that can be gone on with.
@@ -378,7 +361,7 @@ class Run {
     if (all.empty() && !options_.share && forget_if_empty(options_.output)) return unfinished_->remove();
     summary_.report = write_folder_files(
         options_,
-        {all, elsewhere, setup_, options_.files, options_.output, made_of(options_, setup_, prepared_.ensemble())},
+        {all, elsewhere, setup_, options_.files, options_.output, made_of(options_, setup_, networks_.ensemble())},
         context_);
     // What other runs have begun stays for them.
     if (summary_.missing == 0 || unfinished_->is_empty()) unfinished_->remove();
@@ -387,6 +370,7 @@ class Run {
   const Options& options_;
   RunContext& context_;
   Prepared prepared_;
+  Networks& networks_;
   const Setup& setup_;
   const Inputs& inputs_;
   const Earlier earlier_;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "src/base/paths.h"
@@ -108,6 +107,7 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
       width_(static_cast<std::size_t>(width)),
       height_(static_cast<std::size_t>(height)),
       products_(products_of(options, setup, name_, width, height)),
+      rows_(setup, width, height),
       masks_(setup.heads.size()) {
   const auto state_of = [&](const std::string& part) {
     if (saved == nullptr) return std::string();
@@ -123,17 +123,10 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
     if (setup.heads[h].task != model::Task::segmentation) continue;
     Mask& mask = masks_[h];
     mask.labels = setup.heads[h].labels();
-    mask.row.resize(width_);
-    mask.classes.resize(setup.heads[h].classes.size());
     mask.preview.emplace(width, height, mask.labels.size());
     if (saved == nullptr) continue;
-    if (saved->heads[h].classes.size() != mask.classes.size())
-      throw Failure(ErrorCode::bad_data, "this checkpoint is of other classes", name_);
-    mask.classes = saved->heads[h].classes;
+    rows_.restore(h, saved->heads[h].classes, saved->rows);
     mask.preview->restore(saved->previews[h], saved->rows);
-    for (const ClassResult& each : mask.classes)
-      if (each.pixels > saved->rows * width_ || each.at_edge > each.pixels)
-        throw Failure(ErrorCode::bad_data, "this checkpoint has more pixels than its picture", name_);
   }
   for (const Product& product : products_) {
     Mask& mask = masks_[product.head];
@@ -147,7 +140,6 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
                             state_of(product.part));
     }
   }
-  if (saved != nullptr) rows_ = saved->rows;
 }
 
 std::uint64_t ResultWriter::bytes(const Options& options, const Setup& setup, int width, int height) {
@@ -163,45 +155,28 @@ std::uint64_t ResultWriter::bytes(const Options& options, const Setup& setup, in
 
 void ResultWriter::append(std::span<const float> row, std::span<const float> weights,
                           std::span<const std::uint8_t> pixels) {
+  rows_.take(row, weights);
+  for (std::size_t h = 0; h < masks_.size(); ++h) {
+    Mask& mask = masks_[h];
+    if (!mask.preview) continue;
+    mask.preview->append(rows_.of(h));
+    if (!mask.overlay.empty()) blend(mask, rows_.of(h), pixels);
+    if (mask.outlines) mask.outlines->append(rows_.of(h));
+  }
   const auto maps = model::maps_of(setup_.heads, row);
-  for (std::size_t h = 0; h < masks_.size(); ++h)
-    if (masks_[h].preview) take(masks_[h], setup_.heads[h], maps[h], weights, pixels);
-  ++rows_;
   for (std::size_t k = 0; k < products_.size(); ++k) {
     if (!rasters_[k]) continue;
     const RasterSpec& spec = products_[k].spec;
     const Mask& mask = masks_[products_[k].head];
     rasters_[k]->append(spec.type == kFloat32 ? std::as_bytes(maps[products_[k].head])
                         : spec.samples == 3   ? std::as_bytes(std::span<const std::uint8_t>(mask.overlay))
-                                              : std::as_bytes(std::span<const std::uint8_t>(mask.row)));
+                                              : std::as_bytes(rows_.of(products_[k].head)));
   }
 }
 
-void ResultWriter::take(Mask& mask, const model::Head& head, std::span<const float> row, std::span<const float> weights,
-                        std::span<const std::uint8_t> pixels) {
-  const bool has_none = head.has_none();
-  window::label(row, weights, head.least(), mask.row);
-  const bool outermost = rows_ == 0 || rows_ + 1 == height_;
-  for (std::size_t j = 0; j < width_; ++j) {
-    if (!(weights[j] > 0) || (has_none && mask.row[j] == 0)) continue;
-    ClassResult& found = mask.classes[mask.row[j] - (has_none ? 1U : 0U)];
-    ++found.pixels;
-    if (outermost || j == 0 || j + 1 == width_) ++found.at_edge;
-  }
-  for (std::size_t c = 0; c < head.classes.size(); ++c) {
-    // In the order of the pixels, in lanes that do not depend on the machine.
-    double sum[4] = {};
-    for (std::size_t j = 0; j < width_; ++j) sum[j % 4] += row[c * width_ + j];
-    mask.classes[c].mean += (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  }
-  mask.preview->append(mask.row);
-  if (!mask.overlay.empty()) blend(mask, pixels);
-  if (mask.outlines) mask.outlines->append(mask.row);
-}
-
-void ResultWriter::blend(Mask& mask, std::span<const std::uint8_t> pixels) const {
-  for (std::size_t j = 0; j < width_; ++j) {
-    const model::Head::Label& label = mask.labels[mask.row[j]];
+void ResultWriter::blend(Mask& mask, std::span<const std::uint8_t> labels, std::span<const std::uint8_t> pixels) {
+  for (std::size_t j = 0; j < labels.size(); ++j) {
+    const model::Head::Label& label = mask.labels[labels[j]];
     for (std::size_t c = 0; c < 3; ++c) {
       const unsigned pixel = pixels[3 * j + c];
       mask.overlay[3 * j + c] = static_cast<std::uint8_t>(label.drawn ? (pixel + label.color[c] + 1) / 2 : pixel);
@@ -220,7 +195,7 @@ void ResultWriter::save(Saved& out) {
   out.heads.resize(masks_.size());
   out.previews.resize(masks_.size());
   for (std::size_t h = 0; h < masks_.size(); ++h) {
-    out.heads[h].classes = masks_[h].classes;
+    out.heads[h].classes = rows_.counted(h);
     if (masks_[h].preview) out.previews[h] = masks_[h].preview->save();
   }
 }
@@ -275,20 +250,9 @@ void ResultWriter::check_names(const Options& options, const Setup& setup, const
 }
 
 Outcome<PictureResult> ResultWriter::finish(PictureResult result) {
-  const double all = static_cast<double>(width_) * static_cast<double>(height_);
-  bool finite = true;
-  for (std::size_t h = 0; h < masks_.size(); ++h) {
-    HeadResult& head = result.heads[h];
-    head.classes = masks_[h].classes;
-    if (masks_[h].preview) head.preview = masks_[h].preview->finish();
-    for (ClassResult& each : head.classes) finite = finite && std::isfinite(each.mean /= all);
-    for (const std::optional<Peak>& each : head.peaks) finite = finite && (!each || std::isfinite(each->value));
-    for (const double each : head.numbers) finite = finite && std::isfinite(each);
-  }
-  if (!finite) {
-    return Error{ErrorCode::bad_data, "the network gave NaN or infinity for a part of it", "",
-                 "check the model card's range, mean and std; a network that needs float32 fails in bf16"};
-  }
+  if (const auto finished = rows_.finish(result); !finished.ok()) return finished.error();
+  for (std::size_t h = 0; h < masks_.size(); ++h)
+    if (masks_[h].preview) result.heads[h].preview = masks_[h].preview->finish();
   for (std::size_t k = 0; k < products_.size(); ++k) {
     if (rasters_[k]) {
       rasters_[k]->finish();

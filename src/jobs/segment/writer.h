@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "src/io/raster/raster.h"
+#include "src/jobs/segment/mask_rows.h"
 #include "src/jobs/segment/outlines.h"
-#include "src/jobs/segment/record.h"
-#include "src/jobs/segment/unfinished.h"
+#include "src/jobs/segment/results.h"
 
 namespace millrace::segment {
 
@@ -30,7 +30,7 @@ std::vector<Product> products_of(const Options& options, const Setup& setup, con
 // The file that says that the others are whole.
 std::string record_path(const std::string& folder, const std::string& name);
 
-class ResultWriter {
+class ResultWriter : public Results {
  public:
   // `saved`: from where it goes on; null: it begins. Failure where that is not there as it was.
   ResultWriter(const Options& options, const Setup& setup, std::string name, int width, int height,
@@ -38,13 +38,13 @@ class ResultWriter {
   // What it holds.
   static std::uint64_t bytes(const Options& options, const Setup& setup, int width, int height);
 
-  // The next row of all maps, [channels, width], activated. `weights` is 0 where no window was. `pixels` is RGB, where
-  // there is an overlay.
-  void append(std::span<const float> row, std::span<const float> weights, std::span<const std::uint8_t> pixels);
-  // A row of windows ends here.
-  void mark();
-  // Behind a mark: what a run needs that goes on here; of each head what was counted.
-  void save(Saved& out);
+  void append(std::span<const float> row, std::span<const float> weights,
+              std::span<const std::uint8_t> pixels) override;
+  void mark() override;
+  void save(Saved& out) override;
+  // Files have their names; then the record says that they are whole.
+  Outcome<PictureResult> finish(PictureResult result) override;
+
   // What an earlier run had written, all of it, before it was stopped while files got their names: they get them.
   // Nothing where it had not, or it is not of the picture as it is now.
   using IsOf = std::function<bool(const PictureResult& written)>;
@@ -52,22 +52,16 @@ class ResultWriter {
                                               Unfinished& unfinished, const IsOf& is_of);
   // Failure(conflict) where something has the name of a result that no run has put there.
   static void check_names(const Options& options, const Setup& setup, const std::string& name, Unfinished& unfinished);
-  // Files have their names; then the record says that they are whole. `result` has what is known of it beside masks:
-  // peaks, numbers, votes. Error(bad_data) where a number is not finite, and no files.
-  Outcome<PictureResult> finish(PictureResult result);
 
  private:
   // What is made of one head's mask.
   struct Mask {
     std::vector<model::Head::Label> labels;
-    std::vector<std::uint8_t> row, overlay;
-    std::vector<ClassResult> classes;
+    std::vector<std::uint8_t> overlay;
     std::optional<Preview> preview;
     std::optional<Outlines> outlines;
   };
-  void take(Mask& mask, const model::Head& head, std::span<const float> row, std::span<const float> weights,
-            std::span<const std::uint8_t> pixels);
-  void blend(Mask& mask, std::span<const std::uint8_t> pixels) const;
+  static void blend(Mask& mask, std::span<const std::uint8_t> labels, std::span<const std::uint8_t> pixels);
 
   const Options& options_;
   const Setup& setup_;
@@ -77,8 +71,8 @@ class ResultWriter {
   const std::size_t width_, height_;
   const std::vector<Product> products_;
   std::vector<std::unique_ptr<Raster>> rasters_;  // null for outlines
-  std::vector<Mask> masks_;                       // of each head; of others than masks unused
-  std::size_t rows_ = 0;
+  MaskRows rows_;
+  std::vector<Mask> masks_;  // of each head; of others than masks unused
 };
 
 }  // namespace millrace::segment

@@ -1,0 +1,28 @@
+// Enters: text of the library, whose names and paths are bytes of anybody's; options as Python hands them in.
+// Leaves: Python's text, and back.
+// Never: loses a byte.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "millrace/jobs.h"
+
+namespace millrace::python {
+
+namespace nb = nanobind;
+
+// What is no UTF-8 comes as os.fsdecode() has it.
+nb::object text_of(const std::string& text);
+// Of bytes.
+std::string bytes_of(nb::handle bytes);
+std::vector<std::string> texts_of(nb::handle list);
+// A list of (name, list of bytes).
+std::vector<std::pair<std::string, std::vector<std::string>>> options_of(nb::handle list);
+// A list of dicts.
+nb::list dicts_of(const std::vector<JobOption>& options);
+
+}  // namespace millrace::python

@@ -1,0 +1,32 @@
+// Enters: rows of an image's probabilities as they become whole.
+// Leaves: its masks, probabilities and what was counted, in memory.
+// Never: touches a file.
+#pragma once
+
+#include <vector>
+
+#include "include/millrace/segment.h"
+#include "src/jobs/segment/mask_rows.h"
+#include "src/jobs/segment/results.h"
+
+namespace millrace::segment {
+
+class ArrayResults : public Results {
+ public:
+  // Into `out`, which is as new, and lives as long as it.
+  ArrayResults(const Setup& setup, int width, int height, bool probabilities, SegmentedImage& out);
+
+  void append(std::span<const float> row, std::span<const float> weights,
+              std::span<const std::uint8_t> pixels) override;
+  Outcome<PictureResult> finish(PictureResult result) override;
+
+ private:
+  const Setup& setup_;
+  const std::size_t width_, height_;
+  const bool probabilities_;
+  SegmentedImage& out_;
+  MaskRows masks_;
+  std::size_t rows_ = 0;
+};
+
+}  // namespace millrace::segment

@@ -1,0 +1,241 @@
+// What include/millrace/segment.h promises: windows and results as the program has them, of images in memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <string_view>
+
+#include "include/millrace/segment.h"
+#include "src/base/text.h"
+#include "src/device/cpu/machine.h"
+#include "src/jobs/job_runner.h"
+#include "src/jobs/segment/array_results.h"
+#include "src/jobs/segment/collector.h"
+#include "src/jobs/segment/networks.h"
+#include "src/jobs/segment/paying.h"
+#include "src/memory/pool.h"
+#include "src/pipeline/chain.h"
+
+namespace millrace {
+namespace segment {
+namespace {
+
+// Of the job's options those that say nothing of files, pictures or devices.
+constexpr std::array<std::string_view, 17> kTaken = {
+    "card", "input",  "activation", "threshold",  "requests", "precision",  "tta",     "tta-mean", "preprocess",
+    "size", "window", "overlap",    "importance", "pad",      "skip-empty", "threads", "memory"};
+
+bool is_taken(const std::string& name) { return std::find(kTaken.begin(), kTaken.end(), name) != kTaken.end(); }
+
+struct Described {
+  Options options;
+  RunningOptions running;
+  Settings settings;
+
+  Described() {
+    describe(settings, options);
+    describe_running(settings, running);
+  }
+  // Reads what a caller gives.
+  void apply(const std::vector<std::string>& models, const Segmenter::Options& given) {
+    for (const auto& [name, values] : given) {
+      if (settings.knows(name) && !is_taken(name))
+        throw Failure(ErrorCode::usage, "it is nothing that a Segmenter takes, which works on arrays in memory", name,
+                      name == "model" ? "models come first, by themselves" : "the job 'segment' takes it, over files");
+      settings.apply_flag(name, values);
+    }
+    if (models.empty()) throw Failure(ErrorCode::usage, "there is none", "model", "name the ONNX file of a network");
+    options.models = models;
+    options.write = {};
+    if (options.least_dice)
+      throw Failure(ErrorCode::usage,
+                    "auto is decided by windows of all pictures of a run, and a Segmenter does not know its images yet",
+                    "precision", "say f32 or bf16; the job 'segment' with --plan says how far masks agree");
+  }
+};
+
+// All that one call works with.
+struct Working {
+  Working(long long threads, Budget& budget, const CancelToken* wanted)
+      : cancel(wanted != nullptr ? *wanted : never),
+        executor(static_cast<int>(threads), &cancel),
+        context{executor, cancel, trace, budget} {}
+  const CancelToken never;
+  const CancelToken& cancel;
+  const Executor executor;
+  Trace trace;
+  RunContext context;
+};
+
+// An image on its way.
+struct Picture {
+  std::string name;
+  Cutter cutter;
+  Reservation paid;
+  std::optional<Collector> collector;
+};
+// One window of it; behind the last one, none.
+struct Window {
+  std::shared_ptr<Picture> of;
+  std::size_t row = 0, column = 0;
+  std::shared_ptr<WindowBuffers> buffers;
+};
+
+// One call.
+class Call {
+ public:
+  Call(const Options& options, Networks& networks, RunContext& context, std::span<const ArrayView> images,
+       const SegmentWishes& wishes)
+      : options_(options),
+        networks_(networks),
+        context_(context),
+        images_(images),
+        wishes_(wishes),
+        out_(images.size()) {}
+
+  std::vector<SegmentedImage> run() {
+    std::size_t next = 0;
+    auto stages = chain::source<std::size_t>("images",
+                                             [&]() -> std::optional<std::size_t> {
+                                               return next < images_.size() ? std::optional(next++) : std::nullopt;
+                                             }) |
+                  chain::expand<std::size_t, Window>("cut", [&](std::size_t k) { return windows_of(k); }) |
+                  chain::submit<Window>("network", networks_.requests(),
+                                        [&](Window& window, std::function<void(std::exception_ptr)> done) {
+                                          if (!window.buffers) return done(nullptr);
+                                          networks_.ask(*window.buffers, std::move(done));
+                                        }) |
+                  chain::sink<Window>("blend", [&](const Window& window, Span&) { collect(window); });
+    chain::run(stages, context_, chain::Price::fixed(networks_.window_bytes(), networks_.in_flight()));
+    context_.throw_if_cancelled();
+    return std::move(out_);
+  }
+
+ private:
+  std::string name_of(std::size_t k) const { return images_.size() == 1 ? "image" : fmt::format("image {}", k); }
+
+  chain::Parts<Window> windows_of(std::size_t k) {
+    return [this, k, ended = false, of = std::shared_ptr<Picture>()](bool& later) mutable -> std::optional<Window> {
+      if (ended) return std::nullopt;
+      if (!of) {
+        const std::string name = name_of(k);
+        const Setup& setup = networks_.setup();
+        of.reset(new Picture{name, Cutter(options_, setup, rows_of(setup, images_[k], name), name), {}, {}});
+      }
+      if (!of->collector) {
+        const Bytes wanted = of->cutter.needs() + Collector::needs(networks_.setup(), of->cutter, false);
+        auto paid = pay_behind(latest_, wanted, context_.budget, of->name);
+        if (!paid) {
+          later = true;
+          return std::nullopt;
+        }
+        of->paid = *std::move(paid);
+        begin(*of, out_[k]);
+        latest_ = of;
+      }
+      Window out;
+      out.of = of;
+      auto buffers = buffers_.take();
+      buffers->input.resize(networks_.setup().input_elements());
+      if (of->cutter.next(buffers->input.data(), out.row, out.column)) {
+        out.buffers = std::move(buffers);
+        return out;
+      }
+      ended = true;
+      of.reset();
+      return out;
+    };
+  }
+
+  void begin(Picture& of, SegmentedImage& out) {
+    // Where the square lies is known when all of the photograph was looked at.
+    of.cutter.begin(0, "");
+    const PictureInfo& info = of.cutter.rows().info();
+    of.collector.emplace(
+        options_, networks_.setup(),
+        Collecting{of.name,
+                   of.cutter.y(),
+                   of.cutter.x(),
+                   of.cutter.source(),
+                   info.width,
+                   info.height,
+                   of.cutter.rows().crop(),
+                   {}},
+        std::make_unique<ArrayResults>(networks_.setup(), info.width, info.height, wishes_.probabilities, out));
+  }
+
+  void collect(const Window& window) {
+    if (window.buffers) return window.of->collector->add(window.row, window.column, window.buffers->made);
+    PictureResult result;
+    if (const FieldOfView* field = window.of->cutter.rows().field()) result.field = *field;
+    const auto finished = window.of->collector->finish(std::move(result));
+    if (finished.ok()) return;
+    Error error = finished.error();
+    error.subject = window.of->name;
+    throw Failure(std::move(error));
+  }
+
+  const Options& options_;
+  Networks& networks_;
+  RunContext& context_;
+  const std::span<const ArrayView> images_;
+  const SegmentWishes& wishes_;
+  std::vector<SegmentedImage> out_;
+  Pool<WindowBuffers> buffers_{[] { return std::make_unique<WindowBuffers>(); }};
+  std::weak_ptr<Picture> latest_;
+};
+
+}  // namespace
+}  // namespace segment
+
+struct Segmenter::State {
+  State(const std::vector<std::string>& models, const Options& given, const CancelToken* cancel) {
+    throw_if_forked_behind_threads();
+    described.apply(models, given);
+    budget.emplace(described.running.memory.count > 0 ? described.running.memory
+                                                      : automatic_memory(describe_machine()));
+    segment::Working working(described.running.threads, *budget, cancel);
+    networks.emplace(described.options, working.context);
+    working.context.throw_if_cancelled();
+    networks->compile(described.options.network.precision, working.context);
+    working.context.throw_if_cancelled();
+  }
+  const model::Session& session() const { return networks->ensemble().session(0); }
+
+  segment::Described described;
+  std::optional<Budget> budget;
+  std::optional<segment::Networks> networks;
+  std::timed_mutex mutex;
+};
+
+std::vector<JobOption> Segmenter::describe_options() {
+  const segment::Described described;
+  std::vector<JobOption> out;
+  for (const Settings::Entry& entry : described.settings.entries())
+    if (segment::is_taken(entry.name)) out.push_back(millrace::described(entry));
+  return out;
+}
+
+Segmenter::Segmenter(const std::vector<std::string>& models, const Options& options, const CancelToken* cancel)
+    : state_(std::make_unique<State>(models, options, cancel)) {}
+Segmenter::~Segmenter() = default;
+Segmenter::Segmenter(Segmenter&&) noexcept = default;
+Segmenter& Segmenter::operator=(Segmenter&&) noexcept = default;
+
+const std::string& Segmenter::runtime() const { return state_->session().runtime(); }
+const std::string& Segmenter::precision() const { return state_->session().precision(); }
+std::int64_t Segmenter::window_height() const { return state_->networks->setup().height; }
+std::int64_t Segmenter::window_width() const { return state_->networks->setup().width; }
+
+std::vector<SegmentedImage> Segmenter::segment(std::span<const ArrayView> images, const SegmentWishes& wishes) const {
+  throw_if_forked_behind_threads();
+  for (const ArrayView& image : images) check_image(image);
+  segment::Working working(state_->described.running.threads, *state_->budget, wishes.cancel);
+  // As long as another thread's call has the networks.
+  std::unique_lock lock(state_->mutex, std::defer_lock);
+  while (!lock.try_lock_for(std::chrono::milliseconds(50))) working.context.throw_if_cancelled();
+  return segment::Call(state_->described.options, *state_->networks, working.context, images, wishes).run();
+}
+
+}  // namespace millrace

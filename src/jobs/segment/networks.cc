@@ -1,0 +1,47 @@
+#include "src/jobs/segment/networks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace millrace::segment {
+
+Networks::Networks(const Options& options, RunContext& context)
+    : options_(options),
+      budget_(context.budget),
+      setup_(set_up(options, [&context] { return context.cancel.cancelled(); })) {
+  // Before anything is compiled for it.
+  std::uint64_t floats = 0;
+  for (const model::PictureModel& each : setup_.models) floats = std::max(floats, each.input_elements());
+  throw_unless_it_fits(Bytes{floats * sizeof(float)});
+}
+
+void Networks::compile(model::Precision precision, const RunContext& context) {
+  model::PictureModelOptions said = options_.network;
+  said.precision = precision;
+  const model::Ensemble::Options how = ensemble_options(options_, context);
+  requests_ = how.requests;
+  ensemble_.emplace(setup_.models, said, how);
+  complete(options_, setup_, *ensemble_);
+  throw_unless_it_fits(window_bytes());
+  const model::Session::Memory takes = ensemble_->measure();
+  takes_ = takes.model + takes.request * static_cast<std::uint64_t>(requests_);
+  paid_ = budget_.reserve(takes_, setup_.models.size() > 1 ? "the networks" : "the network");
+}
+
+void Networks::throw_unless_it_fits(Bytes window) const {
+  const Bytes left = budget_.largest_grant();
+  if (window > left)
+    throw OutOfMemory(ErrorCode::out_of_memory,
+                      fmt::format("a window of {} x {} takes {}, and {} are left", setup_.width, setup_.height,
+                                  to_text(window), to_text(left)),
+                      "--window", "allow more with --memory, or take a smaller window");
+}
+
+void Networks::ask(WindowBuffers& window, std::function<void(std::exception_ptr)> done) {
+  ensemble_->submit(window.input.data(), window.made, [done = std::move(done)](const Error* error) {
+    done(error == nullptr ? nullptr : std::make_exception_ptr(Failure(*error)));
+  });
+}
+
+}  // namespace millrace::segment

@@ -1,0 +1,24 @@
+#include "src/jobs/segment/paying.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+
+namespace millrace::segment {
+
+std::optional<Reservation> pay_behind(const std::weak_ptr<const void>& before, Bytes wanted, Budget& budget,
+                                      const std::string& picture) {
+  const Bytes most = budget.largest_grant();
+  // Whoever was before it gives back what it held a moment after it is seen to be gone.
+  for (int k = 0; wanted <= most && k < 1000; ++k) {
+    if (auto paid = budget.try_reserve(wanted, "a picture")) return paid;
+    if (!before.expired()) return std::nullopt;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  throw Failure(ErrorCode::out_of_memory,
+                fmt::format("its windows take {}, and {} are left", to_text(wanted), to_text(most)), picture,
+                "allow more with --memory");
+}
+
+}  // namespace millrace::segment
