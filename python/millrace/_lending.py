@@ -46,6 +46,13 @@ class Lent(torch.Tensor):
 
     __torch_function__ = torch._C._disabled_torch_function_impl
 
+    # Copies lie elsewhere.
+    def __deepcopy__(self, memo):
+        return self.as_subclass(torch.Tensor).clone()
+
+    def __reduce_ex__(self, protocol):
+        return self.as_subclass(torch.Tensor).clone().__reduce_ex__(protocol)
+
 
 class _Pieces:
     """Of one worker."""
@@ -99,11 +106,12 @@ class _Piece:
 
 
 def seen(lent, view):
-    """A view of all of a tensor that may be lent, which is then lent itself."""
+    """A view of all of a tensor that may be lent, which is lent in its place."""
     if not isinstance(lent, Lent) or view.data_ptr() != lent.data_ptr():
         return view
     view = view.as_subclass(Lent)
     view.lent = lent.lent
+    del lent.lent
     return view
 
 
@@ -123,7 +131,7 @@ def tensors(kinds):
 def _send(tensor):
     lent = getattr(tensor, "lent", None)
     if lent is None:
-        # Sent before: another of the kind would not be told from it.
+        # Sent before: a flag stands for one tensor.
         return torch.multiprocessing.reductions.reduce_tensor(tensor.clone())
     piece, place, offset, size = lent
     del tensor.lent

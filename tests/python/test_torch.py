@@ -1,7 +1,7 @@
 """millrace.torch: the charts of stores and of ChartDrawer, each once an epoch, in workers that are forked and spawned."""
 
 import copy
-import json
+import gc
 import os
 import pathlib
 import pickle
@@ -272,16 +272,23 @@ def test_a_missing_shard_is_an_error(files, tmp_path):
     assert error.value.code == "bad_data" and error.value.remedy and whole > 16
 
 
-def test_an_error_in_a_worker_keeps_its_fields(stores, tmp_path):
+@pytest.mark.parametrize("form", ["map", "stream"])
+def test_an_error_in_a_worker_keeps_its_fields(form, stores, tmp_path):
     broken = tmp_path / "png"
     subprocess.run(["cp", "-r", stores("png"), broken], check=True)
     charts = Charts(broken)
     (broken / "00000/00000003.png").unlink()
-    for dataset, options in ((charts, {"batch_size": 2}), (charts.stream(batch=2), {"batch_size": None})):
-        with pytest.raises(millrace.Error, match="there is no such file") as error:
-            list(DataLoader(dataset, num_workers=2, **options))
-        assert error.value.code == "not_found" and error.value.subject.endswith("00000003.png") and "millrace.Error" not in str(error.value)
-        assert "Traceback" in error.value.traceback
+    batches = iter(DataLoader(charts, num_workers=2, batch_size=2) if form == "map" else DataLoader(charts.stream(batch=2), num_workers=2, batch_size=None))
+    said = None
+    try:
+        for _ in batches:
+            pass
+    except millrace.Error as error:
+        said = error.code, error.what, error.subject, str(error), error.traceback
+    del batches
+    code, what, subject, text, traceback = said
+    assert code == "not_found" and what == "there is no such file or folder" and subject.endswith("00000003.png")
+    assert "millrace.Error" not in text and "Traceback" in traceback
 
 
 # ---- loaders
@@ -340,6 +347,41 @@ def test_a_collate_function_of_ones_own(drawn):
     assert begin == len(drawn)
 
 
+def many_of_one(batch):
+    whole = default_collate(batch)
+    again = pickle.loads(pickle.dumps(whole))
+    return [whole, copy.deepcopy(whole), again, Chart(whole.image, whole.labels), whole.image[1:], whole.image.permute(0, 1, 3, 2)]
+
+
+def test_what_is_sent_more_than_once_stays_as_it_is(drawn):
+    for workers in (0, 2):
+        kept = list(DataLoader(drawn, batch_size=3, num_workers=workers, collate_fn=many_of_one))
+        for number, (*charts, part, turned) in enumerate(kept):
+            expected = drawn[3 * number : 3 * number + 3]
+            assert all(same(one, expected) for one in charts) and torch.equal(part, expected.image[1:]) and torch.equal(turned, expected.image.mT)
+
+
+class Keeping(torch.utils.data.Dataset):
+    """Gives the same batch again and again."""
+
+    def __init__(self, charts):
+        self.charts, self.batch = charts, None
+
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, number):
+        self.batch = self.batch if self.batch is not None and number % 10 else self.charts[[number % 30, 1, 2]]
+        return self.batch
+
+
+def test_a_batch_that_a_worker_keeps_and_sends_again(drawn):
+    for number, got in enumerate(DataLoader(Keeping(drawn), batch_size=None, num_workers=1)):
+        if number % 3 == 0:
+            kept = got
+        assert same(got, drawn[[number // 10 * 10 % 30, 1, 2]]) and same(kept, drawn[[number // 3 * 3 // 10 * 10 % 30, 1, 2]])
+
+
 def test_batches_that_are_kept_stay_as_they_are():
     """Memory that a worker uses again is nowhere shown any more."""
     charts = Charts(bars(9, 2000), labels=1, **DRAWING)
@@ -364,8 +406,6 @@ def test_batches_that_are_kept_stay_as_they_are():
 
 
 def test_memory_that_workers_lent_goes_with_them(drawn):
-    import gc
-
     list(DataLoader(drawn, batch_size=4, num_workers=2))
     gc.collect()
     assert not millrace.torch._lending._known
