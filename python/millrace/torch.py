@@ -231,7 +231,8 @@ class Charts(Dataset):
     def __getitem__(self, key):
         with _handed_on():
             if hasattr(key, "__index__") and getattr(key, "ndim", 0) == 0:
-                return self._samples(self._numbers([operator.index(key)]))[0]
+                samples = self._samples(self._numbers([operator.index(key)]))
+                return samples.whole[0] if isinstance(samples, _Batch) and not self.horizons else samples[0]
             samples = self._samples(self._numbers(key))
             return samples.whole if isinstance(samples, _Batch) else default_collate(samples)
 

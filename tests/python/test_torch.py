@@ -298,6 +298,7 @@ def test_an_error_in_a_worker_keeps_its_fields(form, stores, tmp_path):
 def test_a_loader_gives_what_the_dataset_gives(workers, drawn):
     whole = drawn[:]
     unlabelled = Charts(SERIES, stride=STRIDE, **DRAWING)
+    assert type(unlabelled[3]) is type(unlabelled[[3]]) is torch.Tensor and torch.equal(unlabelled[3], whole.image[3])
     assert same(joined(DataLoader(drawn, batch_size=7, num_workers=workers)), whole)
     batches = list(DataLoader(unlabelled, batch_size=7, num_workers=workers))
     assert torch.equal(joined(batches), whole.image) and all(type(batch) is torch.Tensor for batch in batches)
@@ -509,7 +510,9 @@ def test_forked_workers_open_their_own_files(kind, stores):
     assert same(charts[:], whole)
 
 
-def test_nothing_open_is_pickled(stores):
+def test_nothing_open_is_pickled(stores, drawn):
+    for copied in (pickle.loads(pickle.dumps(drawn)), copy.deepcopy(drawn), pickle.loads(pickle.dumps(drawn.stream())).charts):
+        assert same(copied[:], drawn[:])
     for kind in STORES:
         charts = Charts(stores(kind))
         size = len(pickle.dumps(charts))
