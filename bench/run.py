@@ -1,6 +1,6 @@
 """The benches: this project and its peers on the same inputs, in the same run.
 
-  run.py [NAME...]   hash, hash-fast, join, quality, closelook, scale, render, latents, segment, fundus, video; all of them without a name
+  run.py [NAME...]   hash, hash-fast, join, quality, closelook, scale, render, latents, segment, fundus, video, python; all of them without a name
 """
 
 import concurrent.futures
@@ -159,9 +159,13 @@ def bench_closelook():
     subprocess.run([PYTHON, ROOT / "bench/closelook.py", pictures, "--program", PROGRAM, "--czkawka"], check=True)
 
 
+def bench_python():
+    subprocess.run([PYTHON, ROOT / "bench/python.py"], check=True, env=dict(os.environ, PYTHONPATH=os.fspath(ROOT / "build/release/python")))
+
+
 BENCHES = {"hash": bench_hash, "hash-fast": bench_hash_fast, "join": bench_join, "quality": bench_quality,
            "closelook": bench_closelook, "scale": bench_scale, "render": bench_render, "latents": bench_latents,
-           "segment": bench_segment, "fundus": bench_fundus, "video": bench_video}
+           "segment": bench_segment, "fundus": bench_fundus, "video": bench_video, "python": bench_python}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or BENCHES:

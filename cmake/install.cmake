@@ -15,6 +15,9 @@ target_link_libraries(millrace_shared PRIVATE millrace_jobs)
 target_link_options(millrace_shared PRIVATE -Wl,--as-needed -Wl,--gc-sections -Wl,--exclude-libs,ALL)
 target_compile_features(millrace_shared PUBLIC cxx_std_20)
 
+if(MILLRACE_WHEEL)
+  return()  # cmake/wheel.cmake
+endif()
 install(TARGETS millrace RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS millrace-decoder millrace-hdf5 millrace-film RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/millrace)
 install(TARGETS millrace_shared EXPORT millrace LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -1,7 +1,10 @@
 # The extension of the Python package: python/src over include/millrace alone. Built where nanobind is (./dev puts it into
 # .venv); the package as it lies in ${CMAKE_BINARY_DIR}/python can be imported from there.
 set(MILLRACE_PYTHON "" CACHE FILEPATH "The Python that the package is built for, with nanobind")
-if(NOT MILLRACE_PYTHON AND EXISTS ${CMAKE_SOURCE_DIR}/.venv/bin/python)
+if(SKBUILD)
+  # A wheel's is the one that builds it.
+  set(MILLRACE_PYTHON ${Python_EXECUTABLE} CACHE FILEPATH "" FORCE)
+elseif(NOT MILLRACE_PYTHON AND EXISTS ${CMAKE_SOURCE_DIR}/.venv/bin/python)
   set(MILLRACE_PYTHON ${CMAKE_SOURCE_DIR}/.venv/bin/python CACHE FILEPATH "" FORCE)
 endif()
 if(MILLRACE_SANITIZE)
@@ -23,16 +26,24 @@ find_package(Python 3.9 REQUIRED COMPONENTS Interpreter Development.Module)
 find_package(nanobind CONFIG REQUIRED)
 
 file(GLOB python_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/src/*.cc)
-nanobind_add_module(millrace_python NB_STATIC NOMINSIZE ${python_sources})
+# From 3.12 on one extension does for all that come after; before there is no stable interface that nanobind could use.
+if(Python_VERSION VERSION_GREATER_EQUAL 3.12 AND NOT TARGET Python::SABIModule)
+  # CMake before 3.26 does not know it. Here it is the headers, as Python::Module.
+  add_library(Python::SABIModule INTERFACE IMPORTED)
+  target_link_libraries(Python::SABIModule INTERFACE Python::Module)
+endif()
+nanobind_add_module(millrace_python NB_STATIC NOMINSIZE STABLE_ABI ${python_sources})
 target_include_directories(millrace_python PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/python/src)
 # What others wrote is not held to this project's warnings.
 target_include_directories(millrace_python SYSTEM PRIVATE ${Python_INCLUDE_DIRS} ${NB_DIR}/include)
 target_link_libraries(millrace_python PRIVATE millrace_shared)
 set(package ${CMAKE_BINARY_DIR}/python/millrace)
 set_target_properties(millrace_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${package})
-if(TARGET nanobind-static)
-  target_compile_options(nanobind-static PRIVATE -w)
-endif()
+foreach(others nanobind-static nanobind-static-abi3)
+  if(TARGET ${others})
+    target_compile_options(${others} PRIVATE -w)
+  endif()
+endforeach()
 # The rest of the package where the extension is, as it is edited.
 file(MAKE_DIRECTORY ${package})
 file(GLOB modules CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/python/millrace ${CMAKE_SOURCE_DIR}/python/millrace/*)

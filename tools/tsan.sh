@@ -7,21 +7,8 @@ cd "$(dirname "$0")/.."
 tbb=$PWD/build/tsan-tbb
 if [ ! -f "$tbb/done" ]; then
   rm -rf "$tbb"
-  mkdir -p "$tbb/lists/partial" "$tbb/src"
-  # The same sources as the packages come from, asked for their source side; this machine's own lists stay as they are.
-  for list in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
-    case $list in
-      *.sources) grep -q debian "$list" && sed 's/^Types: .*/Types: deb-src/' "$list" >> "$tbb/all.sources" && echo >> "$tbb/all.sources" ;;
-      *.list | */sources.list) [ -f "$list" ] && grep -E '^deb .*debian' "$list" | sed 's/^deb /deb-src /' >> "$tbb/all.list" || true ;;
-    esac
-  done
-  mkdir "$tbb/parts"
-  [ -s "$tbb/all.sources" ] && cp "$tbb/all.sources" "$tbb/parts/"
-  [ -s "${tbb}/all.list" ] && cp "$tbb/all.list" "$tbb/parts/"
-  apt=(apt-get -q -o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$tbb/parts" -o "Dir::State::Lists=$tbb/lists"
-    -o "APT::Sandbox::User=root" -o "Dir::Cache::pkgcache=" -o "Dir::Cache::srcpkgcache=")
-  "${apt[@]}" update
-  (cd "$tbb/src" && "${apt[@]}" source --download-only onetbb && tar xf onetbb_*.orig.tar.*)
+  tools/debian_source.sh "$tbb" onetbb
+  (cd "$tbb/src" && tar xf onetbb_*.orig.tar.*)
   source=$(find "$tbb/src" -maxdepth 1 -type d -name '*TBB*' -o -maxdepth 1 -type d -name 'onetbb*' | head -n 1)
   cmake -S "$source" -B "$tbb/build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS="-fsanitize=thread -O1 -g1" \
     -DCMAKE_SHARED_LINKER_FLAGS=-fsanitize=thread -DTBB_TEST=OFF -DTBB_STRICT=OFF -DTBBMALLOC_BUILD=OFF \

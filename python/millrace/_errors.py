@@ -3,6 +3,11 @@
 import difflib
 
 
+def printable(text):
+    """For a terminal, whatever names stand in it."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class Error(Exception):
     """A failure of a whole call or job.
 
@@ -20,7 +25,7 @@ class Error(Exception):
 
     def __str__(self):
         text = f"{self.subject}: {self.what}" if self.subject else self.what
-        return f"{text}; {self.remedy}" if self.remedy else text
+        return printable(f"{text}; {self.remedy}" if self.remedy else text)
 
 
 class UsageError(Error, ValueError, TypeError):

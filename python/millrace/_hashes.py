@@ -16,6 +16,20 @@ def _hasher(kinds, size, threads):
     return _core.Hasher(list(kinds), size, threads)
 
 
+def _whole(number, name):
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        raise UsageError("usage", f"it is a whole number, not {type(number).__name__}", name, "")
+    return number.__index__()
+
+
+def _names(kinds):
+    names = [kinds] if isinstance(kinds, str) else list(kinds)
+    for name in names:
+        if not isinstance(name, str):
+            raise UsageError("usage", f"it is a name or a list of names, not {type(name).__name__}", "kinds", "")
+    return names
+
+
 def hash(images, kinds="dhash", *, size=8, threads=0):
     """Perceptual hashes of decoded images.
 
@@ -36,8 +50,8 @@ def hash(images, kinds="dhash", *, size=8, threads=0):
     """
     one = is_one_image(images)
     listed = [image_array(images)] if one else [image_array(image) for image in images]
-    names = [kinds] if isinstance(kinds, str) else list(kinds)
-    codes = _hasher(tuple(names), size, threads).hash(listed)
+    names = _names(kinds)
+    codes = _hasher(tuple(names), _whole(size, "size"), _whole(threads, "threads")).hash(listed)
     if one:
         codes = [code[0] for code in codes]
     return codes[0] if isinstance(kinds, str) else dict(zip(names, codes))
@@ -56,12 +70,6 @@ def hex_of(codes, bits=None):
     return digits if bits is None else digits[len(digits) - (bits + 3) // 4 :]
 
 
-def _radius(radius):
-    if isinstance(radius, bool) or not hasattr(radius, "__index__"):
-        raise UsageError("usage", f"it is a whole number of bits, not {type(radius).__name__}", "radius", "")
-    return radius.__index__()
-
-
 def join(codes, radius, *, algorithm="auto", threads=0, memory=0):
     """Every pair of codes that differ in at most `radius` bits.
 
@@ -73,7 +81,7 @@ def join(codes, radius, *, algorithm="auto", threads=0, memory=0):
     >>> millrace.join(np.array([0, 1, 255, 3], dtype=np.uint64), 1)["j"]
     array([1, 3], dtype=uint32)
     """
-    return _core.join(contiguous(codes), _radius(radius), algorithm, threads, memory).view(PAIR)[:, 0]
+    return _core.join(contiguous(codes), _whole(radius, "radius"), algorithm, _whole(threads, "threads"), _whole(memory, "memory")).view(PAIR)[:, 0]
 
 
 def search(queries, base, radius, *, algorithm="auto", threads=0, memory=0):
@@ -85,7 +93,7 @@ def search(queries, base, radius, *, algorithm="auto", threads=0, memory=0):
     >>> millrace.search(np.array([254], dtype=np.uint64), base, 1).tolist()
     [(0, 2, 1)]
     """
-    return _core.search(contiguous(queries), contiguous(base), _radius(radius), algorithm, threads, memory).view(PAIR)[:, 0]
+    return _core.search(contiguous(queries), contiguous(base), _whole(radius, "radius"), algorithm, _whole(threads, "threads"), _whole(memory, "memory")).view(PAIR)[:, 0]
 
 
 class Comparison(NamedTuple):

@@ -8,7 +8,7 @@ import types
 from typing import NamedTuple
 
 from millrace import _core
-from millrace._arrays import wait_for_streams
+from millrace._arrays import aligned, wait_for_streams
 from millrace._errors import UsageError, refuse_unknown
 
 OPTIONS = {"threads": 0, "device": "auto", "verify_device": "sample", "device_memory": 0}
@@ -45,12 +45,12 @@ class Measurer:
         """`latent` is `[channels, frames, height, width]`, or `[channels, height, width]` of an image model, with one more axis
         of 1 in front or not; float16, bfloat16, float32 or float64, with any strides, read where it lies."""
         wait_for_streams(latent)
-        return Measured(**self._measurer.measure(latent))
+        return Measured(**self._measurer.measure(aligned(latent)))
 
     def all(self, latents):
         """The same of each of `[latents, channels, frames, height, width]`, on all threads; a list."""
         wait_for_streams(latents)
-        return [Measured(**one) for one in self._measurer.measure_all(latents)]
+        return [Measured(**one) for one in self._measurer.measure_all(aligned(latents))]
 
 
 def _measurer_of(options):

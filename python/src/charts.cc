@@ -2,9 +2,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <functional>
+
 #include "arrays.h"
 #include "bindings.h"
 #include "calls.h"
+#include "millrace/error.h"
 #include "millrace/render.h"
 
 namespace millrace::python {
@@ -24,6 +27,17 @@ ArrayView part_of(ArrayView view, std::size_t begin, std::size_t end) {
   return out;
 }
 
+// Host arrays without gaps that share memory: what is drawn of would be drawn over.
+bool overlap(const ArrayView& a, const ArrayView& b) {
+  if (a.memory == MemoryKind::device || b.memory == MemoryKind::device || !a.contiguous() || !b.contiguous())
+    return false;
+  const auto bytes = [](const ArrayView& view) {
+    return static_cast<std::size_t>(view.elements()) * view.type.bytes();
+  };
+  const auto *const first = static_cast<const char*>(a.data), *const second = static_cast<const char*>(b.data);
+  return std::less<>()(first, second + bytes(b)) && std::less<>()(second, first + bytes(a));
+}
+
 class Drawer {
  public:
   explicit Drawer(const ChartOptions& options) : drawer_([options] { return new ChartDrawer(options); }) {}
@@ -33,6 +47,8 @@ class Drawer {
   void draw(const nb::object& series, const nb::object& images) {
     const Held from = held(series, "series"), to = held_for_writing(images, "out");
     const ChartDrawer& drawer = drawer_.get();
+    if (overlap(from.view, to.view))
+      throw Failure(ErrorCode::usage, "it shares memory with the series", "out", "give another array");
     // What is not as it should be is said of all of it, before anything is drawn.
     const bool parted = !from.view.shape.empty() && !to.view.shape.empty() &&
                         from.view.shape.front() == to.view.shape.front() && from.view.shape.front() > 0 &&

@@ -58,6 +58,13 @@ JobOption described(const Settings::Entry& entry) {
   return {entry.name, entry.value_name, entry.help, entry.group, entry.text(), entry.repeatable};
 }
 
+void throw_if_forked_behind_threads() {
+  if (!is_forked_behind_threads()) return;
+  throw Failure(ErrorCode::unavailable,
+                "it was forked from a process that had begun work, and its threads have not come along", "this process",
+                "start it anew, as multiprocessing does with spawn, or fork before the first job");
+}
+
 JobRunner::JobRunner(std::string name, std::unique_ptr<Job> job) : name_(std::move(name)), job_(std::move(job)) {
   job_->describe(settings_);
   describe_running(settings_, running_);

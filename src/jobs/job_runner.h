@@ -34,6 +34,10 @@ void describe_running(Settings& settings, RunningOptions& options);
 // As a caller of the library is told of it.
 JobOption described(const Settings::Entry& entry);
 
+// Failure(unavailable) in a child of fork() whose parent has had an executor: where more is needed than the thread that
+// calls.
+void throw_if_forked_behind_threads();
+
 class JobRunner {
  public:
   // Describes the job's options in `settings()`, and those of running behind them under "Running".

@@ -90,6 +90,10 @@ def test_a_wrong_image_among_others_is_said_before_any_is_hashed(pictures):
         millrace.hash([*pictures[1], np.zeros((4, 4), np.uint16)])
     with pytest.raises(millrace.Error, match="not a hash kind"):
         millrace.hash(pictures[1], "fhash")
+    for wrong in ({"kinds": [3]}, {"size": "8"}, {"size": 1}, {"size": 7, "kinds": "whash"}, {"threads": 1.5}, {"kinds": []}):
+        with pytest.raises(millrace.UsageError):
+            millrace.hash(pictures[1], **wrong)
+    assert "\x1b" not in str(millrace.Error("io", "no", "a\x1b[2Jname\udce9"))
 
 
 def test_a_picture_with_alpha_is_not_guessed_at():
@@ -266,6 +270,14 @@ def test_charts_are_not_drawn_of_what_does_not_fit():
     for wrong in (series.astype(np.int64), series[:, :4], np.zeros((2, 5, 2)), "text"):
         with pytest.raises(ValueError):
             drawer(wrong)
+    both = np.zeros(1000, np.uint8)
+    with pytest.raises(millrace.UsageError, match="shares memory"):
+        drawer(both[:80].view(np.float64).reshape(2, 5), out=both[40:440].reshape(2, 10, 20))
+    assert not both.any()
+    moved = np.frombuffer(b"x" + series.tobytes(), np.uint8)[1:].view(np.float64).reshape(2, 5)
+    assert not moved.flags.aligned and np.array_equal(drawer(moved), drawer(series))
+    with pytest.raises(ValueError, match="byte order|no array"):
+        drawer(series.astype(">f8"))
     assert drawer(np.empty((0, 5))).shape == (0, 10, 20)
     with pytest.raises(millrace.UsageError, match="did you mean 'height'"):
         millrace.ChartDrawer(heigth=3)

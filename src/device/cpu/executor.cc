@@ -15,7 +15,6 @@
 #include <oneapi/tbb/task_arena.h>
 #endif
 
-#include "src/base/error.h"
 #include "src/device/cpu/machine.h"
 
 namespace millrace {
@@ -34,13 +33,6 @@ void in_parts(std::size_t count, std::size_t grain, const Executor& executor,
 }  // namespace
 
 bool is_forked_behind_threads() { return forked.load(std::memory_order_relaxed); }
-
-void throw_if_forked_behind_threads() {
-  if (!is_forked_behind_threads()) return;
-  throw Failure(ErrorCode::unavailable,
-                "it was forked from a process that had begun work, and its threads have not come along", "this process",
-                "start it anew, as multiprocessing does with spawn, or fork before the first job");
-}
 
 #ifdef MILLRACE_SERIAL
 

@@ -46,8 +46,6 @@ class Executor {
 // This process is a child of fork() whose parent has had an executor: its threads have not come along, and what they
 // held at that moment is held for ever.
 bool is_forked_behind_threads();
-// Failure(unavailable) in such a child.
-void throw_if_forked_behind_threads();
 
 // Cores this process may run on (its affinity mask and the cgroup's CPU quota, rounded up).
 int usable_cores();

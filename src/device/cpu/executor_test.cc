@@ -1,6 +1,8 @@
 #include "src/device/cpu/executor.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <limits>
@@ -107,6 +109,37 @@ TEST(Executor, CallsMayBeNested) {
     for (const auto& times : seen) ASSERT_EQ(times, 1);
   }
 }
+
+#if !defined(MILLRACE_SERIAL) && !defined(MILLRACE_SANITIZED)
+// Of threads that were forked away from there are none to be waited for. (A child of an instrumented process may do
+// next to nothing.)
+TEST(Executor, AForkedChildWorksAlone) {
+  const Executor executor(3);
+  const auto sums = [](const Executor& on) {
+    std::atomic<std::size_t> sum{0};
+    on.run([&] {
+      on.parallel_for(1000, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) sum += i;
+      });
+    });
+    on.enqueue([&] { sum += 1; });
+    return sum.load();
+  };
+  executor.parallel_for(1000, 1, [](std::size_t, std::size_t) {});
+  ASSERT_FALSE(is_forked_behind_threads());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const Executor anew(5);
+    const bool right =
+        is_forked_behind_threads() && sums(executor) == 499'501 && sums(anew) == 499'501 && anew.threads() == 1;
+    ::_exit(right ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_FALSE(is_forked_behind_threads());
+}
+#endif
 
 }  // namespace
 }  // namespace millrace

@@ -7,6 +7,7 @@
 
 #include "src/base/text.h"
 #include "src/io/image/helper_process.h"
+#include "src/io/process/helper_place.h"
 
 namespace millrace {
 namespace {
@@ -196,7 +197,7 @@ Outcome<std::unique_ptr<HelperProcess>> HelperPool::one_with(const DecodeOptions
   auto helper = HelperProcess::start();
   if (!helper) {
     return Error{ErrorCode::unavailable, "the decoding helper millrace-decoder cannot be started", subject,
-                 "check that it lies beside the millrace program"};
+                 helper_remedy("millrace-decoder")};
   }
   if (helper->request(request, fd)) return helper;
   Error error = helper->exit_reason();

@@ -15,6 +15,7 @@
 
 #include "src/base/text.h"
 #include "src/io/file/place.h"
+#include "src/io/process/helper_place.h"
 #include "src/io/process/spawn.h"
 
 namespace millrace {
@@ -51,8 +52,7 @@ Outcome<HelperAnswer> ask_helper(const std::string& program) {
   const std::string subject = printable(program);
   if (::access(program.c_str(), X_OK) != 0) {
     return Error{ErrorCode::unavailable, "the decoding helper is not there", subject,
-                 "build the target millrace-decoder, put it beside the millrace program, or let MILLRACE_HELPERS name "
-                 "its folder"};
+                 helper_remedy(program.substr(program.rfind('/') + 1))};
   }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("no pipe", subject, errno);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "src/base/paths.h"
+#include "src/base/text.h"
 
 namespace millrace {
 namespace {
@@ -36,24 +37,72 @@ std::string own_file() {
   return executed == nullptr ? "" : real_path(executed);
 }
 
-}  // namespace
+bool is_python_package(const std::string& folder) {
+  return ::access(path_in(folder, "__init__.py").c_str(), F_OK) == 0;
+}
 
-std::string find_helper(const std::string& name) {
-  const char* set = std::getenv("MILLRACE_HELPERS");
-  if (set != nullptr && *set != '\0') return path_in(set, name);
-  const std::string own = own_file();
-  if (own.empty()) return "/nowhere/" + name;
-  const std::string folder = folder_of(own);
+// A library is no program: Debian's CMake installs it as nothing to be run.
+bool is_there(const std::string& path) { return ::access(path.c_str(), path.ends_with(".so") ? R_OK : X_OK) == 0; }
+
+// As it lies to a program or a library in `folder`; nothing where there is none.
+std::string installed_with(const std::string& folder, const std::string& name) {
   std::string beside = path_in(folder, name);
-  if (::access(beside.c_str(), X_OK) == 0) return beside;
+  if (is_there(beside)) return beside;
   // No other folder has a libexec beside it: that of a program in /tmp/work would be anybody's.
   for (const std::string_view part : {"/" MILLRACE_BINDIR, "/" MILLRACE_LIBDIR}) {
     if (!folder.ends_with(part)) continue;
     std::string installed = folder.substr(0, folder.size() - part.size());
     installed.append("/" MILLRACE_LIBEXECDIR "/millrace/").append(name);
-    if (::access(installed.c_str(), X_OK) == 0) return installed;
+    if (is_there(installed)) return installed;
   }
-  return beside;
+  return "";
+}
+
+// Of the first `millrace` on PATH that has it: a package's own command, which an environment of Python puts first, has
+// not.
+std::string installed_on_path(const std::string& name) {
+  const char* set = std::getenv("PATH");
+  if (set == nullptr) return "";
+  for (const std::string& entry : split(set, ':')) {
+    if (!entry.starts_with('/')) continue;
+    const std::string program = real_path(path_in(entry, "millrace").c_str());
+    if (program.empty() || ::access(program.c_str(), X_OK) != 0) continue;
+    if (std::string found = installed_with(folder_of(program), name); !found.empty()) return found;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string find_helper_of(const std::string& folder, const std::string& name) {
+  if (std::string found = installed_with(folder, name); !found.empty()) return found;
+  if (is_python_package(folder)) {
+    if (std::string found = installed_on_path(name); !found.empty()) return found;
+  }
+  return path_in(folder, name);
+}
+
+std::string find_helper(const std::string& name) {
+  const char* set = std::getenv("MILLRACE_HELPERS");
+  if (set != nullptr && *set != '\0') return path_in(set, name);
+  const std::string own = own_file();
+  return own.empty() ? "/nowhere/" + name : find_helper_of(folder_of(own), name);
+}
+
+bool in_python_package() {
+  const std::string own = own_file();
+  return !own.empty() && is_python_package(folder_of(own));
+}
+
+std::string helper_remedy(const std::string& name) {
+  if (in_python_package()) {
+    return "the Python package has no " + name +
+           ": build Millrace on this system with ./dev build and cmake --install, and put its millrace on the PATH, or "
+           "let "
+           "MILLRACE_HELPERS name the folder of " +
+           name;
+  }
+  return "build the target " + name + ", put it beside the millrace program, or let MILLRACE_HELPERS name its folder";
 }
 
 }  // namespace millrace

@@ -96,7 +96,7 @@ Outcome<void> Reader::have_helper(const std::string& path) {
   helper_ = Child::start(find_helper("millrace-hdf5"));
   if (!helper_) {
     return Error{ErrorCode::unavailable, "the helper millrace-hdf5 cannot be started", path,
-                 "check that it lies beside the millrace program"};
+                 helper_remedy("millrace-hdf5")};
   }
   helper_->set_patience(kPatienceSeconds);
   helper_->set_cancelled(cancelled_);

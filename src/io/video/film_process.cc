@@ -20,13 +20,6 @@ namespace millrace::film {
 
 static_assert(kSocket == kHelperSocket && kSlots == kHelperSocket + 1);
 
-namespace {
-
-constexpr const char* kInstall =
-    "build the target millrace-film, put it beside the millrace program, or let MILLRACE_HELPERS name its folder";
-
-}  // namespace
-
 FilmProcess::FilmProcess(std::string subject, std::size_t shared, Bytes memory, std::function<bool()> cancelled)
     : subject_(std::move(subject)),
       memory_(memory),
@@ -34,7 +27,8 @@ FilmProcess::FilmProcess(std::string subject, std::size_t shared, Bytes memory, 
       cancelled_(cancelled) {
   const std::string program = find_helper("millrace-film");
   if (::access(program.c_str(), X_OK) != 0)
-    throw Failure(ErrorCode::unavailable, "the helper for film is not there", printable(program), kInstall);
+    throw Failure(ErrorCode::unavailable, "the helper for film is not there", printable(program),
+                  helper_remedy("millrace-film"));
   const Descriptor slots(::memfd_create("millrace-film", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   void* mapped = MAP_FAILED;
   if (slots && ::ftruncate(slots.get(), static_cast<off_t>(shared_bytes_)) == 0)
@@ -46,7 +40,8 @@ FilmProcess::FilmProcess(std::string subject, std::size_t shared, Bytes memory, 
   child_ = Child::start(program, std::array{slots.get()});
   if (!child_) {
     ::munmap(shared_, shared_bytes_);
-    throw Failure(ErrorCode::unavailable, "the helper for film cannot be started", printable(program), kInstall);
+    throw Failure(ErrorCode::unavailable, "the helper for film cannot be started", printable(program),
+                  helper_remedy("millrace-film"));
   }
   constexpr int kPatienceSeconds = 600;
   child_->set_patience(kPatienceSeconds);

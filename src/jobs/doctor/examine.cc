@@ -63,7 +63,9 @@ void add_film(Findings& findings) {
     for (const std::string& each : library.reads) encoders += (encoders.empty() ? "" : ", ") + each;
     findings.libraries.push_back({library.name, library.version, "film, in a helper; encodes by " + encoders});
   } else {
-    film.remedy = "install libavformat59 and libavcodec59, and put millrace-film beside the program";
+    film.remedy = in_python_package()
+                      ? helper_remedy("millrace-film")
+                      : "install libavformat59 and libavcodec59, and put millrace-film beside the program";
   }
   findings.formats.push_back(std::move(film));
 }

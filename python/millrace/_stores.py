@@ -1,0 +1,352 @@
+"""Stores of charts that `millrace render` wrote, read chart by chart.
+
+A store holds no open file until it is read, and then its own in each process: what was opened before fork() stays the
+parent's. Pickled it is its path. Numbers that belong to every chart are read once.
+"""
+
+import contextlib
+import csv
+import io
+import json
+import os
+
+import numpy
+
+from millrace._errors import Error, UsageError
+
+#: Files of a WebDataset that are open at once.
+_OPEN = 64
+#: NumPy's NaT.
+_NO_TIME = numpy.iinfo(numpy.int64).min
+_TEXTS = ("symbol", "date", "end_date")
+
+
+@contextlib.contextmanager
+def _said_of(path):
+    """What the libraries that read stores throw, each its own, as what it means."""
+    try:
+        yield
+    except (Error, MemoryError):
+        raise
+    except FileNotFoundError as error:
+        raise Error("not_found", "there is no such file or folder", str(error.filename or path), "") from error
+    except OSError as error:
+        raise Error("io", f"it cannot be read: {error}", path, "") from error
+    except Exception as error:
+        raise Error("bad_data", f"it is damaged, or no store of charts: {type(error).__name__}: {error}", path, "") from error
+
+
+def _library(name, package, path):
+    """A module that only some stores need."""
+    try:
+        return __import__(name)
+    except ImportError:
+        raise Error("unavailable", f"reading it takes {package}, which is not installed", path, f"pip install {package}") from None
+
+
+class Store:
+    """What all have: `count` charts, each of `shape` and of `dtype` u8, f32 or bit as render's option says, `horizons` of
+    their labels, and `about`, render's options.
+
+    read(rows, out) fills an array `[rows, *shape]`; labels() is float32 `[count, horizons]`; index() has arrays `[count]` by
+    their names.
+    """
+
+    def __init__(self, path):
+        self.path = path
+        self._owner, self._held, self._inherited, self._labels = None, None, [], None
+        self.about = self._attributes()
+        self.dtype = self.about.get("dtype", "u8")
+        self.width = int(self.about.get("size", "0x0").split("x")[0])
+        self.horizons = tuple(int(horizon) for horizon in self.about.get("labels", "").split(",") if horizon)
+        self.count, self.shape = self._look()
+        self._close()
+
+    def __reduce__(self):
+        return open_store, (self.path,)
+
+    def __repr__(self):
+        return f"<{self.count} charts in {self.path}>"
+
+    @property
+    def files(self):
+        """What is open, in this process."""
+        if self._owner != os.getpid():
+            if self._held is not None:
+                self._inherited.append(self._held)  # the parent's: not closed here
+            self._held, self._owner = self._open(), os.getpid()
+        return self._held
+
+    def _close(self):
+        """Looked at, not read yet: a process that forks next hands nothing on."""
+        if hasattr(self._held, "close"):
+            self._held.close()
+        self._owner = self._held = None
+
+    def read(self, rows, out):
+        with _said_of(self.path):
+            self._read(rows, out)
+
+    def index(self):
+        with _said_of(self.path):
+            return _alike(self._read_index())
+
+    def labels(self, rows=None):
+        """All, or those of some charts."""
+        if self._labels is None:
+            with _said_of(self.path):
+                self._labels = self._read_labels()
+            if self._labels.shape != (self.count, len(self.horizons)):
+                raise Error("bad_data", f"it has {self.count} charts and labels of {len(self._labels)}", self.path, "")
+        return self._labels if rows is None else self._labels[rows]
+
+    @property
+    def value_type(self):
+        return numpy.dtype("float32" if self.dtype == "f32" else "uint8")
+
+    # What a kind of store is:
+
+    def _attributes(self):
+        """render's options."""
+        return _about(self.path)
+
+    def _open(self):
+        return None
+
+    def _look(self):
+        """(count, shape of one image)"""
+        raise NotImplementedError
+
+    def _read_labels(self):
+        return numpy.load(os.path.join(self.path, "labels.npy"))
+
+    def _read_index(self):
+        with open(os.path.join(self.path, "index.csv"), newline="", encoding="utf-8", errors="replace") as file:
+            return _columns(list(csv.DictReader(file)))
+
+    def _read(self, rows, out):
+        raise NotImplementedError
+
+
+def _columns(rows):
+    """The index as arrays, of a dict a chart; a table has columns of what is not known, which are empty."""
+    out = {}
+    for name in ("file", "row", *_TEXTS, "end_time"):
+        values = ["" if row.get(name) is None else row[name] for row in rows]
+        if any(value != "" for value in values):
+            out[name] = numpy.array(values if name in _TEXTS else [_NO_TIME if value == "" else int(value) for value in values])
+    return out
+
+
+def _alike(index):
+    """The types that every store's index has."""
+    for name, column in index.items():
+        index[name] = numpy.array(column.tolist(), dtype="str") if name in _TEXTS else column.astype("int64")
+    if "end_time" in index:
+        index["end_time"] = index["end_time"].view("datetime64[ns]")
+    return index
+
+
+class Hdf5(Store):
+    def _attributes(self):
+        with self._open() as file:
+            return {name: value.decode() if isinstance(value, bytes) else str(value) for name, value in file.attrs.items()}
+
+    def _open(self):
+        return _library("h5py", "h5py", self.path).File(self.path, "r")
+
+    def _look(self):
+        file = self.files
+        if "images" not in file:
+            raise Error("bad_data", "it has no dataset 'images'", self.path, "")
+        count, *shape = file["images"].shape
+        if "sequences" in file and len(file["sequences"]) != count:
+            raise Error("bad_data", f"of {len(file['sequences'])} charts {count} are there: a shard is missing", self.path,
+                        "the same render again draws it")
+        return count, tuple(shape)
+
+    def _read_labels(self):
+        return self.files["labels"][:]
+
+    def _read_index(self):
+        table = self.files["index"][:]
+        out = {name: table[name] for name in table.dtype.names}
+        for name in _TEXTS:
+            if name in out:
+                out[name] = numpy.char.decode(out[name], "utf-8", "replace")
+        return out
+
+    def _read(self, rows, out):
+        images = self.files["images"]
+        for place, row in enumerate(rows):
+            images.read_direct(out, numpy.s_[row], numpy.s_[place])
+
+
+class Zarr(Store):
+    def _attributes(self):
+        return dict(self._open().attrs)
+
+    def _open(self):
+        return _library("zarr", "zarr", self.path).open_group(self.path, mode="r")
+
+    def _look(self):
+        count, *shape = self.files["images"].shape
+        return count, tuple(shape)
+
+    def _read_labels(self):
+        return self.files["labels"][:]
+
+    def _read_index(self):
+        return {name: numpy.asarray(array[:]) for name, array in self.files["index"].arrays()}
+
+    def _read(self, rows, out):
+        out[...] = self.files["images"].oindex[numpy.asarray(rows)]
+
+
+class Array(Store):
+    """NPY and DAT: one file, mapped."""
+
+    def _open(self):
+        if self.about["store"] == "npy":
+            return numpy.load(os.path.join(self.path, "images.npy"), mmap_mode="r")
+        height = int(self.about["size"].split("x")[1])
+        width = (self.width + 7) // 8 if self.dtype == "bit" else self.width
+        channels = (3,) if self.about["channels"] == "rgb" else ()
+        return numpy.memmap(os.path.join(self.path, "images.dat"), self.value_type, "r").reshape(-1, height, width, *channels)
+
+    def _look(self):
+        count, *shape = self.files.shape
+        return count, tuple(shape)
+
+    def _read(self, rows, out):
+        numpy.take(self.files, rows, axis=0, out=out)
+
+
+class Pictures(Store):
+    """PNG and JPEG, a file a chart. A bit is black or white here."""
+
+    def _look(self):
+        self._found = {}  # of a WebDataset: places by the tar's number
+        self.dtype = "u8"
+        self.shard = int(self.about["shard"])
+        self.ending = "jpg" if self.about["store"] == "jpeg" else "png"
+        width, height = (int(side) for side in self.about["size"].split("x"))
+        return self._counted(), (height, width, 3) if self.about["channels"] == "rgb" else (height, width)
+
+    def _counted(self):
+        return len(numpy.load(os.path.join(self.path, "sequences.npy"), mmap_mode="r"))
+
+    def _picture(self, row):
+        return os.path.join(self.path, f"{row // self.shard:05}", f"{row:08}.{self.ending}")
+
+    def _read(self, rows, out):
+        images = _library("PIL.Image", "pillow", self.path).Image
+        for place, row in enumerate(rows):
+            with images.open(self._picture(row)) as picture:
+                out[place] = picture.convert("RGB" if len(self.shape) == 3 else "L")
+
+
+class WebDataset(Pictures):
+    """Tar files; where a sample lies in one is read from its headers when a sample of it is first asked for."""
+
+    def _open(self):
+        return {}  # files by their numbers
+
+    def _counted(self):
+        names = sorted(name for name in os.listdir(self.path) if name.endswith(".tar"))
+        if names != [f"{number:05}.tar" for number in range(len(names))]:
+            raise Error("bad_data", f"of its {len(names)} tar files one is missing", self.path, "")
+        return (len(names) - 1) * self.shard + len(self._places(len(names) - 1)) if names else 0
+
+    def _close(self):
+        for file in self.files.values():
+            file.close()
+        super()._close()
+
+    def _file(self, number):
+        files = self.files
+        if number not in files:
+            if len(files) >= _OPEN:
+                files.pop(next(iter(files))).close()
+            files[number] = open(self._name(number), "rb", buffering=0)
+        return files[number]
+
+    def _name(self, number):
+        return os.path.join(self.path, f"{number:05}.tar")
+
+    def _places(self, number):
+        """int64 `[samples, 4]`: where the picture begins, its bytes, where its numbers begin, their bytes."""
+        places = self._found
+        if number not in places:
+            found, picture, at = [], None, 0
+            descriptor = self._file(number).fileno()
+            while True:
+                header = os.pread(descriptor, 512, at)
+                if len(header) < 512 or header[257:262] != b"ustar":
+                    break
+                size = int(header[124:136].rstrip(b"\0 "), 8)
+                name = header[:100].rstrip(b"\0")
+                if name.endswith(b".png"):
+                    picture = at + 512, size
+                elif name.endswith(b".json"):
+                    found.append((*picture, at + 512, size))
+                at += 512 + -(-size // 512) * 512
+            if header != bytes(512):
+                raise Error("bad_data", "it is cut short or no tar of samples", self._name(number), "")
+            places[number] = numpy.array(found, dtype=numpy.int64).reshape(-1, 4)
+        return places[number]
+
+    def _member(self, row, column):
+        number, place = divmod(int(row), self.shard)
+        at, size = self._places(number)[place, column : column + 2].tolist()
+        data = os.pread(self._file(number).fileno(), size, at)
+        if len(data) != size:
+            raise Error("bad_data", "it is cut short", self._name(number), "")
+        return data
+
+    def _picture(self, row):
+        return io.BytesIO(self._member(row, 0))
+
+    def _told(self, row):
+        return json.loads(self._member(row, 2))
+
+    def labels(self, rows=None):
+        # Beside the picture: of a few no tar is read through.
+        if rows is None:
+            return super().labels()
+        return self._labels[rows] if self._labels is not None else self._labels_of(rows)
+
+    def _labels_of(self, rows):
+        told = (self._told(row)["labels"] for row in rows)
+        values = [[one[str(horizon)] for horizon in self.horizons] for one in told]
+        return numpy.array(values, dtype=numpy.float64).reshape(len(values), len(self.horizons)).astype(numpy.float32)
+
+    def _read_labels(self):
+        return self._labels_of(range(self.count))
+
+    def _read_index(self):
+        return _columns([self._told(row) for row in range(self.count)])
+
+
+_KINDS = {"npy": Array, "dat": Array, "png": Pictures, "jpeg": Pictures, "webdataset": WebDataset}
+
+
+def _about(folder):
+    with open(os.path.join(folder, "run.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def open_store(path):
+    """The store of charts at `path`, of whatever kind it is."""
+    path = os.path.abspath(os.fsdecode(path))
+    with _said_of(path):
+        if os.path.isdir(path):
+            if os.path.exists(os.path.join(path, "zarr.json")):
+                return Zarr(path)
+            if os.path.exists(os.path.join(path, "run.json")):
+                return _KINDS[_about(path)["store"]](path)
+        else:
+            with open(path, "rb") as file:
+                if file.read(8) == b"\x89HDF\r\n\x1a\n":
+                    return Hdf5(path)
+    raise UsageError("usage", "it is no store of charts", path, "millrace render writes them")
