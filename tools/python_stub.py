@@ -7,7 +7,7 @@ import pathlib
 import sys
 
 from millrace import _JOBS
-from millrace._jobs import _OF_A_TERMINAL, _keyword, described
+from millrace._jobs import _OF_A_TERMINAL, described, keyword_of
 
 STUB = pathlib.Path(__file__).resolve().parents[1] / "python/millrace/__init__.pyi"
 BEGINNING = '''# Written by tools/python_stub.py out of the table of options; `./dev docs` writes it anew.
@@ -29,6 +29,8 @@ from millrace._jobs import FileHashes as FileHashes
 from millrace._jobs import JobResult as JobResult
 from millrace._jobs import hash_files as hash_files
 from millrace._jobs import run as run
+from millrace._segment import Segmented as Segmented
+from millrace._segment import Segmenter as Segmenter
 
 __version__: str
 
@@ -42,7 +44,7 @@ def parameters_of(job, indent):
     lines = [f"{indent}inputs: _Path | Iterable[_Path]{'' if job['argument_required'] else ' = ...'},", f"{indent}*,"]
     for option in job["options"]:
         if option["name"] not in _OF_A_TERMINAL:
-            lines.append(f"{indent}{_keyword(option['name'])}: {'_Value' if option['value_name'] else 'bool'} | None = ...,")
+            lines.append(f"{indent}{keyword_of(option['name'])}: {'_Value' if option['value_name'] else 'bool'} | None = ...,")
     return lines + [f"{indent}config: _Path | None = ...,", f"{indent}progress: _Progress | None = ...,"]
 
 

@@ -17,6 +17,8 @@ from millrace._jobs import FileHashes as FileHashes
 from millrace._jobs import JobResult as JobResult
 from millrace._jobs import hash_files as hash_files
 from millrace._jobs import run as run
+from millrace._segment import Segmented as Segmented
+from millrace._segment import Segmenter as Segmenter
 
 __version__: str
 
