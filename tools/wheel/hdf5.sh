@@ -16,13 +16,13 @@ source=$(find "$PWD" -mindepth 1 -maxdepth 1 -type d -name 'hdf5-*')
 while read -r patch; do
   GIT_CEILING_DIRECTORIES=$PWD git -C "$source" apply --include='src/*' "$PWD/debian/patches/$patch"
 done < <(grep -v '^#' debian/patches/series)
-# Its checks look in its build folder for what they wrote in the current one.
+# Its messages name its files, and not where they lay. Its checks look in its build folder for what they wrote in the current one.
 mkdir "$hdf5/build" && cd "$hdf5/build"
 cmake -S "$source" -B . -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$hdf5/prefix" \
-  -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_C_FLAGS="-w -fno-omit-frame-pointer" \
+  -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_C_FLAGS="-w -fno-omit-frame-pointer -ffile-prefix-map=$source=hdf5" \
   -DCMAKE_C_COMPILER_LAUNCHER="$(command -v ccache || true)" \
   -DBUILD_SHARED_LIBS=OFF -DBUILD_STATIC_LIBS=ON -DBUILD_TESTING=OFF -DHDF5_BUILD_EXAMPLES=OFF -DHDF5_BUILD_TOOLS=OFF \
   -DHDF5_BUILD_HL_LIB=OFF -DHDF5_BUILD_CPP_LIB=OFF -DHDF5_ENABLE_Z_LIB_SUPPORT=ON -DHDF5_ENABLE_SZIP_SUPPORT=OFF \
-  -DHDF5_ENABLE_THREADSAFE=ON -DDEFAULT_API_VERSION=v18 > "$hdf5/configure.log"
+  -DHDF5_ENABLE_EMBEDDED_LIBINFO=OFF -DHDF5_ENABLE_THREADSAFE=ON -DDEFAULT_API_VERSION=v18 > "$hdf5/configure.log"
 cmake --build . -j "$(nproc)" --target install > "$hdf5/build.log"
 touch "$hdf5/done"
