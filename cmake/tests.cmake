@@ -102,7 +102,8 @@ target_link_libraries(gpu_kit PRIVATE millrace_kernels)
 # In parts, which run side by side.
 foreach(part 0 1)
   add_test(NAME conformance_simulated_${part} COMMAND conformance --gtest_filter=-*OpenCL*)
-  set_tests_properties(conformance_simulated_${part} PROPERTIES TIMEOUT 900 ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${part}")
+  set_tests_properties(conformance_simulated_${part} PROPERTIES TIMEOUT 900 ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${part}"
+    COST 1000)  # the longest: first
 endforeach()
 add_test(NAME conformance_opencl COMMAND conformance --gtest_filter=*OpenCL*)
 
@@ -209,7 +210,7 @@ set_tests_properties(planted_not_redone PROPERTIES PASS_REGULAR_EXPRESSION "\\[ 
   millrace_body(${CMAKE_SOURCE_DIR}/tests/support/gpu/probe_body.inc probe ${planted}/fused -ffp-contract=fast)
   millrace_caught(fused fake_cuda Ptx.ProbesAreWhatTheyDeclare "probe_turn: 1 fused multiply-adds, 0 are declared" ${planted}/fused/probe_body.cc)
 set_tests_properties(conformance_opencl PROPERTIES SKIP_REGULAR_EXPRESSION "left out: OpenCL")
-set_tests_properties(conformance_opencl PROPERTIES TIMEOUT 900)
+set_tests_properties(conformance_opencl PROPERTIES TIMEOUT 900 COST 900)
 endif()
 
 # Write pages for the tests that drive a browser (tests/cli/page_test.py, tests/cli/report_test.py).
