@@ -5,8 +5,19 @@ import sys
 from millrace._errors import UsageError
 
 
+def unmasked(array):
+    """A masked array of NumPy's with NaN, which is a gap, where it is masked; anything else as it is."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(array, numpy.ma.MaskedArray):
+        return array
+    if array.dtype.kind != "f" and numpy.ma.is_masked(array):
+        raise UsageError("usage", f"it has masked elements, and {array.dtype} has no value for one", "array", "leave them out")
+    return array.filled(numpy.nan) if array.dtype.kind == "f" else array.data
+
+
 def contiguous(array):
     """Row after row without gaps: as it is where it is so, or is not NumPy's or torch's; else a copy."""
+    array = unmasked(array)
     flags = getattr(array, "flags", None)
     if flags is not None and hasattr(flags, "c_contiguous"):
         if flags.c_contiguous and flags.aligned:
@@ -22,6 +33,7 @@ def contiguous(array):
 
 def aligned(array):
     """Its numbers at addresses that they are read from: as it is, unless NumPy says that they are not."""
+    array = unmasked(array)
     flags = getattr(array, "flags", None)
     if flags is None or getattr(flags, "aligned", True):
         return array
@@ -46,11 +58,13 @@ def is_one_image(images):
 
 
 def image_array(image):
-    """As it is, where it is an array; a picture of Pillow's, or another thing that only NumPy can read, as NumPy's."""
+    """As it is, where it is an array without masked elements; a picture of Pillow's, or another thing that only NumPy can read, as NumPy's."""
+    image = unmasked(image)
     if hasattr(image, "__dlpack__") or not (hasattr(image, "__array_interface__") or hasattr(image, "__array__")):
         return image
     import numpy
 
-    if getattr(image, "mode", "L") not in ("L", "RGB"):
+    mode = getattr(image, "mode", "L")
+    if isinstance(mode, str) and mode not in ("L", "RGB"):
         raise UsageError("usage", f"it is of mode {image.mode}; images are of L and RGB", "image", "image.convert('RGB') makes it RGB")
     return numpy.asarray(image)

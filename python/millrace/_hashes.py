@@ -64,6 +64,10 @@ def hex_of(codes, bits=None):
     >>> millrace.hex_of(np.array([0, 255], dtype=np.uint8))
     '00ff'
     """
+    if getattr(codes, "dtype", None) == "uint64":
+        codes = codes.astype(">u8").view("u1").reshape(*codes.shape, 8)
+    if getattr(codes, "dtype", None) != "uint8" or codes.ndim not in (1, 2):
+        raise UsageError("usage", f"codes are uint8 [bytes] or [n, bytes], or uint64 [n], of NumPy, not {type(codes).__name__}", "codes", "")
     if codes.ndim > 1:
         return [hex_of(code, bits) for code in codes]
     digits = codes.tobytes().hex()

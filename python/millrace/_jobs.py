@@ -32,10 +32,10 @@ def texts_of(name, value, option):
     if not option["value_name"]:
         raise UsageError("usage", f"it is True or False, not {value!r}", name, "")
     if isinstance(value, (str, bytes, os.PathLike)):
-        return [os.fsencode(value)]
+        return [encoded(value, name)]
     if isinstance(value, dict):
         return [b",".join(_word(name, key) + b"=" + _word(name, one) for key, one in value.items())]
-    if isinstance(value, (list, tuple)) or (hasattr(value, "__iter__") and not hasattr(value, "__float__")):
+    if hasattr(value, "__iter__") and getattr(value, "ndim", 1) > 0:
         values = [_word(name, one) for one in value]
         return values if option["repeatable"] else [b",".join(values)]
     return [_word(name, value)]
@@ -43,7 +43,7 @@ def texts_of(name, value, option):
 
 def _word(name, value):
     if isinstance(value, (str, bytes, os.PathLike)):
-        return os.fsencode(value)
+        return encoded(value, name)
     if isinstance(value, bool):
         return b"true" if value else b"false"
     if hasattr(value, "__index__"):
@@ -53,11 +53,24 @@ def _word(name, value):
     raise UsageError("usage", f"{type(value).__name__} is no text, number or path", name, "")
 
 
+def encoded(text, name):
+    """Text or a path as the system has it."""
+    try:
+        out = os.fsencode(text)
+    except UnicodeEncodeError as error:
+        raise UsageError("usage", f"it is no name that a file can have: {error.reason}", name, "") from None
+    except TypeError:
+        raise UsageError("usage", f"it is a path, not {text!r:.80}", name, "") from None
+    if b"\0" in out:
+        raise UsageError("usage", f"no name has a NUL in it, and {text!r:.80} has", name, "")
+    return out
+
+
 def _paths(inputs, what):
     if isinstance(inputs, (str, bytes, os.PathLike)):
         inputs = [inputs]
     try:
-        return [os.fsencode(one) for one in inputs]
+        return [encoded(one, what) for one in iter(inputs)]
     except TypeError:
         raise UsageError("usage", f"it is a path or several, not {inputs!r}", what, "") from None
 
@@ -146,7 +159,7 @@ def run(job, inputs=(), *, config=None, progress=None, **options):
             given.append((table[name]["name"], texts_of(name, value, table[name])))
     watch, end = _watcher(progress, job)
     try:
-        left = _core.run_job(job, _paths(inputs, "inputs"), given, os.fsencode(config) if config is not None else b"", watch)
+        left = _core.run_job(job, _paths(inputs, "inputs"), given, encoded(config, "config") if config is not None else b"", watch)
     finally:
         if end:
             end()
@@ -170,7 +183,8 @@ def function_of(name, below=()):
     def call(inputs=(), **options):
         return run(name, inputs, **options)
 
-    call.__name__ = call.__qualname__ = name.rpartition(" ")[2]
+    call.__name__ = name.rpartition(" ")[2]
+    call.__qualname__ = name.replace(" ", ".")
     call.__module__ = "millrace"
     lines = [f"{job['about'][:1].upper()}{job['about'][1:]}: what `millrace {name}` does.", "", f"inputs: {job['argument_help']}"]
     for option in options:
@@ -197,7 +211,8 @@ class FileHashes:
     def __init__(self, kinds, result):
         import numpy
 
-        rows = [json.loads(line) for line in result.printed.splitlines()]
+        # Lines end with this alone: JSON leaves others as they are.
+        rows = [json.loads(line) for line in result.printed.split("\n") if line]
         self.result = result
         self.paths = [_path_of(row) for row in rows]
         self.errors = [row.get("error") for row in rows]
@@ -239,6 +254,6 @@ def hash_files(paths, kinds="dhash", **options):
     """Perceptual hashes of pictures: files, and all below folders, in the order of their paths; what `millrace hash` prints.
     One that cannot be read has an error and ends nothing. `kinds` is a kind or a list of them (millrace.hash() lists them);
     `options` are the command's: size, decode, orientation, all_files, threads, memory, ... Returns FileHashes."""
-    refuse_unknown(options, {*(keyword_of(o["name"]) for o in described()["hash"]["options"]), "config", "progress"} - {"format"}, "millrace.hash_files")
-    names = [kinds] if isinstance(kinds, str) else list(kinds)
+    refuse_unknown(options, {*(keyword_of(o["name"]) for o in described()["hash"]["options"]), "config", "progress"} - {"format", "plan"}, "millrace.hash_files")
+    names = kinds.split(",") if isinstance(kinds, str) else list(kinds)
     return FileHashes(names, run("hash", paths, kinds=names, format="jsonl", **options))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from millrace import _core
 from millrace._arrays import image_array, is_one_image
 from millrace._errors import UsageError, refuse_unknown
-from millrace._jobs import keyword_of, texts_of
+from millrace._jobs import encoded, keyword_of, texts_of
 
 
 @functools.lru_cache(maxsize=None)
@@ -160,7 +160,7 @@ class Segmenter:
 
     def _compile(self):
         given = [(_options()[name]["name"], texts_of(name, value, _options()[name])) for name, value in self.options.items()]
-        return _core.Segmenter([os.fsencode(one) for one in self.models], given)
+        return _core.Segmenter([encoded(one, "model") for one in self.models], given)
 
     @property
     def _segmenter(self):

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import re
 
 import numpy
 
@@ -95,9 +96,10 @@ class Store:
         """All, or those of some charts."""
         if self._labels is None:
             with _said_of(self.path):
-                self._labels = self._read_labels()
-            if self._labels.shape != (self.count, len(self.horizons)):
-                raise Error("bad_data", f"it has {self.count} charts and labels of {len(self._labels)}", self.path, "")
+                read = numpy.asarray(self._read_labels())
+            if read.shape != (self.count, len(self.horizons)) or read.dtype.kind != "f":
+                raise Error("bad_data", f"it has {self.count} charts, and labels are {read.dtype} {list(read.shape)}", self.path, "")
+            self._labels = read
         return self._labels if rows is None else self._labels[rows]
 
     @property
@@ -242,7 +244,11 @@ class Pictures(Store):
     def _read(self, rows, out):
         images = _library("PIL.Image", "pillow", self.path).Image
         for place, row in enumerate(rows):
-            with images.open(self._picture(row)) as picture:
+            # No other format: of some the decoders start programs.
+            with images.open(self._picture(row), formats=("JPEG",) if self.ending == "jpg" else ("PNG",)) as picture:
+                if picture.size != self.shape[1::-1]:
+                    raise Error("bad_data", f"chart {row} is of {picture.size[0]} x {picture.size[1]} pixels, not {self.shape[1]} x {self.shape[0]}",
+                                self.path, "")
                 out[place] = picture.convert("RGB" if len(self.shape) == 3 else "L")
 
 
@@ -264,12 +270,14 @@ class WebDataset(Pictures):
         super()._close()
 
     def _file(self, number):
+        """Open as long as somebody holds it: what is dropped here another thread may be reading."""
         files = self.files
-        if number not in files:
-            if len(files) >= _OPEN:
-                files.pop(next(iter(files))).close()
-            files[number] = open(self._name(number), "rb", buffering=0)
-        return files[number]
+        file = files.get(number)
+        if file is None:
+            file = files[number] = open(self._name(number), "rb", buffering=0)
+            for oldest in list(files)[: max(len(files) - _OPEN, 0)]:
+                files.pop(oldest, None)
+        return file
 
     def _name(self, number):
         return os.path.join(self.path, f"{number:05}.tar")
@@ -279,17 +287,22 @@ class WebDataset(Pictures):
         places = self._found
         if number not in places:
             found, picture, at = [], None, 0
-            descriptor = self._file(number).fileno()
+            file = self._file(number)
+            length = os.fstat(file.fileno()).st_size
             while True:
-                header = os.pread(descriptor, 512, at)
+                header = os.pread(file.fileno(), 512, at)
                 if len(header) < 512 or header[257:262] != b"ustar":
                     break
-                size = int(header[124:136].rstrip(b"\0 "), 8)
+                digits = header[124:136].strip(b"\0 ")
+                size = int(digits, 8) if re.fullmatch(b"[0-7]+", digits) else length
                 name = header[:100].rstrip(b"\0")
+                if at + 512 + size > length or (name.endswith(b".json") and picture is None):
+                    raise Error("bad_data", "it is cut short or no tar of samples", self._name(number), "")
                 if name.endswith(b".png"):
                     picture = at + 512, size
                 elif name.endswith(b".json"):
                     found.append((*picture, at + 512, size))
+                    picture = None
                 at += 512 + -(-size // 512) * 512
             if header != bytes(512):
                 raise Error("bad_data", "it is cut short or no tar of samples", self._name(number), "")
@@ -299,7 +312,8 @@ class WebDataset(Pictures):
     def _member(self, row, column):
         number, place = divmod(int(row), self.shard)
         at, size = self._places(number)[place, column : column + 2].tolist()
-        data = os.pread(self._file(number).fileno(), size, at)
+        file = self._file(number)
+        data = os.pread(file.fileno(), size, at)
         if len(data) != size:
             raise Error("bad_data", "it is cut short", self._name(number), "")
         return data
@@ -314,7 +328,8 @@ class WebDataset(Pictures):
         # Beside the picture: of a few no tar is read through.
         if rows is None:
             return super().labels()
-        return self._labels[rows] if self._labels is not None else self._labels_of(rows)
+        with _said_of(self.path):
+            return self._labels[rows] if self._labels is not None else self._labels_of(rows)
 
     def _labels_of(self, rows):
         told = (self._told(row)["labels"] for row in rows)

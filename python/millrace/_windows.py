@@ -2,6 +2,7 @@
 
 import numpy
 
+from millrace._arrays import unmasked
 from millrace._errors import UsageError
 
 #: Beyond it a price is a gap, as for `render`.
@@ -34,9 +35,11 @@ def _drawn(values, columns, what):
             raise UsageError("usage", f"it has no column {missing[0]!r}", what, f"its columns are {', '.join(map(str, values.columns))}")
         values = values.iloc[:, [names[role] for role in roles]]
     try:
-        array = numpy.asarray(values)
+        array = numpy.asarray(unmasked(values))
+        if array.dtype.kind == "c":
+            raise TypeError("complex numbers are no prices")
         array = array if array.dtype in ("float32", "float64") else array.astype(numpy.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise UsageError("usage", f"it is no array of numbers: {error}", what, "") from None
     if array.ndim not in (1, 2):
         raise UsageError("usage", f"it has {array.ndim} axes", what, "a series is [rows] or [rows, columns]; several are a list or a dict")

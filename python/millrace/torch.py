@@ -278,7 +278,9 @@ class Charts(Dataset):
             return numpy.zeros(0, dtype=numpy.int64)
         if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
             raise UsageError("usage", f"charts are picked by numbers, a slice or a mask of all, not by {key!r:.80}", "charts", "")
-        numbers = numpy.where(numbers < 0, numbers + len(self), numbers).astype(numpy.int64)
+        # Small types have no room for what is added; large ones lose what is over int64, which is no chart's number.
+        numbers = numpy.minimum(numbers, numpy.iinfo(numpy.int64).max).astype(numpy.int64) if numbers.dtype == numpy.uint64 else numbers.astype(numpy.int64)
+        numbers = numpy.where(numbers < 0, numbers + len(self), numbers)
         if numbers.min() < 0 or numbers.max() >= len(self):
             raise NoSuchChart("usage", f"there are {len(self)} charts, from 0 on, and none of number {key!r:.80}", "charts", "")
         return numbers

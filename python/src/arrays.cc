@@ -47,11 +47,10 @@ Array cast_to(nb::handle object, const char* name, const char* what) {
   return out;
 }
 
-}  // namespace
-
-Held held(nb::handle object, const char* name) {
+// Of an array that was imported once: what it says at a second time may be something else.
+Held held(nb::ndarray<nb::ro> array, const char* name) {
   Held out;
-  out.array = cast_to<nb::ndarray<nb::ro>>(object, name, "can be read (NumPy, DLPack or the buffer protocol)");
+  out.array = std::move(array);
   nb::dlpack::dltensor tensor;
   tensor.data = const_cast<void*>(static_cast<const void*>(out.array.data()));
   tensor.device = {out.array.device_type(), out.array.device_id()};
@@ -63,11 +62,14 @@ Held held(nb::handle object, const char* name) {
   return out;
 }
 
+}  // namespace
+
+Held held(nb::handle object, const char* name) {
+  return held(cast_to<nb::ndarray<nb::ro>>(object, name, "can be read (NumPy, DLPack or the buffer protocol)"), name);
+}
+
 Held held_for_writing(nb::handle object, const char* name) {
-  const auto writable = cast_to<nb::ndarray<>>(object, name, "can be written to");
-  Held out = held(object, name);
-  static_cast<void>(writable);
-  return out;
+  return held(nb::ndarray<nb::ro>(cast_to<nb::ndarray<>>(object, name, "can be written to")), name);
 }
 
 }  // namespace millrace::python

@@ -20,6 +20,20 @@ namespace millrace::python {
 
 namespace nb = nanobind;
 
+// A call that is under way without Python's lock. Made and destroyed with it. When the interpreter ends, calls of other
+// threads are cancelled and waited for: a thread that asks for the lock behind that end never returns.
+class UnderWay {
+ public:
+  UnderWay();  // Failure(cancelled) where the interpreter ends
+  ~UnderWay();
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+
+  CancelToken cancel;
+};
+// What ends them, for the module `atexit`.
+void end_calls();
+
 // On a thread of its own, while this one asks Python for signals, and calls `meanwhile` with the lock held, twenty
 // times a second. What either throws cancels the work, which is waited for.
 void interruptible(const std::function<void(const CancelToken&)>& work, const std::function<void()>& meanwhile = {});

@@ -54,6 +54,7 @@ class Drawer {
                         from.view.shape.front() == to.view.shape.front() && from.view.shape.front() > 0 &&
                         from.view.contiguous() && to.view.contiguous();
     if (!parted) {
+      const UnderWay call;
       nb::gil_scoped_release release;
       drawer.draw(from.view, to.view);
       return;

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings.h"
+#include "calls.h"
 #include "millrace/error.h"
 #include "texts.h"
 
@@ -28,6 +29,7 @@ void translate(const std::exception_ptr& pointer, void*) {
 NB_MODULE(_core, m) {
   nanobind::set_leak_warnings(false);
   nanobind::register_exception_translator(millrace::python::translate);
+  nanobind::module_::import_("atexit").attr("register")(nanobind::cpp_function(millrace::python::end_calls));
   millrace::python::bind_jobs(m);
   millrace::python::bind_hashes(m);
   millrace::python::bind_charts(m);

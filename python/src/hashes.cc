@@ -101,6 +101,7 @@ nb::tuple same(const nb::object& a, const nb::object& b, bool orientations) {
   const Held first = held(a, "a"), second = held(b, "b");
   PictureComparison out;
   {
+    const UnderWay call;
     nb::gil_scoped_release release;
     out = same_picture(first.view, second.view, orientations);
   }

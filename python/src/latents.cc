@@ -36,6 +36,7 @@ class Measurer {
     Shared& shared = measurer_.get();
     LatentMeasures out;
     {
+      const UnderWay call;
       nb::gil_scoped_release release;
       const std::lock_guard lock(shared.mutex);
       out = shared.measurer.measure(array.view);
@@ -56,6 +57,7 @@ class Measurer {
     const std::size_t count =
         all.shape.empty() || all.shape.front() < 0 ? 0 : static_cast<std::size_t>(all.shape.front());
     if (all.shape.size() < 4 || count == 0) {
+      const UnderWay call;
       nb::gil_scoped_release release;
       take(all);
     } else {

@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -69,9 +70,22 @@ def test_inputs_are_paths_of_any_kind(photos):
     assert len(expected) == 8
     for same in (str(photos), os.fsencode(photos), [photos], (str(photos),), iter([photos])):
         assert millrace.hash_files(same).paths == expected
-    for wrong in (7, [7], None):
+    for wrong in (7, [7], None, "one\0.jpg", [b"one\0.jpg"], "\ud800"):
         with pytest.raises(millrace.UsageError):
             millrace.hash_files(wrong)
+    for wrong in ({"config": 3}, {"json": "a\0b"}, {"kinds": ["a\0b"]}, {"plan": True}):
+        with pytest.raises(millrace.UsageError):
+            millrace.hash_files(photos, **wrong)
+
+
+def test_a_name_with_ends_of_lines_of_another_kind_is_a_name(photos, tmp_path):
+    names = ["a\u2028b.jpg", "a\x85b.jpg", "a\nb.jpg"]
+    for name in names:
+        (tmp_path / name).write_bytes((photos / "0.jpg").read_bytes())
+    found = millrace.hash_files(tmp_path, "dhash,phash")
+    assert sorted(found.paths) == sorted(str(tmp_path / name) for name in names) and set(found.codes) == {"dhash", "phash"}
+    assert found.errors == [None] * 3 and found.codes["phash"].shape == (3, 8)
+    assert pickle.loads(pickle.dumps(millrace.dedupe.apply)) is millrace.dedupe.apply
 
 
 @pytest.mark.parametrize("options, words", [
@@ -143,8 +157,10 @@ def test_progress_is_told_and_may_end_a_job(photos, tmp_path):
 
 # ---- in interpreters of their own
 
+# Who runs the tests in the background may have SIGINT ignored, which children inherit.
 WAITS = """
-import sys, time, numpy as np, millrace
+import signal, numpy as np, millrace
+signal.signal(signal.SIGINT, signal.default_int_handler)
 codes = np.random.default_rng(1).integers(0, 2**63, 1_500_000, dtype=np.uint64)
 print("begun", flush=True)
 try:
@@ -214,6 +230,26 @@ def test_two_jobs_in_two_threads_give_their_own_results(photos, prices, tmp_path
     for thread in threads:
         thread.join()
     assert not failed, failed
+
+
+def test_an_interpreter_ends_while_threads_are_at_work():
+    code = """
+import threading, time, numpy as np, millrace
+codes = np.random.default_rng(1).integers(0, 2**63, 400_000, dtype=np.uint64)
+image = np.zeros((3000, 3000, 3), np.uint8)
+def quietly(work):
+    try:
+        work()
+    except millrace.Error as error:
+        assert error.code == "cancelled"
+works = [lambda: millrace.join(codes, 10, algorithm="brute", threads=1), lambda: millrace.hash([image] * 6400, "phash", threads=1)]
+for work in works:
+    threading.Thread(target=quietly, args=(work,), daemon=True).start()
+time.sleep(0.5)
+"""
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=ENVIRONMENT, timeout=120)
+        assert done.returncode == 0 and not done.stderr, (done.returncode, done.stderr)
 
 
 def test_importing_starts_nothing():

@@ -307,6 +307,46 @@ def test_measures_are_those_of_the_program(tmp_path):
         assert float(row["value"]) == measured[row["video"]][row["metric"]], row
 
 
+def test_masked_elements_are_gaps_or_refused():
+    drawer = millrace.ChartDrawer(rows=5, width=40, height=30)
+    prices = np.random.default_rng(1).random((3, 5))
+    masked = np.ma.masked_array(prices, mask=prices > 0.7)
+    assert masked.mask.any() and np.array_equal(drawer(masked), drawer(masked.filled(np.nan)))
+    assert not np.array_equal(drawer(masked), drawer(prices))
+    codes = np.ma.masked_array(np.arange(4, dtype=np.uint64), mask=[False, True, False, False])
+    for wrong in (lambda: millrace.join(codes, 1), lambda: millrace.hash(np.ma.masked_array(a_picture(1), mask=True))):
+        with pytest.raises(millrace.UsageError, match="masked"):
+            wrong()
+    assert len(millrace.join(np.ma.masked_array(codes.data), 1)) == 4
+
+
+def test_what_an_array_says_at_first_holds():
+    class Changes:
+        shape = (2, 30, 40)
+
+        def __init__(self):
+            self.said = 0
+            self.first, self.locked = np.zeros(self.shape, np.uint8), np.frombuffer(bytes(2400), np.uint8).reshape(self.shape)
+
+        def __dlpack__(self, **how):
+            self.said += 1
+            return (self.first if self.said == 1 else self.locked).__dlpack__(**how)
+
+        def __dlpack_device__(self):
+            return self.first.__dlpack_device__()
+
+    out = Changes()
+    millrace.ChartDrawer(rows=5, width=40, height=30)(np.random.default_rng(1).random((2, 5)), out=out)
+    assert not out.locked.any() and out.first.any()
+
+
+def test_codes_as_text():
+    assert millrace.hex_of(np.array([1, 255], np.uint64)) == ["0000000000000001", "00000000000000ff"]
+    for wrong in (np.zeros(3), [1, 2], np.zeros((1, 1, 1), np.uint8)):
+        with pytest.raises(millrace.UsageError):
+            millrace.hex_of(wrong)
+
+
 def test_measuring_takes_what_a_latent_is():
     latent = np.random.default_rng(7).standard_normal((4, 3, 8, 10)).astype(np.float32)
     expected = millrace.latents.measure(latent)

@@ -251,6 +251,23 @@ def test_wrong_stores(stores, tmp_path):
         Charts(stores("npy"), width=30)
     with pytest.raises(millrace.UsageError, match="it has 5, 20"):
         Charts(stores("npy"), labels=(7,))
+    # Made by an enemy: a size below zero, numbers without a picture, another format under a picture's name.
+    ustar = lambda name, size: name.ljust(124, b"\0") + size.rjust(12, b"0") + bytes(121) + b"ustar" + bytes(250)  # noqa: E731
+    forged = {"minus": ustar(b"0.png", b"-0000001000"), "alone": ustar(b"0.json", b"0") + bytes(512), "long": ustar(b"0.png", b"77777777777")}
+    for name, tar in forged.items():
+        subprocess.run(["cp", "-r", stores("webdataset"), tmp_path / name], check=True)
+        (tmp_path / name / "00001.tar").write_bytes(tar)
+        with pytest.raises(millrace.Error) as error:
+            Charts(tmp_path / name)[:]
+        assert error.value.code == "bad_data"
+    subprocess.run(["cp", "-r", stores("png"), tmp_path / "eps"], check=True)
+    picture = sorted((tmp_path / "eps").rglob("*.png"))[0]
+    Image = pytest.importorskip("PIL.Image")
+    for other in ("EPS", "BMP", "PNG"):
+        Image.new("L", (3, 3)).save(picture, format=other)
+        with pytest.raises(millrace.Error) as error:
+            Charts(tmp_path / "eps")[:]
+        assert error.value.code in ("bad_data", "io") and "Ghostscript" not in str(error.value)
     for damage, kind in (("00001.tar", "webdataset"), ("images.npy", "npy"), ("sequences.npy", "png"), ("run.json", "npy")):
         broken = tmp_path / f"{kind}-{damage}"
         subprocess.run(["cp", "-r", stores(kind), broken], check=True)
@@ -576,6 +593,8 @@ def test_millrace_alone_imports_none_of_it():
 
 
 INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever who runs the tests has inherited
 import sys
 import numpy as np
 from torch.utils.data import DataLoader
