@@ -1,10 +1,13 @@
 #include "src/model/compiled_cache.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <thread>
 #include <vector>
 
 #include "src/base/paths.h"
@@ -19,6 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostModels = 32;
+
+constexpr const char* kLock = "lock";    // locked while somebody is at it
+constexpr const char* kWhole = "whole";  // there once something was compiled to its end
 
 void remove_oldest(const std::string& top, const std::string& keep) {
   std::error_code error;
@@ -64,6 +70,33 @@ Outcome<std::string> cache_folder(const std::string& top, const std::string& key
   fs::last_write_time(out, fs::file_time_type::clock::now(), error);
   remove_oldest(folder_of(out), out);
   return out;
+}
+
+Outcome<CacheTurn> CacheTurn::wait(const std::string& folder, std::chrono::milliseconds patience) {
+  try {
+    CacheTurn out(folder, open_own_file(path_in(folder, kLock), Trust::checked, true, true));
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (::flock(out.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return system_error("it cannot be locked", printable(folder), errno);
+      if (std::chrono::steady_clock::now() > until)
+        return Error{ErrorCode::timed_out, "another run is compiling the same and does not end", printable(folder), ""};
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    if (!fs::exists(path_in(folder, kWhole))) {
+      for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().filename() != kLock) fs::remove_all(entry.path());
+    }
+    return out;
+  } catch (const Failure& failure) {
+    return failure.error();
+  } catch (const fs::filesystem_error& error) {
+    return Error{ErrorCode::io, error.code().message(), printable(folder), ""};
+  }
+}
+
+void CacheTurn::done() const {
+  // Where it cannot be made the next one compiles anew.
+  const Descriptor whole(::open(path_in(folder_, kWhole).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
 
 }  // namespace millrace::model

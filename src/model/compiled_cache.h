@@ -3,9 +3,11 @@
 // Never: one that anybody else could have written to: what is compiled is run.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "src/base/error.h"
+#include "src/io/file/place.h"
 #include "src/model/session.h"
 
 namespace millrace::model {
@@ -15,5 +17,20 @@ std::string cache_key(const ModelFile& file, const SessionOptions& options, cons
 // TOP/KEY, made with mode 0700 as is what is missing above it. Error(conflict) where it, or TOP, is somebody else's or
 // others may write to it. Of many, those that were used least lately go.
 Outcome<std::string> cache_folder(const std::string& top, const std::string& key);
+
+// One at a time, of all processes, compiles into such a folder or reads what lies there: the runtime writes its file in
+// place, and who reads it meanwhile would see half of it. What a process that was killed has left is cleared away.
+class CacheTurn {
+ public:
+  // Waits for whoever is at it. Error(timed_out) where that takes longer, and what system calls say.
+  static Outcome<CacheTurn> wait(const std::string& folder, std::chrono::milliseconds patience);
+  // What lies there is whole. Without it the next one clears it away.
+  void done() const;
+
+ private:
+  CacheTurn(std::string folder, Descriptor lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
+  std::string folder_;
+  Descriptor lock_;  // until this is gone
+};
 
 }  // namespace millrace::model

@@ -39,6 +39,28 @@ TEST(CompiledCache, KeepsNoMoreThanAFew) {
   EXPECT_TRUE(std::filesystem::exists(top + "/key59"));
 }
 
+TEST(CompiledCache, OneAtATimeAndNothingHalf) {
+  const TestFolder folder;
+  ::chmod(folder.path().c_str(), 0700);
+  const std::string made = cache_folder(folder.at("models"), "key").or_throw();
+  const auto at_once = std::chrono::milliseconds(0);
+  {
+    const CacheTurn first = CacheTurn::wait(made, at_once).or_throw();
+    const auto second = CacheTurn::wait(made, std::chrono::milliseconds(30));
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().code, ErrorCode::timed_out);
+    folder.write("models/key/half.blob", "what a run that was killed has left");
+  }
+  {
+    const CacheTurn next = CacheTurn::wait(made, at_once).or_throw();
+    EXPECT_FALSE(std::filesystem::exists(made + "/half.blob"));
+    folder.write("models/key/all.blob", "what was compiled to its end");
+    next.done();
+  }
+  EXPECT_TRUE(CacheTurn::wait(made, at_once).ok());
+  EXPECT_TRUE(std::filesystem::exists(made + "/all.blob"));
+}
+
 TEST(CompiledCache, AnotherModelOrAnotherWayToRunItIsAnotherKey) {
   ModelFile file;
   file.digest = "00ff";

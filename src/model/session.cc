@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <optional>
 #include <utility>
 
 #include "src/memory/budget.h"
@@ -25,9 +26,17 @@ Session::Session(const ModelFile& file, const SessionOptions& options)
   BackendLoad wanted;
   wanted.path = file.path.c_str();
   std::string cache;
+  std::optional<CacheTurn> turn;
   if (!options.cache.empty()) {
     const auto folder = cache_folder(options.cache, cache_key(file, options, runtime_));
-    folder ? cache = *folder : not_cached_ = folder.error().message();
+    // Compiling takes seconds, minutes at the most.
+    auto waited = folder ? CacheTurn::wait(*folder, std::chrono::minutes(3)) : Outcome<CacheTurn>(folder.error());
+    if (waited) {
+      cache = *folder;
+      turn = std::move(waited).value();
+    } else {
+      not_cached_ = waited.error().message();
+    }
   }
   wanted.cache = cache.empty() ? nullptr : cache.c_str();
   wanted.bfloat16 = options.precision == Precision::bf16;
@@ -43,6 +52,8 @@ Session::Session(const ModelFile& file, const SessionOptions& options)
     throw Failure(error_of(words));
   };
   check(backend_->load(wanted, model_));
+  if (turn) turn->done();
+  turn.reset();
   try {
     precision_ = backend_->precision(model_);
     for (std::size_t k = 0; k < backend_->outputs(model_); ++k) {

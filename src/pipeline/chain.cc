@@ -175,8 +175,10 @@ class Run {
     };
     const auto away = std::make_shared<Away>(std::move(handed), place.trace);
     const auto back = std::make_shared<oneapi::tbb::task_handle>(tasks_.defer([this, away] {
+      // Who hands back may hold the rest for longer than there is a budget.
+      Token token = std::move(away->token);
       if (away->error) std::rethrow_exception(away->error);
-      go(std::move(away->token));
+      go(std::move(token));
     }));
     const Handed done = [this, away, back](Carried item, std::exception_ptr error) {
       away->token.item = std::move(item);

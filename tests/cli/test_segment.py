@@ -492,3 +492,23 @@ def test_the_real_model_runs_in_any_window(tmp_path):
 def test_results_are_those_of_monai(tmp_path):
     subprocess.run([ROOT / ".venv-monai/bin/python", ROOT / "bench/segment.py", PROGRAM, BUILD / "bench", tmp_path, DATA, "agree"],
                    check=True)
+
+
+@needs_openvino
+def test_runs_that_begin_at_once_share_what_is_compiled(tmp_path):
+    """The first to come compiles; none reads what another is still writing."""
+    picture(tmp_path / "photos" / "a.png", 60, 80)
+    made_model(tmp_path / "m.onnx")
+    expected = None
+    for attempt in range(4):
+        cache = tmp_path / f"cache{attempt}"
+        cache.mkdir(mode=0o700)
+        environment = dict(os.environ, XDG_CACHE_HOME=str(cache))
+        runs = [subprocess.Popen([PROGRAM, "segment", tmp_path / "photos", "--model", tmp_path / "m.onnx", "-o", tmp_path / f"{attempt}-{k}", "-q"],
+                                 env=environment, stderr=subprocess.PIPE) for k in range(8)]
+        said = [run.communicate(timeout=300)[1] for run in runs]
+        assert [run.returncode for run in runs] == [0] * 8 and said == [b""] * 8, said
+        for k in range(8):
+            made = (tmp_path / f"{attempt}-{k}" / "a.png.mask.png").read_bytes()
+            expected = expected or made
+            assert made == expected

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #ifndef MILLRACE_SERIAL
 #include <oneapi/tbb/global_control.h>
@@ -49,6 +50,8 @@ void Executor::run(const std::function<void()>& work) const { work(); }
 
 void Executor::enqueue(std::function<void()> work) const { work(); }
 
+Executor::~Executor() = default;
+
 #else
 
 struct Executor::Arena {
@@ -61,6 +64,8 @@ struct Executor::Arena {
   // live at once the lowest holds for all, so an arena that needs none has none.
   std::optional<oneapi::tbb::global_control> control;
   mutable oneapi::tbb::task_arena arena;
+  // Threads on their way into enqueue() and back: of an arena they need more than the work that they bring.
+  std::atomic<int> enqueuing{0};
 };
 
 Executor::Executor(int threads, const CancelToken* cancel)
@@ -100,15 +105,25 @@ void Executor::run(const std::function<void()>& work) const {
 
 void Executor::enqueue(std::function<void()> work) const {
   if (is_forked_behind_threads()) return work();
+  struct Way {
+    explicit Way(std::atomic<int>& count) : enqueuing(count) { ++enqueuing; }
+    ~Way() { --enqueuing; }
+    std::atomic<int>& enqueuing;
+  };
+  const Way way(arena_->enqueuing);
   arena_->arena.enqueue(std::move(work));
 }
 
-#endif
-
 Executor::~Executor() {
-  // Of threads that are not here an arena cannot take its leave.
-  if (is_forked_behind_threads()) static_cast<void>(arena_.release());
+  if (is_forked_behind_threads()) {
+    // Of threads that are not here an arena cannot take its leave.
+    static_cast<void>(arena_.release());
+    return;
+  }
+  while (arena_ && arena_->enqueuing > 0) std::this_thread::yield();
 }
+
+#endif
 
 int usable_cores() {
   static const int cores = describe_machine().usable_cores;

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <future>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace millrace {
@@ -109,6 +111,24 @@ TEST(Executor, CallsMayBeNested) {
     for (const auto& times : seen) ASSERT_EQ(times, 1);
   }
 }
+
+#ifndef MILLRACE_SERIAL
+// What was handed in from a thread of somebody else may be all that there was to do: whoever waits for it ends, and the
+// executor with him, while that thread is still on its way back.
+TEST(Executor, WorkOfAnotherThreadMayBeTheLast) {
+  for (int k = 0; k < 400; ++k) {
+    std::promise<void> done;
+    std::thread other;
+    {
+      const Executor executor(3);
+      executor.parallel_for(8, 1, [](std::size_t, std::size_t) {});
+      other = std::thread([&] { executor.enqueue([&] { done.set_value(); }); });
+      done.get_future().wait();
+    }
+    other.join();
+  }
+}
+#endif
 
 #if !defined(MILLRACE_SERIAL) && !defined(MILLRACE_SANITIZED)
 // Of threads that were forked away from there are none to be waited for. (A child of an instrumented process may do
