@@ -37,6 +37,7 @@ target_include_directories(millrace_python PRIVATE ${CMAKE_SOURCE_DIR}/include $
 # What others wrote is not held to this project's warnings.
 target_include_directories(millrace_python SYSTEM PRIVATE ${Python_INCLUDE_DIRS} ${NB_DIR}/include)
 target_link_libraries(millrace_python PRIVATE millrace_shared)
+target_compile_definitions(millrace_python PRIVATE MILLRACE_VERSION="${PROJECT_VERSION}")
 set(package ${CMAKE_BINARY_DIR}/python/millrace)
 set_target_properties(millrace_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${package})
 foreach(others nanobind-static nanobind-static-abi3)

@@ -16,14 +16,14 @@ In memory, arrays go in and come out, and no file is touched::
 Failures are `millrace.Error`, which says what happened, to what, and what to do about it.
 """
 
-from millrace import latents
+from millrace import _core, latents
 from millrace._charts import ChartDrawer
 from millrace._errors import Error, UsageError
 from millrace._hashes import Comparison, hash, hex_of, join, same_picture, search
 from millrace._jobs import FileHashes, JobResult, hash_files, run
 from millrace._segment import Segmented, Segmenter
 
-__version__ = "0.1.0"
+__version__ = _core.version
 
 __all__ = [
     "ChartDrawer",

@@ -15,6 +15,33 @@ def unmasked(array):
     return array.filled(numpy.nan) if array.dtype.kind == "f" else array.data
 
 
+def array_of(value, name):
+    """As it is, where it can be handed on; lists, pandas' columns and other things that NumPy reads as NumPy's."""
+    if hasattr(value, "__dlpack__"):
+        return value
+    import numpy
+
+    try:
+        array = numpy.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise UsageError("usage", f"it is no array: {error}", name, "") from None
+    if array.dtype.kind in "OUS":
+        raise UsageError("usage", f"{type(value).__name__} is no array of numbers", name, "")
+    return array
+
+
+def array_to_fill(value, name):
+    """As it is, or the memory of a buffer: what is written is to be seen there."""
+    if hasattr(value, "__dlpack__"):
+        return value
+    import numpy
+
+    try:
+        return numpy.asarray(memoryview(value))
+    except TypeError:
+        raise UsageError("usage", f"{type(value).__name__} is no array that can be written to", name, "") from None
+
+
 def contiguous(array):
     """Row after row without gaps: as it is where it is so, or is not NumPy's or torch's; else a copy."""
     array = unmasked(array)

@@ -1,28 +1,39 @@
 """Charts of series in memory."""
 
 from millrace import _core
-from millrace._arrays import contiguous, wait_for_streams
-from millrace._errors import UsageError, refuse_unknown
+from millrace._arrays import array_of, array_to_fill, contiguous, wait_for_streams
+from millrace._options import real, set_options, text, truth, whole
 
+
+def _colour(value, name):
+    """A gray, or text."""
+    return value if isinstance(value, str) else str(whole(value, name, 0, 255))
+
+
+def _maybe(value, name):
+    return None if value is None else truth(value, name)
+
+
+#: By name what is meant where nothing is said, and what checks it.
 OPTIONS = {
-    "style": "line",
-    "rows": 0,
-    "width": 0,
-    "height": 0,
-    "line_width": 3.0,
-    "scale": "window",
-    "ink": "auto",
-    "paper": "auto",
-    "rising": "auto",
-    "falling": "auto",
-    "channels": "auto",
-    "dtype": "u8",
-    "volume": None,
-    "average": -1,
-    "threads": 0,
-    "device": "auto",
-    "verify_device": "sample",
-    "device_memory": 0,
+    "style": ("line", text),
+    "rows": (0, whole),
+    "width": (0, whole),
+    "height": (0, whole),
+    "line_width": (3.0, real),
+    "scale": ("window", text),
+    "ink": ("auto", _colour),
+    "paper": ("auto", _colour),
+    "rising": ("auto", _colour),
+    "falling": ("auto", _colour),
+    "channels": ("auto", text),
+    "dtype": ("u8", text),
+    "volume": (None, _maybe),
+    "average": (-1, lambda value, name: whole(value, name, -1)),
+    "threads": (0, whole),
+    "device": ("auto", text),
+    "verify_device": ("sample", text),
+    "device_memory": (0, lambda value, name: whole(value, name, 0, 2**63 - 1)),
 }
 
 
@@ -45,24 +56,15 @@ class ChartDrawer:
     """
 
     def __init__(self, **options):
-        refuse_unknown(options, OPTIONS, "millrace.ChartDrawer")
-        self.options = {**OPTIONS, **options}
         made = _core.ChartOptions()
-        for name, value in self.options.items():
-            if name in ("ink", "paper", "rising", "falling"):
-                value = str(value)
-            try:
-                setattr(made, name, value)
-            except TypeError:
-                kind = type(OPTIONS[name]).__name__ if OPTIONS[name] is not None else "bool"
-                raise UsageError("usage", f"it is of type {kind}, not {type(value).__name__}", name, "") from None
+        self.options = set_options(made, OPTIONS, options, "millrace.ChartDrawer")
         self._drawer = _core.Drawer(made)
 
     def __reduce__(self):
         return _drawer_of, (self.options,)
 
     def __repr__(self):
-        changed = ", ".join(f"{name}={value!r}" for name, value in self.options.items() if value != OPTIONS[name])
+        changed = ", ".join(f"{name}={value!r}" for name, value in self.options.items() if value != OPTIONS[name][0])
         return f"millrace.ChartDrawer({changed})"
 
     @property
@@ -97,16 +99,17 @@ class ChartDrawer:
 
     def __call__(self, series, out=None):
         """Charts of `series`: float64 or float32 `[count, rows, columns]`, or `[count, rows]` where there is one column; of
-        one series, `[rows, columns]` or `[rows]`, one chart. In the host's memory or a CUDA device's, read where it lies
-        unless there are gaps between its numbers; rows above `rows` come first and lie before the chart, at most `history` of them. NaN is a gap.
+        one series, `[rows, columns]` or `[rows]`, or a pandas table with columns of these names, one chart. In the host's
+        memory or a CUDA device's, read where it lies unless there are gaps between its numbers; rows above `rows` come first and lie before the chart, at most `history` of them. NaN is a gap.
 
         Returns uint8 (or float32) `[count, *image_shape]` as NumPy, or `out`, which is such an array, writable, anywhere.
         """
-        if not hasattr(series, "shape"):
-            import numpy
+        if hasattr(series, "columns") and hasattr(series, "iloc"):
+            from millrace._windows import drawn
 
-            # Another buffer; what is none is refused below.
-            series = numpy.asarray(series)
+            series = drawn(series, self.columns, "series")
+            series = series[:, 0] if self.columns == 1 else series
+        series = array_of(series, "series")
         one = len(series.shape) == (1 if self.columns == 1 else 2)
         if one:
             series = series[None]
@@ -115,7 +118,8 @@ class ChartDrawer:
 
             made = numpy.empty((*series.shape[:1], *self.image_shape), dtype=self.image_dtype)
         else:
-            made = out[None] if one else out
+            made = array_to_fill(out, "out")
+            made = made[None] if one else made
         series = contiguous(series)
         wait_for_streams(series)
         wait_for_streams(made)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from millrace import _core
 from millrace._arrays import contiguous, image_array, is_one_image
 from millrace._errors import UsageError
+from millrace._options import names, text, truth, whole
 
 #: Of a row of join() and search().
 PAIR = [("i", "<u4"), ("j", "<u4"), ("distance", "u1")]
@@ -14,20 +15,6 @@ PAIR = [("i", "<u4"), ("j", "<u4"), ("distance", "u1")]
 @functools.lru_cache(maxsize=16)
 def _hasher(kinds, size, threads):
     return _core.Hasher(list(kinds), size, threads)
-
-
-def _whole(number, name):
-    if isinstance(number, bool) or not hasattr(number, "__index__"):
-        raise UsageError("usage", f"it is a whole number, not {type(number).__name__}", name, "")
-    return number.__index__()
-
-
-def _names(kinds):
-    names = [kinds] if isinstance(kinds, str) else list(kinds)
-    for name in names:
-        if not isinstance(name, str):
-            raise UsageError("usage", f"it is a name or a list of names, not {type(name).__name__}", "kinds", "")
-    return names
 
 
 def hash(images, kinds="dhash", *, size=8, threads=0):
@@ -50,11 +37,11 @@ def hash(images, kinds="dhash", *, size=8, threads=0):
     """
     one = is_one_image(images)
     listed = [image_array(images)] if one else [image_array(image) for image in images]
-    names = _names(kinds)
-    codes = _hasher(tuple(names), _whole(size, "size"), _whole(threads, "threads")).hash(listed)
+    listed_kinds = names(kinds, "kinds")
+    codes = _hasher(tuple(listed_kinds), whole(size, "size"), whole(threads, "threads")).hash(listed)
     if one:
         codes = [code[0] for code in codes]
-    return codes[0] if isinstance(kinds, str) else dict(zip(names, codes))
+    return codes[0] if isinstance(kinds, str) else dict(zip(listed_kinds, codes))
 
 
 def hex_of(codes, bits=None):
@@ -85,7 +72,8 @@ def join(codes, radius, *, algorithm="auto", threads=0, memory=0):
     >>> millrace.join(np.array([0, 1, 255, 3], dtype=np.uint64), 1)["j"]
     array([1, 3], dtype=uint32)
     """
-    return _core.join(contiguous(codes), _whole(radius, "radius"), algorithm, _whole(threads, "threads"), _whole(memory, "memory")).view(PAIR)[:, 0]
+    return _core.join(contiguous(codes), whole(radius, "radius"), text(algorithm, "algorithm"), whole(threads, "threads"),
+                      whole(memory, "memory", 0, 2**63 - 1)).view(PAIR)[:, 0]
 
 
 def search(queries, base, radius, *, algorithm="auto", threads=0, memory=0):
@@ -97,7 +85,8 @@ def search(queries, base, radius, *, algorithm="auto", threads=0, memory=0):
     >>> millrace.search(np.array([254], dtype=np.uint64), base, 1).tolist()
     [(0, 2, 1)]
     """
-    return _core.search(contiguous(queries), contiguous(base), _whole(radius, "radius"), algorithm, _whole(threads, "threads"), _whole(memory, "memory")).view(PAIR)[:, 0]
+    return _core.search(contiguous(queries), contiguous(base), whole(radius, "radius"), text(algorithm, "algorithm"), whole(threads, "threads"),
+                      whole(memory, "memory", 0, 2**63 - 1)).view(PAIR)[:, 0]
 
 
 class Comparison(NamedTuple):
@@ -124,4 +113,4 @@ def same_picture(a, b, *, orientations=False):
     >>> millrace.same_picture(picture, (128 + 120 * np.sin(x * y / 700)).astype(np.uint8)).kind
     'different'
     """
-    return Comparison(*_core.same_picture(image_array(a), image_array(b), bool(orientations)))
+    return Comparison(*_core.same_picture(image_array(a), image_array(b), truth(orientations, "orientations")))

@@ -9,6 +9,7 @@ import sys
 
 from millrace import _core
 from millrace._errors import UsageError, refuse_unknown
+from millrace._options import is_truth, names, text, truth
 
 # What a terminal is told; here a caller has the result.
 _OF_A_TERMINAL = {"progress", "log-level", "quiet", "verbose"}
@@ -27,10 +28,8 @@ def keyword_of(option):
 
 def texts_of(name, value, option):
     """An option's values as the command line has them; None is as if it were not given."""
-    if isinstance(value, bool):
-        return [b"true" if value else b"false"]
-    if not option["value_name"]:
-        raise UsageError("usage", f"it is True or False, not {value!r}", name, "")
+    if is_truth(value) or not option["value_name"]:
+        return [b"true" if truth(value, name) else b"false"]
     if isinstance(value, (str, bytes, os.PathLike)):
         return [encoded(value, name)]
     if isinstance(value, dict):
@@ -44,7 +43,7 @@ def texts_of(name, value, option):
 def _word(name, value):
     if isinstance(value, (str, bytes, os.PathLike)):
         return encoded(value, name)
-    if isinstance(value, bool):
+    if is_truth(value):
         return b"true" if value else b"false"
     if hasattr(value, "__index__"):
         return str(value.__index__()).encode()
@@ -101,6 +100,13 @@ class JobResult:
     def __contains__(self, name):
         return name in self.fields
 
+    def keys(self):
+        """Names of the fields: dict(result) is all of them."""
+        return self.fields.keys()
+
+    def __iter__(self):
+        return iter(self.fields)
+
     def __dir__(self):
         return [*super().__dir__(), *self.fields]
 
@@ -149,7 +155,7 @@ def run(job, inputs=(), *, config=None, progress=None, **options):
 
     Returns a JobResult; raises Error.
     """
-    if job not in described():
+    if text(job, "job") not in described():
         refuse_unknown([job], list(described()), "millrace.run")
     table = {keyword_of(option["name"]): option for option in described()[job]["options"] if option["name"] not in _OF_A_TERMINAL}
     refuse_unknown(options, table, "millrace." + job.replace(" ", "."))
@@ -255,5 +261,5 @@ def hash_files(paths, kinds="dhash", **options):
     One that cannot be read has an error and ends nothing. `kinds` is a kind or a list of them (millrace.hash() lists them);
     `options` are the command's: size, decode, orientation, all_files, threads, memory, ... Returns FileHashes."""
     refuse_unknown(options, {*(keyword_of(o["name"]) for o in described()["hash"]["options"]), "config", "progress"} - {"format", "plan"}, "millrace.hash_files")
-    names = kinds.split(",") if isinstance(kinds, str) else list(kinds)
-    return FileHashes(names, run("hash", paths, kinds=names, format="jsonl", **options))
+    listed = names(kinds.split(",") if isinstance(kinds, str) else kinds, "kinds")
+    return FileHashes(listed, run("hash", paths, kinds=listed, format="jsonl", **options))

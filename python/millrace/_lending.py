@@ -1,7 +1,7 @@
 """Batches that a DataLoader's worker makes in memory which the main process reads, and which is used again.
 
 Enters: what a batch's tensors are. Leaves: tensors to fill; sent to the main process they arrive uncopied, as tensors.
-Never: writes into memory that a tensor in either process still shows.
+Never: writes into memory that a tensor still shows, in either process or in one that was forked from them.
 
 torch shares a new piece of memory for each tensor. For 64 charts of 224 x 224 that costs more than to draw them: pages that
 are made, cleared, mapped twice and given back. Here a worker keeps a few pieces. A byte of a piece says that the main
@@ -24,16 +24,28 @@ _HEADER = 4096
 _FIRST, _MOST = 4, 16
 
 
+#: How often this process has forked. What it shows then a child may look at for as long as it likes.
+_forks = 0
+
+
+def _before_fork():
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(before=_before_fork)
+
+
 class _Lease:
-    """Memory of a piece as NumPy takes it, for as long as some tensor shows it; the flag is cleared by the process that set up
-    this lease, not by one that was forked from it."""
+    """Memory of a piece as NumPy takes it, for as long as some tensor shows it. Then the flag is cleared, by the process that
+    set up this lease and if it has not forked meanwhile."""
 
     def __init__(self, memory, offset, size, flag=None):
-        self._memory, self._flag, self._process = memory, flag, os.getpid()
+        self._memory, self._flag, self._lent_at = memory, flag, (os.getpid(), _forks)
         self.__array_interface__ = {"data": (memory.data_ptr() + offset, False), "shape": (size,), "typestr": "|u1", "version": 3}
 
     def __del__(self):
-        if self._flag is not None and self._process == os.getpid():
+        if self._flag is not None and self._lent_at == (os.getpid(), _forks):
             self._memory[self._flag] = 0
 
 

@@ -31,9 +31,10 @@ def _said_of(path):
         raise
     except FileNotFoundError as error:
         raise Error("not_found", "there is no such file or folder", str(error.filename or path), "") from error
-    except OSError as error:
-        raise Error("io", f"it cannot be read: {error}", path, "") from error
     except Exception as error:
+        # Libraries also throw an OSError where it is the content that is wrong: that has no number.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise Error("io", f"it cannot be read: {error}", path, "") from error
         raise Error("bad_data", f"it is damaged, or no store of charts: {type(error).__name__}: {error}", path, "") from error
 
 
@@ -57,10 +58,11 @@ class Store:
         self.path = path
         self._owner, self._held, self._inherited, self._labels = None, None, [], None
         self.about = self._attributes()
-        self.dtype = self.about.get("dtype", "u8")
-        self.width = int(self.about.get("size", "0x0").split("x")[0])
+        self.dtype = self.about["dtype"]
+        self.width, height = (int(side) for side in self.about["size"].split("x"))
+        self.shape = (height, (self.width + 7) // 8 if self.dtype == "bit" else self.width, *((3,) if self.about["channels"] == "rgb" else ()))
         self.horizons = tuple(int(horizon) for horizon in self.about.get("labels", "").split(",") if horizon)
-        self.count, self.shape = self._look()
+        self.count = self._look()
         self._close()
 
     def __reduce__(self):
@@ -106,6 +108,13 @@ class Store:
     def value_type(self):
         return numpy.dtype("float32" if self.dtype == "f32" else "uint8")
 
+    def _count_of(self, images):
+        """Of an array of all charts, which is what the options say: by them memory is taken."""
+        if tuple(images.shape[1:]) != self.shape or images.dtype != self.value_type:
+            raise Error("bad_data", f"its charts are {images.dtype} {list(images.shape[1:])}, and by its options {self.value_type} {list(self.shape)}",
+                        self.path, "")
+        return images.shape[0]
+
     # What a kind of store is:
 
     def _attributes(self):
@@ -116,7 +125,7 @@ class Store:
         return None
 
     def _look(self):
-        """(count, shape of one image)"""
+        """How many charts there are. Fails if they are others than the options say."""
         raise NotImplementedError
 
     def _read_labels(self):
@@ -161,11 +170,11 @@ class Hdf5(Store):
         file = self.files
         if "images" not in file:
             raise Error("bad_data", "it has no dataset 'images'", self.path, "")
-        count, *shape = file["images"].shape
+        count = self._count_of(file["images"])
         if "sequences" in file and len(file["sequences"]) != count:
             raise Error("bad_data", f"of {len(file['sequences'])} charts {count} are there: a shard is missing", self.path,
                         "the same render again draws it")
-        return count, tuple(shape)
+        return count
 
     def _read_labels(self):
         return self.files["labels"][:]
@@ -192,8 +201,7 @@ class Zarr(Store):
         return _library("zarr", "zarr", self.path).open_group(self.path, mode="r")
 
     def _look(self):
-        count, *shape = self.files["images"].shape
-        return count, tuple(shape)
+        return self._count_of(self.files["images"])
 
     def _read_labels(self):
         return self.files["labels"][:]
@@ -211,14 +219,10 @@ class Array(Store):
     def _open(self):
         if self.about["store"] == "npy":
             return numpy.load(os.path.join(self.path, "images.npy"), mmap_mode="r")
-        height = int(self.about["size"].split("x")[1])
-        width = (self.width + 7) // 8 if self.dtype == "bit" else self.width
-        channels = (3,) if self.about["channels"] == "rgb" else ()
-        return numpy.memmap(os.path.join(self.path, "images.dat"), self.value_type, "r").reshape(-1, height, width, *channels)
+        return numpy.memmap(os.path.join(self.path, "images.dat"), self.value_type, "r").reshape(-1, *self.shape)
 
     def _look(self):
-        count, *shape = self.files.shape
-        return count, tuple(shape)
+        return self._count_of(self.files)
 
     def _read(self, rows, out):
         numpy.take(self.files, rows, axis=0, out=out)
@@ -227,13 +231,17 @@ class Array(Store):
 class Pictures(Store):
     """PNG and JPEG, a file a chart. A bit is black or white here."""
 
+    def _attributes(self):
+        return {**super()._attributes(), "dtype": "u8"}
+
     def _look(self):
         self._found = {}  # of a WebDataset: places by the tar's number
-        self.dtype = "u8"
         self.shard = int(self.about["shard"])
-        self.ending = "jpg" if self.about["store"] == "jpeg" else "png"
-        width, height = (int(side) for side in self.about["size"].split("x"))
-        return self._counted(), (height, width, 3) if self.about["channels"] == "rgb" else (height, width)
+        self.ending, self.format = ("jpg", "JPEG") if self.about["store"] == "jpeg" else ("png", "PNG")
+        count = self._counted()
+        if count:
+            self._opened(0).close()
+        return count
 
     def _counted(self):
         return len(numpy.load(os.path.join(self.path, "sequences.npy"), mmap_mode="r"))
@@ -241,14 +249,17 @@ class Pictures(Store):
     def _picture(self, row):
         return os.path.join(self.path, f"{row // self.shard:05}", f"{row:08}.{self.ending}")
 
+    def _opened(self, row):
+        # No other format: of some the decoders start programs.
+        picture = _library("PIL.Image", "pillow", self.path).Image.open(self._picture(row), formats=(self.format,))
+        if picture.size != self.shape[1::-1]:
+            picture.close()
+            raise Error("bad_data", f"chart {row} is of {picture.size[0]} x {picture.size[1]} pixels, not {self.shape[1]} x {self.shape[0]}", self.path, "")
+        return picture
+
     def _read(self, rows, out):
-        images = _library("PIL.Image", "pillow", self.path).Image
         for place, row in enumerate(rows):
-            # No other format: of some the decoders start programs.
-            with images.open(self._picture(row), formats=("JPEG",) if self.ending == "jpg" else ("PNG",)) as picture:
-                if picture.size != self.shape[1::-1]:
-                    raise Error("bad_data", f"chart {row} is of {picture.size[0]} x {picture.size[1]} pixels, not {self.shape[1]} x {self.shape[0]}",
-                                self.path, "")
+            with self._opened(row) as picture:
                 out[place] = picture.convert("RGB" if len(self.shape) == 3 else "L")
 
 

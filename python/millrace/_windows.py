@@ -4,6 +4,7 @@ import numpy
 
 from millrace._arrays import unmasked
 from millrace._errors import UsageError
+from millrace._options import whole
 
 #: Beyond it a price is a gap, as for `render`.
 _LARGEST = 1e300
@@ -25,7 +26,7 @@ def _series_of(source):
     return None, [source]
 
 
-def _drawn(values, columns, what):
+def drawn(values, columns, what):
     """Of `[rows]` or `[rows, 4 or 5]`, or of a pandas table by its columns' names, what is drawn: `[rows, columns]`."""
     roles = _roles(columns)
     if hasattr(values, "columns") and hasattr(values, "iloc"):
@@ -60,13 +61,12 @@ class Windows:
     """
 
     def __init__(self, source, drawer, stride, horizons):
-        if not isinstance(stride, int) or stride < 1:
-            raise UsageError("usage", f"it is a whole number of 1 or more, not {stride!r}", "stride", "")
+        stride = whole(stride, "stride", 1)
         self.names, series = _series_of(source)
         self.rows, self.history, self.stride, self.horizons = drawer.rows, drawer.history, stride, horizons
         self.close = _roles(drawer.columns).index("close")
         names = self.names or ([f"series {number}" for number in range(len(series))] if len(series) > 1 else ["series"])
-        arrays = [_drawn(values, drawer.columns, name) for name, values in zip(names, series)]
+        arrays = [drawn(values, drawer.columns, name) for name, values in zip(names, series)]
         lengths = numpy.array([len(array) for array in arrays], dtype=numpy.int64)
         charts = numpy.maximum((lengths - self.rows) // stride + 1, 0)
         self.ends = numpy.cumsum(charts)

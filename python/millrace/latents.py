@@ -7,11 +7,12 @@ import sys
 import types
 from typing import NamedTuple
 
-from millrace import _core
+from millrace import _charts, _core
 from millrace._arrays import aligned, wait_for_streams
-from millrace._errors import UsageError, refuse_unknown
+from millrace._errors import UsageError
+from millrace._options import set_options, whole
 
-OPTIONS = {"threads": 0, "device": "auto", "verify_device": "sample", "device_memory": 0}
+OPTIONS = {name: _charts.OPTIONS[name] for name in ("threads", "device", "verify_device", "device_memory")}
 
 
 class Measured(NamedTuple):
@@ -27,15 +28,8 @@ class Measurer:
     auto; `verify_device` all, sample or none; `device_memory` in bytes."""
 
     def __init__(self, **options):
-        refuse_unknown(options, OPTIONS, "millrace.latents.Measurer")
-        self.options = {**OPTIONS, **options}
         made = _core.LatentOptions()
-        for name, value in self.options.items():
-            try:
-                setattr(made, name, value)
-            except TypeError:
-                wanted = type(OPTIONS[name]).__name__
-                raise UsageError("usage", f"it is of type {wanted}, not {type(value).__name__}", name, "") from None
+        self.options = set_options(made, OPTIONS, options, "millrace.latents.Measurer")
         self._measurer = _core.Measurer(made)
 
     def __reduce__(self):
@@ -100,6 +94,8 @@ def compare(groups, *, seed=0, shuffles=10_000, replicates=10_000, threads=0, de
     """
     import numpy
 
+    if not hasattr(groups, "keys"):
+        raise UsageError("usage", f"it is a dict of groups by their names, not {type(groups).__name__}", "groups", "")
     if len(groups) < 2:
         raise UsageError("usage", f"there are {len(groups)} groups, and two are compared", "groups", "")
     measurer = Measurer(threads=threads, device=device)
@@ -114,7 +110,8 @@ def compare(groups, *, seed=0, shuffles=10_000, replicates=10_000, threads=0, de
         numbers += [number] * len(measured)
     columns = list(dict.fromkeys(column for row in rows for column in row))
     values = numpy.array([[row.get(column, numpy.nan) for column in columns] for row in rows], dtype=numpy.float64)
-    found = _core.compare(values.reshape(len(rows), len(columns)), numbers, seed, shuffles, replicates, threads)
+    found = _core.compare(values.reshape(len(rows), len(columns)), numbers, whole(seed, "seed", 0, 2**64 - 1), whole(shuffles, "shuffles", 0, 2**32 - 1),
+                          whole(replicates, "replicates", 0, 2**32 - 1), whole(threads, "threads"))
     out = Differences()
     for one in found:
         column = one.pop("column")

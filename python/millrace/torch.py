@@ -23,6 +23,7 @@ from torch.utils.data._utils.collate import default_collate_fn_map
 from millrace import _lending
 from millrace._charts import OPTIONS, ChartDrawer
 from millrace._errors import Error, UsageError, refuse_unknown
+from millrace._options import whole
 from millrace._stores import open_store
 from millrace._windows import Windows
 
@@ -129,7 +130,7 @@ def _type_of(dtype):
 
 def _horizons_of(labels):
     try:
-        horizons = tuple(operator.index(one) for one in ((labels,) if isinstance(labels, int) else labels))
+        horizons = tuple(operator.index(one) for one in ((labels,) if hasattr(labels, "__index__") else labels))
     except TypeError:
         horizons = (0,)
     if any(one < 1 for one in horizons) or len(set(horizons)) < len(horizons):
@@ -344,12 +345,10 @@ class ChartStream(IterableDataset):
 
     def __init__(self, charts, *, shuffle=True, seed=0, batch=None, drop_last=False):
         super().__init__()
-        if batch is not None and (not isinstance(batch, int) or batch < 1):
-            raise UsageError("usage", f"it is a whole number of charts, or None for samples, not {batch!r}", "batch", "")
+        batch = None if batch is None else whole(batch, "batch", 1)
         if batch is None and drop_last:
             raise UsageError("usage", "of samples none is a last batch", "drop_last", "the DataLoader has that option")
-        if not isinstance(seed, int) or seed < 0:
-            raise UsageError("usage", f"it is a whole number of 0 or more, not {seed!r}", "seed", "")
+        seed = whole(seed, "seed", 0, 2**63 - 1)
         self.charts, self.shuffle, self.seed, self.batch, self.drop_last = charts, shuffle, seed, batch, drop_last
         # In memory that workers share: those that live on see the next epoch.
         self._epoch = torch.zeros(1, dtype=torch.int64).share_memory_()

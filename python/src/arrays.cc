@@ -72,4 +72,13 @@ Held held_for_writing(nb::handle object, const char* name) {
   return held(nb::ndarray<nb::ro>(cast_to<nb::ndarray<>>(object, name, "can be written to")), name);
 }
 
+std::vector<ArrayView> views_of(const nb::list& objects, const char* name, std::vector<Held>& arrays) {
+  std::vector<ArrayView> out;
+  for (nb::handle object : objects) {
+    arrays.push_back(held(object, name));
+    out.push_back(arrays.back().view);
+  }
+  return out;
+}
+
 }  // namespace millrace::python

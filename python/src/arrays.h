@@ -25,12 +25,15 @@ struct Held {
 // Failure(usage) naming the object's type where it is no array, or, to be written, one that may not be.
 Held held(nb::handle object, const char* name);
 Held held_for_writing(nb::handle object, const char* name);
+// Each of them, held by `arrays` behind what is there already.
+std::vector<ArrayView> views_of(const nb::list& objects, const char* name, std::vector<Held>& arrays);
 
 // `numbers` become NumPy's, without a copy.
 template <typename Number>
 nb::object numpy_of(std::vector<Number>&& numbers, const std::vector<std::int64_t>& shape) {
-  auto* const kept = new std::vector<Number>(std::move(numbers));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Number>*>(p); });
+  auto own = std::make_unique<std::vector<Number>>(std::move(numbers));
+  const nb::capsule owner(own.get(), [](void* p) noexcept { delete static_cast<std::vector<Number>*>(p); });
+  std::vector<Number>* const kept = own.release();
   const std::vector<std::size_t> sides(shape.begin(), shape.end());
   return nb::cast(nb::ndarray<nb::numpy, Number>(kept->data(), sides.size(), sides.data(), owner));
 }

@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -41,7 +42,8 @@ void interruptible(const std::function<void(const CancelToken&)>& work, const st
 // `count` items in parts of `most`, on this thread; between them Python is asked for signals.
 void in_parts(std::size_t count, std::size_t most, const std::function<void(std::size_t, std::size_t)>& part);
 
-// Once more where this process is a child of fork(): what the parent's object holds is not to be touched here.
+// Once more where this process is a child of fork(): what the parent's object holds is not to be touched here. Called
+// with Python's lock, which making one may let go: of two that are made meanwhile one stays.
 template <typename Object>
 class OwnOfProcess {
  public:
@@ -54,8 +56,10 @@ class OwnOfProcess {
   OwnOfProcess& operator=(const OwnOfProcess&) = delete;
 
   Object& get() {
+    if (process_ == ::getpid()) return *object_;
+    std::unique_ptr<Object> made(make_());
     if (process_ != ::getpid()) {
-      object_ = make_();
+      object_ = made.release();
       process_ = ::getpid();
     }
     return *object_;

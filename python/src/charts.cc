@@ -99,9 +99,6 @@ void bind_charts(nb::module_& m) {
       .def_prop_ro("rows", [](Drawer& d) { return d.get().rows(); })
       .def_prop_ro("columns", [](Drawer& d) { return d.get().columns(); })
       .def_prop_ro("history", [](Drawer& d) { return d.get().history(); })
-      .def_prop_ro("width", [](Drawer& d) { return d.get().width(); })
-      .def_prop_ro("height", [](Drawer& d) { return d.get().height(); })
-      .def_prop_ro("channels", [](Drawer& d) { return d.get().channels(); })
       .def_prop_ro("image_shape", [](Drawer& d) { return d.get().image_shape(); })
       .def_prop_ro("image_type", [](Drawer& d) { return millrace::name_of(d.get().image_type()); })
       .def_prop_ro("device_use",

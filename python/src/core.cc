@@ -28,6 +28,7 @@ void translate(const std::exception_ptr& pointer, void*) {
 
 NB_MODULE(_core, m) {
   nanobind::set_leak_warnings(false);
+  m.attr("version") = MILLRACE_VERSION;
   nanobind::register_exception_translator(millrace::python::translate);
   nanobind::module_::import_("atexit").attr("register")(nanobind::cpp_function(millrace::python::end_calls));
   millrace::python::bind_jobs(m);

@@ -1,6 +1,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
+
 #include "arrays.h"
 #include "bindings.h"
 #include "calls.h"
@@ -18,21 +20,11 @@ class Hasher {
   Hasher(const std::vector<std::string>& kinds, int size, int threads)
       : hasher_([options = HashOptions{kinds, size, threads}] { return new ImageHasher(options); }) {}
 
-  std::vector<std::size_t> bits() {
-    std::vector<std::size_t> out;
-    for (std::size_t k = 0; k < hasher_.get().kinds(); ++k) out.push_back(hasher_.get().bits(k));
-    return out;
-  }
-
   // uint8 [images, bytes], by kind.
   nb::list hash(const nb::list& images) {
     const ImageHasher& hasher = hasher_.get();
     std::vector<Held> arrays;
-    std::vector<ArrayView> views;
-    for (nb::handle image : images) {
-      arrays.push_back(held(image, "image"));
-      views.push_back(arrays.back().view);
-    }
+    const std::vector<ArrayView> views = views_of(images, "image", arrays);
     std::vector<std::vector<std::uint8_t>> codes;
     for (std::size_t k = 0; k < hasher.kinds(); ++k) codes.emplace_back(views.size() * hasher.bytes(k));
     in_parts(views.size(), kImagesAtOnce, [&](std::size_t begin, std::size_t end) {
@@ -56,12 +48,15 @@ class Hasher {
 class PackedPairs {
  public:
   void add(std::span<const CodePair> block, std::uint64_t all) {
-    if (bytes_.empty()) bytes_.reserve(all * kPairBytes);
+    bytes_.resize(all * kPairBytes);
+    std::uint8_t* to = bytes_.data() + filled_;
     for (const CodePair& pair : block) {
-      put(pair.i);
-      put(pair.j);
-      bytes_.push_back(static_cast<std::uint8_t>(pair.distance));
+      std::memcpy(to, &pair.i, 4);
+      std::memcpy(to + 4, &pair.j, 4);
+      to[8] = static_cast<std::uint8_t>(pair.distance);
+      to += kPairBytes;
     }
+    filled_ += block.size() * kPairBytes;
   }
   nb::object numpy() {
     const auto count = static_cast<std::int64_t>(bytes_.size() / kPairBytes);
@@ -70,10 +65,8 @@ class PackedPairs {
 
  private:
   static constexpr std::size_t kPairBytes = 9;
-  void put(std::uint32_t number) {
-    for (int k = 0; k < 4; ++k) bytes_.push_back(static_cast<std::uint8_t>(number >> 8 * k));
-  }
   std::vector<std::uint8_t> bytes_;
+  std::size_t filled_ = 0;
 };
 
 nb::object join(const nb::object& codes, int radius, const std::string& algorithm, int threads, std::uint64_t memory) {
@@ -113,7 +106,6 @@ nb::tuple same(const nb::object& a, const nb::object& b, bool orientations) {
 void bind_hashes(nb::module_& m) {
   nb::class_<Hasher>(m, "Hasher")
       .def(nb::init<const std::vector<std::string>&, int, int>(), nb::arg("kinds"), nb::arg("size"), nb::arg("threads"))
-      .def_prop_ro("bits", &Hasher::bits)
       .def("hash", &Hasher::hash, nb::arg("images"));
   m.def("join", join, nb::arg("codes"), nb::arg("radius"), nb::arg("algorithm"), nb::arg("threads"), nb::arg("memory"));
   m.def("search", search, nb::arg("queries"), nb::arg("base"), nb::arg("radius"), nb::arg("algorithm"),

@@ -55,15 +55,6 @@ nb::dict as_dict(SegmentedImage&& image, bool probabilities) {
   return out;
 }
 
-std::vector<ArrayView> views_of(const nb::list& images, const char* name, std::vector<Held>& arrays) {
-  std::vector<ArrayView> out;
-  for (nb::handle image : images) {
-    arrays.push_back(held(image, name));
-    out.push_back(arrays.back().view);
-  }
-  return out;
-}
-
 // Paths and options are bytes, as of jobs.
 class PySegmenter {
  public:

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import pathlib
 import pickle
-import signal
 import subprocess
 import sys
 import threading
@@ -16,7 +15,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from package import ENVIRONMENT, millrace  # noqa: E402
+from package import ENVIRONMENT, interrupted, millrace  # noqa: E402
 from program import content_of  # noqa: E402
 from program import millrace as program  # noqa: E402
 
@@ -157,10 +156,8 @@ def test_progress_is_told_and_may_end_a_job(photos, tmp_path):
 
 # ---- in interpreters of their own
 
-# Who runs the tests in the background may have SIGINT ignored, which children inherit.
 WAITS = """
-import signal, numpy as np, millrace
-signal.signal(signal.SIGINT, signal.default_int_handler)
+import numpy as np, millrace
 codes = np.random.default_rng(1).integers(0, 2**63, 1_500_000, dtype=np.uint64)
 print("begun", flush=True)
 try:
@@ -178,13 +175,7 @@ except KeyboardInterrupt:
     "millrace.latents.compare({'a': [{'m': float(k), **{str(i): float(k * i % 7) for i in range(60)}} for k in range(300)], "
     "'b': [{'m': k / 3, **{str(i): float(k * i % 5) for i in range(60)}} for k in range(300)]}, shuffles=3_000_000)"])
 def test_ctrl_c_ends_a_call(call):
-    child = subprocess.Popen([sys.executable, "-c", WAITS.format(call=call)], stdout=subprocess.PIPE, env=ENVIRONMENT)
-    assert child.stdout.readline() == b"begun\n"
-    time.sleep(1.5)
-    assert child.poll() is None
-    child.send_signal(signal.SIGINT)
-    said, _ = child.communicate(timeout=60)
-    assert said == b"interrupted\n"
+    assert interrupted(WAITS.format(call=call)) == (0, "interrupted\n", "")
 
 
 def test_an_interrupted_job_is_gone_on_with(tmp_path):
