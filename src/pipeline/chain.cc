@@ -166,31 +166,32 @@ class Run {
   }
 
   // The group does not end before the task that is deferred here has run, and that runs when the item is handed back.
+  // The task has the item and what was paid for it, alone: who hands back may hold the callback for longer than there
+  // is anything of this run.
   void hand_over(Place& place, Token&& handed) {
     struct Away {
-      Away(Token&& of, Trace::Stage& stage) : token(std::move(of)), span(std::in_place, stage) {}
-      Token token;
+      explicit Away(Trace::Stage& stage) : span(std::in_place, stage) {}
       std::optional<Span> span;
       std::exception_ptr error;
     };
-    const auto away = std::make_shared<Away>(std::move(handed), place.trace);
-    const auto back = std::make_shared<oneapi::tbb::task_handle>(tasks_.defer([this, away] {
-      // Who hands back may hold the rest for longer than there is a budget.
-      Token token = std::move(away->token);
+    const auto away = std::make_shared<Away>(place.trace);
+    auto token = std::make_shared<Token>(std::move(handed));
+    // begin() may look at it while it is handed back; this is a task of the group too.
+    const Carried item = token->item;
+    const auto back = std::make_shared<oneapi::tbb::task_handle>(tasks_.defer([this, away, token = std::move(token)] {
       if (away->error) std::rethrow_exception(away->error);
-      go(std::move(token));
+      go(std::move(*token));
     }));
-    const Handed done = [this, away, back](Carried item, std::exception_ptr error) {
-      away->token.item = std::move(item);
+    const Handed done = [this, away, back](std::exception_ptr error) {
       away->error = std::move(error);
       away->span.reset();
       // Not on this thread, which is not ours, nor among its tasks.
       context_.executor.enqueue([this, back] { tasks_.run(std::move(*back)); });
     };
     try {
-      place.stage.begin(away->token.item, done);
+      place.stage.begin(item, done);
     } catch (...) {
-      done(nullptr, std::current_exception());
+      done(std::current_exception());
     }
   }
 

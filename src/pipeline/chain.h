@@ -35,13 +35,14 @@ struct Source {
   // another is through: `later`. Called on one thread at a time.
   std::function<Carried(Bytes& price, bool& later)> next;
 };
-// What an item has become, or what went wrong with all of the run. Called once, on any thread, also of somebody else.
-using Handed = std::function<void(Carried item, std::exception_ptr error)>;
+// An item is done, or what went wrong with all of the run. Called once, on any thread, also of somebody else.
+using Handed = std::function<void(std::exception_ptr error)>;
 struct Stage {
   std::string name, remedy;
   bool ordered = false;  // one item at a time, in the source's order; else any, on any thread
   std::function<Carried(Carried item, Span& span)> body;
-  // In the place of a body: begins the work and returns. The item is kept until it has been handed back.
+  // In the place of a body: begins the work and returns. The item is kept until it has been handed back, by this alone:
+  // a callback that lives on holds nothing of it.
   std::function<void(const Carried& item, Handed done)> begin{};
   int at_once = 0;  // of these works, as many as whoever does them can do
 };
@@ -215,8 +216,7 @@ Step<Item, Item> submit(std::string name, int at_once, Begin begin, std::string 
   Step<Item, Item> out{Stage{std::move(name), std::move(remedy), false, {}}};
   out.stage.at_once = at_once;
   out.stage.begin = [begin = std::move(begin)](const Carried& item, Handed done) {
-    begin(*static_cast<Item*>(item.get()),
-          [item, done = std::move(done)](const std::exception_ptr& error) { done(item, error); });
+    begin(*static_cast<Item*>(item.get()), std::move(done));
   };
   return out;
 }

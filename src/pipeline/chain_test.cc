@@ -470,5 +470,50 @@ TEST(Chain, WhatFailsElsewhereEndsTheRunWhenAllIsBack) {
   }
 }
 
+// As a runtime's thread does, that has called back and is not through with it when all else is gone.
+TEST(Chain, WhoHandsBackAndKeepsTheCallbackHoldsNoItem) {
+  for (const bool failing : {false, true}) {
+    std::mutex mutex;
+    std::vector<std::function<void(std::exception_ptr)>> kept;
+    std::atomic<int> lent{0};
+    {
+      JobSetup run(2);
+      Elsewhere elsewhere;
+      auto stages =
+          numbers(60) |
+          chain::parallel<int, std::shared_ptr<int>>("lend",
+                                                     [&](int k, Span&) {
+                                                       ++lent;
+                                                       return std::shared_ptr<int>(new int(k), [&](const int* back) {
+                                                         delete back;
+                                                         --lent;
+                                                       });
+                                                     }) |
+          chain::submit<std::shared_ptr<int>>(
+              "elsewhere", 4,
+              [&](const std::shared_ptr<int>& item, std::function<void(std::exception_ptr)> done) {
+                const int number = *item;
+                elsewhere.begin(number * 7919 % 64, [&, number, done = std::move(done)] {
+                  {
+                    const std::lock_guard lock(mutex);
+                    kept.push_back(done);
+                  }
+                  done(failing && number > 20 ? std::make_exception_ptr(Failure(ErrorCode::bad_data, "no")) : nullptr);
+                });
+              }) |
+          chain::sink<std::shared_ptr<int>>("keep", [](const std::shared_ptr<int>&, Span&) {});
+      try {
+        chain::run(stages, run.context, chain::Price::fixed(Bytes{1000}));
+        EXPECT_FALSE(failing);
+      } catch (const Failure&) {
+        EXPECT_TRUE(failing);
+      }
+      EXPECT_EQ(lent.load(), 0);
+      EXPECT_EQ(run.budget.used(), Bytes{});
+    }
+    EXPECT_FALSE(kept.empty());
+  }
+}
+
 }  // namespace
 }  // namespace millrace
