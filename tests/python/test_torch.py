@@ -7,6 +7,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -237,6 +238,33 @@ def test_wrong_stores(stores, tmp_path):
     os.remove(tmp_path / "webdataset-00001.tar" / "00000.tar")
     with pytest.raises(millrace.Error, match="is missing"):
         Charts(tmp_path / "webdataset-00001.tar")
+
+
+def test_threads_share_a_store(stores, monkeypatch):
+    """Each its own charts, also where files are closed meanwhile that others read."""
+    monkeypatch.setattr("millrace._stores._OPEN", 1)
+    for kind in STORES:
+        charts = Charts(stores(kind))
+        whole = Charts(stores(kind))[:]
+
+        def read(seed, charts=charts, whole=whole):
+            for row in np.random.default_rng(seed).integers(0, len(charts), 60).tolist():
+                assert same(charts[row], Chart(whole.image[row], whole.labels[row]))
+            return True
+
+        with ThreadPoolExecutor(8) as threads:
+            assert all(threads.map(read, range(8)))
+
+
+def test_labels_that_do_not_fit_are_never_given(stores, tmp_path):
+    subprocess.run(["cp", "-r", stores("npy"), tmp_path / "npy"], check=True)
+    np.save(tmp_path / "npy/labels.npy", np.load(tmp_path / "npy/labels.npy")[:-1])
+    charts = Charts(tmp_path / "npy")
+    for _ in range(2):
+        for ask in (lambda: charts.labels, lambda: charts[0], lambda: charts[:]):
+            with pytest.raises(millrace.Error, match="labels are") as error:
+                ask()
+            assert error.value.code == "bad_data"
 
 
 def test_a_missing_shard_is_an_error(files, tmp_path):
