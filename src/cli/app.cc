@@ -12,6 +12,7 @@
 #include "src/base/edit_distance.h"
 #include "src/base/log.h"
 #include "src/base/text.h"
+#include "src/base/version.h"
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
 
@@ -186,7 +187,7 @@ ExitCode Command::execute() {
   runner_.start(interrupt(), terminal_.quiet ? ProgressStyle::none : terminal_.progress, config_);
   if (!runner_.device_note().empty()) spdlog::warn("{}", printable(runner_.device_note()));
   const RunContext& context = runner_.context();
-  spdlog::info("millrace {} {}: {} threads, CPU level {}, {} of memory ({})", MILLRACE_VERSION, app_.get_name(),
+  spdlog::info("millrace {} {}: {} threads, CPU level {}, {} of memory ({})", version(), app_.get_name(),
                context.executor.threads(), name_of(current_cpu_level()), to_text(context.budget.limit()),
                runner_.running().memory.count > 0 ? "--memory" : "60 % of what is available");
   for (const Settings::Entry& entry : runner_.settings().entries()) {
@@ -234,7 +235,7 @@ void Command::say(const std::string& line) const {
 
 int run_program(int argc, char** argv) {
   CLI::App app{"Millrace: fast, exact jobs over big collections of pictures, charts, latents and film", "millrace"};
-  app.set_version_flag("--version", std::string("millrace ") + MILLRACE_VERSION);
+  app.set_version_flag("--version", std::string("millrace ") + version());
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   struct sigaction action {};

@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "src/base/version.h"
 #include "src/cli/app.h"
 #include "src/io/image/helper_process.h"
 #include "src/jobs/doctor/report.h"
@@ -23,7 +24,7 @@ void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
                                         {"a doctor's report", Readers::everyone,
                                          json_result("doctor", {"version", "cpu", "memory", "cuda", "opencl", "helper",
                                                                 "formats", "libraries", "self_test", "to_do"})});
-      const doctor::Findings findings = doctor::examine(MILLRACE_VERSION, helper_program());
+      const doctor::Findings findings = doctor::examine(version(), helper_program());
       if (*json != "-") fmt::print("{}", doctor::text_of(findings));
       if (output) output.write(doctor::json_of(findings).dump(1) + "\n");
       for (const doctor::SelfTestResult& result : findings.self_test) {

@@ -70,9 +70,9 @@ void try_everything(const char* writable) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   using namespace millrace;
-  begin_helping();
+  begin_helping(argc, argv);
   put_up_walls();
   end_with_program();
   // Where it may write: a path of the program's choice.

@@ -18,6 +18,7 @@
 
 #include "src/base/log.h"
 #include "src/base/text.h"
+#include "src/base/version.h"
 #include "src/io/file/place.h"
 #include "src/io/process/socket_bytes.h"
 #include "src/io/process/spawn.h"
@@ -31,7 +32,8 @@ std::unique_ptr<Child> Child::start(const std::string& program, std::span<const 
   const Descriptor theirs(pair[1]);
   std::vector<std::pair<int, int>> descriptors = {{theirs.get(), kHelperSocket}};
   for (const int fd : given) descriptors.emplace_back(fd, kHelperSocket + static_cast<int>(descriptors.size()));
-  const int failed = spawn(program, {}, descriptors, child->pid_);
+  const std::string own_version = version();
+  const int failed = spawn(program, {&own_version, 1}, descriptors, child->pid_);
   spdlog::debug("helper {}: process {}", printable(program), child->pid_);
   return failed == 0 ? std::move(child) : nullptr;
 }
@@ -133,6 +135,11 @@ Error Child::exit_reason(const Words& words) {
   }
   constexpr int kNotLinked = 127;
   const int code = WEXITSTATUS(status);
+  if (code == kOtherVersion) {
+    return {ErrorCode::unavailable,
+            fmt::format("{} belongs to another version than this one, {}", words.who, version()), "",
+            "install both of one version; MILLRACE_HELPERS names the folder of helpers"};
+  }
   return {code == kCannotBegin || code == kNotLinked ? ErrorCode::unavailable : ErrorCode::crashed,
           fmt::format("{} stopped with exit code {}", words.who, code), "", words.remedy};
 }

@@ -21,6 +21,8 @@ inline constexpr int kHelperSocket = 3;
 
 // How a helper ends that cannot begin: this machine's fault, and no item's. (The dynamic linker says 127.)
 inline constexpr int kCannotBegin = 71;
+// And one that was built with another version than who starts it, which it is told as its only argument.
+inline constexpr int kOtherVersion = 72;
 
 class Child {
  public:

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "src/base/version.h"
 #include "src/io/test_pictures.h"
 
 namespace millrace {
@@ -38,6 +39,24 @@ TEST(Child, WorkHasAnEndThoughPatienceHasNot) {
   const Error error = child->exit_reason(kWords);
   EXPECT_EQ(error.code, ErrorCode::timed_out);
   EXPECT_THAT(error.what, HasSubstr("worked for more than 1 s"));
+}
+
+TEST(Child, OneOfAnotherVersionIsNotSpokenWith) {
+  const TestFolder folder;
+  const std::string program = folder.at("helper");
+  std::ofstream(program) << "#!/bin/sh\n[ \"$*\" = '" << version() << "' ] && exit " << kCannotBegin << "\nexit 1\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  char answer = 0;
+  // It is told which one is meant, and so are those that come with this one.
+  auto child = Child::start(program);
+  ASSERT_TRUE(child != nullptr && !child->receive(&answer, 1));
+  EXPECT_THAT(child->exit_reason(kWords).what, HasSubstr("71"));
+  std::ofstream(program) << "#!/bin/sh\nexec " << MILLRACE_WALLED << " 0.0.1\n";
+  child = Child::start(program);
+  ASSERT_TRUE(child != nullptr && !child->receive(&answer, 1));
+  const Error error = child->exit_reason(kWords);
+  EXPECT_EQ(error.code, ErrorCode::unavailable);
+  EXPECT_THAT(error.what, HasSubstr(std::string("another version than this one, ") + version()));
 }
 
 TEST(Child, OneThatCannotBeginIsNoItemsFault) {

@@ -13,15 +13,19 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <system_error>
 #include <thread>
 
+#include "src/base/version.h"
 #include "src/io/process/child.h"
 
 namespace millrace {
 
-// What a helper begins with.
-inline void begin_helping() {
+// What a helper begins with, of its main()'s arguments.
+inline void begin_helping(int count, char** arguments) {
+  // Of another version it would take what it is sent for something else.
+  if (count != 2 || std::strcmp(arguments[1], version()) != 0) std::_Exit(kOtherVersion);
   // It is the program that decides when its helpers go.
   std::signal(SIGINT, SIG_IGN);
   // The program's output is data, and what libraries print to stderr is for their authors.

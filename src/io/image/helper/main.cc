@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     std::_Exit(0);
   }
-  begin_helping();
+  begin_helping(argc, argv);
   void* shared = mmap(nullptr, helper::kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper::kSharedMemory, 0);
   if (shared == MAP_FAILED) std::_Exit(kCannotBegin);
   helper::load_decoders();

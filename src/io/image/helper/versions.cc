@@ -4,6 +4,7 @@
 #include <libraw/libraw.h>
 #include <vips/vips.h>
 
+#include "src/base/version.h"
 #include "src/io/image/helper/decoder.h"
 #include "src/io/image/picture.h"
 
@@ -39,7 +40,7 @@ void print_versions() {
   // "0.20.2-Release".
   const std::string raw_version = LibRaw::version();
   print_library("LibRaw", raw_version.substr(0, raw_version.find('-')), {ImageFormat::raw});
-  print_library("Millrace", MILLRACE_VERSION, {ImageFormat::bmp, ImageFormat::pnm});
+  print_library("Millrace", version(), {ImageFormat::bmp, ImageFormat::pnm});
   print_library("giflib", fmt::format("{}.{}.{}", GIFLIB_MAJOR, GIFLIB_MINOR, GIFLIB_RELEASE), {ImageFormat::gif});
 }
 

@@ -118,9 +118,9 @@ bool serve(Open& open, Said& said, bool& limited) {
 }  // namespace
 }  // namespace millrace::hdf5::helper
 
-int main() {
+int main(int argc, char** argv) {
   using namespace millrace::hdf5;
-  millrace::begin_helping();
+  millrace::begin_helping(argc, argv);
   be_quiet();
   helper::load_plugins();
   millrace::put_up_walls();

@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     std::_Exit(0);
   }
-  begin_helping();
+  begin_helping(argc, argv);
   struct stat about {};
   if (::fstat(film::kSlots, &about) != 0 || about.st_size <= 0) std::_Exit(kCannotBegin);
   const auto bytes = static_cast<std::size_t>(about.st_size);
