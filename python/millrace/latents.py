@@ -123,10 +123,23 @@ def compare(groups, *, seed=0, shuffles=10_000, replicates=10_000, threads=0, de
 class _Job(types.ModuleType):
     """This module, which is the job `latents` as well."""
 
-    def __call__(self, folder, **options):
+    def _function(self):
         from millrace import _jobs
 
-        return _jobs.run("latents", folder, **options)
+        return _jobs.function_of("latents")
+
+    @property
+    def __doc__(self):
+        return f"{vars(self)['__doc__']}\n\nlatents(inputs, **options)\n\n{self._function().__doc__}"
+
+    @property
+    def __signature__(self):
+        import inspect
+
+        return inspect.signature(self._function())
+
+    def __call__(self, *inputs, **options):
+        return self._function()(*inputs, **options)
 
 
 sys.modules[__name__].__class__ = _Job

@@ -129,7 +129,8 @@ def test_errors_say_code_what_subject_and_remedy(tmp_path):
 
 def test_every_job_is_described():
     assert {"dedupe", "dedupe apply", "render", "latents", "segment", "video", "fundus", "hash", "join", "finish"} <= set(millrace._jobs.described())
-    for job in (millrace.dedupe, millrace.dedupe.apply, millrace.render, millrace.segment, millrace.video, millrace.fundus, millrace.finish):
+    for job in (millrace.dedupe, millrace.dedupe.apply, millrace.render, millrace.latents, millrace.segment, millrace.video, millrace.fundus,
+                millrace.finish):
         parameters = inspect.signature(job).parameters
         assert {"threads", "memory", "json", "progress", "config"} <= set(parameters) and "quiet" not in parameters
         assert all(f"\n{name}" in job.__doc__ for name in list(parameters)[1:-2]), job
