@@ -7,8 +7,7 @@ Nothing in the folder is changed. Needs pandas.
 """
 
 import argparse
-
-import pandas
+import sys
 
 import millrace
 
@@ -20,9 +19,7 @@ def main():
     arguments = parser.parse_args()
 
     found = millrace.dedupe(arguments.folders, orientations=True, progress=True)
-    members = [{"group": group["id"], "kind": group["kind"], **member} for group in found.groups for member in group["members"]]
-    columns = ["group", "kind", "keep", "why", "path", "width", "height", "bytes"]
-    table = pandas.DataFrame(members, columns=columns)
+    table = found.to_pandas()
 
     print("\n".join(found.summary))
     if not table.empty:
@@ -33,4 +30,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except millrace.Error as error:
+        sys.exit(str(error))

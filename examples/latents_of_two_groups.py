@@ -38,6 +38,8 @@ def main():
     parser.add_argument("--level", type=float, default=0.05, help="of p, corrected for all metrics")
     arguments = parser.parse_args()
 
+    if arguments.first == arguments.second:
+        sys.exit("there are two groups, and each is a folder of its own")
     groups = {folder: measured(folder) for folder in (arguments.first, arguments.second)}
     for folder, metrics in groups.items():
         if len(metrics) < 2:
@@ -50,4 +52,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except millrace.Error as error:
+        sys.exit(str(error))

@@ -7,7 +7,7 @@ import pathlib
 import sys
 
 from millrace import _JOBS
-from millrace._jobs import _OF_A_TERMINAL, described, keyword_of
+from millrace._jobs import described, keyword_of
 
 STUB = pathlib.Path(__file__).resolve().parents[1] / "python/millrace/__init__.pyi"
 BEGINNING = '''# Written by tools/python_stub.py out of the table of options; `./dev docs` writes it anew.
@@ -15,7 +15,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from millrace import latents as latents
 from millrace._charts import ChartDrawer as ChartDrawer
 from millrace._errors import Error as Error
 from millrace._errors import UsageError as UsageError
@@ -31,6 +30,9 @@ from millrace._jobs import hash_files as hash_files
 from millrace._jobs import run as run
 from millrace._segment import Segmented as Segmented
 from millrace._segment import Segmenter as Segmenter
+from millrace.latents import Differences as _Differences
+from millrace.latents import Measured as _Measured
+from millrace.latents import Measurer as _Measurer
 
 __version__: str
 
@@ -38,13 +40,26 @@ _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Value = _Path | int | float | Sequence[Any] | Mapping[Any, Any]
 _Progress = bool | Callable[[str, int, int, int], object]
 '''
+# A module that is called.
+LATENTS = '''    Differences: type[_Differences]
+    Measured: type[_Measured]
+    Measurer: type[_Measurer]
+    @staticmethod
+    def measure(latent: Any, **options: Any) -> _Measured: ...
+    @staticmethod
+    def compare(
+        groups: Mapping[str, Any], *, seed: int = ..., shuffles: int = ..., replicates: int = ..., **measuring: Any
+    ) -> _Differences: ...
+
+latents: _Latents
+'''
 
 
 def parameters_of(job, indent):
-    lines = [f"{indent}inputs: _Path | Iterable[_Path]{'' if job['argument_required'] else ' = ...'},", f"{indent}*,"]
+    kind = "_Path | Iterable[_Path]" if job["many_arguments"] else "_Path"
+    lines = [f"{indent}inputs: {kind}{'' if job['argument_required'] else ' = ...'},", f"{indent}*,"]
     for option in job["options"]:
-        if option["name"] not in _OF_A_TERMINAL:
-            lines.append(f"{indent}{keyword_of(option['name'])}: {'_Value' if option['value_name'] else 'bool'} | None = ...,")
+        lines.append(f"{indent}{keyword_of(option['name'])}: {'_Value' if option['value_name'] else 'bool'} | None = ...,")
     return lines + [f"{indent}config: _Path | None = ...,", f"{indent}progress: _Progress | None = ...,"]
 
 
@@ -58,6 +73,7 @@ def stub():
         for one in below:
             lines += ["    @staticmethod", f"    def {one}(", *parameters_of(jobs[f"{name} {one}"], "        "), "    ) -> JobResult: ..."]
         lines += ["", f"{name}: _{name.title()}", ""]
+    lines += ["class _Latents(Protocol):", "    def __call__(", "        self,", *parameters_of(jobs["latents"], "        "), "    ) -> JobResult: ...", LATENTS]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "millrace/array.h"
+#include "millrace/cancel.h"
 #include "millrace/export.h"
 
 namespace millrace {
@@ -41,8 +42,10 @@ class MILLRACE_API ImageHasher {
 
   // An image is uint8 in host memory: [height, width] or [height, width, 1], gray, or [height, width, 3], RGB; sides
   // from 1 to 65,535; any strides. codes[k] has room for images.size() * bytes(k): of each image its hash of that kind.
-  // Throws Failure(usage) that names type and shape, before anything is written.
-  void hash(std::span<const ArrayView> images, std::span<std::uint8_t* const> codes) const;
+  // Throws Failure(usage) that names the image, its type and shape, before anything is written, and Failure(cancelled)
+  // where `cancel`, which is looked at between images, says so.
+  void hash(std::span<const ArrayView> images, std::span<std::uint8_t* const> codes,
+            const CancelToken* cancel = nullptr) const;
 
  private:
   struct State;

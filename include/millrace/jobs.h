@@ -62,7 +62,7 @@ struct JobWatch {
 
 struct JobResult {
   ExitCode exit_code = ExitCode::done;  // done, or partial where some inputs could not be used
-  std::string json;                     // what --json writes
+  std::string json;                     // what --json writes; "-" as its file writes it nowhere else
   std::string printed;                  // data that the program writes to stdout
   std::vector<std::string> summary;     // lines for a person
   std::vector<std::string> warnings;

@@ -64,7 +64,7 @@ struct LatentDeviceUse {
 class MILLRACE_API LatentMeasurer {
  public:
   LatentMeasurer();
-  // Throws std::exception with a message that says what to change where there is no such device.
+  // Throws Failure(usage) for a device's name that is none, (unavailable) where there is no such device.
   explicit LatentMeasurer(const LatentOptions& options);
   ~LatentMeasurer();
   LatentMeasurer(LatentMeasurer&&) noexcept;
@@ -74,12 +74,13 @@ class MILLRACE_API LatentMeasurer {
   // or not; float16, bfloat16, float32 or float64, which is rounded to float32; in host memory, with any strides. Up to
   // 128 channels, 4,096 frames, sides of 4,096. Or float16 or float32, row after row, in memory of a CUDA device
   // (MemoryKind::device, and in `device` CUDA's number of it), as cudaMalloc and PyTorch allocate it: in this process's
-  // primary context, at a multiple of the numbers' size, and with nothing under way in it. Throws std::exception with a
-  // message that names type and shape, or says what is wrong with the memory.
-  LatentMeasures measure(const ArrayView& latent);
+  // primary context, at a multiple of the numbers' size, and with nothing under way in it. Throws Failure(usage) that
+  // names type and shape, or says what is wrong with the memory; Failure(cancelled) where `cancel` says so, which is
+  // looked at between planes of a latent, on a device between latents.
+  LatentMeasures measure(const ArrayView& latent, const CancelToken* cancel = nullptr);
   // The same of each of [latents, channels, frames, height, width], on all threads. A device measures as many at once
   // as fit: one by one they are far slower there.
-  std::vector<LatentMeasures> measure_all(const ArrayView& latents);
+  std::vector<LatentMeasures> measure_all(const ArrayView& latents, const CancelToken* cancel = nullptr);
 
   LatentDeviceUse device_use() const;
 

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "millrace/array.h"
+#include "millrace/cancel.h"
+#include "millrace/error.h"
 #include "millrace/export.h"
 
 namespace millrace {
@@ -59,7 +61,7 @@ struct DeviceUse {
 // moved from may only be assigned to or destroyed.
 class MILLRACE_API ChartDrawer {
  public:
-  // Throws std::exception with a message that says what to change where options do not fit each other, or there is no
+  // Throws Failure(usage) that says what to change where options do not fit each other; (unavailable) where there is no
   // such device.
   explicit ChartDrawer(const ChartOptions& options);
   ~ChartDrawer();
@@ -92,11 +94,11 @@ class MILLRACE_API ChartDrawer {
   // The first call with a device compiles its kernels and asks for known answers. What a drawer needs on a device it
   // keeps: for lines of 100 rows about 130 KB a chart, of at most 2,048 charts, and no more than half of device_memory.
   //
-  // Throws std::exception with a message that says which of them is not as it should be, before anything is written.
+  // Throws Failure(usage) that says which of them is not as it should be, before anything is written.
   // Not checked: that the two do not overlap, and that the host's `series` is aligned as its type is. Where memory runs
   // out while the CPU draws, or a device is lost that an array is on, that is thrown, and `images` may hold some of
-  // them, whole or in part.
-  void draw(const ArrayView& series, const ArrayView& images) const;
+  // them, whole or in part; so is Failure(cancelled) where `cancel`, which is looked at between charts, says so.
+  void draw(const ArrayView& series, const ArrayView& images, const CancelToken* cancel = nullptr) const;
 
   // Waits for a draw() that a device is at.
   DeviceUse device_use() const;

@@ -3,7 +3,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from millrace import latents as latents
 from millrace._charts import ChartDrawer as ChartDrawer
 from millrace._errors import Error as Error
 from millrace._errors import UsageError as UsageError
@@ -19,6 +18,9 @@ from millrace._jobs import hash_files as hash_files
 from millrace._jobs import run as run
 from millrace._segment import Segmented as Segmented
 from millrace._segment import Segmenter as Segmenter
+from millrace.latents import Differences as _Differences
+from millrace.latents import Measured as _Measured
+from millrace.latents import Measurer as _Measurer
 
 __version__: str
 
@@ -70,7 +72,7 @@ class _Dedupe(Protocol):
     ) -> JobResult: ...
     @staticmethod
     def apply(
-        inputs: _Path | Iterable[_Path],
+        inputs: _Path,
         *,
         go: bool | None = ...,
         action: _Value | None = ...,
@@ -99,7 +101,7 @@ class _Dedupe(Protocol):
     ) -> JobResult: ...
     @staticmethod
     def undo(
-        inputs: _Path | Iterable[_Path],
+        inputs: _Path,
         *,
         go: bool | None = ...,
         trust_files: bool | None = ...,
@@ -121,7 +123,7 @@ class _Dedupe(Protocol):
     ) -> JobResult: ...
     @staticmethod
     def purge(
-        inputs: _Path | Iterable[_Path],
+        inputs: _Path,
         *,
         go: bool | None = ...,
         trust_files: bool | None = ...,
@@ -145,7 +147,7 @@ class _Dedupe(Protocol):
 dedupe: _Dedupe
 
 def finish(
-    inputs: _Path | Iterable[_Path],
+    inputs: _Path,
     *,
     from_: _Value | None = ...,
     device: _Value | None = ...,
@@ -353,3 +355,50 @@ def video(
     config: _Path | None = ...,
     progress: _Progress | None = ...,
 ) -> JobResult: ...
+
+class _Latents(Protocol):
+    def __call__(
+        self,
+        inputs: _Path,
+        *,
+        output: _Value | None = ...,
+        groups: _Value | None = ...,
+        steps: _Value | None = ...,
+        follow_symlinks: bool | None = ...,
+        cross_file_systems: bool | None = ...,
+        key: _Value | None = ...,
+        layout: _Value | None = ...,
+        metrics: _Value | None = ...,
+        normalize: _Value | None = ...,
+        seed: _Value | None = ...,
+        report: bool | None = ...,
+        benchmark: bool | None = ...,
+        compare: _Value | None = ...,
+        part: _Value | None = ...,
+        device: _Value | None = ...,
+        gpu: bool | None = ...,
+        device_order: _Value | None = ...,
+        device_fallback: bool | None = ...,
+        device_memory: _Value | None = ...,
+        batch: _Value | None = ...,
+        verify_device: _Value | None = ...,
+        threads: _Value | None = ...,
+        memory: _Value | None = ...,
+        plan: bool | None = ...,
+        json: _Value | None = ...,
+        trace: _Value | None = ...,
+        overwrite: bool | None = ...,
+        config: _Path | None = ...,
+        progress: _Progress | None = ...,
+    ) -> JobResult: ...
+    Differences: type[_Differences]
+    Measured: type[_Measured]
+    Measurer: type[_Measurer]
+    @staticmethod
+    def measure(latent: Any, **options: Any) -> _Measured: ...
+    @staticmethod
+    def compare(
+        groups: Mapping[str, Any], *, seed: int = ..., shuffles: int = ..., replicates: int = ..., **measuring: Any
+    ) -> _Differences: ...
+
+latents: _Latents

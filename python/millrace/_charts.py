@@ -1,8 +1,27 @@
 """Charts of series in memory."""
 
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
 from millrace import _core
 from millrace._arrays import array_of, array_to_fill, contiguous, wait_for_streams
-from millrace._options import real, set_options, text, truth, whole
+from millrace._errors import Error, in_keywords
+from millrace._options import real, set_options, text, thread_count, truth, whole
+
+
+# What messages of the command call them.
+_KEYWORDS = [("size", "width or height"), ("window", "rows"), ("ma", "average"), ("images", "out"), *((name.replace("_", "-"), name) for name in (
+    "style", "line_width", "scale", "ink", "paper", "rising", "falling", "channels", "dtype", "volume"))]
+
+
+@contextlib.contextmanager
+def _said_of_charts():
+    try:
+        yield
+    except Error as error:
+        raise in_keywords(error, _KEYWORDS) from None
 
 
 def _colour(value, name):
@@ -30,7 +49,7 @@ OPTIONS = {
     "dtype": ("u8", text),
     "volume": (None, _maybe),
     "average": (-1, lambda value, name: whole(value, name, -1)),
-    "threads": (0, whole),
+    "threads": (0, thread_count),
     "device": ("auto", text),
     "verify_device": ("sample", text),
     "device_memory": (0, lambda value, name: whole(value, name, 0, 2**63 - 1)),
@@ -55,10 +74,11 @@ class ChartDrawer:
     (0, dtype('uint8'))
     """
 
-    def __init__(self, **options):
+    def __init__(self, **options: Any) -> None:
         made = _core.ChartOptions()
         self.options = set_options(made, OPTIONS, options, "millrace.ChartDrawer")
-        self._drawer = _core.Drawer(made)
+        with _said_of_charts():
+            self._drawer = _core.Drawer(made)
 
     def __reduce__(self):
         return _drawer_of, (self.options,)
@@ -68,36 +88,36 @@ class ChartDrawer:
         return f"millrace.ChartDrawer({changed})"
 
     @property
-    def rows(self):
+    def rows(self) -> int:
         """Of a series in a chart."""
         return self._drawer.rows
 
     @property
-    def columns(self):
+    def columns(self) -> int:
         """Of a series: 1, the close; else open, high, low, close; with volume: and volume."""
         return self._drawer.columns
 
     @property
-    def history(self):
+    def history(self) -> int:
         """Rows before a chart that its moving average looks back at."""
         return self._drawer.history
 
     @property
-    def image_shape(self):
+    def image_shape(self) -> tuple[int, ...]:
         """Of one image: (height, width), (height, width, 3), or, of bits, (height, (width + 7) // 8)."""
         return tuple(self._drawer.image_shape)
 
     @property
-    def image_dtype(self):
+    def image_dtype(self) -> str:
         """uint8, or float32 for f32."""
         return self._drawer.image_type
 
     @property
-    def device_use(self):
+    def device_use(self) -> dict[str, Any]:
         """What a device did so far, in charts: device, drawn, compared, by_cpu, why."""
         return self._drawer.device_use
 
-    def __call__(self, series, out=None):
+    def __call__(self, series: Any, out: Any = None) -> Any:
         """Charts of `series`: float64 or float32 `[count, rows, columns]`, or `[count, rows]` where there is one column; of
         one series, `[rows, columns]` or `[rows]`, or a pandas table with columns of these names, one chart. In the host's
         memory or a CUDA device's, read where it lies unless there are gaps between its numbers; rows above `rows` come first and lie before the chart, at most `history` of them. NaN is a gap.
@@ -120,10 +140,11 @@ class ChartDrawer:
         else:
             made = array_to_fill(out, "out")
             made = made[None] if one else made
-        series = contiguous(series)
+        series = contiguous(series, "series")
         wait_for_streams(series)
         wait_for_streams(made)
-        self._drawer.draw(series, made)
+        with _said_of_charts():
+            self._drawer.draw(series, made)
         return out if out is not None else (made[0] if one else made)
 
 

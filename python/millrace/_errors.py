@@ -1,6 +1,10 @@
 """What goes wrong, in the library's own terms."""
 
 import difflib
+import functools
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 
 def printable(text):
@@ -36,11 +40,46 @@ def error_of(code, what, subject, remedy):
     return (UsageError if code == "usage" else Error)(code, what, subject, remedy)
 
 
-def refuse_unknown(given, known, function):
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def named(function: _Function) -> _Function:
+    """A function whose keyword arguments are refused as options are, with the nearest name."""
+    code = function.__code__
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @functools.wraps(function)
+    def call(*arguments, **options):
+        if not options.keys() <= set(known):
+            refuse_unknown(options, [name for name in known if name != "self"], f"{function.__module__.replace('._hashes', '')}.{function.__qualname__}")
+        return function(*arguments, **options)
+
+    return cast(_Function, call)
+
+
+def in_keywords(error, names):
+    """The same error where it speaks of a command's options, of which `names` has (option, keyword): as keywords."""
+    keywords = dict(names)
+
+    def word(match):
+        no, name = match.groups()
+        return match.group() if name not in keywords else f"{keywords[name]}=False" if no else keywords[name]
+
+    def said(text):
+        text = re.sub(r"`?\bmillrace ([a-z]+(?: [a-z]+)?) --help`?", lambda match: f"help(millrace.{match[1].replace(' ', '.')})", text)
+        text = re.sub(r"(?<![\w-])-o ([\w./-]+)", r"output='\1'", text)
+        text = re.sub(r"(?<![\w-])-o\b", "output", text)
+        return re.sub(r"(?<![\w-])--(no-)?([a-z][a-z0-9-]*[a-z0-9])", word, text)
+
+    subject = said(error.subject)
+    return type(error)(error.code, said(error.what), keywords.get(subject, subject), said(error.remedy))
+
+
+def refuse_unknown(given, known, function, kind="option"):
     """UsageError for a name that is none of `known`, with the nearest that is."""
     for name in given:
         if name in known:
             continue
-        near = difflib.get_close_matches(name, known, 1, 0.5)
-        remedy = f"did you mean '{near[0]}'?" if near else f"help({function}) lists them"
-        raise UsageError("usage", f"there is no option '{name}'", function, remedy)
+        near = difflib.get_close_matches(name, known, 1, 0.55)
+        remedy = f"did you mean '{near[0]}'?" if near else f"help({function}) lists them" if kind == "option" else "there are " + ", ".join(known)
+        raise UsageError("usage", f"there is no {kind} '{name}'", function, remedy)

@@ -1,24 +1,42 @@
 """Whole jobs: what the program's commands do, with their options as keyword arguments."""
 
+from __future__ import annotations
+
 import base64
+import collections.abc
+import contextlib
 import functools
 import json
 import keyword
 import os
 import sys
+from typing import TYPE_CHECKING, Any
 
 from millrace import _core
-from millrace._errors import UsageError, refuse_unknown
+from millrace._errors import Error, UsageError, in_keywords, refuse_unknown
 from millrace._options import is_truth, names, text, truth
 
-# What a terminal is told; here a caller has the result.
-_OF_A_TERMINAL = {"progress", "log-level", "quiet", "verbose"}
+if TYPE_CHECKING:
+    import pandas
+
+#: Of a job's result the list that is a table, and for dedupe the lists in each of it.
+_TABLES = {"dedupe": ("groups", "members"), "segment": ("pictures", None), "fundus": ("photographs", None)}
 
 
 @functools.lru_cache(maxsize=None)
 def described():
     """Every job by its name, with its options."""
     return {job["name"]: job for job in _core.describe_jobs()}
+
+
+@contextlib.contextmanager
+def said_in_keywords(job):
+    """Errors that name options of the command, or what it is called with, as a caller from Python says them."""
+    try:
+        yield
+    except Error as error:
+        names = [(option["name"], keyword_of(option["name"])) for option in described()[job]["options"]]
+        raise in_keywords(error, [*names, (described()[job]["argument_name"], "inputs")]) from None
 
 
 def keyword_of(option):
@@ -28,27 +46,36 @@ def keyword_of(option):
 
 def texts_of(name, value, option):
     """An option's values as the command line has them; None is as if it were not given."""
-    if is_truth(value) or not option["value_name"]:
+    if not option["value_name"]:
         return [b"true" if truth(value, name) else b"false"]
+    if is_truth(value) or isinstance(value, type) or hasattr(value, "read"):
+        raise UsageError("usage", f"it is a text, number or path ({option['value_name']}), not {value!r:.80}", name, "")
     if isinstance(value, (str, bytes, os.PathLike)):
         return [encoded(value, name)]
     if isinstance(value, dict):
-        return [b",".join(_word(name, key) + b"=" + _word(name, one) for key, one in value.items())]
+        return [b",".join(_word(name, key, b",=") + b"=" + _word(name, one, b",") for key, one in value.items())]
     if hasattr(value, "__iter__") and getattr(value, "ndim", 1) > 0:
-        values = [_word(name, one) for one in value]
-        return values if option["repeatable"] else [b",".join(values)]
+        if option["repeatable"]:
+            return [_word(name, one) for one in value]
+        return [b",".join(_word(name, one, b",") for one in value)]
     return [_word(name, value)]
 
 
-def _word(name, value):
+def _word(name, value, but=b""):
+    """One of an option's values, without what would part it from the next."""
     if isinstance(value, (str, bytes, os.PathLike)):
-        return encoded(value, name)
+        word = encoded(value, name)
+        for letter in but.decode():
+            if letter.encode() in word:
+                raise UsageError("usage", f"in a list or a dict {value!r:.80} would be two: it has a '{letter}'", name, "")
+        return word
     if is_truth(value):
         return b"true" if value else b"false"
     if hasattr(value, "__index__"):
         return str(value.__index__()).encode()
     if hasattr(value, "__float__"):
-        return repr(float(value)).encode()
+        number = float(value)
+        return (str(int(number)) if number.is_integer() else repr(number)).encode()
     raise UsageError("usage", f"{type(value).__name__} is no text, number or path", name, "")
 
 
@@ -68,13 +95,12 @@ def encoded(text, name):
 def _paths(inputs, what):
     if isinstance(inputs, (str, bytes, os.PathLike)):
         inputs = [inputs]
-    try:
-        return [encoded(one, what) for one in iter(inputs)]
-    except TypeError:
-        raise UsageError("usage", f"it is a path or several, not {inputs!r}", what, "") from None
+    if hasattr(inputs, "keys") or hasattr(inputs, "dtype") or hasattr(inputs, "read") or not hasattr(inputs, "__iter__"):
+        raise UsageError("usage", f"it is a path or several, not {type(inputs).__name__}", what, "")
+    return [encoded(one, what) for one in inputs]
 
 
-class JobResult:
+class JobResult(collections.abc.Mapping[str, Any]):
     """What a job leaves: the fields of its --json as attributes, and by `[]`.
 
     `exit_code` is 0, or 3 where some inputs could not be used; `summary` are lines for a person; `warnings` what has to be
@@ -89,7 +115,21 @@ class JobResult:
         self.printed = left["printed"].decode("utf-8", "surrogateescape")
         self.fields = json.loads(left["json"]) if left["json"] else {}
 
-    def __getattr__(self, name):
+    def to_pandas(self) -> pandas.DataFrame:
+        """Its table: of `dedupe` a row a picture that is in a group, of `segment` and `fundus` a row a photograph. Of other
+        jobs the tables are files that they write, or there is none."""
+        import pandas
+
+        if self.job not in _TABLES or _TABLES[self.job][0] not in self.fields:
+            raise UsageError("usage", f"a result of {self.job} is no table", "to_pandas", "its fields are " + ", ".join(self.fields))
+        name, members = _TABLES[self.job]
+        if members is None:
+            return pandas.DataFrame(self.fields[name])
+        rows = [{"group": one["id"], "kind": one["kind"], **member} for one in self.fields[name] for member in one[members]]
+        first = ["group", "kind", "keep", "why", "path", "width", "height", "bytes"]
+        return pandas.DataFrame(rows, columns=[*first, *dict.fromkeys(name for row in rows for name in row if name not in first)])
+
+    def __getattr__(self, name: str) -> Any:
         if name != "fields" and name in self.__dict__.get("fields", {}):
             return self.fields[name]
         raise AttributeError(f"a result of {self.__dict__.get('job', 'a job')} has no '{name}'")
@@ -97,12 +137,8 @@ class JobResult:
     def __getitem__(self, name):
         return self.fields[name]
 
-    def __contains__(self, name):
-        return name in self.fields
-
-    def keys(self):
-        """Names of the fields: dict(result) is all of them."""
-        return self.fields.keys()
+    def __len__(self):
+        return len(self.fields)
 
     def __iter__(self):
         return iter(self.fields)
@@ -111,7 +147,7 @@ class JobResult:
         return [*super().__dir__(), *self.fields]
 
     def __repr__(self):
-        return f"<millrace.{self.job}: {'; '.join(self.summary) or 'done'}>"
+        return f"<millrace.{self.job}: {'; '.join(self.summary) or ('a plan' if 'plan' in self.fields else 'done')}>"
 
 
 def _watcher(progress, job):
@@ -145,7 +181,7 @@ def _watcher(progress, job):
     return watch, end
 
 
-def run(job, inputs=(), *, config=None, progress=None, **options):
+def run(job: str, inputs: Any = (), *, config: Any = None, progress: Any = None, **options: Any) -> JobResult:
     """A job by the name of its command, as "render" or "dedupe apply".
 
     `inputs` is a path, or several; `options` are those of the command, with `_` for `-` (and `from_`); `config` is a YAML file of options.
@@ -155,17 +191,19 @@ def run(job, inputs=(), *, config=None, progress=None, **options):
 
     Returns a JobResult; raises Error.
     """
-    if text(job, "job") not in described():
-        refuse_unknown([job], list(described()), "millrace.run")
-    table = {keyword_of(option["name"]): option for option in described()[job]["options"] if option["name"] not in _OF_A_TERMINAL}
-    refuse_unknown(options, table, "millrace." + job.replace(" ", "."))
+    refuse_unknown([text(job, "job")], list(described()), "millrace.run", "job")
+    table = {keyword_of(option["name"]): option for option in described()[job]["options"]}
+    refuse_unknown(options, [*table, "config", "progress"], "millrace." + job.replace(" ", "."))
     given = []
     for name, value in options.items():
         if value is not None:
             given.append((table[name]["name"], texts_of(name, value, table[name])))
+    if config is not None and os.path.exists(config) and not os.path.isfile(config):
+        raise UsageError("usage", f"{config!r:.80} is no file", "config", "it is a YAML file of options")
     watch, end = _watcher(progress, job)
     try:
-        left = _core.run_job(job, _paths(inputs, "inputs"), given, encoded(config, "config") if config is not None else b"", watch)
+        with said_in_keywords(job):
+            left = _core.run_job(job, _paths(inputs, "inputs"), given, encoded(config, "config") if config is not None else b"", watch)
     finally:
         if end:
             end()
@@ -176,6 +214,9 @@ def _value_of(option):
     """What an option is where nobody gives it, for signatures."""
     if not option["value_name"]:
         return {"true": True, "false": False}.get(option["initial"])
+    for number in (int, float):
+        with contextlib.suppress(ValueError):
+            return number(option["initial"])
     return option["initial"] or None
 
 
@@ -184,7 +225,7 @@ def function_of(name, below=()):
     import inspect
 
     job = described()[name]
-    options = [option for option in job["options"] if option["name"] not in _OF_A_TERMINAL]
+    options = job["options"]
 
     def call(inputs=(), **options):
         return run(name, inputs, **options)
@@ -211,10 +252,11 @@ def function_of(name, below=()):
 
 class FileHashes:
     """Hashes of files, by their rows: `paths`, `errors` (None, or why a file has none), and `codes`, by kind uint8
-    `[files, bytes]` as millrace.hash() has them, zeros where there is an error. `width`, `height`, `bytes`, `quality`, and
-    `exact`: any right decoder gives these pixels. Iterating gives a dict a file."""
+    `[files, bytes]` as millrace.hash() has them, zeros where there is an error: `codes["dhash"][usable]` are those that may be
+    compared. `usable`, `width`, `height`, `bytes`, `quality`, `damage` (None, or what is wrong with a file that could be used
+    all the same), and `exact`: any right decoder gives these pixels. `result` is the job's. Iterating gives a dict a file."""
 
-    def __init__(self, kinds, result):
+    def __init__(self, kinds, size, result):
         import numpy
 
         # Lines end with this alone: JSON leaves others as they are.
@@ -222,6 +264,7 @@ class FileHashes:
         self.result = result
         self.paths = [_path_of(row) for row in rows]
         self.errors = [row.get("error") for row in rows]
+        self.usable = numpy.array([error is None for error in self.errors], dtype=bool)
         self.damage = [row.get("damaged") for row in rows]
         for name, kind in (("width", "int32"), ("height", "int32"), ("bytes", "int64"), ("quality", "int32"), ("exact", "bool")):
             setattr(self, name, numpy.array([row.get(name, 0) for row in rows], dtype=kind))
@@ -229,7 +272,7 @@ class FileHashes:
         self._rows = rows
         for kind in kinds:
             digits = max((len(row[kind]) for row in rows if kind in row), default=0)
-            length = (digits + 1) // 2
+            length = (digits + 1) // 2 or _core.Hasher([kind], size, 1).bytes[0]
             text = "".join(row.get(kind, "").rjust(2 * length, "0") for row in rows)
             self.codes[kind] = numpy.frombuffer(bytearray.fromhex(text), dtype=numpy.uint8).reshape(len(rows), length)
 
@@ -241,13 +284,14 @@ class FileHashes:
             yield {**row, "path": path}
 
     def __repr__(self):
-        return f"<{len(self)} files hashed, {sum(error is not None for error in self.errors)} could not be used>"
+        return f"<{self.usable.sum()} files hashed, {(~self.usable).sum()} could not be used>"
 
-    def to_pandas(self):
+    def to_pandas(self) -> pandas.DataFrame:
         """A row a file; hashes as hexadecimal text."""
         import pandas
 
-        return pandas.DataFrame(list(self))
+        columns = ["path", *self.codes, "width", "height", "bytes", "quality", "exact", "damaged", "error"]
+        return pandas.DataFrame(list(self), columns=[*columns, *({name for row in self._rows for name in row} - {*columns, "path_base64"})])
 
 
 def _path_of(row):
@@ -256,10 +300,15 @@ def _path_of(row):
     return row["path"]
 
 
-def hash_files(paths, kinds="dhash", **options):
+def hash_files(paths: Any, kinds: str | collections.abc.Iterable[str] = "dhash", **options: Any) -> FileHashes:
     """Perceptual hashes of pictures: files, and all below folders, in the order of their paths; what `millrace hash` prints.
     One that cannot be read has an error and ends nothing. `kinds` is a kind or a list of them (millrace.hash() lists them);
-    `options` are the command's: size, decode, orientation, all_files, threads, memory, ... Returns FileHashes."""
+    `options` are the command's (docs/dedupe.md explains them): size, decode, orientation, all_files, exclude, hidden,
+    follow_symlinks, cross_file_systems, max_size, max_pixels, sandbox, device, gpu, device_order, device_fallback,
+    device_memory, batch, verify_device, threads, memory, json, trace, overwrite; and config and progress, as whole jobs have
+    them. Returns FileHashes."""
     refuse_unknown(options, {*(keyword_of(o["name"]) for o in described()["hash"]["options"]), "config", "progress"} - {"format", "plan"}, "millrace.hash_files")
     listed = names(kinds.split(",") if isinstance(kinds, str) else kinds, "kinds")
-    return FileHashes(listed, run("hash", paths, kinds=listed, format="jsonl", **options))
+    result = run("hash", paths, kinds=listed, format="jsonl", plan=False, **options)
+    size = options.get("size")
+    return FileHashes(listed, 8 if size is None else int(size), result)

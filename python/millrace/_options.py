@@ -34,7 +34,14 @@ def truth(value, name):
 def text(value, name):
     if not isinstance(value, str):
         raise UsageError("usage", f"it is text, not {type(value).__name__}", name, "")
+    if not value.isprintable():
+        raise UsageError("usage", f"it is text, not {value!r:.80}", name, "")
     return value
+
+
+def thread_count(value, name="threads"):
+    """0 for one a core."""
+    return whole(value, name, 0, 4096)
 
 
 def names(value, name):
@@ -50,6 +57,6 @@ def set_options(made, kinds, given, function):
     refuse_unknown(given, kinds, function)
     values = {name: default for name, (default, _) in kinds.items()} | given
     for name in values:
-        values[name] = kinds[name][1](values[name], name)
+        values[name] = kinds[name][0] if values[name] is None else kinds[name][1](values[name], name)
         setattr(made, name, values[name])
     return values

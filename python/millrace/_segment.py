@@ -1,14 +1,22 @@
 """Networks over images in memory."""
 
+from __future__ import annotations
+
 import functools
 import json
 import os
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from millrace import _core
 from millrace._arrays import image_array, is_one_image
 from millrace._errors import UsageError, refuse_unknown
-from millrace._jobs import encoded, keyword_of, texts_of
+from millrace._jobs import described, encoded, keyword_of, said_in_keywords, texts_of
+from millrace._options import truth
+
+
+if TYPE_CHECKING:
+    import numpy
 
 
 @functools.lru_cache(maxsize=None)
@@ -106,27 +114,27 @@ class Segmented:
         return getattr(found[0], what) if found else None
 
     @property
-    def mask(self):
+    def mask(self) -> numpy.ndarray | None:
         """uint8 `[height, width]`: of the one output that makes one, or None."""
         return self._only("mask")
 
     @property
-    def probability(self):
+    def probability(self) -> numpy.ndarray | None:
         """float32 `[classes, height, width]`: of the one output that has it, or None."""
         return self._only("probability")
 
     @property
-    def classes(self):
+    def classes(self) -> list[ClassArea]:
         """Of all masks: a ClassArea a class."""
         return [one for output in self.outputs.values() for one in output.classes]
 
     @property
-    def points(self):
+    def points(self) -> list[Point]:
         """Of all outputs for points: a Point each."""
         return [one for output in self.outputs.values() for one in output.points]
 
     @property
-    def values(self):
+    def values(self) -> list[Value]:
         """Of all outputs for classes and numbers of the image: a Value each."""
         return [one for output in self.outputs.values() for one in output.values]
 
@@ -148,19 +156,21 @@ class Segmenter:
     used. In a child of fork() it is an Error of code `unavailable`: start processes with spawn.
     """
 
-    def __init__(self, model, **options):
+    def __init__(self, model: str | bytes | os.PathLike | Sequence[Any], **options: Any) -> None:
         refuse_unknown_option(options)
         self.options = {name: value for name, value in options.items() if value is not None}
         self.models = [model] if isinstance(model, (str, bytes, os.PathLike)) else model
         try:
-            self.models = [os.fsdecode(one) for one in self.models]
+            # Of where it was made: a process that it is sent to may be elsewhere.
+            self.models = [os.path.abspath(os.fsdecode(one)) for one in self.models]
         except TypeError:
-            raise UsageError("usage", f"it is a path or several, not {model!r}", "model", "") from None
+            raise UsageError("usage", f"it is a path or several, not {type(model).__name__}", "model", "") from None
         self._compiled = self._compile()
 
     def _compile(self):
         given = [(_options()[name]["name"], texts_of(name, value, _options()[name])) for name, value in self.options.items()]
-        return _core.Segmenter([encoded(one, "model") for one in self.models], given)
+        with said_in_keywords("segment"):
+            return _core.Segmenter([encoded(one, "model") for one in self.models], given)
 
     @property
     def _segmenter(self):
@@ -176,21 +186,21 @@ class Segmenter:
         return f"millrace.Segmenter({', '.join(words + [f'{name}={value!r}' for name, value in self.options.items()])})"
 
     @property
-    def runtime(self):
+    def runtime(self) -> str:
         """What runs the networks: "OpenVINO 2026.4.1"."""
         return self._segmenter.runtime
 
     @property
-    def precision(self):
+    def precision(self) -> str:
         """f32 or bf16."""
         return self._segmenter.precision
 
     @property
-    def window(self):
+    def window(self) -> tuple[int, int]:
         """(height, width) of a window, in pixels."""
         return tuple(self._segmenter.window)
 
-    def __call__(self, images, *, roi=None, probability=True):
+    def __call__(self, images: Any, *, roi: Any = None, probability: bool = True) -> Any:
         """`images` is one image or several: uint8 `[height, width]`, gray, or `[height, width, 3]`, RGB, with any strides; NumPy
         arrays, tensors of torch on the CPU, pictures of Pillow, or whatever has DLPack or the buffer protocol, read where it
         lies. An array `[images, height, width, 3]` is several; several are faster together than one by one.
@@ -201,27 +211,29 @@ class Segmenter:
         Ctrl-C ends it within a second.
         """
         one = is_one_image(images)
-        listed = [image_array(images)] if one else [image_array(image) for image in images]
+        listed = [image_array(images)] if one else [image_array(image, f"image {number}") for number, image in enumerate(images)]
+        if roi is not None and not one and hasattr(roi, "shape") and is_one_image(roi):
+            raise UsageError("usage", f"it is one, of {len(listed)} images", "roi", "give a list of one for each")
         regions = [] if roi is None else [_region(roi)] if one else [_region(each) for each in roi]
-        made = [Segmented(each) for each in self._segmenter.segment(listed, regions, bool(probability))]
+        with said_in_keywords("segment"):
+            made = self._segmenter.segment(listed, regions, truth(probability, "probability"))
+        made = [Segmented(each) for each in made]
         return made[0] if one else made
 
 
 def _region(roi):
     """As it is; of NumPy's booleans their bytes."""
-    roi = image_array(roi)
+    roi = image_array(roi, "roi")
     return roi.view("uint8") if getattr(getattr(roi, "dtype", None), "kind", "") == "b" else roi
 
 
 def refuse_unknown_option(options):
     """UsageError for what is no option, or one that is about files alone."""
-    from millrace import _jobs
-
-    job = {keyword_of(option["name"]) for option in _jobs.described()["segment"]["options"]}
+    job = {keyword_of(option["name"]) for option in described()["segment"]["options"]}
     for name in options:
         if name in job and name not in _options():
             remedy = "hand it in with the image: segmenter(image, roi=...)" if name == "roi" else "millrace.segment() has it"
-            raise UsageError("usage", "it is about files, and a Segmenter takes arrays", name, remedy)
+            raise UsageError("usage", "it is nothing that a Segmenter takes, which works on arrays in memory", name, remedy)
     refuse_unknown(options, _options(), "millrace.Segmenter")
 
 

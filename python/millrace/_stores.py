@@ -92,13 +92,20 @@ class Store:
 
     def index(self):
         with _said_of(self.path):
-            return _alike(self._read_index())
+            return _alike({name: self._whole(column) for name, column in self._read_index().items()})
+
+    def _whole(self, column, wide=None):
+        """All of an array that is one of each chart: looked at before it is read, which takes memory."""
+        if tuple(column.shape) != ((self.count,) if wide is None else (self.count, wide)):
+            raise Error("bad_data", f"it has {self.count} charts, and {'labels are' if wide is not None else 'its index is'} {column.dtype} {list(column.shape)}",
+                        self.path, "")
+        return column[:]
 
     def labels(self, rows=None):
         """All, or those of some charts."""
         if self._labels is None:
             with _said_of(self.path):
-                read = numpy.asarray(self._read_labels())
+                read = numpy.asarray(self._whole(self._read_labels(), len(self.horizons)))
             if read.shape != (self.count, len(self.horizons)) or read.dtype.kind != "f":
                 raise Error("bad_data", f"it has {self.count} charts, and labels are {read.dtype} {list(read.shape)}", self.path, "")
             self._labels = read
@@ -177,10 +184,10 @@ class Hdf5(Store):
         return count
 
     def _read_labels(self):
-        return self.files["labels"][:]
+        return self.files["labels"]
 
     def _read_index(self):
-        table = self.files["index"][:]
+        table = self._whole(self.files["index"])
         out = {name: table[name] for name in table.dtype.names}
         for name in _TEXTS:
             if name in out:
@@ -204,10 +211,10 @@ class Zarr(Store):
         return self._count_of(self.files["images"])
 
     def _read_labels(self):
-        return self.files["labels"][:]
+        return self.files["labels"]
 
     def _read_index(self):
-        return {name: numpy.asarray(array[:]) for name, array in self.files["index"].arrays()}
+        return dict(self.files["index"].arrays())
 
     def _read(self, rows, out):
         out[...] = self.files["images"].oindex[numpy.asarray(rows)]

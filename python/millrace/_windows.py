@@ -21,6 +21,11 @@ def _series_of(source):
     """(names, or None; arrays) of one series, several, or several by name."""
     if hasattr(source, "items") and not hasattr(source, "dtypes") and not hasattr(source, "dtype"):
         return [str(name) for name in source], list(source.values())
+    if hasattr(source, "columns") and hasattr(source, "iloc"):
+        for column in source.columns:
+            if str(column).lower() in ("symbol", "ticker") and source[column].nunique() > 1:
+                raise UsageError("usage", f"its column {column!r} has {source[column].nunique()} of them, and a table is one series", "series",
+                                 f"dict(list(table.groupby({column!r}))) is one of each")
     if isinstance(source, (list, tuple)) and len(source) > 0 and numpy.ndim(source[0]) > 0:
         return None, list(source)
     return None, [source]

@@ -22,8 +22,8 @@ from torch.utils.data._utils.collate import default_collate_fn_map
 
 from millrace import _lending
 from millrace._charts import OPTIONS, ChartDrawer
-from millrace._errors import Error, UsageError, refuse_unknown
-from millrace._options import whole
+from millrace._errors import Error, UsageError, named, refuse_unknown
+from millrace._options import truth, whole
 from millrace._stores import open_store
 from millrace._windows import Windows
 
@@ -130,10 +130,10 @@ def _type_of(dtype):
 
 def _horizons_of(labels):
     try:
-        horizons = tuple(operator.index(one) for one in ((labels,) if hasattr(labels, "__index__") else labels))
+        horizons = tuple(whole(one, "labels", 1) for one in ((labels,) if hasattr(labels, "__index__") else labels))
     except TypeError:
-        horizons = (0,)
-    if any(one < 1 for one in horizons) or len(set(horizons)) < len(horizons):
+        horizons = None
+    if horizons is None or len(set(horizons)) < len(horizons):
         raise UsageError("usage", f"it is numbers of rows ahead, each 1 or more and none twice, not {labels!r}", "labels", "as (5, 20)")
     return horizons
 
@@ -182,6 +182,9 @@ class Charts(Dataset):
     def __init__(self, source, *, labels=None, stride=None, dtype=torch.uint8, transform=None, target_transform=None, **drawing):
         super().__init__()
         refuse_unknown(drawing, [name for name in OPTIONS if name != "dtype"], "millrace.torch.Charts")
+        for name, function in (("transform", transform), ("target_transform", target_transform)):
+            if function is not None and not callable(function):
+                raise UsageError("usage", f"it is a function, not {function!r:.80}", name, "")
         self.dtype, self.transform, self.target_transform = _type_of(dtype), transform, target_transform
         horizons = None if labels is None else _horizons_of(labels)
         self._drawers, self._chosen, self._prices = {}, None, None
@@ -264,6 +267,7 @@ class Charts(Dataset):
         with _handed_on():
             return {name: column if self._chosen is None else column[self._chosen] for name, column in self._source.index().items()}
 
+    @named
     def stream(self, *, shuffle=True, seed=0, batch=None, drop_last=False):
         """The same charts in the iterable form: a ChartStream."""
         return ChartStream(self, shuffle=shuffle, seed=seed, batch=batch, drop_last=drop_last)
@@ -278,7 +282,7 @@ class Charts(Dataset):
         if numbers.size == 0:
             return numpy.zeros(0, dtype=numpy.int64)
         if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-            raise UsageError("usage", f"charts are picked by numbers, a slice or a mask of all, not by {key!r:.80}", "charts", "")
+            raise UsageError("usage", f"charts are picked by numbers, a slice or a mask of all, not by {numbers.dtype} {list(numbers.shape)}", "charts", "")
         # Small types have no room for what is added; large ones lose what is over int64, which is no chart's number.
         numbers = numpy.minimum(numbers, numpy.iinfo(numpy.int64).max).astype(numpy.int64) if numbers.dtype == numpy.uint64 else numbers.astype(numpy.int64)
         numbers = numpy.where(numbers < 0, numbers + len(self), numbers)
@@ -349,6 +353,7 @@ class ChartStream(IterableDataset):
         if batch is None and drop_last:
             raise UsageError("usage", "of samples none is a last batch", "drop_last", "the DataLoader has that option")
         seed = whole(seed, "seed", 0, 2**63 - 1)
+        shuffle, drop_last = truth(shuffle, "shuffle"), truth(drop_last, "drop_last")
         self.charts, self.shuffle, self.seed, self.batch, self.drop_last = charts, shuffle, seed, batch, drop_last
         # In memory that workers share: those that live on see the next epoch.
         self._epoch = torch.zeros(1, dtype=torch.int64).share_memory_()
@@ -359,7 +364,7 @@ class ChartStream(IterableDataset):
 
     def set_epoch(self, epoch):
         """Of the iterators that are made from now on."""
-        self._epoch[0] = operator.index(epoch)
+        self._epoch[0] = whole(epoch, "epoch", 0, 2**63 - 1)
 
     def __len__(self):
         """Batches, or samples."""

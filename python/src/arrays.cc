@@ -72,9 +72,14 @@ Held held_for_writing(nb::handle object, const char* name) {
   return held(nb::ndarray<nb::ro>(cast_to<nb::ndarray<>>(object, name, "can be written to")), name);
 }
 
+std::uint64_t bytes_of(const ArrayView& view) {
+  return static_cast<std::uint64_t>(view.elements()) * view.type.bytes();
+}
+
 std::vector<ArrayView> views_of(const nb::list& objects, const char* name, std::vector<Held>& arrays) {
   std::vector<ArrayView> out;
-  for (nb::handle object : objects) {
+  // Reading one may run Python, which may change the list.
+  for (nb::handle object : nb::tuple(objects)) {
     arrays.push_back(held(object, name));
     out.push_back(arrays.back().view);
   }

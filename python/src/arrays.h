@@ -25,6 +25,8 @@ struct Held {
 // Failure(usage) naming the object's type where it is no array, or, to be written, one that may not be.
 Held held(nb::handle object, const char* name);
 Held held_for_writing(nb::handle object, const char* name);
+// Of its elements, wherever they lie.
+std::uint64_t bytes_of(const ArrayView& view);
 // Each of them, held by `arrays` behind what is there already.
 std::vector<ArrayView> views_of(const nb::list& objects, const char* name, std::vector<Held>& arrays);
 

@@ -1,7 +1,11 @@
 #include "calls.h"
 
-#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
 #include <set>
+#include <thread>
 
 #include "millrace/error.h"
 
@@ -18,12 +22,14 @@ struct Calls {
   std::condition_variable changed;
   std::set<UnderWay*> under_way;
   bool ends = false;
+  bool forked_within = false;  // a call of another thread, which has not come along: what it held is held for ever
   pid_t process = ::getpid();
 
-  // Those of a parent have not come along.
   void be_of_this_process() {
     if (process == ::getpid()) return;
+    forked_within = forked_within || !under_way.empty();
     under_way.clear();
+    ends = false;
     process = ::getpid();
   }
 };
@@ -40,6 +46,10 @@ UnderWay::UnderWay() {
   const std::lock_guard lock(calls().mutex);
   calls().be_of_this_process();
   if (calls().ends) throw ended();
+  if (calls().forked_within) {
+    throw Failure(ErrorCode::unavailable, "it was forked while a call was under way in its parent", "this process",
+                  "fork before or behind calls, or start processes with spawn");
+  }
   calls().under_way.insert(this);
 }
 UnderWay::~UnderWay() {
@@ -54,7 +64,7 @@ void end_calls() {
   calls().be_of_this_process();
   calls().ends = true;
   for (UnderWay* call : calls().under_way) call->cancel.cancel();
-  // What does not look at that is short.
+  // A device may not look at that for long.
   calls().changed.wait_for(lock, std::chrono::seconds(10), [] { return calls().under_way.empty(); });
 }
 
@@ -66,9 +76,10 @@ void interruptible(const std::function<void(const CancelToken&)>& work, const st
   std::condition_variable changed;
   bool ended = false;
   std::exception_ptr wanted;  // why it was cancelled
+  const pid_t process = ::getpid();
   {
     nb::gil_scoped_release release;
-    std::thread worker([&] {
+    auto worker = std::make_unique<std::thread>([&] {
       try {
         work(cancel);
       } catch (...) {
@@ -87,32 +98,34 @@ void interruptible(const std::function<void(const CancelToken&)>& work, const st
         nb::gil_scoped_acquire acquire;
         throw_if_signalled();
         if (meanwhile) meanwhile();
+        if (process != ::getpid()) {
+          throw Failure(ErrorCode::unavailable, "it was forked by a callback", "this call", "fork elsewhere");
+        }
       } catch (...) {
+        if (process != ::getpid()) {
+          // The callback has forked, and this is the child: it has no such thread, which nothing can be said of.
+          static_cast<void>(worker.release());
+          throw;
+        }
         wanted = std::current_exception();
         cancel.cancel();
       }
       lock.lock();
     }
     lock.unlock();
-    worker.join();
+    worker->join();
   }
   if (wanted) std::rethrow_exception(wanted);
   if (failed) std::rethrow_exception(failed);
   if (meanwhile) meanwhile();
 }
 
-void in_parts(std::size_t count, std::size_t most, const std::function<void(std::size_t, std::size_t)>& part) {
+void interruptible(std::uint64_t bytes, const std::function<void(const CancelToken&)>& work) {
+  constexpr std::uint64_t kFew = 8 << 20;
+  if (bytes > kFew) return interruptible(work);
   const UnderWay call;
-  for (std::size_t begin = 0; begin < count;) {
-    if (call.cancel.cancelled()) throw ended();
-    const std::size_t end = begin + std::min(most, count - begin);
-    {
-      nb::gil_scoped_release release;
-      part(begin, end);
-    }
-    begin = end;
-    throw_if_signalled();
-  }
+  nb::gil_scoped_release release;
+  work(call.cancel);
 }
 
 }  // namespace millrace::python

@@ -7,13 +7,9 @@
 
 #include <unistd.h>
 
-#include <chrono>
-#include <condition_variable>
-#include <exception>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 #include "millrace/cancel.h"
 
@@ -39,8 +35,9 @@ void end_calls();
 // times a second. What either throws cancels the work, which is waited for.
 void interruptible(const std::function<void(const CancelToken&)>& work, const std::function<void()>& meanwhile = {});
 
-// `count` items in parts of `most`, on this thread; between them Python is asked for signals.
-void in_parts(std::size_t count, std::size_t most, const std::function<void(std::size_t, std::size_t)>& part);
+// The same, of work that reads and writes so many bytes: where they are few, on this thread, in some hundredths of a
+// second.
+void interruptible(std::uint64_t bytes, const std::function<void(const CancelToken&)>& work);
 
 // Once more where this process is a child of fork(): what the parent's object holds is not to be touched here. Called
 // with Python's lock, which making one may let go: of two that are made meanwhile one stays.

@@ -13,29 +13,12 @@
 namespace millrace::python {
 namespace {
 
-// Bytes of images between two looks at signals: some hundredths of a second.
-constexpr std::size_t kBytesAtOnce = std::size_t{64} << 20;
-// A device takes batches of 2,048.
-constexpr std::size_t kChartsAtOnce = 8192;
-
-ArrayView part_of(ArrayView view, std::size_t begin, std::size_t end) {
-  ArrayView out = std::move(view);
-  out.shape.front() = 1;
-  const auto bytes = static_cast<std::size_t>(out.elements()) * out.type.bytes();
-  out.data = static_cast<char*>(out.data) + begin * bytes;
-  out.shape.front() = static_cast<std::int64_t>(end - begin);
-  return out;
-}
-
 // Host arrays without gaps that share memory: what is drawn of would be drawn over.
 bool overlap(const ArrayView& a, const ArrayView& b) {
   if (a.memory == MemoryKind::device || b.memory == MemoryKind::device || !a.contiguous() || !b.contiguous())
     return false;
-  const auto bytes = [](const ArrayView& view) {
-    return static_cast<std::size_t>(view.elements()) * view.type.bytes();
-  };
   const auto *const first = static_cast<const char*>(a.data), *const second = static_cast<const char*>(b.data);
-  return std::less<>()(first, second + bytes(b)) && std::less<>()(second, first + bytes(a));
+  return std::less<>()(first, second + bytes_of(b)) && std::less<>()(second, first + bytes_of(a));
 }
 
 class Drawer {
@@ -49,22 +32,8 @@ class Drawer {
     const ChartDrawer& drawer = drawer_.get();
     if (overlap(from.view, to.view))
       throw Failure(ErrorCode::usage, "it shares memory with the series", "out", "give another array");
-    // What is not as it should be is said of all of it, before anything is drawn.
-    const bool parted = !from.view.shape.empty() && !to.view.shape.empty() &&
-                        from.view.shape.front() == to.view.shape.front() && from.view.shape.front() > 0 &&
-                        from.view.contiguous() && to.view.contiguous();
-    if (!parted) {
-      const UnderWay call;
-      nb::gil_scoped_release release;
-      drawer.draw(from.view, to.view);
-      return;
-    }
-    const auto count = static_cast<std::size_t>(from.view.shape.front());
-    const std::size_t most =
-        std::max<std::size_t>(kChartsAtOnce, kBytesAtOnce / std::max<std::size_t>(drawer.image_bytes(), 1));
-    in_parts(count, most, [&](std::size_t begin, std::size_t end) {
-      drawer.draw(part_of(from.view, begin, end), part_of(to.view, begin, end));
-    });
+    interruptible(bytes_of(from.view) + bytes_of(to.view),
+                  [&](const CancelToken& cancel) { drawer.draw(from.view, to.view, &cancel); });
   }
 
  private:

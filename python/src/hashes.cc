@@ -2,23 +2,31 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
 
 #include "arrays.h"
 #include "bindings.h"
 #include "calls.h"
+#include "millrace/error.h"
 #include "millrace/hamming.h"
 #include "millrace/hash.h"
 
 namespace millrace::python {
 namespace {
 
-// Pictures between two looks at signals: a few hundredths of a second of large ones.
-constexpr std::size_t kImagesAtOnce = 64;
-
 class Hasher {
  public:
   Hasher(const std::vector<std::string>& kinds, int size, int threads)
       : hasher_([options = HashOptions{kinds, size, threads}] { return new ImageHasher(options); }) {}
+
+  // Of a code, by kind.
+  std::vector<std::size_t> bytes() {
+    std::vector<std::size_t> out;
+    for (std::size_t k = 0; k < hasher_.get().kinds(); ++k) out.push_back(hasher_.get().bytes(k));
+    return out;
+  }
 
   // uint8 [images, bytes], by kind.
   nb::list hash(const nb::list& images) {
@@ -27,11 +35,11 @@ class Hasher {
     const std::vector<ArrayView> views = views_of(images, "image", arrays);
     std::vector<std::vector<std::uint8_t>> codes;
     for (std::size_t k = 0; k < hasher.kinds(); ++k) codes.emplace_back(views.size() * hasher.bytes(k));
-    in_parts(views.size(), kImagesAtOnce, [&](std::size_t begin, std::size_t end) {
-      std::vector<std::uint8_t*> places;
-      for (std::size_t k = 0; k < codes.size(); ++k) places.push_back(codes[k].data() + begin * hasher.bytes(k));
-      hasher.hash(std::span(views).subspan(begin, end - begin), places);
-    });
+    std::vector<std::uint8_t*> places;
+    for (std::vector<std::uint8_t>& own : codes) places.push_back(own.data());
+    std::uint64_t bytes = 0;
+    for (const ArrayView& view : views) bytes += bytes_of(view);
+    interruptible(bytes, [&](const CancelToken& cancel) { hasher.hash(views, places, &cancel); });
     nb::list out;
     for (std::size_t k = 0; k < codes.size(); ++k) {
       out.append(numpy_of(std::move(codes[k]),
@@ -48,8 +56,16 @@ class Hasher {
 class PackedPairs {
  public:
   void add(std::span<const CodePair> block, std::uint64_t all) {
-    bytes_.resize(all * kPairBytes);
-    std::uint8_t* to = bytes_.data() + filled_;
+    try {
+      // Left as it is: what is not touched costs nothing.
+      if (!bytes_) bytes_.reset(new std::uint8_t[all * kPairBytes]);
+    } catch (const std::exception&) {
+      throw Failure(
+          ErrorCode::out_of_memory,
+          std::to_string(all) + " pairs take " + std::to_string(all * kPairBytes) + " bytes, which are not there",
+          "radius", "use a smaller one; `millrace join` writes pairs to a file");
+    }
+    std::uint8_t* to = bytes_.get() + filled_;
     for (const CodePair& pair : block) {
       std::memcpy(to, &pair.i, 4);
       std::memcpy(to + 4, &pair.j, 4);
@@ -59,13 +75,14 @@ class PackedPairs {
     filled_ += block.size() * kPairBytes;
   }
   nb::object numpy() {
-    const auto count = static_cast<std::int64_t>(bytes_.size() / kPairBytes);
-    return numpy_of(std::move(bytes_), {count, static_cast<std::int64_t>(kPairBytes)});
+    const nb::capsule owner(bytes_.get(), [](void* p) noexcept { delete[] static_cast<std::uint8_t*>(p); });
+    const std::size_t sides[] = {filled_ / kPairBytes, kPairBytes};
+    return nb::cast(nb::ndarray<nb::numpy, std::uint8_t>(bytes_.release(), 2, sides, owner));
   }
 
  private:
   static constexpr std::size_t kPairBytes = 9;
-  std::vector<std::uint8_t> bytes_;
+  std::unique_ptr<std::uint8_t[]> bytes_;
   std::size_t filled_ = 0;
 };
 
@@ -93,11 +110,7 @@ nb::object search(const nb::object& queries, const nb::object& base, int radius,
 nb::tuple same(const nb::object& a, const nb::object& b, bool orientations) {
   const Held first = held(a, "a"), second = held(b, "b");
   PictureComparison out;
-  {
-    const UnderWay call;
-    nb::gil_scoped_release release;
-    out = same_picture(first.view, second.view, orientations);
-  }
+  interruptible([&](const CancelToken&) { out = same_picture(first.view, second.view, orientations); });
   return nb::make_tuple(out.kind, out.score, out.turned);
 }
 
@@ -106,6 +119,7 @@ nb::tuple same(const nb::object& a, const nb::object& b, bool orientations) {
 void bind_hashes(nb::module_& m) {
   nb::class_<Hasher>(m, "Hasher")
       .def(nb::init<const std::vector<std::string>&, int, int>(), nb::arg("kinds"), nb::arg("size"), nb::arg("threads"))
+      .def_prop_ro("bytes", &Hasher::bytes)
       .def("hash", &Hasher::hash, nb::arg("images"));
   m.def("join", join, nb::arg("codes"), nb::arg("radius"), nb::arg("algorithm"), nb::arg("threads"), nb::arg("memory"));
   m.def("search", search, nb::arg("queries"), nb::arg("base"), nb::arg("radius"), nb::arg("algorithm"),

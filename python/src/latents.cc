@@ -3,11 +3,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
 #include <mutex>
 
 #include "arrays.h"
 #include "bindings.h"
 #include "calls.h"
+#include "millrace/error.h"
 
 namespace millrace::python {
 namespace {
@@ -35,53 +37,43 @@ class Measurer {
     const Held array = held(latent, "latent");
     Shared& shared = measurer_.get();
     LatentMeasures out;
-    {
-      const UnderWay call;
-      nb::gil_scoped_release release;
-      const std::lock_guard lock(shared.mutex);
-      out = shared.measurer.measure(array.view);
-    }
+    interruptible(bytes_of(array.view), [&](const CancelToken& cancel) {
+      const auto lock = shared.turn(cancel);
+      out = shared.measurer.measure(array.view, &cancel);
+    });
     return as_dict(std::move(out));
   }
 
   nb::list measure_all(const nb::object& latents) {
     const Held array = held(latents, "latents");
     Shared& shared = measurer_.get();
-    nb::list out;
     std::vector<LatentMeasures> measured;
-    const auto take = [&](const ArrayView& view) {
-      const std::lock_guard lock(shared.mutex);
-      for (LatentMeasures& one : shared.measurer.measure_all(view)) measured.push_back(std::move(one));
-    };
-    const ArrayView& all = array.view;
-    const std::size_t count =
-        all.shape.empty() || all.shape.front() < 0 ? 0 : static_cast<std::size_t>(all.shape.front());
-    if (all.shape.size() < 4 || count == 0) {
-      const UnderWay call;
-      nb::gil_scoped_release release;
-      take(all);
-    } else {
-      std::int64_t step = 1;
-      for (std::size_t i = 1; i < all.shape.size(); ++i) step *= all.shape[i];
-      if (!all.strides.empty()) step = all.strides.front();
-      in_parts(count, kLatentsAtOnce, [&](std::size_t begin, std::size_t end) {
-        ArrayView part = all;
-        part.shape.front() = static_cast<std::int64_t>(end - begin);
-        part.data = static_cast<char*>(all.data) +
-                    static_cast<std::int64_t>(begin) * step * static_cast<std::int64_t>(all.type.bytes());
-        take(part);
-      });
-    }
+    interruptible(bytes_of(array.view), [&](const CancelToken& cancel) {
+      const auto lock = shared.turn(cancel);
+      measured = shared.measurer.measure_all(array.view, &cancel);
+    });
+    nb::list out;
     for (LatentMeasures& one : measured) out.append(as_dict(std::move(one)));
     return out;
   }
+  LatentDeviceUse device_use() {
+    Shared& shared = measurer_.get();
+    nb::gil_scoped_release release;
+    const std::lock_guard lock(shared.mutex);
+    return shared.measurer.device_use();
+  }
 
  private:
-  // Between two looks at signals: large ones take tens of milliseconds each.
-  static constexpr std::size_t kLatentsAtOnce = 32;
   struct Shared {
     explicit Shared(const LatentOptions& options) : measurer(options) {}
-    std::mutex mutex;
+    // As long as another thread's call has it.
+    std::unique_lock<std::timed_mutex> turn(const CancelToken& cancel) {
+      std::unique_lock lock(mutex, std::defer_lock);
+      while (!lock.try_lock_for(std::chrono::milliseconds(50)))
+        if (cancel.cancelled()) throw Failure(ErrorCode::cancelled, "another call had the measurer", "latent", "");
+      return lock;
+    }
+    std::timed_mutex mutex;
     LatentMeasurer measurer;
   };
   OwnOfProcess<Shared> measurer_;
@@ -135,7 +127,17 @@ void bind_latents(nb::module_& m) {
   nb::class_<Measurer>(m, "Measurer")
       .def(nb::init<const LatentOptions&>(), nb::arg("options"))
       .def("measure", &Measurer::measure, nb::arg("latent"))
-      .def("measure_all", &Measurer::measure_all, nb::arg("latents"));
+      .def("measure_all", &Measurer::measure_all, nb::arg("latents"))
+      .def_prop_ro("device_use", [](Measurer& m) {
+        const LatentDeviceUse use = m.device_use();
+        nb::dict out;
+        out["device"] = use.device;
+        out["measured"] = use.measured;
+        out["compared"] = use.compared;
+        out["by_cpu"] = use.by_cpu;
+        out["why"] = use.why;
+        return out;
+      });
   m.def("compare", compare, nb::arg("values"), nb::arg("groups"), nb::arg("seed"), nb::arg("shuffles"),
         nb::arg("replicates"), nb::arg("threads"));
 }

@@ -7,7 +7,7 @@
 
 namespace millrace {
 
-void check_image(const ArrayView& image) {
+void check_image(const ArrayView& image, const std::string& name) {
   constexpr std::int64_t kMostSide = 65'535;
   const auto& shape = image.shape;
   bool fits = image.type == kUint8 && image.memory != MemoryKind::device && image.data != nullptr &&
@@ -17,9 +17,15 @@ void check_image(const ArrayView& image) {
   if (fits) return;
   throw Failure(
       ErrorCode::usage,
-      "an image is uint8 [height, width] or [height, width, 1], gray, or [height, width, 3], RGB, in host memory, "
-      "with sides from 1 to 65,535",
-      fmt::format("{} [{}]", name_of(image.type), fmt::join(shape, ", ")), "");
+      fmt::format("it is {} [{}], and an image is uint8 [height, width] or [height, width, 1], gray, or [height, "
+                  "width, 3], RGB, in host memory, with sides from 1 to 65,535",
+                  name_of(image.type), fmt::join(shape, ", ")),
+      name, "");
+}
+
+void check_images(std::span<const ArrayView> images, const std::string& name) {
+  for (std::size_t k = 0; k < images.size(); ++k)
+    check_image(images[k], images.size() == 1 ? name : fmt::format("{} {}", name, k));
 }
 
 namespace {

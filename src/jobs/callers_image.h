@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 
 #include "include/millrace/array.h"
 #include "src/memory/buffer.h"
@@ -12,8 +14,10 @@
 namespace millrace {
 
 // Failure(usage) with type and shape unless it is uint8 [height, width], [height, width, 1] or [height, width, 3] in
-// host memory, with sides from 1 to 65,535.
-void check_image(const ArrayView& image);
+// host memory, with sides from 1 to 65,535. `name` is the caller's for it.
+void check_image(const ArrayView& image, const std::string& name);
+// Of each: "image" where there is one, else "image 17".
+void check_images(std::span<const ArrayView> images, const std::string& name);
 
 // Of one that was checked.
 class CallersImage {

@@ -12,7 +12,7 @@
 namespace millrace::model {
 
 // Another number is another layout of what is below.
-inline constexpr std::uint32_t kBackendVersion = 2;
+inline constexpr std::uint32_t kBackendVersion = 3;
 inline constexpr const char* kBackendSymbol = "millrace_model_backend";
 
 struct BackendModel;
@@ -56,6 +56,8 @@ struct Backend {
   // with null, or with what went wrong, which lives as long as the call.
   char* (*start)(BackendRequest* request, const float* input, float* const* outputs,
                  void (*done)(void* user, const char* error), void* user) = nullptr;
+  // One that is under way ends early, with an error, if it can; one that is not stays as it is. Any thread.
+  void (*cancel)(BackendRequest* request) = nullptr;
 };
 
 }  // namespace millrace::model

@@ -72,12 +72,14 @@ Outcome<std::string> cache_folder(const std::string& top, const std::string& key
   return out;
 }
 
-Outcome<CacheTurn> CacheTurn::wait(const std::string& folder, std::chrono::milliseconds patience) {
+Outcome<CacheTurn> CacheTurn::wait(const std::string& folder, std::chrono::milliseconds patience,
+                                   const CancelToken* cancel) {
   try {
     CacheTurn out(folder, open_own_file(path_in(folder, kLock), Trust::checked, true, true));
     const auto until = std::chrono::steady_clock::now() + patience;
     while (::flock(out.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK) return system_error("it cannot be locked", printable(folder), errno);
+      if (cancel != nullptr && cancel->cancelled()) return interrupted();
       if (std::chrono::steady_clock::now() > until)
         return Error{ErrorCode::timed_out, "another run is compiling the same and does not end", printable(folder), ""};
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

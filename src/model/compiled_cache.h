@@ -22,8 +22,10 @@ Outcome<std::string> cache_folder(const std::string& top, const std::string& key
 // place, and who reads it meanwhile would see half of it. What a process that was killed has left is cleared away.
 class CacheTurn {
  public:
-  // Waits for whoever is at it. Error(timed_out) where that takes longer, and what system calls say.
-  static Outcome<CacheTurn> wait(const std::string& folder, std::chrono::milliseconds patience);
+  // Waits for whoever is at it. Error(timed_out) where that takes longer, (cancelled) where `cancel` says so, and what
+  // system calls say.
+  static Outcome<CacheTurn> wait(const std::string& folder, std::chrono::milliseconds patience,
+                                 const CancelToken* cancel = nullptr);
   // What lies there is whole. Without it the next one clears it away.
   void done() const;
 

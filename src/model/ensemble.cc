@@ -63,7 +63,8 @@ Ensemble::Ensemble(std::vector<PictureModel>& models, const PictureModelOptions&
                                                              .threads = options_.threads,
                                                              .requests = options_.requests,
                                                              .channels_last = model.layout == Layout::nhwc,
-                                                             .cache = options_.cache}));
+                                                             .cache = options_.cache,
+                                                             .cancel = options_.cancel}));
     model.heads = heads_of(model.file.path, model.card, {said.activation, said.threshold}, sessions_.back()->outputs(),
                            model.height, model.width);
     const auto known = std::find_if(forms_.begin(), forms_.end(), [&](const Form& form) { return same(form, model); });
@@ -141,6 +142,13 @@ Bytes Ensemble::bytes() const {
   if (!plain) floats += largest + (smaller ? maps : 0) + (flips_.size() > 1 ? maps + largest_input : 0);
   if (sessions_.size() > 1) bytes += (2 * heads().size() + 1) * pixels();
   return Bytes{floats * sizeof(float) + bytes};
+}
+
+void Ensemble::interrupt() {
+  for (const auto& session : sessions_) session->interrupt();
+}
+void Ensemble::go_on() {
+  for (const auto& session : sessions_) session->go_on();
 }
 
 Session::Memory Ensemble::measure() {

@@ -55,7 +55,8 @@ class Ensemble {
     int threads = 1, requests = 2;
     Flips flips = Flips::none;
     FlipMean mean = FlipMean::probability;
-    std::string cache;  // as SessionOptions has it
+    std::string cache;                    // as SessionOptions has it
+    const CancelToken* cancel = nullptr;  // likewise
   };
 
   // All of them take windows of one size, and give the same: Failure(unsupported) that says which does not. Their heads
@@ -79,6 +80,8 @@ class Ensemble {
   // What a window takes while it is under way: input, prediction, and what is between.
   Bytes bytes() const;
   // As Session has them, of all.
+  void interrupt();
+  void go_on();
   Session::Memory measure();
 
   // `input` and `out` stay as they are until `done`, which is called once, on a thread of the backend.

@@ -30,11 +30,13 @@ Session::Session(const ModelFile& file, const SessionOptions& options)
   if (!options.cache.empty()) {
     const auto folder = cache_folder(options.cache, cache_key(file, options, runtime_));
     // Compiling takes seconds, minutes at the most.
-    auto waited = folder ? CacheTurn::wait(*folder, std::chrono::minutes(3)) : Outcome<CacheTurn>(folder.error());
+    auto waited =
+        folder ? CacheTurn::wait(*folder, std::chrono::minutes(3), options.cancel) : Outcome<CacheTurn>(folder.error());
     if (waited) {
       cache = *folder;
       turn = std::move(waited).value();
     } else {
+      if (waited.error().code == ErrorCode::cancelled) throw Failure(waited.error());
       not_cached_ = waited.error().message();
     }
   }
@@ -91,16 +93,39 @@ void Session::submit(const float* input, std::vector<float*> outputs, Done done)
   outputs.resize(outputs_.size(), nullptr);
   Waiting item{input, std::move(outputs), std::move(done)};
   Request* request = nullptr;
+  bool ends = false;
   {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) {
+    ends = interrupted_;
+    if (!ends && free_.empty()) {
       waiting_.push_back(std::move(item));
       return;
     }
-    request = free_.back();
-    free_.pop_back();
+    if (!ends) {
+      request = free_.back();
+      free_.pop_back();
+    }
   }
-  begin(*request, std::move(item));
+  if (!ends) return begin(*request, std::move(item));
+  const Error error = interrupted();
+  item.done(&error);
+}
+
+void Session::interrupt() {
+  std::deque<Waiting> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    interrupted_ = true;
+    dropped.swap(waiting_);
+  }
+  for (const auto& request : requests_) backend_->cancel(request->handle);
+  const Error error = interrupted();
+  for (const Waiting& item : dropped) item.done(&error);
+}
+
+void Session::go_on() {
+  const std::lock_guard lock(mutex_);
+  interrupted_ = false;
 }
 
 void Session::begin(Request& request, Waiting item) {
@@ -125,6 +150,7 @@ void Session::end(Request& request, const char* what) {
   std::optional<Waiting> next;
   {
     const std::lock_guard lock(mutex_);
+    if (error && interrupted_) error = interrupted();
     if (waiting_.empty()) {
       free_.push_back(&request);
     } else {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "include/millrace/cancel.h"
 #include "src/base/choice.h"
 #include "src/base/sizes.h"
 #include "src/model/backend.h"
@@ -31,6 +32,7 @@ struct SessionOptions {
   int requests = 2;            // under way at once
   bool channels_last = false;  // of the network: inputs and outputs here are [1, channels, height, width] all the same
   std::string cache;           // a folder of folders for what is compiled, each the user's alone; empty: none
+  const CancelToken* cancel = nullptr;  // of who waits for another run that compiles the same
 };
 
 struct Output {
@@ -64,6 +66,11 @@ class Session {
   // Returns at once; where all requests are busy it is started when one is free, in the order of calls. Any thread.
   void submit(const float* input, std::vector<float*> outputs, Done done);
 
+  // What is under way and what waits ends with interrupted(), as soon as the backend lets it, and so does what is
+  // submitted until go_on().
+  void interrupt();
+  void go_on();
+
   // What the compiled model takes, and a request; measured by running one on zeros, which nothing may run beside.
   struct Memory {
     Bytes model, request;
@@ -94,6 +101,7 @@ class Session {
   std::vector<std::unique_ptr<Request>> requests_;
   std::vector<Request*> free_;
   std::deque<Waiting> waiting_;
+  bool interrupted_ = false;
 };
 
 // What a runtime said, without the places in its source that it names; and where it says that an operator is missing,

@@ -50,7 +50,9 @@ def test_duplicates_to_pandas(tmp_path):
         rows = list(csv.DictReader(file))
     assert len(rows) == 4 and {pathlib.Path(row["path"]).name for row in rows if row["keep"] == "False"} == {"0-small.jpg", "1-small.jpg"}
     (tmp_path / "empty").mkdir()
-    example("duplicates_to_pandas.py", tmp_path / "2.jpg")
+    assert "0-small" not in example("duplicates_to_pandas.py", tmp_path / "empty", "--csv", tmp_path / "none.csv")
+    assert (tmp_path / "none.csv").read_text().startswith("group,kind,keep,why,path")
+    example("duplicates_to_pandas.py", tmp_path / "none", code=1)
 
 
 def test_latents_of_two_groups(tmp_path):

@@ -74,10 +74,6 @@ def collection(tmp_path_factory):
     return folder, images
 
 
-def as_flags(options):
-    return [f"--{name.replace('_', '-')}={str(value).lower() if isinstance(value, bool) else value}" for name, value in options.items()]
-
-
 @pytest.mark.parametrize("options", [
     {}, {"overlap": 0}, {"overlap": 0.25, "importance": "constant"}, {"overlap": 0.9, "pad": "constant"}, {"activation": "softmax"},
     {"activation": "sigmoid", "threshold": 0.7, "tta": "hw"}, {"tta": "w", "tta_mean": "raw", "pad": "circular"}, {"input": "bgr"},
@@ -257,11 +253,11 @@ def test_what_is_no_image_is_named(collection, wrong, words):
 
 @pytest.mark.parametrize("options, subject, words", [
     ({"overlop": 0.5}, "millrace.Segmenter", "did you mean 'overlap'"), ({"padding": "reflect"}, "millrace.Segmenter", "did you mean 'pad'"),
-    ({"output": "masks"}, "output", "takes arrays"), ({"write": "mask"}, "write", "millrace.segment() has it"), ({"roi": "a.png"}, "roi", "segmenter(image, roi=...)"),
-    ({"device": "cpu"}, "device", "takes arrays"), ({"overlap": 1}, "overlap", "from 0 to 0.9999"), ({"overlap": "much"}, "overlap", "much"),
-    ({"tta": "x"}, "tta", "none"), ({"tta": True}, "tta", "true"), ({"tta_mean": "raw"}, "tta-mean", "--tta h, w or hw"), ({"threads": -1}, "threads", "0"),
-    ({"size": 64}, "size", "--preprocess"), ({"precision": "auto"}, "precision", "f32 or bf16"), ({"precision": "auto=0.9"}, "precision", "f32 or bf16"),
-    ({"skip_empty": 3}, "skip_empty", "True or False"), ({"window": [1]}, "m.onnx", "leave --window out"), ({"card": "nowhere.json"}, "nowhere.json", "")])
+    ({"output": "masks"}, "output", "works on arrays"), ({"write": "mask"}, "write", "millrace.segment() has it"), ({"roi": "a.png"}, "roi", "segmenter(image, roi=...)"),
+    ({"device": "cpu"}, "device", "works on arrays"), ({"overlap": 1}, "overlap", "from 0 to 0.9999"), ({"overlap": "much"}, "overlap", "much"),
+    ({"tta": "x"}, "tta", "none"), ({"tta": True}, "tta", "not True"), ({"tta_mean": "raw"}, "tta_mean", "tta h, w or hw"), ({"threads": -1}, "threads", "0"),
+    ({"size": 64}, "size", "preprocess"), ({"precision": "auto"}, "precision", "f32 or bf16"), ({"precision": "auto=0.9"}, "precision", "f32 or bf16"),
+    ({"skip_empty": 3}, "skip_empty", "True or False"), ({"window": [1]}, "m.onnx", "leave window out"), ({"card": "nowhere.json"}, "nowhere.json", "")])
 def test_what_is_no_option_is_named(collection, options, subject, words):
     folder, _ = collection
     with pytest.raises(millrace.Error) as raised:
@@ -277,7 +273,7 @@ def test_what_is_no_model_is_named(collection, tmp_path):
             millrace.Segmenter(model)
         assert raised.value.code == code, str(raised.value)
     made_model(tmp_path / "m.onnx", classes=2, channels=6)
-    with pytest.raises(millrace.Error, match="--preprocess fundus makes it"):
+    with pytest.raises(millrace.Error, match="preprocess fundus makes it"):
         millrace.Segmenter(tmp_path / "m.onnx")
     with pytest.raises(millrace.Error) as raised:
         millrace.Segmenter(folder / "m.onnx")([images["1.png"], np.zeros((5, 70), np.uint8)])
@@ -418,4 +414,4 @@ except KeyboardInterrupt:
     print("interrupted", flush=True)
 print(segmenter(image[:40, :40]).mask.shape)
 """
-    assert interrupted(code) == (0, "interrupted\n(40, 40)\n", "")
+    assert interrupted(code)[:3] == (0, "interrupted\n(40, 40)\n", "")

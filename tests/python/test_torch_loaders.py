@@ -338,5 +338,5 @@ for batch in (DataLoader(charts, batch_size=64, num_workers=int(sys.argv[1])) if
 
 @pytest.mark.parametrize("workers", ["0", "2", "all"])
 def test_ctrl_c_ends_it(workers):
-    rc, printed, said = interrupted(INTERRUPTED, workers, after=1.0)
+    rc, printed, said, _ = interrupted(INTERRUPTED, workers, after=1.0)
     assert rc == -signal.SIGINT and printed == "" and "KeyboardInterrupt" in said

@@ -24,7 +24,7 @@ ENVIRONMENT = dict(os.environ, PYTHONPATH=str(BUILD / "python"))
 
 def interrupted(code, *arguments, after=1.5):
     """An interpreter of its own runs `code`, which prints "begun" once it works; then it and what it started get a terminal's
-    Ctrl-C. (rc, what it printed behind that, what it wrote to stderr); nothing of it is left."""
+    Ctrl-C. (rc, what it printed behind that, what it wrote to stderr, how long that took in seconds); nothing of it is left."""
     # Who runs the tests in the background may have SIGINT ignored, which children inherit.
     code = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n" + code
     environment = dict(ENVIRONMENT, PYTHONPATH=os.pathsep.join([ENVIRONMENT["PYTHONPATH"], *sys.path[1:]]))
@@ -37,9 +37,11 @@ def interrupted(code, *arguments, after=1.5):
             time.sleep(after)
             assert run.poll() is None
             os.killpg(run.pid, signal.SIGINT)
+            asked = time.monotonic()
             printed, said = run.communicate()
+            took = time.monotonic() - asked
         finally:
             late.cancel()
     with pytest.raises(ProcessLookupError):
         os.killpg(run.pid, 0)
-    return run.returncode, printed, said
+    return run.returncode, printed, said, took

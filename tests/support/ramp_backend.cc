@@ -183,7 +183,8 @@ extern "C" __attribute__((visibility("default"))) const Backend* millrace_model_
                                     return nullptr;
                                   },
                                   [](BackendRequest* request) { delete request; },
-                                  start};
+                                  start,
+                                  [](BackendRequest*) {}};
   return &backend;
 }
 

@@ -16,6 +16,7 @@
 #include <oneapi/tbb/task_arena.h>
 #endif
 
+#include "src/base/error.h"
 #include "src/device/cpu/machine.h"
 
 namespace millrace {
@@ -40,6 +41,7 @@ bool is_forked_behind_threads() { return forked.load(std::memory_order_relaxed);
 struct Executor::Arena {};
 
 Executor::Executor(int, const CancelToken* cancel) : threads_(1), cancel_(cancel) {}
+Executor::Executor(const Executor&, const CancelToken* cancel) : threads_(1), cancel_(cancel) {}
 
 void Executor::parallel_for(std::size_t count, std::size_t grain,
                             const std::function<void(std::size_t, std::size_t)>& body) const {
@@ -77,8 +79,16 @@ Executor::Executor(int threads, const CancelToken* cancel)
   static std::once_flag once;
   std::call_once(once,
                  [] { ::pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); }); });
-  arena_ = std::make_unique<Arena>(threads_);
+  arena_ = {new Arena(threads_), [](Arena* arena) {
+              // Of threads that are not here an arena cannot take its leave.
+              if (is_forked_behind_threads()) return;
+              while (arena->enqueuing > 0) std::this_thread::yield();
+              delete arena;
+            }};
 }
+
+Executor::Executor(const Executor& threads, const CancelToken* cancel)
+    : threads_(threads.threads_), cancel_(cancel), arena_(threads.arena_) {}
 
 void Executor::parallel_for(std::size_t count, std::size_t grain,
                             const std::function<void(std::size_t, std::size_t)>& body) const {
@@ -114,16 +124,16 @@ void Executor::enqueue(std::function<void()> work) const {
   arena_->arena.enqueue(std::move(work));
 }
 
-Executor::~Executor() {
-  if (is_forked_behind_threads()) {
-    // Of threads that are not here an arena cannot take its leave.
-    static_cast<void>(arena_.release());
-    return;
-  }
-  while (arena_ && arena_->enqueuing > 0) std::this_thread::yield();
-}
+Executor::~Executor() = default;
 
 #endif
+
+void Executor::throw_if_cancelled() const {
+  if (cancelled()) throw Failure(interrupted());
+}
+void Executor::throw_if_cancelled(const char* standing) const {
+  if (cancelled()) throw Failure(interrupted(standing));
+}
 
 int usable_cores() {
   static const int cores = describe_machine().usable_cores;

@@ -17,12 +17,17 @@ class Executor {
  public:
   // `threads` 0 means one a core this process may run on.
   explicit Executor(int threads = 0, const CancelToken* cancel = nullptr);
+  // The same threads, for a call that may be cancelled alone; the other one goes on.
+  Executor(const Executor& threads, const CancelToken* cancel);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
   int threads() const { return threads_; }
   bool cancelled() const { return cancel_ != nullptr && cancel_->cancelled(); }
+  // Failure(cancelled) if so, as interrupted() has it.
+  void throw_if_cancelled() const;
+  void throw_if_cancelled(const char* standing) const;
 
   // Calls body(begin, end) on disjoint ranges that cover [0, count), none shorter than `grain` but the last.
   // Returns when all are done; the first exception is thrown again. Ranges not yet begun when the job is
@@ -40,7 +45,7 @@ class Executor {
   struct Arena;
   int threads_;
   const CancelToken* cancel_;
-  std::unique_ptr<Arena> arena_;
+  std::shared_ptr<Arena> arena_;
 };
 
 // This process is a child of fork() whose parent has had an executor: its threads have not come along, and what they

@@ -58,12 +58,14 @@ ImageHasher& ImageHasher::operator=(ImageHasher&&) noexcept = default;
 std::size_t ImageHasher::kinds() const { return state_->bits.size(); }
 std::size_t ImageHasher::bits(std::size_t kind) const { return state_->bits.at(kind); }
 
-void ImageHasher::hash(std::span<const ArrayView> images, std::span<std::uint8_t* const> codes) const {
+void ImageHasher::hash(std::span<const ArrayView> images, std::span<std::uint8_t* const> codes,
+                       const CancelToken* cancel) const {
   if (codes.size() != kinds()) {
     throw Failure(ErrorCode::usage, fmt::format("there is one place for each of {} kinds", kinds()), "codes", "");
   }
-  for (const ArrayView& image : images) check_image(image);
-  state_->executor.parallel_for(images.size(), 1, [&](std::size_t begin, std::size_t end) {
+  check_images(images, "image");
+  const Executor executor(state_->executor, cancel);
+  executor.parallel_for(images.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const CallersImage image(images[i]);
       const PictureHashes made = hashes::hashed_by_cpu(
@@ -71,6 +73,7 @@ void ImageHasher::hash(std::span<const ArrayView> images, std::span<std::uint8_t
       for (std::size_t k = 0; k < codes.size(); ++k) put_bits(made.bits[k], codes[k] + i * bytes(k));
     }
   });
+  executor.throw_if_cancelled("nothing was kept");
 }
 
 }  // namespace millrace

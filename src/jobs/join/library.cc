@@ -16,6 +16,7 @@ struct Codes {
   std::size_t rows = 0;
   const void* data = nullptr;
   Buffer<std::uint64_t> moved;  // where they did not lie as they are read
+  Reservation paid;             // for these
 
   template <typename Code>
   std::span<const Code> as() const {
@@ -23,19 +24,24 @@ struct Codes {
   }
 };
 
-Codes codes_of(const ArrayView& view, const char* name) {
+Codes codes_of(const ArrayView& view, const char* name, Budget& budget) {
   Codes out;
   out.bits = join::code_bits(view.type, view.shape.size(),
                              view.shape.empty() ? 0 : static_cast<std::uint64_t>(view.shape.back()));
   if (out.bits == 0 || view.shape[0] < 0 || !view.contiguous() || view.memory == MemoryKind::device ||
       (view.data == nullptr && view.shape[0] > 0)) {
-    throw Failure(ErrorCode::usage, "codes are uint64 [n], uint8 [n, 8] or uint8 [n, 32], row after row in host memory",
-                  fmt::format("{}, {} [{}]", name, name_of(view.type), fmt::join(view.shape, ", ")), "");
+    throw Failure(
+        ErrorCode::usage,
+        fmt::format("it is {} [{}], and codes are uint64 [n], uint8 [n, 8] or uint8 [n, 32], row after row in "
+                    "host memory",
+                    name_of(view.type), fmt::join(view.shape, ", ")),
+        name, "");
   }
   out.rows = static_cast<std::size_t>(view.shape[0]);
   out.data = view.data;
   if (reinterpret_cast<std::uintptr_t>(view.data) % alignof(std::uint64_t) != 0) {
     const std::size_t bytes = out.rows * static_cast<std::size_t>(out.bits) / 8;
+    out.paid = budget.reserve(Bytes{bytes}, "codes, moved to where they can be read");
     out.moved.resize(bytes / sizeof(std::uint64_t));
     std::memcpy(out.moved.data(), view.data, bytes);
     out.data = out.moved.data();
@@ -76,10 +82,10 @@ void hand_over(std::span<const hamming::Pair> pairs, std::uint64_t all, const Co
 }  // namespace
 
 void join_codes(const ArrayView& codes, const JoinOptions& options, const CodePairSink& sink) {
-  const Codes held = codes_of(codes, "codes");
+  Budget budget = budget_of(options);
+  const Codes held = codes_of(codes, "codes", budget);
   const hamming::Options wanted = checked(options, held.bits);
   const Executor executor(options.threads, options.cancel);
-  Budget budget = budget_of(options);
   with_code(held.bits, [&]<typename Code>(Code) {
     const hamming::Joined joined =
         join::self_join(held.as<Code>(), wanted, {executor}, budget, "use a smaller radius, or allow more memory");
@@ -87,25 +93,25 @@ void join_codes(const ArrayView& codes, const JoinOptions& options, const CodePa
     hamming::expand(joined, executor, budget,
                     [&](std::span<const hamming::Pair> block) { hand_over(block, joined.expanded, sink); });
   });
-  if (executor.cancelled()) throw Failure(interrupted("nothing was kept"));
+  executor.throw_if_cancelled("nothing was kept");
 }
 
 void search_codes(const ArrayView& queries, const ArrayView& base, const JoinOptions& options,
                   const CodePairSink& sink) {
-  const Codes wanted = codes_of(queries, "queries"), held = codes_of(base, "base");
+  Budget budget = budget_of(options);
+  const Codes wanted = codes_of(queries, "queries", budget), held = codes_of(base, "base", budget);
   if (wanted.bits != held.bits) {
     throw Failure(ErrorCode::usage, "both are codes of as many bits",
                   fmt::format("queries of {} and base of {} bits", wanted.bits, held.bits), "");
   }
   const hamming::Options how = checked(options, held.bits);
   const Executor executor(options.threads, options.cancel);
-  Budget budget = budget_of(options);
   with_code(held.bits, [&]<typename Code>(Code) {
     const hamming::Found found = hamming::search(wanted.as<Code>(), held.as<Code>(), how, {executor}, budget);
     const auto pairs = found.pairs.list.span();
     hand_over({pairs.data(), pairs.size()}, pairs.size(), sink);
   });
-  if (executor.cancelled()) throw Failure(interrupted("nothing was kept"));
+  executor.throw_if_cancelled("nothing was kept");
 }
 
 }  // namespace millrace

@@ -188,13 +188,21 @@ struct LatentMeasurer::State {
   }
 
   // All of one shape.
-  std::vector<latents::Measures> measure(const std::vector<ArrayView>& views, const Axes& axes) {
+  std::vector<latents::Measures> measure(const std::vector<ArrayView>& views, const Axes& axes,
+                                         const CancelToken* cancel) {
     std::vector<latents::Measures> out(views.size());
+    const Executor own_executor(executor, cancel);
     if (OpenedDevice* on = device_for(views.front()); on != nullptr) {
-      std::vector<Buffer<std::byte>> gathered(views.size());
-      std::vector<ArrayView> plain;
-      for (std::size_t i = 0; i < views.size(); ++i) plain.push_back(plain_view(views[i], axes, gathered[i]));
-      on->analyzer_for(axes.shape, executor).measure(plain, out);
+      // Some batches at a time.
+      constexpr std::size_t kLatentsAtOnce = 256;
+      for (std::size_t at = 0; at < views.size(); at += kLatentsAtOnce) {
+        own_executor.throw_if_cancelled("nothing was kept");
+        const std::size_t count = std::min(kLatentsAtOnce, views.size() - at);
+        std::vector<Buffer<std::byte>> gathered(count);
+        std::vector<ArrayView> plain;
+        for (std::size_t i = 0; i < count; ++i) plain.push_back(plain_view(views[at + i], axes, gathered[i]));
+        on->analyzer_for(axes.shape, executor).measure(plain, std::span(out).subspan(at, count));
+      }
       return out;
     }
     if (!(shape == axes.shape)) analyzers = {};
@@ -202,12 +210,13 @@ struct LatentMeasurer::State {
     if (!analyzers) {
       analyzers = std::make_unique<Pool<CpuMeasurer>>([of = shape] { return std::make_unique<CpuMeasurer>(of); });
     }
-    executor.parallel_for(views.size(), 1, [&](std::size_t begin, std::size_t end) {
+    own_executor.parallel_for(views.size(), 1, [&](std::size_t begin, std::size_t end) {
       const auto own = analyzers->take();
       for (std::size_t i = begin; i < end; ++i) {
-        own->analyzer.measure(plain_view(views[i], axes, own->gathered), out[i]);
+        own->analyzer.measure(plain_view(views[i], axes, own->gathered), out[i], cancel);
       }
     });
+    own_executor.throw_if_cancelled("nothing was kept");
     return out;
   }
 
@@ -230,17 +239,18 @@ LatentMeasurer::~LatentMeasurer() = default;
 LatentMeasurer::LatentMeasurer(LatentMeasurer&&) noexcept = default;
 LatentMeasurer& LatentMeasurer::operator=(LatentMeasurer&&) noexcept = default;
 
-LatentMeasures LatentMeasurer::measure(const ArrayView& latent) {
+LatentMeasures LatentMeasurer::measure(const ArrayView& latent, const CancelToken* cancel) {
   const Axes axes = axes_of(latent);
-  return named(state_->measure({latent}, axes).front(), axes.shape);
+  return named(state_->measure({latent}, axes, cancel).front(), axes.shape);
 }
 
-std::vector<LatentMeasures> LatentMeasurer::measure_all(const ArrayView& latents) {
+std::vector<LatentMeasures> LatentMeasurer::measure_all(const ArrayView& latents, const CancelToken* cancel) {
   const std::vector<ArrayView> views = views_of(latents);
   if (views.empty()) return {};
   const Axes axes = axes_of(views.front());
   std::vector<LatentMeasures> out;
-  for (const latents::Measures& measures : state_->measure(views, axes)) out.push_back(named(measures, axes.shape));
+  for (const latents::Measures& measures : state_->measure(views, axes, cancel))
+    out.push_back(named(measures, axes.shape));
   return out;
 }
 

@@ -107,7 +107,9 @@ class Call {
                                           networks_.ask(*window.buffers, std::move(done));
                                         }) |
                   chain::sink<Window>("blend", [&](const Window& window, Span&) { collect(window); });
-    chain::run(stages, context_, chain::Price::fixed(networks_.window_bytes(), networks_.in_flight()));
+    networks_.ask_while_wanted(context_.cancel, [&] {
+      chain::run(stages, context_, chain::Price::fixed(networks_.window_bytes(), networks_.in_flight()));
+    });
     context_.throw_if_cancelled();
     return std::move(out_);
   }
@@ -231,8 +233,8 @@ std::int64_t Segmenter::window_width() const { return state_->networks->setup().
 
 std::vector<SegmentedImage> Segmenter::segment(std::span<const ArrayView> images, const SegmentWishes& wishes) const {
   throw_if_forked_behind_threads();
-  for (const ArrayView& image : images) check_image(image);
-  for (const ArrayView& region : wishes.regions) check_image(region);
+  check_images(images, "image");
+  check_images(wishes.regions, "region");
   if (!wishes.regions.empty()) {
     if (wishes.regions.size() != images.size())
       throw Failure(ErrorCode::usage, fmt::format("there are {}, of {} images", wishes.regions.size(), images.size()),

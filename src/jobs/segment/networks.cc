@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "src/pipeline/cancel_watch.h"
+
 namespace millrace::segment {
 
 Networks::Networks(const Options& options, RunContext& context)
@@ -36,6 +38,16 @@ void Networks::throw_unless_it_fits(Bytes window) const {
                       fmt::format("a window of {} x {} takes {}, and {} are left", setup_.width, setup_.height,
                                   to_text(window), to_text(left)),
                       "--window", "allow more with --memory, or take a smaller window");
+}
+
+void Networks::ask_while_wanted(const CancelToken& cancel, const std::function<void()>& work) {
+  struct GoingOn {
+    ~GoingOn() { ensemble.go_on(); }
+    model::Ensemble& ensemble;
+  };
+  const GoingOn behind{*ensemble_};
+  const CancelWatch watch(cancel, [this] { ensemble_->interrupt(); });
+  work();
 }
 
 void Networks::ask(WindowBuffers& window, std::function<void(std::exception_ptr)> done) {

@@ -37,6 +37,8 @@ class Networks {
   Bytes window_bytes() const { return ensemble_->bytes(); }
   Bytes in_flight() const { return Bytes{budget_.largest_grant().count / 2}; }
 
+  // Runs `work`, which asks for windows; what is under way when `cancel` says so ends early: a large one takes seconds.
+  void ask_while_wanted(const CancelToken& cancel, const std::function<void()>& work);
   // `window` stays as it is until `done`.
   void ask(WindowBuffers& window, std::function<void(std::exception_ptr)> done);
 

@@ -113,7 +113,9 @@ class Run {
             },
             "a smaller --overlap, or --precision bf16 where the CPU has it") |
         chain::sink<Window>("blend and write", [&](Window window, Span&) { collect(std::move(window)); });
-    chain::run(stages, context_, chain::Price::fixed(networks_.window_bytes(), networks_.in_flight()));
+    networks_.ask_while_wanted(context_.cancel, [&] {
+      chain::run(stages, context_, chain::Price::fixed(networks_.window_bytes(), networks_.in_flight()));
+    });
     context_.helpers.end_idle();
   }
 

@@ -7,14 +7,6 @@
 
 namespace millrace::chart {
 
-namespace {
-
-void stop_if_cancelled(const Executor& executor) {
-  if (executor.cancelled()) throw Failure(interrupted());
-}
-
-}  // namespace
-
 std::vector<double> ends_of(const SeriesArray& series, std::span<const std::uint64_t> charts) {
   std::vector<double> out;
   for (const std::uint64_t chart : charts) {
@@ -87,7 +79,7 @@ void SeriesPainters::paint(const SeriesArray& series, const Executor& executor, 
     for (std::size_t i = from; i < to; ++i) painter->paint(series, i, large, out + i * image);
     if (large) rle::paint_end();
   });
-  stop_if_cancelled(executor);
+  executor.throw_if_cancelled();
 }
 
 void SeriesPainters::each(const SeriesArray& series, const Executor& executor,
@@ -96,7 +88,7 @@ void SeriesPainters::each(const SeriesArray& series, const Executor& executor,
     const std::shared_ptr<One> painter = painters_.take();
     for (std::size_t i = from; i < to; ++i) body(i, painter->draw(series, i));
   });
-  stop_if_cancelled(executor);
+  executor.throw_if_cancelled();
 }
 
 }  // namespace millrace::chart

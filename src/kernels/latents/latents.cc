@@ -59,12 +59,16 @@ struct Analyzer::State {
 
   float* plane(std::size_t group) { return planes.data() + group * sums.shape.pixels() * kLanes; }
 
+  void throw_if_cancelled() const {
+    if (cancel != nullptr && cancel->cancelled()) throw Failure(interrupted("nothing was kept"));
+  }
   // False where there is something that is not finite, or a sum of it.
   bool sum(const Source& source);
   void count(const Source& source);
 
   const Selection selection;
   const Wanted wanted;
+  const CancelToken* cancel = nullptr;  // of the call that is at work
   PartSeconds seconds{};
   Sums sums;
   const SpectrumPlan plan;
@@ -86,6 +90,7 @@ bool Analyzer::State::sum(const Source& source) {
   std::fill(power.begin(), power.end(), 0.0F);
   find_pilots(source, shape, std::span(sums.pilots).first(static_cast<std::size_t>(shape.channels)));
   for (int c = 0; c < shape.channels; ++c) {
+    throw_if_cancelled();
     TimeSums& time = sums.times[static_cast<std::size_t>(c)];
     follow(source, shape, c, sums.pilots[static_cast<std::size_t>(c)], lanes, time,
            wanted.flatness ? sums.image.data() : nullptr, nullptr);
@@ -97,6 +102,7 @@ bool Analyzer::State::sum(const Source& source) {
       turn_plane(source, shape, static_cast<int>(g), static_cast<int>(f), sums.pilots.data(), plane(g));
     clock.lap(Part::turning);
     for (std::size_t g = 0; g < sums.groups; ++g) {
+      throw_if_cancelled();
       const float* const own = plane(g);
       sum_plane(own, shape.height, shape.width, sums.planes[g * frames + f]);
       clock.lap(Part::pointwise);
@@ -129,6 +135,7 @@ void Analyzer::State::count(const Source& source) {
   binned.density.clear();
   for (std::size_t c = 0; c < channels; ++c) {
     for (std::size_t f = 0; f < frames; ++f) {
+      throw_if_cancelled();
       const std::size_t at = (c * frames + f) * pixels;
       const Range range = range_of(source, at, pixels);
       if (wanted.density)
@@ -144,6 +151,7 @@ void Analyzer::State::count(const Source& source) {
     for (std::size_t c = 0; c < channels; ++c) thresholds.emplace_back(edges[c]);
     std::array<const std::uint16_t*, kCounted> found{};
     for (std::size_t f = 0; f < frames; ++f) {
+      throw_if_cancelled();
       for (std::size_t c = 0; c < kCounted; ++c) {
         if (c < channels) find_bins(source, (c * frames + f) * pixels, pixels, thresholds[c], bins[c].data());
         found[c] = bins[c].data();
@@ -181,7 +189,8 @@ Analyzer::~Analyzer() = default;
 Analyzer::Analyzer(Analyzer&&) noexcept = default;
 Analyzer& Analyzer::operator=(Analyzer&&) noexcept = default;
 
-void Analyzer::measure(const ArrayView& latent, Measures& out) {
+void Analyzer::measure(const ArrayView& latent, Measures& out, const CancelToken* cancel) {
+  state_->cancel = cancel;
   const Source source = source_of(latent, state_->sums.shape.elements());
   if (!state_->sum(source)) {
     out = not_measured(source, state_->sums.shape.elements());

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "include/millrace/array.h"
+#include "include/millrace/cancel.h"
 
 namespace millrace::latents {
 
@@ -179,7 +180,8 @@ class Analyzer {
   // float16 or float32, row after row without gaps, in host memory; the view's shape is only asked for its elements.
   // Failure(usage) for anything else. `out` is filled anew; its memory is kept. Of a metric that is not wanted the
   // number is absent; distributions that only such have are empty.
-  void measure(const ArrayView& latent, Measures& out);
+  // Failure(cancelled) where `cancel` says so, which is looked at between planes.
+  void measure(const ArrayView& latent, Measures& out, const CancelToken* cancel = nullptr);
   // What all calls so far took, by Part.
   const PartSeconds& seconds() const;
 

@@ -11,7 +11,7 @@ namespace millrace::statistics {
 void for_all(const Executor& executor, std::size_t count, std::size_t grain,
              const std::function<void(std::size_t, std::size_t)>& body) {
   executor.parallel_for(count, grain, body);
-  if (executor.cancelled()) throw Failure(interrupted());
+  executor.throw_if_cancelled();
 }
 
 void check(const Table& table) {

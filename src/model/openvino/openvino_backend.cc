@@ -165,7 +165,8 @@ extern "C" __attribute__((visibility("default"))) const Backend* millrace_model_
                                   precision,
                                   make_request,
                                   end_request,
-                                  start};
+                                  start,
+                                  [](BackendRequest* request) { delete[] caught([&] { request->request.cancel(); }); }};
   return &backend;
 }
 

@@ -11,20 +11,20 @@ namespace millrace {
 namespace {
 
 // As the catalogue keeps it.
-similarity::Thumbnail pixels_of(const ArrayView& view) {
-  check_image(view);
+similarity::Thumbnail pixels_of(const ArrayView& view, const char* name) {
+  check_image(view, name);
   const CallersImage image(view);
   const Thumbnail thumbnail = thumbnail_of(image.data(), image.width(), image.height(), image.stride(),
                                            image.channels(), dedupe::kThumbnailSide);
   auto pixels = dedupe::thumbnail_pixels(encode_thumbnail(thumbnail, dedupe::kThumbnailBytes));
-  if (!pixels) throw Failure(ErrorCode::internal, "its thumbnail cannot be read again", "image", "");
+  if (!pixels) throw Failure(ErrorCode::internal, "its thumbnail cannot be read again", name, "");
   return *pixels;
 }
 
 }  // namespace
 
 PictureComparison same_picture(const ArrayView& a, const ArrayView& b, bool orientations) {
-  const similarity::Thumbnail first = pixels_of(a), second = pixels_of(b);
+  const similarity::Thumbnail first = pixels_of(a, "a"), second = pixels_of(b, "b");
   const auto features = std::make_unique<similarity::Features>(similarity::features_of(first));
   const auto turned = std::make_unique<similarity::Features>();
   dedupe::Judgement best;

@@ -142,11 +142,25 @@ struct ChartDrawer::State {
     return *out;
   }
 
-  void draw(const chart::SeriesArray& from, const ArrayView& series, const ArrayView& images) {
+  void draw(const chart::SeriesArray& from, const ArrayView& series, const ArrayView& images,
+            const CancelToken* cancel) {
+    const Executor own(executor, cancel);
     OpenedDevice* on = device_for(series, images);
-    if (on == nullptr) return painters.paint(from, executor, static_cast<std::uint8_t*>(images.data));
+    if (on == nullptr) return painters.paint(from, own, static_cast<std::uint8_t*>(images.data));
     const std::lock_guard lock(on->drawing);
-    on->drawer.draw(from, series.memory == MemoryKind::device, {images.data, images.memory == MemoryKind::device});
+    const std::size_t step =
+        series.type.bytes() * static_cast<std::size_t>(from.count > 0 ? series.elements() / series.shape[0] : 0);
+    // Some batches at a time, tenths of a second.
+    constexpr std::size_t kChartsAtOnce = 8192;
+    for (std::size_t at = 0; at < from.count; at += kChartsAtOnce) {
+      own.throw_if_cancelled("some were drawn");
+      chart::SeriesArray part = from;
+      part.data = static_cast<const char*>(from.data) + at * step;
+      part.count = std::min(kChartsAtOnce, from.count - at);
+      on->drawer.draw(
+          part, series.memory == MemoryKind::device,
+          {static_cast<char*>(images.data) + at * format.image_bytes(), images.memory == MemoryKind::device});
+    }
   }
 
   const Options options;
@@ -180,7 +194,7 @@ std::vector<std::int64_t> ChartDrawer::image_shape() const {
 }
 ElementType ChartDrawer::image_type() const { return state_->options.dtype == PixelType::f32 ? kFloat32 : kUint8; }
 
-void ChartDrawer::draw(const ArrayView& series, const ArrayView& images) const {
+void ChartDrawer::draw(const ArrayView& series, const ArrayView& images, const CancelToken* cancel) const {
   const std::size_t dimensions = columns() == 1 && series.shape.size() == 2 ? 2 : 3;
   const std::int64_t given = series.shape.size() == dimensions ? series.shape[1] : rows();
   const std::int64_t most = std::int64_t{rows()} + history();
@@ -193,7 +207,7 @@ void ChartDrawer::draw(const ArrayView& series, const ArrayView& images) const {
   require(images, "images", image_type(), shape);
   state_->draw({series.data, series.type == kFloat32, static_cast<std::size_t>(series.shape[0]),
                 static_cast<std::size_t>(given - rows())},
-               series, images);
+               series, images, cancel);
 }
 
 DeviceUse ChartDrawer::device_use() const {

@@ -1,0 +1,52 @@
+// Enters: a wish to stop that may come, and what has to be told of it.
+// Leaves: it told, once, soon after: for work that looks at no token.
+// Never: tells anything behind its end.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "include/millrace/cancel.h"
+
+namespace millrace {
+
+class CancelWatch {
+ public:
+  // `tell` is called on a thread of the watch's own, and throws nothing. Both live as long as it.
+  CancelWatch(const CancelToken& cancel, std::function<void()> tell)
+      : cancel_(cancel), tell_(std::move(tell)), thread_([this] { watch(); }) {}
+  ~CancelWatch() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  CancelWatch(const CancelWatch&) = delete;
+  CancelWatch& operator=(const CancelWatch&) = delete;
+
+ private:
+  void watch() {
+    constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, kBetweenLooks, [this] { return ended_; })) {
+      if (!cancel_.cancelled()) continue;
+      lock.unlock();
+      return tell_();
+    }
+  }
+
+  const CancelToken& cancel_;
+  const std::function<void()> tell_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace millrace
