@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <numeric>
+#include <thread>
 
 #include "src/model/model_for_test.h"
 #include "src/model/runtime.h"
@@ -177,6 +178,48 @@ TEST_F(SessionTest, GivesEachItsOwnResult) {
     for (std::size_t k = 0; k < inputs.size(); ++k)
       for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(outputs[k][i], 3 * inputs[k][i]);
   }
+}
+
+TEST_F(SessionTest, WhatIsInterruptedEndsOnceAndTheNextIsRight) {
+  const ModelFile file = open_model(put("m.onnx", times(3)));
+  Session session(file, {.input = {1, 1, 2, 3}, .requests = 1, .cache = {}});
+  const std::vector<float> input = {1, 2, 3, 4, 5, 6};
+  std::vector<std::vector<float>> outputs(40, std::vector<float>(6));
+  std::vector<std::atomic<int>> ended(outputs.size());
+  std::atomic<int> interrupted{0}, left{static_cast<int>(outputs.size())};
+  std::atomic<int> entered{0};
+  std::atomic<bool> go{false};
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    session.submit(input.data(), {outputs[k].data()}, [&, k](const Error* error) {
+      // The first holds the backend's thread until all others have been interrupted.
+      ++entered;
+      while (!go) std::this_thread::yield();
+      ++ended[k];
+      if (error != nullptr) {
+        EXPECT_EQ(error->code, ErrorCode::cancelled);
+        ++interrupted;
+      }
+      --left;
+    });
+  }
+  while (entered < 1) std::this_thread::yield();
+  std::thread stop([&] { session.interrupt(); });
+  while (entered < 2) std::this_thread::yield();
+  go = true;
+  stop.join();
+  std::vector<float> refused(6);
+  bool told = false;
+  session.submit(input.data(), {refused.data()}, [&](const Error* error) { told = error != nullptr; });
+  EXPECT_TRUE(told) << "at once";
+  while (left > 0) std::this_thread::yield();
+  for (const auto& times : ended) EXPECT_EQ(times, 1);
+  // All that waited; the first was through, and the second with the backend.
+  EXPECT_GE(interrupted, 38);
+  EXPECT_LE(interrupted, 39);
+  session.go_on();
+  std::vector<float> output(6);
+  Session::wait_for([&](Session::Done done) { session.submit(input.data(), {output.data()}, std::move(done)); });
+  EXPECT_THAT(output, ElementsAre(3, 6, 9, 12, 15, 18));
 }
 
 TEST_F(SessionTest, MissingOperatorIsNamedWithItsNode) {
