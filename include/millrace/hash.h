@@ -35,7 +35,7 @@ class MILLRACE_API ImageHasher {
   ImageHasher& operator=(ImageHasher&&) noexcept;
 
   std::size_t kinds() const;
-  std::size_t bits(std::size_t kind) const;  // of a hash
+  std::size_t bits(std::size_t kind) const;  // of a hash; std::out_of_range from kinds() on
   // Of a hash as bytes: its bits as one number, the first bit highest, the highest byte first. Its last (bits + 3) / 4
   // hexadecimal digits are what `millrace hash` and imagehash print.
   std::size_t bytes(std::size_t kind) const { return (bits(kind) + 7) / 8; }
@@ -60,7 +60,7 @@ struct PictureComparison {
 };
 
 // Images as hash() takes them; upright alone, or in the best of eight orientations. The same for (a, b) and (b, a), but
-// for `turned`.
+// for `turned`. Throws Failure(usage) that names a or b, its type and shape.
 MILLRACE_API PictureComparison same_picture(const ArrayView& a, const ArrayView& b, bool orientations = false);
 
 }  // namespace millrace
