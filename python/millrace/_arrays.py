@@ -32,8 +32,10 @@ def array_of(value, name):
 
     masked = sys.modules.get("numpy.ma")
     try:
-        if masked is not None and isinstance(value, (list, tuple)) and any(isinstance(one, masked.MaskedArray) for one in value):
-            return masked.stack(value)
+        if masked is not None and isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple, masked.MaskedArray)):
+            parts = [array_of(one, name) for one in value]
+            if any(isinstance(one, masked.MaskedArray) for one in parts):
+                return masked.stack(parts)
         array = numpy.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise UsageError("usage", f"it is no array: {error}", name, "") from None
@@ -46,6 +48,8 @@ def array_to_fill(value, name):
     """As it is, or the memory of a buffer: what is written is to be seen there."""
     if not getattr(getattr(value, "flags", None), "writeable", True):
         raise UsageError("usage", f"{type(value).__name__} is read-only", name, "")
+    if getattr(value, "is_neg", bool)():
+        raise UsageError("usage", "it is a tensor that is shown with the other sign", name, "give tensor.resolve_neg()")
     if hasattr(value, "__dlpack__"):
         return value
     import numpy

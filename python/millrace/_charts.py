@@ -7,7 +7,7 @@ from typing import Any
 
 from millrace import _core
 from millrace._arrays import array_of, array_to_fill, contiguous, wait_for_streams
-from millrace._errors import Error, in_keywords
+from millrace._errors import Error, UsageError, in_keywords, named
 from millrace._options import real, set_options, text, thread_count, truth, whole
 
 
@@ -117,6 +117,7 @@ class ChartDrawer:
         """What a device did so far, in charts: device, drawn, compared, by_cpu, why."""
         return self._drawer.device_use
 
+    @named
     def __call__(self, series: Any, out: Any = None) -> Any:
         """Charts of `series`: float64 or float32 `[count, rows, columns]`, or `[count, rows]` where there is one column; of
         one series, `[rows, columns]` or `[rows]`, or a pandas table with columns of these names, one chart. In the host's
@@ -129,6 +130,8 @@ class ChartDrawer:
 
             series = drawn(series, self.columns, "series")
             series = series[:, 0] if self.columns == 1 else series
+        elif isinstance(series, (list, tuple)) and any(hasattr(one, "columns") and hasattr(one, "iloc") for one in series):
+            raise UsageError("usage", "it is a list of tables", "series", "draw them one by one, or stack their numbers")
         series = array_of(series, "series")
         one = len(series.shape) == (1 if self.columns == 1 else 2)
         if one:

@@ -65,14 +65,23 @@ def in_keywords(error, names):
         no, name = match.groups()
         return match.group() if name not in keywords else f"{keywords[name]}=False" if no else keywords[name]
 
+    def given(match):
+        name, value = match.groups()
+        return match.group() if name not in keywords else f"{keywords[name]}={value if value.isdigit() else repr(value)}"
+
     def said(text):
         text = re.sub(r"`?\bmillrace ([a-z]+(?: [a-z]+)?) --help`?", lambda match: f"help(millrace.{match[1].replace(' ', '.')})", text)
         text = re.sub(r"(?<![\w-])-o ([\w./-]+)", r"output='\1'", text)
         text = re.sub(r"(?<![\w-])-o\b", "output", text)
+        text = re.sub(r"(?<![\w-])--([a-z][a-z0-9-]*[a-z0-9]) ([\w/-]*[.:\d][\w./:-]*\b)", given, text)
         return re.sub(r"(?<![\w-])--(no-)?([a-z][a-z0-9-]*[a-z0-9])", word, text)
 
-    subject = said(error.subject)
-    return type(error)(error.code, said(error.what), keywords.get(subject, subject), said(error.remedy))
+    def unquoted(text):
+        # What stands between quotes is the caller's own.
+        return "".join(part if number % 2 else said(part) for number, part in enumerate(re.split(r"('[^']*')", text)))
+
+    subject = "output" if error.subject == "-o" else error.subject.removeprefix("--")
+    return type(error)(error.code, unquoted(error.what), keywords.get(subject, error.subject), unquoted(error.remedy))
 
 
 def refuse_unknown(given, known, function, kind="option"):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from millrace import _core
 from millrace._arrays import contiguous, image_array, is_one_image
-from millrace._errors import UsageError, named
+from millrace._errors import Error, UsageError, in_keywords, named
 from millrace._options import names, text, thread_count, truth, whole
 
 if TYPE_CHECKING:
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
 
 #: Of a row of join() and search().
 PAIR = [("i", "<u4"), ("j", "<u4"), ("distance", "u1")]
+
+
+@contextlib.contextmanager
+def _said_of_codes():
+    try:
+        yield
+    except Error as error:
+        raise in_keywords(error, [("memory", "memory"), ("radius", "radius")]) from None
 
 
 @functools.lru_cache(maxsize=16)
@@ -87,7 +96,8 @@ def join(codes: Any, radius: int, *, algorithm: str = "auto", threads: int = 0, 
     >>> millrace.join(np.array([0, 1, 255, 3], dtype=np.uint64), 1)["j"]
     array([1, 3], dtype=uint32)
     """
-    return _core.join(contiguous(codes, "codes"), whole(radius, "radius"), text(algorithm, "algorithm"), thread_count(threads),
+    with _said_of_codes():
+        return _core.join(contiguous(codes, "codes"), whole(radius, "radius"), text(algorithm, "algorithm"), thread_count(threads),
                       whole(memory, "memory", 0, 2**63 - 1)).view(PAIR)[:, 0]
 
 
@@ -101,7 +111,8 @@ def search(queries: Any, base: Any, radius: int, *, algorithm: str = "auto", thr
     >>> millrace.search(np.array([254], dtype=np.uint64), base, 1).tolist()
     [(0, 2, 1)]
     """
-    return _core.search(contiguous(queries, "queries"), contiguous(base, "base"), whole(radius, "radius"), text(algorithm, "algorithm"), thread_count(threads),
+    with _said_of_codes():
+        return _core.search(contiguous(queries, "queries"), contiguous(base, "base"), whole(radius, "radius"), text(algorithm, "algorithm"), thread_count(threads),
                       whole(memory, "memory", 0, 2**63 - 1)).view(PAIR)[:, 0]
 
 

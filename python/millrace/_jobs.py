@@ -17,6 +17,7 @@ from millrace._errors import Error, UsageError, in_keywords, refuse_unknown
 from millrace._options import is_truth, names, text, truth
 
 if TYPE_CHECKING:
+    import numpy
     import pandas
 
 #: Of a job's result the list that is a table, and for dedupe the lists in each of it.
@@ -35,8 +36,9 @@ def said_in_keywords(job):
     try:
         yield
     except Error as error:
-        names = [(option["name"], keyword_of(option["name"])) for option in described()[job]["options"]]
-        raise in_keywords(error, [*names, (described()[job]["argument_name"], "inputs")]) from None
+        # Those of other jobs too: a remedy may be there.
+        names = [(option["name"], keyword_of(option["name"])) for one in described().values() for option in one["options"]]
+        raise in_keywords(error, [*names, ("config", "config"), (described()[job]["argument_name"], "inputs")]) from None
 
 
 def keyword_of(option):
@@ -198,12 +200,13 @@ def run(job: str, inputs: Any = (), *, config: Any = None, progress: Any = None,
     for name, value in options.items():
         if value is not None:
             given.append((table[name]["name"], texts_of(name, value, table[name])))
+    config = None if config is None else encoded(config, "config")
     if config is not None and os.path.exists(config) and not os.path.isfile(config):
-        raise UsageError("usage", f"{config!r:.80} is no file", "config", "it is a YAML file of options")
+        raise UsageError("usage", f"{os.fsdecode(config)!r:.80} is no file", "config", "it is a YAML file of options")
     watch, end = _watcher(progress, job)
     try:
         with said_in_keywords(job):
-            left = _core.run_job(job, _paths(inputs, "inputs"), given, encoded(config, "config") if config is not None else b"", watch)
+            left = _core.run_job(job, _paths(inputs, "inputs"), given, config or b"", watch)
     finally:
         if end:
             end()
@@ -255,6 +258,18 @@ class FileHashes:
     `[files, bytes]` as millrace.hash() has them, zeros where there is an error: `codes["dhash"][usable]` are those that may be
     compared. `usable`, `width`, `height`, `bytes`, `quality`, `damage` (None, or what is wrong with a file that could be used
     all the same), and `exact`: any right decoder gives these pixels. `result` is the job's. Iterating gives a dict a file."""
+
+    result: JobResult
+    paths: list[str]
+    errors: list[str | None]
+    damage: list[Any]
+    codes: dict[str, numpy.ndarray]
+    usable: numpy.ndarray
+    width: numpy.ndarray
+    height: numpy.ndarray
+    bytes: numpy.ndarray
+    quality: numpy.ndarray
+    exact: numpy.ndarray
 
     def __init__(self, kinds, size, result):
         import numpy

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from millrace import _core
 from millrace._arrays import image_array, is_one_image
-from millrace._errors import UsageError, refuse_unknown
+from millrace._errors import UsageError, named, refuse_unknown
 from millrace._jobs import described, encoded, keyword_of, said_in_keywords, texts_of
 from millrace._options import truth
 
@@ -160,6 +160,8 @@ class Segmenter:
         refuse_unknown_option(options)
         self.options = {name: value for name, value in options.items() if value is not None}
         self.models = [model] if isinstance(model, (str, bytes, os.PathLike)) else model
+        if hasattr(self.models, "keys"):
+            raise UsageError("usage", f"it is a path or several, not {type(model).__name__}", "model", "")
         try:
             # Of where it was made: a process that it is sent to may be elsewhere.
             self.models = [os.path.abspath(os.fsdecode(one)) for one in self.models]
@@ -200,6 +202,7 @@ class Segmenter:
         """(height, width) of a window, in pixels."""
         return tuple(self._segmenter.window)
 
+    @named
     def __call__(self, images: Any, *, roi: Any = None, probability: bool = True) -> Any:
         """`images` is one image or several: uint8 `[height, width]`, gray, or `[height, width, 3]`, RGB, with any strides; NumPy
         arrays, tensors of torch on the CPU, pictures of Pillow, or whatever has DLPack or the buffer protocol, read where it

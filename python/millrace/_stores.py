@@ -59,9 +59,13 @@ class Store:
         self._owner, self._held, self._inherited, self._labels = None, None, [], None
         self.about = self._attributes()
         self.dtype = self.about["dtype"]
+        if self.dtype not in ("u8", "f32", "bit"):
+            raise Error("bad_data", f"it says that its charts are {self.dtype!r:.80}, which is none of u8, f32, bit", self.path, "")
         self.width, height = (int(side) for side in self.about["size"].split("x"))
         self.shape = (height, (self.width + 7) // 8 if self.dtype == "bit" else self.width, *((3,) if self.about["channels"] == "rgb" else ()))
         self.horizons = tuple(int(horizon) for horizon in self.about.get("labels", "").split(",") if horizon)
+        if any(horizon < 1 for horizon in self.horizons):
+            raise Error("bad_data", f"it says that labels are of {self.horizons} rows ahead", self.path, "")
         self.count = self._look()
         self._close()
 
@@ -208,7 +212,14 @@ class Zarr(Store):
         return _library("zarr", "zarr", self.path).open_group(self.path, mode="r")
 
     def _look(self):
-        return self._count_of(self.files["images"])
+        images = self.files["images"]
+        count = self._count_of(images)
+        # What is not there would be black.
+        each = (images.shards or images.chunks)[0]
+        for number in range(-(-count // each)):
+            if not os.path.exists(os.path.join(self.path, "images", "c", str(number), *["0"] * (len(images.shape) - 1))):
+                raise Error("bad_data", f"of its charts those from {number * each} on are not there", self.path, "the same render again draws them")
+        return count
 
     def _read_labels(self):
         return self.files["labels"]
@@ -376,9 +387,9 @@ def open_store(path):
         if os.path.isdir(path):
             if os.path.exists(os.path.join(path, "zarr.json")):
                 return Zarr(path)
-            if os.path.exists(os.path.join(path, "run.json")):
+            if os.path.isfile(os.path.join(path, "run.json")):
                 return _KINDS[_about(path)["store"]](path)
-        else:
+        elif os.path.isfile(path) or not os.path.exists(path):
             with open(path, "rb") as file:
                 if file.read(8) == b"\x89HDF\r\n\x1a\n":
                     return Hdf5(path)

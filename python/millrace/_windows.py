@@ -36,6 +36,9 @@ def drawn(values, columns, what):
     roles = _roles(columns)
     if hasattr(values, "columns") and hasattr(values, "iloc"):
         names = {str(name).lower(): place for place, name in enumerate(values.columns)}
+        twice = [role for role in roles if sum(str(name).lower() == role for name in values.columns) > 1]
+        if twice:
+            raise UsageError("usage", f"it has more than one column {twice[0]!r}", what, "whether letters are large or small does not matter")
         missing = [role for role in roles if role not in names]
         if missing:
             raise UsageError("usage", f"it has no column {missing[0]!r}", what, f"its columns are {', '.join(map(str, values.columns))}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from millrace import _charts, _core
 from millrace._arrays import aligned, wait_for_streams
-from millrace._errors import UsageError
+from millrace._errors import UsageError, refuse_unknown
 from millrace._options import real, set_options, whole
 
 OPTIONS = {name: _charts.OPTIONS[name] for name in ("threads", "device", "verify_device", "device_memory")}
@@ -119,15 +119,16 @@ def compare(groups: Mapping[str, Any], *, seed: int = 0, shuffles: int = 10_000,
         raise UsageError("usage", f"it is a dict of groups by their names, not {type(groups).__name__}", "groups", "")
     if len(groups) < 2:
         raise UsageError("usage", f"there are {len(groups)} groups, and two are compared", "groups", "")
+    refuse_unknown(measuring, [*OPTIONS, "seed", "shuffles", "replicates"], "millrace.latents.compare")
     measurer = Measurer(**measuring)
     rows, numbers, names = [], [], list(groups)
     for number, name in enumerate(names):
         latents = groups[name]
-        if hasattr(latents, "iloc"):
+        if hasattr(latents, "iloc") and hasattr(latents, "columns"):
             measured = latents.to_dict("records")
         elif hasattr(latents, "shape"):
             measured = [one.metrics for one in measurer.all(latents)]
-        elif not hasattr(latents, "__iter__") or isinstance(latents, (str, bytes)):
+        elif not hasattr(latents, "__iter__") or isinstance(latents, (str, bytes, dict, Measured)):
             raise UsageError("usage", f"it is a list of latents or of their metrics, not {type(latents).__name__}", f"groups[{name!r}]", "")
         else:
             measured = [one if isinstance(one, dict) else (one if isinstance(one, Measured) else measurer(one)).metrics for one in latents]
@@ -136,7 +137,7 @@ def compare(groups: Mapping[str, Any], *, seed: int = 0, shuffles: int = 10_000,
         rows += measured
         numbers += [number] * len(measured)
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    values = numpy.array([[real(row.get(column, numpy.nan), str(column)) for column in columns] for row in rows], dtype=numpy.float64)
+    values = numpy.array([[real(numpy.nan if row.get(column) is None else row[column], str(column)) for column in columns] for row in rows], dtype=numpy.float64)
     found = _core.compare(values.reshape(len(rows), len(columns)), numbers, whole(seed, "seed", 0, 2**64 - 1), whole(shuffles, "shuffles", 0, 2**32 - 1),
                           whole(replicates, "replicates", 0, 2**32 - 1), measurer.options["threads"])
     out = Differences()
@@ -149,6 +150,9 @@ def compare(groups: Mapping[str, Any], *, seed: int = 0, shuffles: int = 10_000,
 
 class _Job(types.ModuleType):
     """This module, which is the job `latents` as well."""
+
+    def __reduce__(self):
+        return _module, ()
 
     def _function(self):
         from millrace import _jobs
@@ -167,6 +171,10 @@ class _Job(types.ModuleType):
 
     def __call__(self, *inputs, **options):
         return self._function()(*inputs, **options)
+
+
+def _module():
+    return sys.modules[__name__]
 
 
 sys.modules[__name__].__class__ = _Job

@@ -71,13 +71,13 @@ JobResult run_job(const JobRequest& request, const JobWatch& watch) {
   Settings& settings = runner.settings();
   if (!request.config.empty()) settings.apply_file(request.config);
   settings.apply_environment([](const char* name) { return std::getenv(name); });
-  for (const auto& [name, values] : request.options) {
-    if (name != "json" && values == std::vector<std::string>{"-"})
-      throw Failure(ErrorCode::usage, "standard output is the caller's", name, "name a file");
-    settings.apply_flag(name, values);
-  }
-  // The result has it, and standard output is the caller's.
+  for (const auto& [name, values] : request.options) settings.apply_flag(name, values);
+  // The result has it.
   if (runner.running().json == "-") settings.apply_flag("json", {""});
+  for (const Settings::Entry& entry : settings.entries()) {
+    if (entry.value_name.starts_with("FILE") && entry.text() == "-")
+      throw Failure(ErrorCode::usage, "standard output is the caller's", entry.name, "name a file");
+  }
   const Job::Arguments arguments = runner.job().arguments();
   if (request.arguments.empty() && arguments.required)
     throw Failure(ErrorCode::usage, "it is missing", arguments.name, arguments.help);

@@ -73,6 +73,17 @@ def test_series_are_whatever_holds_numbers():
     assert np.array_equal(candles(table[table.columns[::-1]]), candles(PRICES))
     with pytest.raises(millrace.UsageError, match="low"):
         candles(table.drop(columns="Low"))
+    masked = np.ma.masked_array(PRICES[:, :4], mask=False, shrink=False)
+    masked[2] = np.ma.masked
+    plain = millrace.ChartDrawer(style="candle", rows=60, width=400, height=300)
+    expected = plain(masked)
+    assert not np.array_equal(plain(PRICES[:, :4].copy()), expected)
+    for same in ([*masked], (masked,), [[*masked]]):
+        assert np.array_equal(np.squeeze(plain(same)), expected)
+    with pytest.raises(millrace.UsageError, match="list of tables"):
+        candles([table])
+    with pytest.raises(millrace.UsageError, match="more than one column 'close'"):
+        drawer(table.assign(close=1.0))
     for wrong in ("prices", {"Close": closes}, [[1.0, 2.0], [1.0]], None, closes.astype(object), closes.astype(str)):
         with pytest.raises(millrace.UsageError, match="series"):
             drawer(wrong)

@@ -167,6 +167,9 @@ def test_standard_output_is_the_callers(photos):
            f"assert len(millrace.hash_files({str(photos)!r})) == 8"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=dict(ENVIRONMENT, MILLRACE_PLAN="false"))
     assert done.returncode == 0 and not done.stdout, done
+    for name in ("MILLRACE_CSV", "MILLRACE_REPORT"):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=dict(ENVIRONMENT, **{name: "-"}))
+        assert done.returncode != 0 and not done.stdout and b"standard output is the caller's" in done.stderr, done
     # And what is said elsewhere does not make of hashes a plan.
     done = subprocess.run([sys.executable, "-c", code.rpartition("\n")[0].split("\n")[0] + "\n" + code.rpartition("\n")[2]],
                           capture_output=True, env=dict(ENVIRONMENT, MILLRACE_PLAN="true"))
@@ -187,6 +190,9 @@ def test_standard_output_is_the_callers(photos):
     (lambda: millrace.run("doctor"), ["there is no job 'doctor'; there are "]),
     (lambda: millrace.dedupe(".", config="/"), ["config: '/' is no file"]),
     (lambda: millrace.ChartDrawer(style="jkx", rows=20, width=100), ["width"]),
+    (lambda: millrace.run("join", "codes.npy"), ["radius", "for example radius=5"]),
+    (lambda: millrace.latents.compare({"a": [], "b": []}, shuffle=3), ["did you mean 'shuffles'?"]),
+    (lambda: millrace.ChartDrawer(rows=5)(np.zeros(5), ouut=1), ["did you mean 'out'?"]),
     (lambda: millrace.hash(np.zeros((9, 9), np.uint8), hash_size=8), ["millrace.hash: there is no option 'hash_size'; did you mean 'size'?"]),
     (lambda: millrace.join(np.zeros(3, np.uint64), 1, radious=3), ["did you mean 'radius'?"]),
 ])
@@ -195,6 +201,16 @@ def test_errors_speak_of_keywords(call, words):
         call()
     assert all(word in str(error.value) for word in words), error.value
     assert "--" not in str(error.value) and "-o " not in str(error.value), error.value
+
+
+def test_what_a_caller_said_stays_as_it_was_said(tmp_path):
+    """Names of files that look like options are names."""
+    for name in ("--window.csv", "x -o y.csv"):
+        with pytest.raises(millrace.Error) as error:
+            millrace.render(tmp_path / name, window=20, output=tmp_path / "out.h5")
+        assert error.value.subject == str(tmp_path / name)
+    with pytest.raises(millrace.UsageError, match="'--size' is not one of"):
+        millrace.ChartDrawer(style="--size")
 
 
 def test_what_helps_says_all_options():

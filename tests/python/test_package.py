@@ -26,7 +26,8 @@ def test_all_that_it_lists_is_there():
     assert not [name for name in millrace.__all__ if f" {name}\n" not in stub and f"def {name}(" not in stub and f"{name}: _" not in stub]
     with pytest.raises(AttributeError, match="dedup"):
         millrace.dedup  # noqa: B018
-    assert pickle.loads(pickle.dumps(millrace.render)) is millrace.render
+    for job in (millrace.render, millrace.latents):
+        assert pickle.loads(pickle.dumps(job)) is job
 
 
 def test_whole_jobs_have_words_for_help():
@@ -53,6 +54,7 @@ share: float = millrace.latents.measure(np.zeros((4, 3, 8, 8))).metrics["spatial
 millrace.latents.compare({"a": [], "b": []}, shuffles=10).to_pandas()
 mask = millrace.Segmenter("m.onnx", overlap=0.5)(codes).mask
 pairs: np.ndarray = millrace.join(codes, 3)
+wide: np.ndarray = millrace.hash_files(["photos"]).width
 """
 WRONG = ["one: int = millrace.hash(codes)", "millrace.dedupe('photos', no_such=1)", "millrace.dedupe.apply(['a', 'b'])", "millrace.latents('folder', seed={1})",
          "millrace.join(codes, 'near')", "millrace.same_picture(codes, codes).likeness"]

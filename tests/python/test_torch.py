@@ -228,6 +228,14 @@ def test_wrong_stores(stores, tmp_path):
             with pytest.raises(millrace.Error) as error:
                 Charts(forged)
             assert error.value.code == "bad_data" and str(forged) in error.value.subject
+    subprocess.run(["cp", "-r", stores("zarr"), tmp_path / "zarr-in-part"], check=True)
+    sorted((tmp_path / "zarr-in-part/images/c").iterdir())[-1].rename(tmp_path / "elsewhere")
+    with pytest.raises(millrace.Error, match="are not there") as error:
+        Charts(tmp_path / "zarr-in-part")
+    assert error.value.code == "bad_data", "what a Zarr array lacks is zero, which is black"
+    os.mkfifo(tmp_path / "pipe.h5")
+    with pytest.raises(millrace.UsageError, match="no store of charts"):
+        Charts(tmp_path / "pipe.h5")
     for damage, kind in (("00001.tar", "webdataset"), ("images.npy", "npy"), ("sequences.npy", "png"), ("run.json", "npy")):
         broken = tmp_path / f"{kind}-{damage}"
         subprocess.run(["cp", "-r", stores(kind), broken], check=True)

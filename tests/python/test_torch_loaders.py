@@ -339,4 +339,4 @@ for batch in (DataLoader(charts, batch_size=64, num_workers=int(sys.argv[1])) if
 @pytest.mark.parametrize("workers", ["0", "2", "all"])
 def test_ctrl_c_ends_it(workers):
     rc, printed, said, _ = interrupted(INTERRUPTED, workers, after=1.0)
-    assert rc == -signal.SIGINT and printed == "" and "KeyboardInterrupt" in said
+    assert rc == -signal.SIGINT and printed == "" and "KeyboardInterrupt" in said, said
