@@ -12,6 +12,7 @@
 
 #include "millrace/array.h"
 #include "millrace/cancel.h"
+#include "millrace/error.h"
 #include "millrace/export.h"
 
 namespace millrace {

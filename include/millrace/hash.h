@@ -15,6 +15,7 @@
 
 #include "millrace/array.h"
 #include "millrace/cancel.h"
+#include "millrace/error.h"
 #include "millrace/export.h"
 
 namespace millrace {

@@ -17,6 +17,7 @@
 
 #include "millrace/array.h"
 #include "millrace/cancel.h"
+#include "millrace/error.h"
 #include "millrace/export.h"
 
 namespace millrace {
@@ -76,7 +77,7 @@ class MILLRACE_API LatentMeasurer {
   // (MemoryKind::device, and in `device` CUDA's number of it), as cudaMalloc and PyTorch allocate it: in this process's
   // primary context, at a multiple of the numbers' size, and with nothing under way in it. Throws Failure(usage) that
   // names type and shape, or says what is wrong with the memory; Failure(cancelled) where `cancel` says so, which is
-  // looked at between planes of a latent, on a device between latents.
+  // looked at between channels and planes of a latent, on a device between latents.
   LatentMeasures measure(const ArrayView& latent, const CancelToken* cancel = nullptr);
   // The same of each of [latents, channels, frames, height, width], on all threads. A device measures as many at once
   // as fit: one by one they are far slower there.

@@ -54,7 +54,8 @@ UnderWay::UnderWay() {
 }
 UnderWay::~UnderWay() {
   const std::lock_guard lock(calls().mutex);
-  calls().under_way.erase(this);
+  // In a child it stays: of its work nothing has come along.
+  if (calls().process == ::getpid()) calls().under_way.erase(this);
   calls().changed.notify_all();
 }
 
@@ -121,7 +122,7 @@ void interruptible(const std::function<void(const CancelToken&)>& work, const st
 }
 
 void interruptible(std::uint64_t bytes, const std::function<void(const CancelToken&)>& work) {
-  constexpr std::uint64_t kFew = 8 << 20;
+  constexpr std::uint64_t kFew = 512 << 10;
   if (bytes > kFew) return interruptible(work);
   const UnderWay call;
   nb::gil_scoped_release release;

@@ -35,8 +35,8 @@ void end_calls();
 // times a second. What either throws cancels the work, which is waited for.
 void interruptible(const std::function<void(const CancelToken&)>& work, const std::function<void()>& meanwhile = {});
 
-// The same, of work that reads and writes so many bytes: where they are few, on this thread, in some hundredths of a
-// second.
+// The same, of work like reading and writing so many bytes of images: where they are few, on this thread, in some
+// hundredths of a second.
 void interruptible(std::uint64_t bytes, const std::function<void(const CancelToken&)>& work);
 
 // Once more where this process is a child of fork(): what the parent's object holds is not to be touched here. Called

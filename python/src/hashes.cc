@@ -3,7 +3,9 @@
 
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "arrays.h"
@@ -37,8 +39,10 @@ class Hasher {
     for (std::size_t k = 0; k < hasher.kinds(); ++k) codes.emplace_back(views.size() * hasher.bytes(k));
     std::vector<std::uint8_t*> places;
     for (std::vector<std::uint8_t>& own : codes) places.push_back(own.data());
+    // The smallest takes a millisecond where codes are long.
+    constexpr std::uint64_t kOfEach = 32 << 10;
     std::uint64_t bytes = 0;
-    for (const ArrayView& view : views) bytes += bytes_of(view);
+    for (const ArrayView& view : views) bytes += kOfEach + bytes_of(view);
     interruptible(bytes, [&](const CancelToken& cancel) { hasher.hash(views, places, &cancel); });
     nb::list out;
     for (std::size_t k = 0; k < codes.size(); ++k) {
@@ -58,6 +62,7 @@ class PackedPairs {
   void add(std::span<const CodePair> block, std::uint64_t all) {
     try {
       // Left as it is: what is not touched costs nothing.
+      if (all > std::numeric_limits<std::size_t>::max() / kPairBytes) throw std::bad_alloc();
       if (!bytes_) bytes_.reset(new std::uint8_t[all * kPairBytes]);
     } catch (const std::exception&) {
       throw Failure(

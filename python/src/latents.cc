@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <limits>
 #include <mutex>
 
 #include "arrays.h"
@@ -37,7 +38,7 @@ class Measurer {
     const Held array = held(latent, "latent");
     Shared& shared = measurer_.get();
     LatentMeasures out;
-    interruptible(bytes_of(array.view), [&](const CancelToken& cancel) {
+    interruptible(shared.cost(bytes_of(array.view), 1), [&](const CancelToken& cancel) {
       const auto lock = shared.turn(cancel);
       out = shared.measurer.measure(array.view, &cancel);
     });
@@ -48,7 +49,8 @@ class Measurer {
     const Held array = held(latents, "latents");
     Shared& shared = measurer_.get();
     std::vector<LatentMeasures> measured;
-    interruptible(bytes_of(array.view), [&](const CancelToken& cancel) {
+    const std::size_t count = array.view.shape.empty() ? 0 : static_cast<std::size_t>(array.view.shape.front());
+    interruptible(shared.cost(bytes_of(array.view), count), [&](const CancelToken& cancel) {
       const auto lock = shared.turn(cancel);
       measured = shared.measurer.measure_all(array.view, &cancel);
     });
@@ -58,14 +60,23 @@ class Measurer {
   }
   LatentDeviceUse device_use() {
     Shared& shared = measurer_.get();
-    nb::gil_scoped_release release;
-    const std::lock_guard lock(shared.mutex);
-    return shared.measurer.device_use();
+    LatentDeviceUse out;
+    interruptible(shared.cost(0, 0), [&](const CancelToken& cancel) {
+      const auto lock = shared.turn(cancel);
+      out = shared.measurer.device_use();
+    });
+    return out;
   }
 
  private:
   struct Shared {
     explicit Shared(const LatentOptions& options) : measurer(options) {}
+    // As interruptible() asks for it: waiting for another thread's call may take as long as that.
+    std::uint64_t cost(std::uint64_t bytes, std::size_t latents) {
+      constexpr std::uint64_t kOfEach = 32 << 10;
+      const std::unique_lock idle(mutex, std::try_to_lock);
+      return idle ? bytes + kOfEach * latents : std::numeric_limits<std::uint64_t>::max();
+    }
     // As long as another thread's call has it.
     std::unique_lock<std::timed_mutex> turn(const CancelToken& cancel) {
       std::unique_lock lock(mutex, std::defer_lock);

@@ -2,8 +2,8 @@
 // Leaves: what a backend is to the program: functions and plain structures.
 // Never: lets an exception, or a type of a library, through; includes anything but sizes of integers.
 //
-// Whatever can fail gives null, or a text that is given back by free_text(). No function but free_text() may
-// be called on one request from two threads at once.
+// Whatever can fail gives null, or a text that is given back by free_text(). No function but free_text() and
+// cancel() may be called on one request from two threads at once.
 #pragma once
 
 #include <cstddef>

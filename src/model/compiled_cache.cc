@@ -13,6 +13,7 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/device/cpu/machine.h"
+#include "src/io/file/atomic_file.h"
 #include "src/io/file/own.h"
 #include "src/io/file/reader.h"
 
@@ -97,7 +98,14 @@ Outcome<CacheTurn> CacheTurn::wait(const std::string& folder, std::chrono::milli
 }
 
 void CacheTurn::done() const {
-  // Where it cannot be made the next one compiles anew.
+  // It says that all lies on the disk, also behind a power cut; where it is not made the next one compiles anew.
+  try {
+    for (const auto& entry : fs::recursive_directory_iterator(folder_))
+      if (entry.is_regular_file() && !entry.is_symlink()) sync_file(entry.path());
+  } catch (const std::exception&) {
+    return;
+  }
+  sync_folder(folder_);
   const Descriptor whole(::open(path_in(folder_, kWhole).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
 

@@ -84,7 +84,7 @@ class Ensemble {
   void go_on();
   Session::Memory measure();
 
-  // `input` and `out` stay as they are until `done`, which is called once, on a thread of the backend.
+  // `input` and `out` stay as they are until `done`, which is called once, as Session::Done has it.
   void submit(const float* input, Prediction& out, Session::Done done);
 
  private:

@@ -42,7 +42,8 @@ struct Output {
 
 class Session {
  public:
-  // Called once for each that was submitted, on a thread of the backend: with nothing, or what went wrong.
+  // Called once for each that was submitted, with nothing or what went wrong: on a thread of the backend; where it was
+  // interrupted, also on the thread of interrupt(), or of submit() before that returns.
   using Done = std::function<void(const Error* error)>;
   // Submits one, and waits until it is done. Throws what went wrong.
   static void wait_for(const std::function<void(Done)>& submit);

@@ -33,6 +33,7 @@ except KeyboardInterrupt:
     # Memory that is only read, or never reached, is none.
     "millrace.ChartDrawer(rows=1000, width=224, height=224)(np.zeros((100_000, 1000)))",
     "millrace.hash(np.broadcast_to(codes[:1_125_000].view(np.uint8).reshape(1500, 2000, 3), (4000, 1500, 2000, 3)), ['phash', 'pdq', 'colorhash'])",
+    "millrace.hash([np.zeros((8, 8), np.uint8)] * 60_000, ['phash', 'whash'], size=64)",
     "millrace.latents.measure(np.zeros((128, 400, 256, 256), np.float16))",
     "millrace.latents.Measurer().all(np.zeros((300, 16, 21, 128, 128), np.float16))",
     "millrace.latents.compare({'a': [{'m': float(k), **{str(i): float(k * i % 7) for i in range(60)}} for k in range(300)], "

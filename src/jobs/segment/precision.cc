@@ -64,10 +64,11 @@ void take_windows(const Options& options, const Setup& setup, const Input& input
 
 // Of each window and head its labels.
 std::vector<std::vector<std::vector<std::uint8_t>>> labels_of(model::Ensemble& ensemble, const Sample& sample,
-                                                              std::size_t pixels) {
+                                                              std::size_t pixels, const RunContext& context) {
   std::vector<std::vector<std::vector<std::uint8_t>>> out;
   const std::vector<float> ones(pixels, 1.0F);
   for (const Buffer<float>& window : sample) {
+    context.throw_if_cancelled();
     model::Prediction prediction;
     model::Session::wait_for(
         [&](model::Session::Done done) { ensemble.submit(window.data(), prediction, std::move(done)); });
@@ -144,14 +145,14 @@ Agreement agree(const Options& options, Setup& setup, const Inputs& inputs, RunC
         out.why = "there is no window to compare masks of";
         return out;
       }
-      exact = labels_of(ensemble, sample, pixels);
+      exact = labels_of(ensemble, sample, pixels, context);
       continue;
     }
     if (ensemble.session(0).precision() != "bf16") {
       out.why = "this CPU has no bf16";
       return out;
     }
-    const auto rounded = labels_of(ensemble, sample, pixels);
+    const auto rounded = labels_of(ensemble, sample, pixels, context);
     for (std::size_t k = 0; k < sample.size(); ++k)
       for (std::size_t h = 0; h < dice.size(); ++h) dice[h].add(exact[k][h], rounded[k][h]);
   }
