@@ -26,8 +26,8 @@ struct JoinOptions {
   int radius = 0;                  // in bits, from 0 to one less than a code has
   std::string algorithm = "auto";  // auto; brute or index: the same pairs sooner or later
   int threads = 0;                 // 0 or less: one a core that this process may run on
-  std::uint64_t memory =
-      0;  // the most to work in, in bytes, beside the codes and what the sink keeps; 0: 60 % of what is available
+  // The most to work in, in bytes, beside the codes and what the sink keeps; 0: 60 % of what is available.
+  std::uint64_t memory = 0;
   const CancelToken* cancel = nullptr;  // looked at until the call returns
 };
 

@@ -24,6 +24,11 @@ def unmasked(array, name="array"):
     return array.filled(numpy.nan) if array.dtype.kind == "f" else array.data
 
 
+def is_table(value):
+    """Of pandas, or like one of its."""
+    return hasattr(value, "columns") and hasattr(value, "iloc")
+
+
 def array_of(value, name):
     """As it is, where it can be handed on; lists, pandas' columns and other things that NumPy reads as NumPy's."""
     if hasattr(value, "__dlpack__"):

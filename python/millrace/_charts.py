@@ -6,10 +6,9 @@ import contextlib
 from typing import Any
 
 from millrace import _core
-from millrace._arrays import array_of, array_to_fill, contiguous, wait_for_streams
+from millrace._arrays import array_of, array_to_fill, contiguous, is_table, wait_for_streams
 from millrace._errors import Error, UsageError, in_keywords, named
-from millrace._options import real, set_options, text, thread_count, truth, whole
-
+from millrace._options import real, set_options, shown, text, thread_count, truth, whole
 
 # What messages of the command call them.
 _KEYWORDS = [("size", "width or height"), ("window", "rows"), ("ma", "average"), ("images", "out"), *((name.replace("_", "-"), name) for name in (
@@ -29,10 +28,6 @@ def _colour(value, name):
     return value if isinstance(value, str) else str(whole(value, name, 0, 255))
 
 
-def _maybe(value, name):
-    return None if value is None else truth(value, name)
-
-
 #: By name what is meant where nothing is said, and what checks it.
 OPTIONS = {
     "style": ("line", text),
@@ -47,7 +42,7 @@ OPTIONS = {
     "falling": ("auto", _colour),
     "channels": ("auto", text),
     "dtype": ("u8", text),
-    "volume": (None, _maybe),
+    "volume": (None, truth),
     "average": (-1, lambda value, name: whole(value, name, -1)),
     "threads": (0, thread_count),
     "device": ("auto", text),
@@ -84,8 +79,7 @@ class ChartDrawer:
         return _drawer_of, (self.options,)
 
     def __repr__(self):
-        changed = ", ".join(f"{name}={value!r}" for name, value in self.options.items() if value != OPTIONS[name][0])
-        return f"millrace.ChartDrawer({changed})"
+        return shown("millrace.ChartDrawer", self.options, OPTIONS)
 
     @property
     def rows(self) -> int:
@@ -121,16 +115,17 @@ class ChartDrawer:
     def __call__(self, series: Any, out: Any = None) -> Any:
         """Charts of `series`: float64 or float32 `[count, rows, columns]`, or `[count, rows]` where there is one column; of
         one series, `[rows, columns]` or `[rows]`, or a pandas table with columns of these names, one chart. In the host's
-        memory or a CUDA device's, read where it lies unless there are gaps between its numbers; rows above `rows` come first and lie before the chart, at most `history` of them. NaN is a gap.
+        memory or a CUDA device's, read where it lies unless there are gaps between its numbers; rows above `rows` come first
+        and lie before the chart, at most `history` of them. NaN is a gap.
 
         Returns uint8 (or float32) `[count, *image_shape]` as NumPy, or `out`, which is such an array, writable, anywhere.
         """
-        if hasattr(series, "columns") and hasattr(series, "iloc"):
+        if is_table(series):
             from millrace._windows import drawn
 
             series = drawn(series, self.columns, "series")
             series = series[:, 0] if self.columns == 1 else series
-        elif isinstance(series, (list, tuple)) and any(hasattr(one, "columns") and hasattr(one, "iloc") for one in series):
+        elif isinstance(series, (list, tuple)) and any(map(is_table, series)):
             raise UsageError("usage", "it is a list of tables", "series", "draw them one by one, or stack their numbers")
         series = array_of(series, "series")
         one = len(series.shape) == (1 if self.columns == 1 else 2)

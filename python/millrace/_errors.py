@@ -46,12 +46,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def named(function: _Function) -> _Function:
     """A function whose keyword arguments are refused as options are, with the nearest name."""
     code = function.__code__
-    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    known = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name != "self"]
+    names = frozenset(known)
 
     @functools.wraps(function)
     def call(*arguments, **options):
-        if not options.keys() <= set(known):
-            refuse_unknown(options, [name for name in known if name != "self"], f"{function.__module__.replace('._hashes', '')}.{function.__qualname__}")
+        if not options.keys() <= names:
+            refuse_unknown(options, known, f"{function.__module__.replace('._hashes', '')}.{function.__qualname__}")
         return function(*arguments, **options)
 
     return cast(_Function, call)
@@ -67,7 +68,7 @@ def in_keywords(error, names):
 
     def given(match):
         name, value = match.groups()
-        return match.group() if name not in keywords else f"{keywords[name]}={value if value.isdigit() else repr(value)}"
+        return match.group() if not keywords.get(name, "").isidentifier() else f"{keywords[name]}={value if value.isdigit() else repr(value)}"
 
     def said(text):
         text = re.sub(r"`?\bmillrace ([a-z]+(?: [a-z]+)?) --help`?", lambda match: f"help(millrace.{match[1].replace(' ', '.')})", text)

@@ -306,7 +306,8 @@ class FileHashes:
         import pandas
 
         columns = ["path", *self.codes, "width", "height", "bytes", "quality", "exact", "damaged", "error"]
-        return pandas.DataFrame(list(self), columns=[*columns, *({name for row in self._rows for name in row} - {*columns, "path_base64"})])
+        others = dict.fromkeys(name for row in self._rows for name in row if name not in (*columns, "path_base64"))
+        return pandas.DataFrame(list(self), columns=[*columns, *others])
 
 
 def _path_of(row):

@@ -52,6 +52,11 @@ def names(value, name):
     return [text(one, name) for one in listed]
 
 
+def shown(name, options, kinds):
+    """An object of these options as it would be made: those that are not as they are where nothing is said."""
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in options.items() if value != kinds[key][0])})"
+
+
 def set_options(made, kinds, given, function):
     """Sets members of `made`, of whose names `kinds` says (default, check), and returns all values."""
     refuse_unknown(given, kinds, function)

@@ -2,7 +2,7 @@
 
 import numpy
 
-from millrace._arrays import unmasked
+from millrace._arrays import is_table, unmasked
 from millrace._errors import UsageError
 from millrace._options import whole
 
@@ -21,7 +21,7 @@ def _series_of(source):
     """(names, or None; arrays) of one series, several, or several by name."""
     if hasattr(source, "items") and not hasattr(source, "dtypes") and not hasattr(source, "dtype"):
         return [str(name) for name in source], list(source.values())
-    if hasattr(source, "columns") and hasattr(source, "iloc"):
+    if is_table(source):
         for column in source.columns:
             if str(column).lower() in ("symbol", "ticker") and source[column].nunique() > 1:
                 raise UsageError("usage", f"its column {column!r} has {source[column].nunique()} of them, and a table is one series", "series",
@@ -34,7 +34,7 @@ def _series_of(source):
 def drawn(values, columns, what):
     """Of `[rows]` or `[rows, 4 or 5]`, or of a pandas table by its columns' names, what is drawn: `[rows, columns]`."""
     roles = _roles(columns)
-    if hasattr(values, "columns") and hasattr(values, "iloc"):
+    if is_table(values):
         names = {str(name).lower(): place for place, name in enumerate(values.columns)}
         twice = [role for role in roles if sum(str(name).lower() == role for name in values.columns) > 1]
         if twice:

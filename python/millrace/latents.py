@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from millrace import _charts, _core
-from millrace._arrays import aligned, wait_for_streams
+from millrace._arrays import aligned, is_table, wait_for_streams
 from millrace._errors import UsageError, refuse_unknown
-from millrace._options import real, set_options, whole
+from millrace._options import real, set_options, shown, whole
 
 OPTIONS = {name: _charts.OPTIONS[name] for name in ("threads", "device", "verify_device", "device_memory")}
-
 
 if TYPE_CHECKING:
     import numpy
@@ -57,10 +56,8 @@ class Measurer:
         wait_for_streams(latents)
         return [Measured(**one) for one in self._measurer.measure_all(aligned(latents, "latents"))]
 
-
     def __repr__(self):
-        changed = ", ".join(f"{name}={value!r}" for name, value in self.options.items() if value != OPTIONS[name][0])
-        return f"millrace.latents.Measurer({changed})"
+        return shown("millrace.latents.Measurer", self.options, OPTIONS)
 
     @property
     def device_use(self) -> dict[str, Any]:
@@ -98,8 +95,8 @@ def compare(groups: Mapping[str, Any], *, seed: int = 0, shuffles: int = 10_000,
     """How groups of latents differ in each metric, and how probable that is where nothing does.
 
     `groups` is a dict: by name the group's latents, a list of arrays as measure() takes them or one array of all of them; or
-    a list of what measure() gave, of dicts of metrics, or a table of them, where they were measured before. A latent is one row of the tests: of
-    several steps of one video hand in one, or their means. `measuring` are the options of Measurer.
+    a list of what measure() gave, of dicts of metrics, or a table of them, where they were measured before. A latent is one
+    row of the tests: of several steps of one video hand in one, or their means. `measuring` are the options of Measurer.
 
     Returns a list of dicts, by pair of groups, then by metric: first, second, metric, count, mean, deviation, Welch's t,
     degrees_of_freedom, p and interval, cohens_d, hedges_g, u and p_mann_whitney, p_permutation, p corrected for all of them
@@ -124,7 +121,7 @@ def compare(groups: Mapping[str, Any], *, seed: int = 0, shuffles: int = 10_000,
     rows, numbers, names = [], [], list(groups)
     for number, name in enumerate(names):
         latents = groups[name]
-        if hasattr(latents, "iloc") and hasattr(latents, "columns"):
+        if is_table(latents):
             measured = latents.to_dict("records")
         elif hasattr(latents, "shape"):
             measured = [one.metrics for one in measurer.all(latents)]

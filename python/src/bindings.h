@@ -4,6 +4,9 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
 
 namespace millrace::python {
 
@@ -12,5 +15,17 @@ void bind_hashes(nanobind::module_& m);
 void bind_charts(nanobind::module_& m);
 void bind_latents(nanobind::module_& m);
 void bind_segment(nanobind::module_& m);
+
+// What devices did, to so many items; `done` is the word for it, as "drawn".
+template <typename Use>
+nanobind::dict dict_of(const Use& use, const char* done, std::uint64_t items) {
+  nanobind::dict out;
+  out["device"] = use.device;
+  out[done] = items;
+  out["compared"] = use.compared;
+  out["by_cpu"] = use.by_cpu;
+  out["why"] = use.why;
+  return out;
+}
 
 }  // namespace millrace::python

@@ -26,6 +26,13 @@ class Drawer {
   explicit Drawer(const ChartOptions& options) : drawer_([options] { return new ChartDrawer(options); }) {}
 
   ChartDrawer& get() { return drawer_.get(); }
+  // Waits for a draw of another thread, which may want Python's lock to end.
+  DeviceUse device_use() {
+    const ChartDrawer& drawer = drawer_.get();
+    const UnderWay call;
+    nb::gil_scoped_release release;
+    return drawer.device_use();
+  }
 
   void draw(const nb::object& series, const nb::object& images) {
     const Held from = held(series, "series"), to = held_for_writing(images, "out");
@@ -72,14 +79,8 @@ void bind_charts(nb::module_& m) {
       .def_prop_ro("image_type", [](Drawer& d) { return millrace::name_of(d.get().image_type()); })
       .def_prop_ro("device_use",
                    [](Drawer& d) {
-                     const DeviceUse use = d.get().device_use();
-                     nb::dict out;
-                     out["device"] = use.device;
-                     out["drawn"] = use.drawn;
-                     out["compared"] = use.compared;
-                     out["by_cpu"] = use.by_cpu;
-                     out["why"] = use.why;
-                     return out;
+                     const DeviceUse use = d.device_use();
+                     return dict_of(use, "drawn", use.drawn);
                    })
       .def("draw", &Drawer::draw, nb::arg("series"), nb::arg("out"));
 }

@@ -65,10 +65,8 @@ class PackedPairs {
       if (all > std::numeric_limits<std::size_t>::max() / kPairBytes) throw std::bad_alloc();
       if (!bytes_) bytes_.reset(new std::uint8_t[all * kPairBytes]);
     } catch (const std::exception&) {
-      throw Failure(
-          ErrorCode::out_of_memory,
-          std::to_string(all) + " pairs take " + std::to_string(all * kPairBytes) + " bytes, which are not there",
-          "radius", "use a smaller one; `millrace join` writes pairs to a file");
+      throw Failure(ErrorCode::out_of_memory, "there is no memory for " + std::to_string(all) + " pairs of 9 bytes",
+                    "radius", "use a smaller one; `millrace join` writes pairs to a file");
     }
     std::uint8_t* to = bytes_.get() + filled_;
     for (const CodePair& pair : block) {
@@ -115,7 +113,7 @@ nb::object search(const nb::object& queries, const nb::object& base, int radius,
 nb::tuple same(const nb::object& a, const nb::object& b, bool orientations) {
   const Held first = held(a, "a"), second = held(b, "b");
   PictureComparison out;
-  interruptible([&](const CancelToken&) { out = same_picture(first.view, second.view, orientations); });
+  interruptible(0, [&](const CancelToken&) { out = same_picture(first.view, second.view, orientations); });
   return nb::make_tuple(out.kind, out.score, out.turned);
 }
 

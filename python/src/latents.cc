@@ -140,14 +140,8 @@ void bind_latents(nb::module_& m) {
       .def("measure", &Measurer::measure, nb::arg("latent"))
       .def("measure_all", &Measurer::measure_all, nb::arg("latents"))
       .def_prop_ro("device_use", [](Measurer& m) {
-        const LatentDeviceUse use = m.device_use();
-        nb::dict out;
-        out["device"] = use.device;
-        out["measured"] = use.measured;
-        out["compared"] = use.compared;
-        out["by_cpu"] = use.by_cpu;
-        out["why"] = use.why;
-        return out;
+        const auto use = m.device_use();
+        return dict_of(use, "measured", use.measured);
       });
   m.def("compare", compare, nb::arg("values"), nb::arg("groups"), nb::arg("seed"), nb::arg("shuffles"),
         nb::arg("replicates"), nb::arg("threads"));

@@ -56,7 +56,7 @@ class Ensemble {
     Flips flips = Flips::none;
     FlipMean mean = FlipMean::probability;
     std::string cache;                    // as SessionOptions has it
-    const CancelToken* cancel = nullptr;  // likewise
+    const CancelToken* cancel = nullptr;  // likewise: looked at while it is made
   };
 
   // All of them take windows of one size, and give the same: Failure(unsupported) that says which does not. Their heads

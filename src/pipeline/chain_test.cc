@@ -9,31 +9,12 @@
 #include <thread>
 #include <vector>
 
+#include "src/pipeline/chain_for_test.h"
+
 namespace millrace {
 namespace {
 
-struct JobSetup {
-  explicit JobSetup(int threads, Bytes limit = 64_MiB) : executor(threads, &cancel), budget(limit) {}
-  CancelToken cancel;
-  Executor executor;
-  Trace trace{false};
-  Budget budget;
-  RunContext context{executor, cancel, trace, budget};
-};
-
-auto numbers(int count, std::atomic<int>* given = nullptr) {
-  return chain::source<int>("numbers", [count, given, next = 0]() mutable -> std::optional<int> {
-    if (next == count) return std::nullopt;
-    if (given != nullptr) ++*given;
-    return next++;
-  });
-}
-
-// Work that takes differently long, so that items overtake each other.
-int busy(int item) {
-  for (int i = 0; i < item * 7919 % 64; ++i) std::this_thread::yield();
-  return item * 3;
-}
+using namespace for_test;
 
 TEST(Chain, SameOrderForEveryNumberOfThreads) {
   for (const int threads : {1, 2, 7}) {
@@ -323,26 +304,6 @@ TEST(Chain, NothingInNothingOut) {
   EXPECT_EQ(got, 0);
 }
 
-// Somebody else with threads of their own, who gives items back in whatever order.
-class Elsewhere {
- public:
-  ~Elsewhere() {
-    for (std::thread& thread : threads_) thread.join();
-  }
-  template <typename Work>
-  void begin(int delay, Work work) {
-    const std::lock_guard lock(mutex_);
-    threads_.emplace_back([delay, work = std::move(work)]() mutable {
-      for (int i = 0; i < delay; ++i) std::this_thread::yield();
-      work();
-    });
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::thread> threads_;
-};
-
 TEST(Chain, OneItemBecomesManyAndManyBecomeOne) {
   for (const int threads : {1, 2, 7}) {
     JobSetup run(threads);
@@ -413,105 +374,6 @@ TEST(Chain, AnItemThatWaitsForAnotherComesWhenThatIsThrough) {
       for (int k = 0; k < 3; ++k) expected.push_back(10 * of + k);
     EXPECT_EQ(got, expected);
     EXPECT_GT(refused, 0);
-  }
-}
-
-TEST(Chain, WhatIsDoneElsewhereComesBackInOrder) {
-  for (const int threads : {1, 2, 7}) {
-    JobSetup run(threads);
-    Elsewhere elsewhere;
-    std::vector<int> got;
-    std::atomic<int> away{0}, most{0};
-    auto stages = numbers(200) |
-                  chain::submit<int>("elsewhere", 4,
-                                     [&](int& item, std::function<void(std::exception_ptr)> done) {
-                                       int now = ++away, before = most.load();
-                                       while (before < now && !most.compare_exchange_weak(before, now)) {
-                                       }
-                                       elsewhere.begin(item * 7919 % 64, [&, done = std::move(done)] {
-                                         item *= 2;
-                                         --away;
-                                         done(nullptr);
-                                       });
-                                     }) |
-                  chain::sink<int>("keep", [&](int item, Span&) { got.push_back(item); });
-    chain::run(stages, run.context, chain::Price::fixed({}));
-    ASSERT_EQ(got.size(), 200U);
-    for (int i = 0; i < 200; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], 2 * i);
-    // No thread of the run waits for one: a single thread has several away.
-    EXPECT_GT(most.load(), 1);
-    EXPECT_LE(most.load(), 4 * threads);
-  }
-}
-
-TEST(Chain, WhatFailsElsewhereEndsTheRunWhenAllIsBack) {
-  for (const bool at_once : {false, true}) {
-    for (const int threads : {1, 3}) {
-      JobSetup run(threads);
-      Elsewhere elsewhere;
-      std::atomic<int> away{0};
-      auto stages = numbers(100) |
-                    chain::submit<int>(
-                        "elsewhere", 4,
-                        [&](int& item, std::function<void(std::exception_ptr)> done) {
-                          if (item == 20 && at_once) throw Failure(ErrorCode::bad_data, "no");
-                          ++away;
-                          elsewhere.begin(item * 7919 % 64, [&, done = std::move(done)] {
-                            --away;
-                            done(item == 20 ? std::make_exception_ptr(Failure(ErrorCode::bad_data, "no")) : nullptr);
-                          });
-                        }) |
-                    chain::sink<int>("keep", [](int, Span&) {});
-      EXPECT_THROW(chain::run(stages, run.context, chain::Price::fixed({})), Failure);
-      // Their items are gone: nobody writes into them any more.
-      EXPECT_EQ(away.load(), 0);
-      EXPECT_EQ(run.budget.used(), Bytes{});
-    }
-  }
-}
-
-// As a runtime's thread does, that has called back and is not through with it when all else is gone.
-TEST(Chain, WhoHandsBackAndKeepsTheCallbackHoldsNoItem) {
-  for (const bool failing : {false, true}) {
-    std::mutex mutex;
-    std::vector<std::function<void(std::exception_ptr)>> kept;
-    std::atomic<int> lent{0};
-    {
-      JobSetup run(2);
-      Elsewhere elsewhere;
-      auto stages =
-          numbers(60) |
-          chain::parallel<int, std::shared_ptr<int>>("lend",
-                                                     [&](int k, Span&) {
-                                                       ++lent;
-                                                       return std::shared_ptr<int>(new int(k), [&](const int* back) {
-                                                         delete back;
-                                                         --lent;
-                                                       });
-                                                     }) |
-          chain::submit<std::shared_ptr<int>>(
-              "elsewhere", 4,
-              [&](const std::shared_ptr<int>& item, std::function<void(std::exception_ptr)> done) {
-                const int number = *item;
-                elsewhere.begin(number * 7919 % 64, [&, number, done = std::move(done)] {
-                  {
-                    const std::lock_guard lock(mutex);
-                    kept.push_back(done);
-                  }
-                  done(failing && number > 20 ? std::make_exception_ptr(Failure(ErrorCode::bad_data, "no")) : nullptr);
-                });
-              }) |
-          chain::sink<std::shared_ptr<int>>("keep", [](const std::shared_ptr<int>&, Span&) {});
-      try {
-        chain::run(stages, run.context, chain::Price::fixed(Bytes{1000}));
-        EXPECT_FALSE(failing);
-      } catch (const Failure&) {
-        EXPECT_TRUE(failing);
-      }
-      EXPECT_EQ(lent.load(), 0);
-      EXPECT_EQ(run.budget.used(), Bytes{});
-    }
-    EXPECT_FALSE(kept.empty());
   }
 }
 

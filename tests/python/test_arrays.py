@@ -6,7 +6,6 @@ import doctest
 import hashlib
 import pickle
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -87,11 +86,10 @@ def test_what_is_no_image_is_named(wrong, words):
 
 
 def test_a_wrong_image_among_others_is_said_before_any_is_hashed(pictures):
-    begin = time.process_time()
-    large = np.broadcast_to(np.zeros((1, 1, 3), np.uint8), (4000, 6000, 3))
+    # An hour's work, and none of it is begun.
+    large = np.broadcast_to(np.zeros((1, 1, 3), np.uint8), (40_000, 60_000, 3))
     with pytest.raises(ValueError, match=r"image 203: it is uint16 \[4, 4\]"):
         millrace.hash([large] * 200 + [*pictures[1][:3], np.zeros((4, 4), np.uint16)])
-    assert time.process_time() - begin < 10, "200 pictures of 24 megapixels were hashed before"
     with pytest.raises(millrace.Error, match="not a hash kind"):
         millrace.hash(pictures[1], "fhash")
     for wrong in ({"kinds": [3]}, {"size": "8"}, {"size": 1}, {"size": 7, "kinds": "whash"}, {"threads": 1.5}, {"kinds": []}):

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 import onnx_model as onnx
-from program import BUILD
+from program import BUILD, millrace
 
 RUNTIME = "libmillrace-openvino.so"
 # Under sanitizers: what runs the networks of onnx_model.ramps() alone. Helpers are found beside it.
@@ -48,3 +48,8 @@ def made_model(path, classes=1, height=24, width=32, **more):
     contents, network = onnx.ramps(classes, height, width, **more)
     path.write_bytes(contents)
     return network
+
+
+def run(tmp_path, *more, out="out", check=True, **options):
+    return millrace("segment", tmp_path / "photos", "--model", tmp_path / "m.onnx", "-o", tmp_path / out, "--write",
+                    "mask,probability", *more, check=check, **options)

@@ -52,8 +52,6 @@ void Executor::run(const std::function<void()>& work) const { work(); }
 
 void Executor::enqueue(std::function<void()> work) const { work(); }
 
-Executor::~Executor() = default;
-
 #else
 
 struct Executor::Arena {
@@ -124,9 +122,9 @@ void Executor::enqueue(std::function<void()> work) const {
   arena_->arena.enqueue(std::move(work));
 }
 
-Executor::~Executor() = default;
-
 #endif
+
+Executor::~Executor() = default;
 
 void Executor::throw_if_cancelled() const {
   if (cancelled()) throw Failure(interrupted());

@@ -7,10 +7,13 @@
 #include <atomic>
 #include <future>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
 #include <vector>
+
+#include "src/base/error.h"
 
 namespace millrace {
 namespace {
@@ -87,6 +90,28 @@ TEST(Executor, CancelStopsWhatHasNotBegun) {
     const std::size_t before = calls;
     executor.parallel_for(kParts, 1, [&](std::size_t, std::size_t) { ++calls; });
     EXPECT_EQ(calls, before);
+  }
+}
+
+TEST(Executor, ACallIsCancelledAloneOnTheThreadsOfAll) {
+  for (const int threads : kThreads) {
+    CancelToken token;
+    auto all = std::make_unique<const Executor>(threads);
+    const Executor call(*all, &token);
+    EXPECT_EQ(call.threads(), all->threads());
+    token.cancel();
+    std::atomic<int> calls{0};
+    call.parallel_for(100, 1, [&](std::size_t, std::size_t) { ++calls; });
+    EXPECT_EQ(calls, 0);
+    EXPECT_THROW(call.throw_if_cancelled("nothing"), Failure);
+    all->parallel_for(100, 1, [&](std::size_t, std::size_t) { ++calls; });
+    EXPECT_EQ(calls, 100);
+    EXPECT_NO_THROW(all->throw_if_cancelled());
+    // The threads are there as long as somebody has them.
+    const Executor other(*all, nullptr);
+    all.reset();
+    other.parallel_for(100, 1, [&](std::size_t, std::size_t) { ++calls; });
+    EXPECT_EQ(calls, 200);
   }
 }
 

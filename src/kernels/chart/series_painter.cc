@@ -79,7 +79,7 @@ void SeriesPainters::paint(const SeriesArray& series, const Executor& executor, 
     for (std::size_t i = from; i < to; ++i) painter->paint(series, i, large, out + i * image);
     if (large) rle::paint_end();
   });
-  executor.throw_if_cancelled();
+  executor.throw_if_cancelled("some were drawn");
 }
 
 void SeriesPainters::each(const SeriesArray& series, const Executor& executor,

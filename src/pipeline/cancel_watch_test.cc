@@ -1,0 +1,41 @@
+#include "src/pipeline/cancel_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+namespace millrace {
+namespace {
+
+TEST(CancelWatch, TellsOnceWhateverTheTime) {
+  CancelToken cancel;
+  std::atomic<int> told{0};
+  {
+    const CancelWatch watch(cancel, [&] { ++told; });
+    cancel.cancel();
+    while (told == 0) std::this_thread::yield();
+  }
+  EXPECT_EQ(told, 1);
+}
+
+TEST(CancelWatch, TellsNothingBehindItsEndOrUnasked) {
+  CancelToken cancel;
+  std::atomic<int> told{0};
+  {
+    const CancelWatch watch(cancel, [&] { ++told; });
+  }
+  cancel.cancel();
+  EXPECT_EQ(told, 0);
+  // One that ends while it tells has told: what is told of lives until then.
+  for (int round = 0; round < 20; ++round) {
+    auto own = std::make_unique<std::atomic<int>>(0);
+    {
+      const CancelWatch watch(cancel, [&] { ++*own; });
+      if (round % 2 == 0) std::this_thread::yield();
+    }
+    EXPECT_LE(*own, 1);
+  }
+}
+
+}  // namespace
+}  // namespace millrace
