@@ -9,7 +9,7 @@ checkout unless --data names another, and the wallpapers of versions.py where th
 is absent is left out, and it is said.
 
 Leaves: OUTDIR/unique/FAMILY/*, of which each picture has partners that look the same at 64 x 64 pixels and none that
-shows the same; OUTDIR/copies/{photographs,graphics,pages}/BASE__EDIT.*; and OUTDIR/truth.json, a list of {path, set,
+shows the same; OUTDIR/copies/{photographs,graphics,pages,posted}/BASE__EDIT.*; and OUTDIR/truth.json, a list of {path, set,
 family, base, edit, expected: unique | copy | altered, group, place, window, original}: files of one `group` show the
 same; `place` [x0, y0, x1, y1] is where something was altered, `window` what a crop has of its original. Families are
 to be searched one by one: the same photograph may be the ground of two. Never changes what it reads. The same seed,
@@ -27,6 +27,7 @@ import lookalikes_boards as boards
 import lookalikes_cards as cards
 import lookalikes_copies as copies
 import lookalikes_documents as documents
+import lookalikes_posted as posted
 import lookalikes_scenes as scenes
 import lookalikes_screens as screens
 import lookalikes_shots as shots
@@ -75,6 +76,7 @@ def fineprint(seed):
 
 
 FAMILIES = [*DRAWN, "cards", "fineprint", *MADE]
+COPIES = [*copies.FAMILIES, "posted"]
 
 
 def pictures_of(family, material, seed):
@@ -126,12 +128,12 @@ def unique(family, out, material, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--only", help="families, comma-separated: " + ", ".join([*FAMILIES, *copies.FAMILIES]))
+    parser.add_argument("--only", help="families, comma-separated: " + ", ".join([*FAMILIES, *COPIES]))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data", type=pathlib.Path, default=HERE.parents[2].parent / "shared" / "data")
     options = parser.parse_args()
-    wanted = options.only.split(",") if options.only else [*FAMILIES, *copies.FAMILIES]
-    unknown = set(wanted) - {*FAMILIES, *copies.FAMILIES}
+    wanted = options.only.split(",") if options.only else [*FAMILIES, *COPIES]
+    unknown = set(wanted) - {*FAMILIES, *COPIES}
     if unknown:
         parser.error(f"no such family: {', '.join(sorted(unknown))}")
     options.out.mkdir(parents=True, exist_ok=True)
@@ -145,9 +147,10 @@ def main():
         if family in shots.FILM and not material.film_path.exists():
             print(f"{family:16} left out: {material.film_path} is absent")
             continue
-        if family in copies.FAMILIES:
+        if family in COPIES:
             emptied(options.out / "copies" / family)
-            rows = copies.make(family, options.out, material, options.seed, DRAWN)
+            rows = (posted.make(options.out, material, options.seed) if family == "posted"
+                    else copies.make(family, options.out, material, options.seed, DRAWN))
         else:
             rows = unique(family, options.out, material, options.seed)
         truth += rows

@@ -62,6 +62,7 @@ struct Options {
   bool verify = true;
   LookMode look = LookMode::close;
   GroupMode group = GroupMode::tight;
+  bool parts = true;
   bool orientations = false;
   BurstMode bursts = BurstMode::keep_apart;
   std::vector<std::string> reference;

@@ -34,6 +34,8 @@ CREATE TABLE IF NOT EXISTS scores (a INTEGER NOT NULL, b INTEGER NOT NULL, orien
 CREATE TABLE IF NOT EXISTS packed_scores (id INTEGER PRIMARY KEY, scores BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS joined (rule INTEGER NOT NULL, part INTEGER NOT NULL, looks BLOB NOT NULL,
   PRIMARY KEY (rule, part));
+CREATE TABLE IF NOT EXISTS joined_codes (rule INTEGER NOT NULL, part INTEGER NOT NULL, codes BLOB NOT NULL,
+  PRIMARY KEY (rule, part));
 CREATE TABLE IF NOT EXISTS links (rule INTEGER NOT NULL, a INTEGER NOT NULL, b INTEGER NOT NULL,
   kind INTEGER NOT NULL, score REAL NOT NULL, PRIMARY KEY (rule, a, b)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS origins (content BLOB PRIMARY KEY, version INTEGER NOT NULL, told BLOB NOT NULL)
@@ -121,7 +123,9 @@ void use_key(Catalog::State& s, const CatalogKey& key) {
   const bool same_pictures = s.meta("key") == key.pictures;
   if (same_pictures && s.meta("verdicts") == key.verdicts) return;
   if (!same_pictures) s.run("DELETE FROM pictures; DELETE FROM thumbnails");
-  s.run("DELETE FROM scores; DELETE FROM packed_scores; DELETE FROM joined; DELETE FROM links");
+  s.run(
+      "DELETE FROM scores; DELETE FROM packed_scores; DELETE FROM joined; DELETE FROM joined_codes; "
+      "DELETE FROM links");
   s.set_meta("key", key.pictures);
   s.set_meta("verdicts", key.verdicts);
 }
@@ -286,7 +290,7 @@ void Catalog::flush() {
 }
 
 bool Catalog::put_joined(std::uint64_t rule, std::size_t at, std::span<const std::uint8_t> part,
-                         std::span<const CatalogLink> links) {
+                         std::span<const CatalogLink> links, std::span<const std::uint8_t> codes) {
   State& s = *state_;
   s.begin_writing();
   bool first = false;
@@ -303,6 +307,14 @@ bool Catalog::put_joined(std::uint64_t rule, std::size_t at, std::span<const std
     joined.integer(2, static_cast<std::int64_t>(at));
     joined.blob(3, part.data(), part.size());
     s.write(joined);
+    if (!codes.empty()) {
+      Statement beside;
+      s.prepare(beside, "INSERT OR REPLACE INTO joined_codes VALUES (?,?,?)");
+      beside.word(1, rule);
+      beside.integer(2, static_cast<std::int64_t>(at));
+      beside.blob(3, codes.data(), codes.size());
+      s.write(beside);
+    }
     s.prepare(link, "INSERT OR REPLACE INTO links VALUES (?,?,?,?,?)");
     for (const CatalogLink& v : links) {
       link.word(1, rule);

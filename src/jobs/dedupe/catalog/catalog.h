@@ -152,9 +152,12 @@ class Catalog {
   CatalogJoin joined(std::uint64_t rule);
   // Part number `at` of what is joined under a rule, with the links between its appearances and all before, written
   // whole and at once. False, and nothing written, when another run put a part there first: what is in that one was not
-  // compared with this.
+  // compared with this. `codes` are kept beside the part and read by themselves: those of a million pictures are a
+  // gigabyte.
   bool put_joined(std::uint64_t rule, std::size_t at, std::span<const std::uint8_t> part,
-                  std::span<const CatalogLink> links);
+                  std::span<const CatalogLink> links, std::span<const std::uint8_t> codes = {});
+  // Nothing where there are none of just this size.
+  std::vector<std::uint8_t> joined_codes(std::uint64_t rule, std::size_t at, std::size_t size);
 
   struct State;
 

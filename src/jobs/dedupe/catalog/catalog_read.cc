@@ -219,6 +219,16 @@ std::vector<std::pair<ContentHash, ContentHash>> Catalog::not_duplicates() {
   return out;
 }
 
+std::vector<std::uint8_t> Catalog::joined_codes(std::uint64_t rule, std::size_t at, std::size_t size) {
+  State& s = *state_;
+  Statement codes;
+  s.prepare(codes, "SELECT codes FROM joined_codes WHERE rule = ? AND part = ? AND length(codes) = ?");
+  codes.word(1, rule);
+  codes.integer(2, static_cast<std::int64_t>(at));
+  codes.integer(3, static_cast<std::int64_t>(size));
+  return s.step(codes) ? codes.bytes(0) : std::vector<std::uint8_t>();
+}
+
 CatalogJoin Catalog::joined(std::uint64_t rule) {
   State& s = *state_;
   CatalogJoin out;

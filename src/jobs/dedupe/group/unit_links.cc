@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "src/jobs/dedupe/match/part_links.h"
 #include "src/kernels/hash_quality/hash_quality.h"
 
 namespace millrace::dedupe {
@@ -80,6 +81,24 @@ void UnitLinks::link_between(std::uint32_t x, std::uint32_t y, float score) {
   }
 }
 
+// Where the whole is like the whole, that counts; else that a part is.
+std::vector<CatalogLink> UnitLinks::with_parts(std::vector<CatalogLink> links,
+                                               std::span<const std::uint64_t> appearances) {
+  const std::vector<CatalogLink> more = find_part_links(
+      appearances, [&](std::uint64_t appearance) { return crowds_.holds(appearance); }, catalog_, context_);
+  const auto key = [](const CatalogLink& link) { return std::pair(link.a, link.b); };
+  std::vector<CatalogLink> out;
+  std::size_t at = 0;
+  for (const CatalogLink& link : more) {
+    for (; at < links.size() && key(links[at]) < key(link); ++at) out.push_back(links[at]);
+    const bool both = at < links.size() && key(links[at]) == key(link);
+    out.push_back(both && static_cast<similarity::Kind>(links[at].kind) == similarity::Kind::same ? links[at] : link);
+    at += both ? 1 : 0;
+  }
+  out.insert(out.end(), links.begin() + static_cast<std::ptrdiff_t>(at), links.end());
+  return out;
+}
+
 void UnitLinks::verify() {
   std::vector<std::uint64_t> appearances;
   for (std::uint32_t i = 0; i < keys(); ++i) {
@@ -94,7 +113,7 @@ void UnitLinks::verify() {
                                       appearances.begin());
   };
   crowds_ = std::move(found.crowds);
-  for (const CatalogLink& link : found.links) {
+  for (const CatalogLink& link : options_.parts ? with_parts(std::move(found.links), appearances) : found.links) {
     const auto kind = static_cast<similarity::Kind>(link.kind);
     if (!options_.orientations) verifier_.know(link.a, link.b, {kind, link.score});
     const std::uint32_t a = key_of(link.a), b = key_of(link.b);

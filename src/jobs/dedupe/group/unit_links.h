@@ -47,6 +47,7 @@ class UnitLinks {
   void link(std::uint32_t a, std::uint32_t b, float score);
   void link_within(std::uint32_t key);
   void link_between(std::uint32_t x, std::uint32_t y, float score);
+  std::vector<CatalogLink> with_parts(std::vector<CatalogLink> links, std::span<const std::uint64_t> appearances);
   void verify();
   void apply_rule();
   float rule_score(std::uint32_t x, std::uint32_t y) const;

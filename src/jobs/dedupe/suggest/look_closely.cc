@@ -6,6 +6,7 @@
 
 #include "src/io/image/fingerprint.h"
 #include "src/io/image/pixels_hash.h"
+#include "src/jobs/dedupe/match/parted_picture.h"
 #include "src/jobs/dedupe/match/turned_thumbnails.h"
 #include "src/memory/pool.h"
 
@@ -160,6 +161,14 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
         best = score;
         next.orientation = o;
         next.meeting = similarity::meeting_of(first, second);
+      }
+      if (best < 1 && options_.parts) {
+        const auto parted_a = parted_picture(*jpeg_a), parted_b = parted_picture(*jpeg_b);
+        const PartMeeting met = parted_a && parted_b ? compare_parts(*parted_a, *parted_b) : PartMeeting();
+        if (met.judgement.kind == similarity::Kind::same) {
+          next.orientation = met.orientation;
+          next.meeting = met.meeting;
+        }
       }
     }
     if (tasks.empty() || tasks.back().leader != leader || tasks.back().others.size() == kOthers)

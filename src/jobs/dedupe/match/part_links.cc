@@ -1,0 +1,261 @@
+#include "src/jobs/dedupe/match/part_links.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "src/jobs/dedupe/match/parted_picture.h"
+#include "src/jobs/dedupe/match/whole_table.h"
+#include "src/memory/backing_off.h"
+
+namespace millrace::dedupe {
+namespace {
+
+// Under which the catalogue keeps what was joined: changes whenever kernels/parts gives other codes, or meets others.
+std::uint64_t rule_of_parts() {
+  constexpr std::string_view kText = "parts 1";
+  return short_hash({reinterpret_cast<const std::uint8_t*>(kText.data()), kText.size()});
+}
+
+// Appearances that were joined with one another, and their codes.
+struct Part {
+  std::vector<std::uint64_t> appearances;
+  std::vector<parts::Codes> codes;
+};
+
+template <class T>
+std::span<const std::uint8_t> bytes_of(const std::vector<T>& values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(T)};
+}
+template <class T>
+std::vector<T> values_of(std::span<const std::uint8_t> bytes) {
+  std::vector<T> out(bytes.size() / sizeof(T));
+  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(T));
+  return out;
+}
+
+using Pair = std::pair<std::uint64_t, std::uint64_t>;  // the lower first
+
+// Compares the pixels of pairs, in batches that fit the budget.
+class Comparing {
+ public:
+  Comparing(Catalog& catalog, RunContext& context) : catalog_(catalog), context_(context) {}
+
+  std::vector<CatalogLink> links(const std::vector<Pair>& pairs) {
+    std::vector<CatalogLink> out;
+    if (pairs.empty()) return out;
+    Trace::Stage& stage = context_.trace.stage("compare parts", context_.executor.threads());
+    Progress progress(pairs.size() > 1000 ? context_.progress : ProgressStyle::none, "comparing parts", pairs.size());
+    constexpr std::uint64_t kEach = 2 * (sizeof(PartedPicture) + (std::uint64_t{128} * 128 * 3));
+    const auto batch =
+        static_cast<std::size_t>(std::clamp<std::uint64_t>(context_.budget.largest_grant().count / 4 / kEach, 4, 1024));
+    const Reservation paid = context_.budget.reserve({kEach * std::min(batch, pairs.size())}, "comparing parts");
+    std::vector<PartMeeting> met;
+    for (std::size_t begin = 0; begin < pairs.size(); begin += batch) {
+      const std::span some = std::span(pairs).subspan(begin, std::min(batch, pairs.size() - begin));
+      load(some, stage);
+      met.assign(some.size(), {});
+      context_.executor.parallel_for(some.size(), 4, [&](std::size_t from, std::size_t to) {
+        const Span span(stage);
+        for (std::size_t i = from; i < to; ++i) {
+          const auto &first = picture(some[i].first), &second = picture(some[i].second);
+          if (first && second) met[i] = compare_parts(*first, *second);
+        }
+      });
+      context_.throw_if_cancelled();
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        const auto& [kind, score] = met[i].judgement;
+        // Of other colours it is only where it stands as it is.
+        if (kind == similarity::Kind::same)
+          out.push_back({some[i].first, some[i].second, static_cast<std::uint8_t>(kind), score});
+      }
+      progress.add(some.size());
+    }
+    return out;
+  }
+
+ private:
+  // The pictures of these pairs, each once.
+  void load(std::span<const Pair> pairs, Trace::Stage& stage) {
+    appearances_.clear();
+    for (const auto& [a, b] : pairs) appearances_.insert(appearances_.end(), {a, b});
+    std::sort(appearances_.begin(), appearances_.end());
+    appearances_.erase(std::unique(appearances_.begin(), appearances_.end()), appearances_.end());
+    std::vector<std::vector<std::uint8_t>> jpegs;
+    jpegs.reserve(appearances_.size());
+    for (const std::uint64_t a : appearances_)
+      jpegs.push_back(catalog_.thumbnail(a).value_or(std::vector<std::uint8_t>()));
+    pictures_.resize(appearances_.size());
+    context_.executor.parallel_for(appearances_.size(), 4, [&](std::size_t from, std::size_t to) {
+      const Span span(stage);
+      for (std::size_t i = from; i < to; ++i) pictures_[i] = parted_picture(jpegs[i]);
+    });
+  }
+  const std::optional<PartedPicture>& picture(std::uint64_t appearance) const {
+    const auto at = std::lower_bound(appearances_.begin(), appearances_.end(), appearance);
+    return pictures_[static_cast<std::size_t>(at - appearances_.begin())];
+  }
+
+  Catalog& catalog_;
+  RunContext& context_;
+  std::vector<std::uint64_t> appearances_;
+  std::vector<std::optional<PartedPicture>> pictures_;
+};
+
+class PartLinking {
+ public:
+  PartLinking(std::span<const std::uint64_t> appearances, const std::function<bool(std::uint64_t)>& left_out,
+              Catalog& catalog, RunContext& context)
+      : appearances_(appearances),
+        left_out_(left_out),
+        number_(rule_of_parts()),
+        catalog_(catalog),
+        context_(context),
+        comparing_(catalog, context),
+        join_(catalog.joined(number_)),
+        kept_(join_.parts.size()) {
+    for (const auto& part : join_.parts) {
+      if (!part.empty() && part.size() % sizeof(std::uint64_t) == 0) continue;
+      // Not what this program writes: compare everything, and leave it alone.
+      join_ = {};
+      kept_ = 0;
+      keeps_ = false;
+      break;
+    }
+  }
+
+  std::vector<CatalogLink> run() {
+    const std::vector<std::uint64_t> fresh = missing();
+    constexpr std::uint64_t kMostAtOnce = 1 << 17, kFewestAtOnce = 64;
+    backing_off(0, fresh.size(), {kMostAtOnce, kFewestAtOnce}, [&](std::uint64_t from, std::uint64_t to) {
+      join(std::span(fresh).subspan(from, to - from));
+      return Fit::easy;
+    });
+    return links_here();
+  }
+
+ private:
+  bool is_here(std::uint64_t appearance) const {
+    return std::binary_search(appearances_.begin(), appearances_.end(), appearance) && !left_out_(appearance);
+  }
+
+  std::vector<std::uint64_t> missing() const {
+    std::vector<std::uint64_t> known;
+    for (const auto& part : join_.parts) {
+      const auto some = values_of<std::uint64_t>(part);
+      known.insert(known.end(), some.begin(), some.end());
+    }
+    std::sort(known.begin(), known.end());
+    std::vector<std::uint64_t> out;
+    for (const std::uint64_t a : appearances_) {
+      if (!std::binary_search(known.begin(), known.end(), a) && !left_out_(a)) out.push_back(a);
+    }
+    return out;
+  }
+
+  std::vector<parts::Codes> codes_of(std::span<const std::uint64_t> appearances) {
+    constexpr std::size_t kBatch = 4096;
+    Trace::Stage& stage = context_.trace.stage("hash parts", context_.executor.threads());
+    Progress progress(appearances.size() > 2 * kBatch ? context_.progress : ProgressStyle::none, "hashing parts",
+                      appearances.size());
+    std::vector<parts::Codes> out(appearances.size());
+    std::vector<std::vector<std::uint8_t>> jpegs(std::min(kBatch, appearances.size()));
+    for (std::size_t begin = 0; begin < appearances.size(); begin += kBatch) {
+      const std::size_t count = std::min(kBatch, appearances.size() - begin);
+      for (std::size_t i = 0; i < count; ++i)
+        jpegs[i] = catalog_.thumbnail(appearances[begin + i]).value_or(std::vector<std::uint8_t>());
+      context_.executor.parallel_for(count, 16, [&](std::size_t from, std::size_t to) {
+        const Span span(stage);
+        for (std::size_t i = from; i < to; ++i) out[begin + i] = part_codes(jpegs[i]);
+      });
+      context_.throw_if_cancelled();
+      progress.add(count);
+    }
+    return out;
+  }
+
+  // What an earlier run, or an earlier part of this one, joined. Its codes are made again where the catalogue has none
+  // that are its own.
+  Part earlier(std::size_t at) {
+    Part out{values_of<std::uint64_t>(join_.parts[at]), {}};
+    if (at < kept_)
+      out.codes =
+          values_of<parts::Codes>(catalog_.joined_codes(number_, at, out.appearances.size() * sizeof(parts::Codes)));
+    if (out.codes.size() != out.appearances.size()) out.codes = codes_of(out.appearances);
+    return out;
+  }
+
+  void meet(const Part& with_parts, const WholeTable& table, std::span<const std::uint64_t> wholes,
+            std::vector<Pair>& out) const {
+    for (const PartPair& pair : table.meetings(with_parts.codes, context_.executor)) {
+      const std::uint64_t a = with_parts.appearances[pair.part], b = wholes[pair.whole];
+      if (a != b) out.emplace_back(std::min(a, b), std::max(a, b));
+    }
+  }
+
+  void join(std::span<const std::uint64_t> fresh) {
+    const auto memory = [](std::size_t rows) {
+      return Bytes{rows * (sizeof(parts::Codes) + 2 * sizeof(Pair) * 32) + WholeTable::memory(rows)};
+    };
+    const Reservation paid = context_.budget.reserve(memory(fresh.size()), "parts of pictures");
+    const Part part{{fresh.begin(), fresh.end()}, codes_of(fresh)};
+    std::vector<Pair> pairs;
+    {
+      Trace::Stage& stage = context_.trace.stage("find parts", context_.executor.threads());
+      const Span span(stage);
+      const WholeTable wholes(part.codes, context_.executor);
+      meet(part, wholes, part.appearances, pairs);
+      for (std::size_t at = 0; at < join_.parts.size(); ++at) {
+        const Reservation also =
+            context_.budget.reserve(memory(join_.parts[at].size() / sizeof(std::uint64_t)), "parts of pictures");
+        const Part other = earlier(at);
+        meet(other, wholes, part.appearances, pairs);
+        meet(part, WholeTable(other.codes, context_.executor), other.appearances, pairs);
+        context_.throw_if_cancelled();
+      }
+    }
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    const std::vector<CatalogLink> links = comparing_.links(pairs);
+    const auto appearances = bytes_of(part.appearances);
+    if (keeps_) {
+      keeps_ = catalog_.put_joined(number_, kept_, appearances, links, bytes_of(part.codes));
+      kept_ += keeps_ ? 1 : 0;
+    }
+    join_.parts.emplace_back(appearances.begin(), appearances.end());
+    join_.links.insert(join_.links.end(), links.begin(), links.end());
+  }
+
+  std::vector<CatalogLink> links_here() {
+    std::vector<CatalogLink> links = std::move(join_.links);
+    std::erase_if(links, [&](const CatalogLink& link) { return !is_here(link.a) || !is_here(link.b); });
+    const auto key = [](const CatalogLink& link) { return std::pair(link.a, link.b); };
+    std::sort(links.begin(), links.end(), [&](const auto& x, const auto& y) { return key(x) < key(y); });
+    const auto twice =
+        std::unique(links.begin(), links.end(), [&](const auto& x, const auto& y) { return key(x) == key(y); });
+    links.erase(twice, links.end());
+    return links;
+  }
+
+  const std::span<const std::uint64_t> appearances_;
+  const std::function<bool(std::uint64_t)>& left_out_;
+  const std::uint64_t number_;
+  Catalog& catalog_;
+  RunContext& context_;
+  Comparing comparing_;
+  CatalogJoin join_;
+  std::size_t kept_;   // parts in the catalogue
+  bool keeps_ = true;  // no other run came between
+};
+
+}  // namespace
+
+std::vector<CatalogLink> find_part_links(std::span<const std::uint64_t> appearances,
+                                         const std::function<bool(std::uint64_t)>& left_out, Catalog& catalog,
+                                         RunContext& context) {
+  return PartLinking(appearances, left_out, catalog, context).run();
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,22 @@
+// Enters: the appearances of a library.
+// Leaves: which of them are a part of another (a crop, what a frame encloses, a picture on a screen), or another
+// turned. Never: compares again what an earlier run compared: the catalogue knows which appearances met.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "src/jobs/dedupe/catalog/catalog.h"
+#include "src/pipeline/run_context.h"
+
+namespace millrace::dedupe {
+
+// Links between these appearances, sorted, each once. `appearances` sorted, each once. Those of which `left_out` is
+// true (of a crowd nearly every two would meet) take no part. Appearances that are new to the catalogue meet one
+// another and all that it knows, a part at a time, as in find_links().
+std::vector<CatalogLink> find_part_links(std::span<const std::uint64_t> appearances,
+                                         const std::function<bool(std::uint64_t)>& left_out, Catalog& catalog,
+                                         RunContext& context);
+
+}  // namespace millrace::dedupe

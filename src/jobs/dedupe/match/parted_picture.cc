@@ -1,0 +1,142 @@
+#include "src/jobs/dedupe/match/parted_picture.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace millrace::dedupe {
+namespace {
+
+using Map = std::array<float, 6>;
+
+// Pixels around an area, whole ones.
+struct Cut {
+  int left, top, right, bottom;
+
+  Cut(const parts::Area& area, int width, int height) {
+    const auto pixels = [](float from, float to, int side, int& first, int& last) {
+      constexpr int kFewest = 8;
+      first =
+          std::clamp(static_cast<int>(std::lround(from * static_cast<float>(side))), 0, std::max(0, side - kFewest));
+      last = std::clamp(static_cast<int>(std::lround(to * static_cast<float>(side))), std::min(side, first + kFewest),
+                        side);
+    };
+    pixels(area.left, area.right, width, left, right);
+    pixels(area.top, area.bottom, height, top, bottom);
+  }
+};
+
+similarity::Thumbnail squeezed_part(const Thumbnail& of, const Cut& cut) {
+  Thumbnail part{cut.right - cut.left, cut.bottom - cut.top, {}};
+  part.rgb.reserve(3 * static_cast<std::size_t>(part.width) * static_cast<std::size_t>(part.height));
+  for (int y = cut.top; y < cut.bottom; ++y) {
+    const auto at = [&](int x) { return of.rgb.begin() + 3 * (static_cast<std::ptrdiff_t>(y) * of.width + x); };
+    part.rgb.insert(part.rgb.end(), at(cut.left), at(cut.right));
+  }
+  const auto pixels = squeezed(part, similarity::kSide);
+  similarity::Thumbnail out;
+  std::copy(pixels.begin(), pixels.end(), out.begin());
+  return out;
+}
+
+// From the whole of a picture to its part, and back: each axis scaled about its middle and moved.
+struct Axis {
+  float scale, shift;
+  Axis(int from, int to, int side)
+      : scale(static_cast<float>(side) / static_cast<float>(to - from)),
+        shift((0.5F * static_cast<float>(side) - static_cast<float>(from)) / static_cast<float>(to - from) - 0.5F) {}
+};
+Map into_part_first(const Map& m, const Axis& x, const Axis& y) {
+  return {m[0] + m[1] * x.shift + m[2] * y.shift, m[1] * x.scale, m[2] * y.scale,
+          m[3] + m[4] * x.shift + m[5] * y.shift, m[4] * x.scale, m[5] * y.scale};
+}
+Map out_of_part_last(const Map& m, const Axis& x, const Axis& y) {
+  return {(m[0] - x.shift) / x.scale, m[1] / x.scale, m[2] / x.scale,
+          (m[3] - y.shift) / y.scale, m[4] / y.scale, m[5] / y.scale};
+}
+
+struct Found {
+  int signs;
+  bool in_second;
+  std::size_t part;
+};
+
+// What of either's parts is like the other's whole, the nearest first.
+std::vector<Found> meetings(const parts::Codes& first, const parts::Codes& second) {
+  std::vector<Found> out;
+  for (const bool in_second : {false, true}) {
+    const parts::Codes &one = in_second ? second : first, &other = in_second ? first : second;
+    for (std::size_t p = 0; p < parts::kParts; ++p) {
+      constexpr parts::Code kAllSigns = (parts::Code{1} << parts::kSigns) - 1;
+      if (parts::meet(one, p, other))
+        out.push_back({std::popcount((one.parts[p] ^ other.whole) & kAllSigns), in_second, p});
+    }
+  }
+  std::sort(out.begin(), out.end(), [](const Found& a, const Found& b) {
+    return std::tuple(a.signs, a.in_second, a.part) < std::tuple(b.signs, b.in_second, b.part);
+  });
+  return out;
+}
+
+PartMeeting compare_part(const PartedPicture& first, const PartedPicture& second, const Found& found) {
+  const PartedPicture& whole = found.in_second ? first : second;
+  const PartedPicture& parted = found.in_second ? second : first;
+  const parts::View view = parts::view_of(found.part, parted.boxes);
+  PartMeeting out;
+  if (view.orientation != Orientation::upright) {
+    // The first turned is the second: the second turned back is the first.
+    out.orientation = found.in_second ? view.orientation : inverse(view.orientation);
+    const similarity::Features turned = similarity::features_of(similarity::oriented(second.squeezed, out.orientation));
+    const similarity::Comparison verdict = similarity::compare(first.whole, turned);
+    out.judgement = {verdict.kind, verdict.score};
+    if (verdict.kind != similarity::Kind::different) out.meeting = similarity::meeting_of(first.whole, turned);
+    return out;
+  }
+  const Cut cut(view.area, parted.thumbnail.width, parted.thumbnail.height);
+  const similarity::Features part = similarity::features_of(squeezed_part(parted.thumbnail, cut));
+  const similarity::Comparison verdict = similarity::compare(part, whole.whole);
+  out.judgement = {verdict.kind, verdict.score};
+  if (verdict.kind == similarity::Kind::different) return out;
+  const Axis x(cut.left, cut.right, parted.thumbnail.width), y(cut.top, cut.bottom, parted.thumbnail.height);
+  out.meeting = found.in_second ? out_of_part_last(similarity::meeting_of(whole.whole, part), x, y)
+                                : into_part_first(similarity::meeting_of(part, whole.whole), x, y);
+  return out;
+}
+
+}  // namespace
+
+std::optional<PartedPicture> parted_picture(std::span<const std::uint8_t> jpeg) {
+  auto thumbnail = decode_thumbnail(jpeg);
+  if (!thumbnail) return std::nullopt;
+  std::optional<PartedPicture> out(std::in_place);
+  out->thumbnail = std::move(*thumbnail);
+  const auto& [width, height, rgb] = out->thumbnail;
+  const auto small = squeezed(out->thumbnail, similarity::kSide);
+  std::copy(small.begin(), small.end(), out->squeezed.begin());
+  out->boxes = parts::content_boxes(rgb, width, height);
+  out->codes = parts::codes_of(out->squeezed, width, height, out->boxes);
+  out->whole = similarity::features_of(out->squeezed);
+  return out;
+}
+
+parts::Codes part_codes(std::span<const std::uint8_t> jpeg) {
+  const auto thumbnail = decode_thumbnail(jpeg);
+  if (!thumbnail) return {};
+  const auto small = squeezed(*thumbnail, similarity::kSide);
+  return parts::codes_of(std::span<const std::uint8_t, similarity::kThumbnailBytes>(small), thumbnail->width,
+                         thumbnail->height, parts::content_boxes(thumbnail->rgb, thumbnail->width, thumbnail->height));
+}
+
+PartMeeting compare_parts(const PartedPicture& first, const PartedPicture& second) {
+  constexpr std::size_t kMost = 4;  // neighbouring windows are alike
+  PartMeeting best;
+  std::size_t count = 0;
+  for (const Found& found : meetings(first.codes, second.codes)) {
+    const PartMeeting one = compare_part(first, second, found);
+    if (better(one.judgement, best.judgement)) best = one;
+    if (best.judgement.kind == similarity::Kind::same || ++count == kMost) break;
+  }
+  return best;
+}
+
+}  // namespace millrace::dedupe

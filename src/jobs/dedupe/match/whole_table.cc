@@ -1,0 +1,132 @@
+#include "src/jobs/dedupe/match/whole_table.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+
+namespace millrace::dedupe {
+namespace {
+
+constexpr std::size_t kKeys = std::size_t{1} << parts::kKeyBits;
+
+// Under each key cells of eight, which is as far as two proportions that meet lie apart: three to two upright is 9 from
+// a square, and what is beyond two to one, or so, is one cell.
+constexpr int kCells = 8;
+std::size_t cell_of(parts::Code key, int sides) {
+  return static_cast<std::size_t>(key) * kCells + static_cast<std::size_t>((std::clamp(sides, -32, 31) + 32) / kCells);
+}
+
+// Visits the whole's key with every choice of its doubtful signs.
+template <class Visit>
+void each_key(const parts::Codes& codes, const Visit& visit) {
+  const parts::Code doubtful = codes.doubtful, fixed = codes.whole & parts::kKey & ~doubtful;
+  parts::Code some = 0;
+  do {
+    visit(fixed | some);
+    some = (some - doubtful) & doubtful;  // the next of its subsets
+  } while (some != 0);
+}
+
+bool is_told(const parts::Codes& codes) {
+  return codes.whole != parts::kSilent && std::popcount(codes.doubtful) == parts::kDoubtful;
+}
+
+}  // namespace
+
+WholeTable::WholeTable(std::span<const parts::Codes> codes, const Executor& executor)
+    : there_(kKeys / 64, 0), begins_(kKeys * kCells + 2, 0), sides_(codes.size()) {
+  // Each has the keys of one part of the table; what lies in memory anywhere is the work, keys are soon made.
+  constexpr std::size_t kShares = 8, kKeysOfShare = kKeys / kShares;
+  const auto each_row_and_key = [&](const auto& visit) {
+    executor.parallel_for(kShares, 1, [&](std::size_t from, std::size_t to) {
+      for (std::size_t row = 0; row < codes.size(); ++row) {
+        if (!is_told(codes[row])) continue;
+        each_key(codes[row], [&](parts::Code key) {
+          if (const std::size_t share = key / kKeysOfShare; share >= from && share < to) visit(row, key);
+        });
+      }
+    });
+  };
+  for (std::size_t row = 0; row < codes.size(); ++row) sides_[row] = codes[row].sides;
+  // Counted, then put in place: each cell's beginning moves to its end meanwhile, which is the next one's beginning.
+  each_row_and_key([&](std::size_t row, parts::Code key) {
+    ++begins_[cell_of(key, codes[row].sides) + 2];
+    there_[key / 64] |= std::uint64_t{1} << key % 64;
+  });
+  for (std::size_t i = 1; i < begins_.size(); ++i) begins_[i] += begins_[i - 1];
+  const std::size_t count = begins_.back();
+  rows_ = std::make_unique_for_overwrite<std::uint32_t[]>(count);
+  codes_ = std::make_unique_for_overwrite<parts::Code[]>(count + parts::kReadBeyond);
+  std::fill_n(codes_.get() + count, parts::kReadBeyond, parts::kSilent);
+  each_row_and_key([&](std::size_t row, parts::Code key) {
+    const std::uint32_t at = begins_[cell_of(key, codes[row].sides) + 1]++;
+    codes_[at] = codes[row].whole;
+    rows_[at] = static_cast<std::uint32_t>(row);
+  });
+  begins_.pop_back();
+}
+
+std::uint64_t WholeTable::memory(std::size_t rows) {
+  return kKeys / 8 + sizeof(std::uint32_t) * (kKeys * kCells + 2) +
+         (sizeof(parts::Code) + sizeof(std::uint32_t)) * rows * (std::size_t{1} << parts::kDoubtful);
+}
+
+struct WholeTable::Scratch {
+  std::vector<parts::Run> runs;
+  std::vector<std::uint32_t> part_of_run;
+  std::vector<parts::Near> near;
+};
+
+void WholeTable::look_up(const parts::Codes& codes, std::uint32_t row, Scratch& scratch,
+                         std::vector<PartPair>& out) const {
+  auto& [runs, part_of_run, near] = scratch;
+  runs.clear();
+  part_of_run.clear();
+  near.clear();
+  // What is read lies anywhere in megabytes: it is asked for long before it is used.
+  for (std::size_t p = 0; p < parts::kParts; ++p) {
+    const parts::Code code = codes.parts[p], key = code & parts::kKey;
+    if (code == parts::kSilent || (there_[key / 64] >> key % 64 & 1) == 0) continue;
+    const int sides = codes.sides_of(p);
+    const std::size_t first = cell_of(key, sides - parts::kMostSides), last = cell_of(key, sides + parts::kMostSides);
+    __builtin_prefetch(&begins_[first]);
+    runs.push_back({code, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last + 1)});
+    part_of_run.push_back(static_cast<std::uint32_t>(p));
+  }
+  for (parts::Run& run : runs) {
+    run.begin = begins_[run.begin];
+    run.end = begins_[run.end];
+    if (run.begin < run.end) __builtin_prefetch(&codes_[run.begin]);
+  }
+  parts::find_near(runs, codes_.get(), near);
+  const std::size_t before = out.size();
+  for (const parts::Near& n : near) {
+    const std::uint32_t whole = rows_[n.place];
+    if (std::abs(codes.sides_of(part_of_run[n.run]) - sides_[whole]) <= parts::kMostSides) out.push_back({row, whole});
+  }
+  const auto first = out.begin() + static_cast<std::ptrdiff_t>(before);
+  std::sort(first, out.end());
+  out.erase(std::unique(first, out.end()), out.end());
+}
+
+std::vector<PartPair> WholeTable::meetings(std::span<const parts::Codes> codes, const Executor& executor) const {
+  constexpr std::size_t kAtOnce = 1024;
+  if (begins_.back() == 0) return {};
+  std::vector<std::vector<PartPair>> found((codes.size() + kAtOnce - 1) / kAtOnce);
+  executor.parallel_for(found.size(), 1, [&](std::size_t from, std::size_t to) {
+    Scratch scratch;
+    for (std::size_t lot = from; lot < to; ++lot) {
+      for (std::size_t row = lot * kAtOnce; row < std::min(codes.size(), (lot + 1) * kAtOnce); ++row)
+        look_up(codes[row], static_cast<std::uint32_t>(row), scratch, found[lot]);
+    }
+  });
+  std::size_t all = 0;
+  for (const auto& lot : found) all += lot.size();
+  std::vector<PartPair> out;
+  out.reserve(all);
+  for (const auto& lot : found) out.insert(out.end(), lot.begin(), lot.end());
+  return out;
+}
+
+}  // namespace millrace::dedupe
