@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `dedupe` suggests among pictures that look alike and have no copy, and among true copies and altered versions.
 
-  closelook.py OUTDIR [--program PATH] [--only FAMILY,...] [--czkawka] [-- PROGRAM'S ARGUMENTS...]
+  closelook.py OUTDIR [--program PATH] [--only FAMILY,...] [--czkawka] [--alone] [-- PROGRAM'S ARGUMENTS...]
 
 Enters: a folder that recipes/lookalikes.py has written, with its truth.json. The program is run on each family by
 itself, with a catalogue of its own, cold; what stands behind `--` (`--look thumbnail`) is handed to it. Leaves: two
@@ -9,7 +9,8 @@ tables on stdout, and OUTDIR/closelook/FAMILY.json, the program's results.
 
 A picture is *suggested* when it is a member with "keep": false of a group. It is *lost* when no kept member of that
 group shows the same: the same original, unaltered, and of a crop only what the crop shows. *alike* are those that
-stand in an `identical` or `similar` group with another. Exit 1 when anything is lost. Never changes a picture.
+stand in an `identical` or `similar` group with another. With --alone each edit of a copies' family is searched with the
+originals and nothing else, so that none is found by way of another copy. Exit 1 when anything is lost. Never changes a picture.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -54,6 +56,26 @@ def run_program(program, folder, work, name, more):
         sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}")
     result = json.loads(out.read_text())
     result["seconds"] = time.monotonic() - start
+    return result
+
+
+def each_edit_alone(program, out, family, rows, more):
+    """One result of as many searches: each edit's files, by other names of theirs, with the originals."""
+    folder = out / "closelook" / f"{family}-alone"
+    edits = collections.defaultdict(list)
+    for row in rows:
+        edits[row["edit"]].append(row)
+    originals = edits.pop("original")
+    result = {"groups": [], "related": [], "unreadable": [], "seconds": 0.0}
+    for edit, versions in edits.items():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for row in [*originals, *versions]:
+            os.link(out / row["path"], folder / os.path.basename(row["path"]))
+        one = run_program(program, folder, out / "closelook", f"{family}-{edit}", more)
+        for key, found in result.items():
+            result[key] = found + one.get(key, [] if isinstance(found, list) else 0)
+    shutil.rmtree(folder)
     return result
 
 
@@ -218,6 +240,7 @@ def main():
                         default=pathlib.Path(__file__).parents[1] / "build" / "release" / "millrace")
     parser.add_argument("--only", help="families, comma-separated")
     parser.add_argument("--czkawka", action="store_true", help="the same count by czkawka, level 5")
+    parser.add_argument("--alone", action="store_true", help="of copies, each edit with the originals by itself")
     options = parser.parse_args(arguments)
     families = collections.defaultdict(list)
     for row in json.loads((options.out / "truth.json").read_text()):
@@ -231,7 +254,10 @@ def main():
             continue
         folder = options.out / which / family
         look = Look(rows)
-        result = run_program(options.program, folder, options.out / "closelook", family, more)
+        if which == "copies" and options.alone:
+            result = each_edit_alone(options.program, options.out, family, rows, more)
+        else:
+            result = run_program(options.program, folder, options.out / "closelook", family, more)
         look.result(result)
         theirs = None
         if options.czkawka:

@@ -5,7 +5,7 @@
 A pair counts as found when groups that tell of one picture (`identical`, `same pixels`, `similar`, `altered`, `recoloured`)
 connect its files. Every pair of files of one base that truth.json calls the same is to be found: recall. Precision is of
 what is suggested: a file to go, for one that stays, is right where truth.json calls the two the same. czkawka suggests all
-but one of each group. "easy" leaves the turned and mirrored versions out, as files; "all" is run with --orientations.
+but one of each group. "easy" leaves the turned and mirrored versions out, as files; "all" has them.
 """
 
 import itertools
@@ -129,8 +129,8 @@ def main():
     for kind in ("photo", "design", None):
         names = [n for n in upright if kind is None or truth[n]["kind"] == kind]
         show(f"easy, {kind or 'all pictures'}", figures(found, truth, names), 6 if kind is None else 0)
-    found, seconds, _ = run_millrace(program, folder / "easy", work, "--orientations")
-    print(f"all ten, --orientations: {len(all_names)} files in {seconds:.2f} s: {len(all_names) / seconds:.1f} images/s")
+    found, seconds, _ = run_millrace(program, folder / "easy", work)
+    print(f"all ten: {len(all_names)} files in {seconds:.2f} s: {len(all_names) / seconds:.1f} images/s")
     for kind in ("photo", "design", None):
         names = [n for n in all_names if kind is None or truth[n]["kind"] == kind]
         show(f"all ten, {kind or 'all pictures'}", figures(found, truth, names), 6 if kind is None else 0)

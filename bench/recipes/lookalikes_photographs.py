@@ -155,14 +155,16 @@ class Material:
 
     def scenes(self, family, count, rng, longest=(800, 1000, 1200, 1400), renders=True):
         """(name, pixels) of `count` scenes: photographs, windows of the fundus, still lifes and landscapes. Of a
-        photograph each family takes a window of its own."""
+        photograph each family takes a window of its own; no scene comes twice in one."""
         names = sorted(self.photographs)
         rng.shuffle(names)
+        windows = list(range(len(self.fundus)))
+        rng.shuffle(windows)
         made = 0
         for number in range(count):
             size = rng.choice(longest)
-            if number % 7 == 6 and self.fundus:
-                pixels = enlarged(self.fundus[rng.randrange(len(self.fundus))], size)
+            if number % 7 == 6 and windows:
+                pixels = enlarged(self.fundus[windows.pop()], size)
                 yield f"fundus{number}", pixels
             elif names and (number % 2 == 0 or not renders):
                 name = names.pop()

@@ -88,7 +88,7 @@ std::vector<ThumbnailCodes> unrelated(const std::string& path, RunContext& conte
   for (const auto& appearance : codes_of) appearances.push_back(appearance.first);
   PairVerifier verifier(catalog, context);
   const FoundLinks found = find_links(
-      appearances, [&](std::size_t i) { return codes_of.at(appearances[i]); }, parse_rule("auto", true), false, catalog,
+      appearances, [&](std::size_t i) { return codes_of.at(appearances[i]); }, parse_rule("auto", true), catalog,
       verifier, context);
   std::set<std::uint64_t> versions;
   for (const CatalogLink& link : found.links) versions.insert(link.b);
@@ -101,8 +101,8 @@ std::vector<ThumbnailCodes> unrelated(const std::string& path, RunContext& conte
 
 std::uint64_t pairs_of(const std::vector<ThumbnailCodes>& codes, RunContext& context, bool show) {
   const Rule rule = parse_rule("auto", true);
-  CandidateIndex index(rule, false, context);
-  for (std::size_t i = 0; i < codes.size(); ++i) index.add(i, {&codes[i], 1});
+  CandidateIndex index(rule, context);
+  for (std::size_t i = 0; i < codes.size(); ++i) index.add(i, codes[i]);
   std::uint64_t pairs = 0;
   const auto start = Clock::now();
   index.each_part(0, [&](std::uint32_t, std::uint32_t end, const CandidatePairs& found) {
@@ -277,7 +277,7 @@ void write_joined(const std::string& file, std::size_t count, RunContext& contex
       return at != appearance_of_content.end() && at->first == content_of(n) ? at->second : 0;
     };
     const std::uint64_t a = appearance(number), b = appearance(*original);
-    if (a != 0 && b != 0 && a != b) pairs.push_back({std::min(a, b), std::max(a, b), 1});
+    if (a != 0 && b != 0 && a != b) pairs.push_back({std::min(a, b), std::max(a, b)});
   }
   PairVerifier verifier(catalog, context);
   const std::vector<Judgement> judged = verifier.compare(pairs);
@@ -286,13 +286,12 @@ void write_joined(const std::string& file, std::size_t count, RunContext& contex
     if (judged[i].kind != similarity::Kind::different)
       links.push_back({pairs[i].a, pairs[i].b, static_cast<std::uint8_t>(judged[i].kind), judged[i].score});
   }
-  const std::uint64_t rule = rule_number(parse_rule("auto", true), false);
-  const Packing packing{1};
+  const std::uint64_t rule = rule_number(parse_rule("auto", true));
   constexpr std::size_t kPart = 1 << 17;
   for (std::size_t begin = 0; begin < appearances.size(); begin += kPart) {
     std::vector<std::uint8_t> part;
     for (std::size_t i = begin; i < std::min(begin + kPart, appearances.size()); ++i)
-      packing.append(part, appearances[i].first, [&](std::size_t) { return appearances[i].second; });
+      append_packed(part, {appearances[i].first, appearances[i].second});
     catalog.put_joined(rule, begin / kPart, part,
                        begin == 0 ? std::span<const CatalogLink>(links) : std::span<const CatalogLink>());
   }

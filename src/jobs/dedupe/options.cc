@@ -77,7 +77,8 @@ void describe(Settings& settings, Options& options) {
                       options.look);
   settings.add_choice("group", "tight: everyone in a group matches everyone; connected: chains of matches too",
                       options.group);
-  settings.add_switch("parts", "also find crops, framed copies, screenshots, and turned and mirrored copies",
+  settings.add_switch("parts",
+                      "also find crops down to 70 %, what a frame or a blurred border encloses, and screenshots",
                       options.parts);
   settings.add_switch("orientations", "also find turned and mirrored copies", options.orientations);
   settings.add_choice("bursts", "never group different shots of a burst, or treat them like any pictures",

@@ -62,8 +62,8 @@ struct Options {
   bool verify = true;
   LookMode look = LookMode::close;
   GroupMode group = GroupMode::tight;
-  bool parts = true;
-  bool orientations = false;
+  bool parts = true;         // crops, framed pictures, screenshots
+  bool orientations = true;  // turned and mirrored
   BurstMode bursts = BurstMode::keep_apart;
   std::vector<std::string> reference;
   std::string keep = kKeepOrder;

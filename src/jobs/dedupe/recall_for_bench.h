@@ -167,8 +167,8 @@ inline void report(std::size_t count, std::size_t rows, RunContext& context) {
   const Compared compared = compare_rows(all, rows, context.executor);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count(), cpu = cpu_seconds() - cpu_start;
   const Rule rule = parse_rule("auto", true);
-  CandidateIndex index(rule, false, context);
-  for (std::size_t i = 0; i < count; ++i) index.add(i, {&all.codes[i], 1});
+  CandidateIndex index(rule, context);
+  for (std::size_t i = 0; i < count; ++i) index.add(i, all.codes[i]);
   const CandidatePairs found = index.search(0, index.rows());
   const auto is_proposed = [&](const Pair& pair) {
     const auto at = std::lower_bound(found.pairs.begin(), found.pairs.end(), pair, [](const RowPair& p, const Pair& v) {

@@ -46,7 +46,7 @@ class Grouping {
     bursts_ = find_bursts(library_, [&](std::uint32_t a, std::uint32_t b) {
       const std::uint64_t x = library_.pictures[a].data.appearance, y = library_.pictures[b].data.appearance;
       if (x == y) return true;
-      const AppearancePair pair{std::min(x, y), std::max(x, y), 1};
+      const AppearancePair pair{std::min(x, y), std::max(x, y)};
       return verifier_.judgements({&pair, 1})[0].kind == similarity::Kind::same;
     });
     units_ = make_units(library_, bursts_, options_.bursts == BurstMode::keep_apart,

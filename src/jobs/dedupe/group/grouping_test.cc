@@ -67,12 +67,10 @@ class GroupingTest : public testing::Test {
   }
   // As if an earlier run had found them the same.
   void link(std::uint64_t a, std::uint64_t b) {
-    const Packing packing{1};
     std::vector<std::uint8_t> part;
-    for (const std::uint64_t appearance : {a, b})
-      packing.append(part, appearance, [&](std::size_t) { return ThumbnailCodes{appearance}; });
+    for (const std::uint64_t appearance : {a, b}) append_packed(part, {appearance, ThumbnailCodes{appearance}});
     const std::vector<CatalogLink> links = {{a, b, 0, 0.9F}};
-    ASSERT_TRUE(catalog_.put_joined(rule_number(parse_rule("auto", true), false), 0, part, links));
+    ASSERT_TRUE(catalog_.put_joined(rule_number(parse_rule("auto", true)), 0, part, links));
   }
   Names names(const std::vector<Group>& groups, GroupKind kind) const {
     Names out;

@@ -84,8 +84,10 @@ void UnitLinks::link_between(std::uint32_t x, std::uint32_t y, float score) {
 // Where the whole is like the whole, that counts; else that a part is.
 std::vector<CatalogLink> UnitLinks::with_parts(std::vector<CatalogLink> links,
                                                std::span<const std::uint64_t> appearances) {
+  if (!options_.parts && !options_.orientations) return links;
   const std::vector<CatalogLink> more = find_part_links(
-      appearances, [&](std::uint64_t appearance) { return crowds_.holds(appearance); }, catalog_, context_);
+      appearances, {options_.parts, options_.orientations},
+      [&](std::uint64_t appearance) { return crowds_.holds(appearance); }, catalog_, context_);
   const auto key = [](const CatalogLink& link) { return std::pair(link.a, link.b); };
   std::vector<CatalogLink> out;
   std::size_t at = 0;
@@ -106,16 +108,15 @@ void UnitLinks::verify() {
     link_within(i);
   }
   FoundLinks found = find_links(
-      appearances, [&](std::size_t i) { return data(first_of_[i]).codes; }, rule_, options_.orientations, catalog_,
-      verifier_, context_);
+      appearances, [&](std::size_t i) { return data(first_of_[i]).codes; }, rule_, catalog_, verifier_, context_);
   const auto key_of = [&](std::uint64_t appearance) {
     return static_cast<std::uint32_t>(std::lower_bound(appearances.begin(), appearances.end(), appearance) -
                                       appearances.begin());
   };
   crowds_ = std::move(found.crowds);
-  for (const CatalogLink& link : options_.parts ? with_parts(std::move(found.links), appearances) : found.links) {
+  for (const CatalogLink& link : with_parts(std::move(found.links), appearances)) {
     const auto kind = static_cast<similarity::Kind>(link.kind);
-    if (!options_.orientations) verifier_.know(link.a, link.b, {kind, link.score});
+    verifier_.know({link.a, link.b}, {kind, link.score});
     const std::uint32_t a = key_of(link.a), b = key_of(link.b);
     if (kind == similarity::Kind::same) link_between(a, b, link.score);
     if (kind != similarity::Kind::recoloured) continue;
@@ -143,18 +144,8 @@ void UnitLinks::apply_rule() {
   CodeColumns columns;
   for (std::size_t row = 0; row < appearances.size(); ++row) columns.add(codes(row));
   crowds_ = find_crowds(appearances, columns, rule_, context_);
-  CandidateIndex& index = index_.emplace(rule_, options_.orientations, context_, &crowds_);
-  const auto enter = [&](std::size_t row, std::span<const ThumbnailCodes> views) {
-    index.add(appearances[row], views);
-  };
-  if (options_.orientations) {
-    each_turned_thumbnail(appearances, codes, catalog_, context_, enter);
-  } else {
-    for (std::size_t row = 0; row < appearances.size(); ++row) {
-      const ThumbnailCodes own = codes(row);
-      enter(row, {&own, 1});
-    }
-  }
+  CandidateIndex& index = index_.emplace(rule_, context_, &crowds_);
+  for (std::size_t row = 0; row < appearances.size(); ++row) index.add(appearances[row], codes(row));
   index.each_part(0, [&](std::uint32_t, std::uint32_t, const CandidatePairs& found) {
     for (const RowPair& pair : found.pairs) {
       const std::uint32_t x = key_of_row[pair.a], y = key_of_row[pair.b];
@@ -168,7 +159,7 @@ void UnitLinks::apply_rule() {
 float UnitLinks::rule_score(std::uint32_t x, std::uint32_t y) const {
   if (row_of_[x] == kNone || row_of_[y] == kNone) return -1;
   if (x == y) return 1;
-  const auto bits = index_->nearest(row_of_[x], row_of_[y]);
+  const auto bits = index_->bits_between(row_of_[x], row_of_[y]);
   if (!bits) return -1;
   return 1.0F - static_cast<float>((*bits)[0] + (*bits)[1] + (*bits)[2] + (*bits)[3]) / 256.0F;
 }
@@ -183,7 +174,7 @@ std::vector<float> UnitLinks::scores(std::span<const ItemPair> units) {
       out[i] = rule_score(units_[a].key, units_[b].key);
     } else if (data(a).appearance != data(b).appearance) {
       const auto [x, y] = std::minmax(data(a).appearance, data(b).appearance);
-      pairs.push_back({x, y, static_cast<std::uint8_t>(options_.orientations ? 255 : 1)});
+      pairs.push_back({x, y});
       places.push_back(i);
     }
   }

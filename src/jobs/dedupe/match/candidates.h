@@ -17,11 +17,10 @@
 
 namespace millrace::dedupe {
 
-// Two rows, a < b, and the orientations in which the rule holds when the greater appearance is turned: a bit each, by
-// index_of().
+// Two rows, a < b.
 struct RowPair {
   std::uint32_t a = 0, b = 0;
-  std::uint8_t orientations = 0;
+  friend auto operator<=>(const RowPair&, const RowPair&) = default;
 };
 
 // Pairs, sorted, with the memory they hold.
@@ -33,18 +32,17 @@ struct CandidatePairs {
 class CandidateIndex {
  public:
   // Of crowds (kept by reference), only those who are compared meet.
-  CandidateIndex(const Rule& rule, bool orientations, RunContext& context, const Crowds* crowds = nullptr);
+  CandidateIndex(const Rule& rule, RunContext& context, const Crowds* crowds = nullptr);
 
-  // The next row; no appearance comes twice. One view, or with orientations eight, by index_of().
-  void add(std::uint64_t appearance, std::span<const ThumbnailCodes> views);
+  // The next row; no appearance comes twice.
+  void add(std::uint64_t appearance, const ThumbnailCodes& codes);
   std::uint32_t rows() const { return static_cast<std::uint32_t>(appearances_.size()); }
   std::uint64_t appearance(std::uint32_t row) const { return appearances_[row]; }
-  ThumbnailCodes codes(std::uint32_t row, std::size_t view) const;
+  ThumbnailCodes codes(std::uint32_t row) const { return codes_.at(row); }
   // Makes room for so many rows more.
   void reserve(std::size_t count);
-  // Bits in which two rows differ, by kCatalogCodes, in the orientation in which they are nearest of those where the
-  // rule holds; nothing where it holds in none.
-  std::optional<std::array<int, 4>> nearest(std::uint32_t a, std::uint32_t b) const;
+  // Bits in which two rows differ, by kCatalogCodes; nothing where the rule does not hold.
+  std::optional<std::array<int, 4>> bits_between(std::uint32_t a, std::uint32_t b) const;
   // Pairs whose later row is in [begin, end). OutOfMemory when they do not fit.
   CandidatePairs search(std::uint32_t begin, std::uint32_t end) const;
   // Lets rows from `first` on meet all before them, part by part: visit(begin, end, pairs). Parts become smaller where
@@ -53,15 +51,12 @@ class CandidateIndex {
                  const std::function<void(std::uint32_t, std::uint32_t, const CandidatePairs&)>& visit) const;
 
  private:
-  using Fits = std::function<bool(std::uint64_t query, std::uint64_t base)>;
   bool are_compared(std::uint32_t i, std::uint32_t j) const;
-  void search_views(const CodeColumns& queries, const CodeColumns& base, std::uint32_t begin, std::uint32_t end,
-                    std::uint8_t orientation, const Fits& fits, CandidatePairs& out) const;
 
   const Rule& rule_;
   RunContext& context_;
   std::vector<std::uint64_t> appearances_;
-  std::vector<CodeColumns> views_;
+  CodeColumns codes_;
   const Crowds* crowds_;
   std::vector<Crowds::Levels> levels_;  // of each row, where there are crowds
 };

@@ -10,41 +10,35 @@
 #include <vector>
 
 #include "src/io/file/reader.h"
-#include "src/jobs/dedupe/match/turned_thumbnails.h"
+#include "src/jobs/dedupe/scan/thumbnail_codes.h"
 
 namespace millrace::dedupe {
 
 // Under which the catalogue keeps what was joined: another rule joins anew.
-inline std::uint64_t rule_number(const Rule& rule, bool orientations) {
-  const std::string text = fmt::format("1 {} {} {}", rule.text, rule.middle, orientations);
+inline std::uint64_t rule_number(const Rule& rule) {
+  // What the last word was about is found otherwise now; it stays, and so does what catalogues hold.
+  const std::string text = fmt::format("1 {} {} false", rule.text, rule.middle);
   return short_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
-// How a part lies in the catalogue: each appearance and its codes in all views, 64-bit words of this machine.
-struct Packing {
-  std::size_t views;
-  std::size_t bytes() const { return sizeof(std::uint64_t) + views * sizeof(ThumbnailCodes); }
-
-  // `codes_of(view)` gives the codes of each view.
-  template <typename CodesOf>
-  void append(std::vector<std::uint8_t>& part, std::uint64_t appearance, const CodesOf& codes_of) const {
-    const auto put = [&](const auto& value) {
-      const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
-      part.insert(part.end(), bytes, bytes + sizeof(value));
-    };
-    put(appearance);
-    for (std::size_t view = 0; view < views; ++view) put(codes_of(view));
-  }
-  template <typename Visit>
-  void each(std::span<const std::uint8_t> part, Visit&& visit) const {
-    TurnedCodes codes;
-    std::uint64_t appearance = 0;
-    for (std::size_t at = 0; at + bytes() <= part.size(); at += bytes()) {
-      std::memcpy(&appearance, part.data() + at, sizeof(appearance));
-      std::memcpy(codes.data(), part.data() + at + sizeof(appearance), views * sizeof(ThumbnailCodes));
-      visit(appearance, std::span<const ThumbnailCodes>(codes.data(), views));
-    }
-  }
+// How a part lies in the catalogue: appearances, each with its codes, 64-bit words of this machine.
+struct PackedCodes {
+  std::uint64_t appearance;
+  ThumbnailCodes codes;
 };
+static_assert(sizeof(PackedCodes) == 7 * sizeof(std::uint64_t));
+
+inline void append_packed(std::vector<std::uint8_t>& part, const PackedCodes& one) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(&one);
+  part.insert(part.end(), bytes, bytes + sizeof(one));
+}
+template <typename Visit>
+void each_packed(std::span<const std::uint8_t> part, Visit&& visit) {
+  PackedCodes one;
+  for (std::size_t at = 0; at + sizeof(one) <= part.size(); at += sizeof(one)) {
+    std::memcpy(&one, part.data() + at, sizeof(one));
+    visit(one);
+  }
+}
 
 }  // namespace millrace::dedupe

@@ -4,7 +4,7 @@
 #include "src/io/image/thumbnail_jpeg.h"
 #include "src/jobs/callers_image.h"
 #include "src/jobs/dedupe/match/pair_verifier.h"
-#include "src/jobs/dedupe/match/turned_thumbnails.h"
+#include "src/jobs/dedupe/match/thumbnail_pixels.h"
 #include "src/jobs/dedupe/scan/reading.h"
 
 namespace millrace {

@@ -4,7 +4,6 @@
 
 #include "src/jobs/dedupe/match/crowds.h"
 #include "src/jobs/dedupe/match/joined_parts.h"
-#include "src/jobs/dedupe/match/turned_thumbnails.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -13,12 +12,12 @@ namespace {
 constexpr std::size_t kEnteredAtOnce = 1 << 17;
 
 // Places of the appearances that are not in the parts. A part is sorted, like the appearances.
-std::vector<std::uint32_t> missing(std::span<const std::uint64_t> appearances, const CatalogJoin& join,
-                                   const Packing& packing) {
+std::vector<std::uint32_t> missing(std::span<const std::uint64_t> appearances, const CatalogJoin& join) {
   std::vector<bool> known(appearances.size(), false);
   for (const auto& part : join.parts) {
     auto at = appearances.begin();
-    packing.each(part, [&](std::uint64_t appearance, std::span<const ThumbnailCodes>) {
+    each_packed(part, [&](const PackedCodes& one) {
+      const std::uint64_t appearance = one.appearance;
       // Nearly always the next one, or far away.
       if (at != appearances.end() && *at < appearance) ++at;
       if (at != appearances.end() && *at < appearance) at = std::lower_bound(at, appearances.end(), appearance);
@@ -35,21 +34,20 @@ std::vector<std::uint32_t> missing(std::span<const std::uint64_t> appearances, c
 
 class Linking {
  public:
-  Linking(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule, bool orientations,
-          Catalog& catalog, PairVerifier& verifier, RunContext& context)
+  Linking(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule, Catalog& catalog,
+          PairVerifier& verifier, RunContext& context)
       : appearances_(appearances),
         codes_of_(codes_of),
         rule_(rule),
-        number_(rule_number(rule, orientations)),
-        packing_{orientations ? kOrientations.size() : 1},
+        number_(rule_number(rule)),
         catalog_(catalog),
         verifier_(verifier),
         context_(context),
-        index_(rule, orientations, context),
+        index_(rule, context),
         join_(catalog.joined(number_)),
         parts_(join_.parts.size()) {
     for (const auto& part : join_.parts) {
-      if (!part.empty() && part.size() % packing_.bytes() == 0) continue;
+      if (!part.empty() && part.size() % sizeof(PackedCodes) == 0) continue;
       // Not what this program writes: compare everything, and leave it alone.
       join_ = {};
       keeps_ = false;
@@ -59,17 +57,15 @@ class Linking {
 
   FoundLinks run() {
     find_crowds_here();
-    std::vector<std::uint32_t> fresh = missing(appearances_, join_, packing_);
-    std::uint64_t bytes = fresh.size() * packing_.bytes();
+    std::vector<std::uint32_t> fresh = missing(appearances_, join_);
+    std::uint64_t bytes = fresh.size() * sizeof(PackedCodes);
     for (const auto& part : join_.parts) bytes += part.size();
     Reservation paid;
     if (!fresh.empty()) {
       paid = context_.budget.reserve({bytes}, "hashes of all pictures");
-      index_.reserve(bytes / packing_.bytes());
+      index_.reserve(bytes / sizeof(PackedCodes));
       for (auto& part : join_.parts) {
-        packing_.each(part, [&](std::uint64_t appearance, std::span<const ThumbnailCodes> codes) {
-          index_.add(appearance, codes);
-        });
+        each_packed(part, [&](const PackedCodes& one) { index_.add(one.appearance, one.codes); });
         part = {};
       }
     }
@@ -106,25 +102,14 @@ class Linking {
   }
 
   void enter(std::span<const std::uint32_t> places, CandidateIndex& index) {
-    if (packing_.views == 1) {
-      for (const std::uint32_t i : places) {
-        const ThumbnailCodes codes = codes_of_(i);
-        index.add(appearances_[i], {&codes, 1});
-      }
-      return;
-    }
-    std::vector<std::uint64_t> appearances;
-    for (const std::uint32_t i : places) appearances.push_back(appearances_[i]);
-    each_turned_thumbnail(
-        appearances, [&](std::size_t at) { return codes_of_(places[at]); }, catalog_, context_,
-        [&](std::size_t at, const TurnedCodes& codes) { index.add(appearances[at], codes); });
+    for (const std::uint32_t i : places) index.add(appearances_[i], codes_of_(i));
   }
 
   // Of a crowd, and of it and the others, what is to be compared. The catalogue keeps each judgement, whatever it says.
   void join_crowded(std::span<const std::uint32_t> apart) {
     if (apart.empty()) return;
     const Reservation paid = context_.budget.reserve(
-        {appearances_.size() * (packing_.bytes() + sizeof(Crowds::Levels))}, "hashes of all pictures");
+        {appearances_.size() * (sizeof(PackedCodes) + sizeof(Crowds::Levels))}, "hashes of all pictures");
     std::vector<std::uint32_t> others;
     for (std::uint32_t i = 0, next = 0; i < appearances_.size(); ++i) {
       if (next < apart.size() && apart[next] == i) {
@@ -133,7 +118,7 @@ class Linking {
         others.push_back(i);
       }
     }
-    CandidateIndex index(rule_, packing_.views > 1, context_, &crowds_);
+    CandidateIndex index(rule_, context_, &crowds_);
     index.reserve(appearances_.size());
     enter(others, index);
     enter(apart, index);
@@ -162,7 +147,7 @@ class Linking {
     pairs.reserve(rows.size());
     for (const RowPair& row : rows) {
       const std::uint64_t a = index.appearance(row.a), b = index.appearance(row.b);
-      pairs.push_back({std::min(a, b), std::max(a, b), row.orientations});
+      pairs.push_back({std::min(a, b), std::max(a, b)});
     }
     return pairs;
   }
@@ -185,7 +170,7 @@ class Linking {
     if (keeps_) {
       std::vector<std::uint8_t> part;
       for (std::uint32_t row = begin; row < end; ++row)
-        packing_.append(part, index_.appearance(row), [&](std::size_t view) { return index_.codes(row, view); });
+        append_packed(part, {index_.appearance(row), index_.codes(row)});
       keeps_ = catalog_.put_joined(number_, parts_, part, links);
       ++parts_;
     }
@@ -220,7 +205,6 @@ class Linking {
   const CodesOf& codes_of_;
   const Rule& rule_;
   const std::uint64_t number_;
-  const Packing packing_;
   Catalog& catalog_;
   PairVerifier& verifier_;
   RunContext& context_;
@@ -234,8 +218,8 @@ class Linking {
 }  // namespace
 
 FoundLinks find_links(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule,
-                      bool orientations, Catalog& catalog, PairVerifier& verifier, RunContext& context) {
-  return Linking(appearances, codes_of, rule, orientations, catalog, verifier, context).run();
+                      Catalog& catalog, PairVerifier& verifier, RunContext& context) {
+  return Linking(appearances, codes_of, rule, catalog, verifier, context).run();
 }
 
 }  // namespace millrace::dedupe

@@ -5,9 +5,11 @@
 
 #include "src/jobs/dedupe/match/candidates.h"
 #include "src/jobs/dedupe/match/pair_verifier.h"
-#include "src/jobs/dedupe/match/turned_thumbnails.h"
 
 namespace millrace::dedupe {
+
+// The codes of an appearance, by its place in a list: part of the appearance, so any picture's that has it.
+using CodesOf = std::function<ThumbnailCodes(std::size_t)>;
 
 struct FoundLinks {
   std::vector<CatalogLink> links;  // sorted; kinds `same` and `recoloured`
@@ -18,6 +20,6 @@ struct FoundLinks {
 // another and all that it knows under this rule, a part at a time; what came of a part is kept before the next begins,
 // so that a killed run goes on there. Of those who stand in crowds each judgement is kept.
 FoundLinks find_links(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule,
-                      bool orientations, Catalog& catalog, PairVerifier& verifier, RunContext& context);
+                      Catalog& catalog, PairVerifier& verifier, RunContext& context);
 
 }  // namespace millrace::dedupe

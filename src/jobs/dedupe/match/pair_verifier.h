@@ -13,51 +13,42 @@
 
 namespace millrace::dedupe {
 
-// Two appearances, a < b, and in which orientations of b they are to be compared: a bit each, by index_of().
+// Two appearances, a < b.
 struct AppearancePair {
   std::uint64_t a = 0, b = 0;
-  std::uint8_t orientations = 1;
-
-  bool in(Orientation o) const { return (orientations >> index_of(o) & 1) != 0; }
+  bool operator==(const AppearancePair&) const = default;
 };
 
 struct Judgement {
   similarity::Kind kind = similarity::Kind::different;
   float score = 0;
 };
-// Of two orientations the one that counts.
+// Of two ways in which two pictures meet the one that counts.
 bool better(const Judgement& x, const Judgement& y);
 
 class PairVerifier {
  public:
   PairVerifier(Catalog& catalog, RunContext& context);
 
-  // The best verdict over each pair's orientations: in parallel, in batches that fit the budget. Nothing is kept.
+  // A verdict on each pair, the wholes of both as they stand: in parallel, in batches that fit the budget. Nothing is
+  // kept.
   std::vector<Judgement> compare(std::span<const AppearancePair> pairs) { return verify(pairs, false); }
   // The same, kept in the catalogue: whoever groups the same pictures again asks for it again.
   std::vector<Judgement> judgements(std::span<const AppearancePair> pairs) { return verify(pairs, true); }
-  // What is known of a pair as it is need not be looked at.
-  void know(std::uint64_t a, std::uint64_t b, const Judgement& judgement) {
-    known_.try_emplace({a, b, Orientation::upright}, judgement);
-  }
+  // What is known of a pair need not be looked at; that one is a part of the other counts as well.
+  void know(const AppearancePair& pair, const Judgement& judgement) { known_.insert_or_assign(pair, judgement); }
 
   std::uint64_t looked_at() const { return looked_at_; }
 
  private:
   struct PendingPair {
-    std::uint64_t a, b;
-    Orientation orientation;
-    std::size_t pair;
+    AppearancePair appearances;
+    std::size_t place;
     Judgement result;
-  };
-  struct Key {
-    std::uint64_t a, b;
-    Orientation orientation;
-    bool operator==(const Key&) const = default;
   };
   struct Hash {
     // Appearances are hashes already.
-    std::size_t operator()(const Key& k) const { return k.a ^ (k.b << 1 | k.b >> 63) ^ index_of(k.orientation); }
+    std::size_t operator()(const AppearancePair& k) const { return k.a ^ (k.b << 1 | k.b >> 63); }
   };
   // What a batch needs, kept from one to the next.
   struct Scratch {
@@ -71,7 +62,7 @@ class PairVerifier {
 
   Catalog& catalog_;
   RunContext& context_;
-  std::unordered_map<Key, Judgement, Hash> known_;
+  std::unordered_map<AppearancePair, Judgement, Hash> known_;
   std::uint64_t looked_at_ = 0;
 };
 

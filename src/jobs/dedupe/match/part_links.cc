@@ -1,8 +1,10 @@
 #include "src/jobs/dedupe/match/part_links.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "src/jobs/dedupe/match/parted_picture.h"
@@ -13,9 +15,9 @@ namespace millrace::dedupe {
 namespace {
 
 // Under which the catalogue keeps what was joined: changes whenever kernels/parts gives other codes, or meets others.
-std::uint64_t rule_of_parts() {
-  constexpr std::string_view kText = "parts 1";
-  return short_hash({reinterpret_cast<const std::uint8_t*>(kText.data()), kText.size()});
+std::uint64_t rule_of(WantedParts wanted) {
+  const std::string text = fmt::format("parts 1 {} {}", wanted.cuts, wanted.turned);
+  return short_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
 // Appearances that were joined with one another, and their codes.
@@ -41,7 +43,8 @@ using Pair = std::pair<std::uint64_t, std::uint64_t>;  // the lower first
 // Compares the pixels of pairs, in batches that fit the budget.
 class Comparing {
  public:
-  Comparing(Catalog& catalog, RunContext& context) : catalog_(catalog), context_(context) {}
+  Comparing(WantedParts wanted, Catalog& catalog, RunContext& context)
+      : wanted_(wanted), catalog_(catalog), context_(context) {}
 
   std::vector<CatalogLink> links(const std::vector<Pair>& pairs) {
     std::vector<CatalogLink> out;
@@ -90,7 +93,7 @@ class Comparing {
     pictures_.resize(appearances_.size());
     context_.executor.parallel_for(appearances_.size(), 4, [&](std::size_t from, std::size_t to) {
       const Span span(stage);
-      for (std::size_t i = from; i < to; ++i) pictures_[i] = parted_picture(jpegs[i]);
+      for (std::size_t i = from; i < to; ++i) pictures_[i] = parted_picture(jpegs[i], wanted_);
     });
   }
   const std::optional<PartedPicture>& picture(std::uint64_t appearance) const {
@@ -98,6 +101,7 @@ class Comparing {
     return pictures_[static_cast<std::size_t>(at - appearances_.begin())];
   }
 
+  const WantedParts wanted_;
   Catalog& catalog_;
   RunContext& context_;
   std::vector<std::uint64_t> appearances_;
@@ -106,14 +110,15 @@ class Comparing {
 
 class PartLinking {
  public:
-  PartLinking(std::span<const std::uint64_t> appearances, const std::function<bool(std::uint64_t)>& left_out,
-              Catalog& catalog, RunContext& context)
+  PartLinking(std::span<const std::uint64_t> appearances, WantedParts wanted,
+              const std::function<bool(std::uint64_t)>& left_out, Catalog& catalog, RunContext& context)
       : appearances_(appearances),
         left_out_(left_out),
-        number_(rule_of_parts()),
+        wanted_(wanted),
+        number_(rule_of(wanted)),
         catalog_(catalog),
         context_(context),
-        comparing_(catalog, context),
+        comparing_(wanted, catalog, context),
         join_(catalog.joined(number_)),
         kept_(join_.parts.size()) {
     for (const auto& part : join_.parts) {
@@ -168,7 +173,7 @@ class PartLinking {
         jpegs[i] = catalog_.thumbnail(appearances[begin + i]).value_or(std::vector<std::uint8_t>());
       context_.executor.parallel_for(count, 16, [&](std::size_t from, std::size_t to) {
         const Span span(stage);
-        for (std::size_t i = from; i < to; ++i) out[begin + i] = part_codes(jpegs[i]);
+        for (std::size_t i = from; i < to; ++i) out[begin + i] = part_codes(jpegs[i], wanted_);
       });
       context_.throw_if_cancelled();
       progress.add(count);
@@ -241,6 +246,7 @@ class PartLinking {
 
   const std::span<const std::uint64_t> appearances_;
   const std::function<bool(std::uint64_t)>& left_out_;
+  const WantedParts wanted_;
   const std::uint64_t number_;
   Catalog& catalog_;
   RunContext& context_;
@@ -252,10 +258,10 @@ class PartLinking {
 
 }  // namespace
 
-std::vector<CatalogLink> find_part_links(std::span<const std::uint64_t> appearances,
+std::vector<CatalogLink> find_part_links(std::span<const std::uint64_t> appearances, WantedParts wanted,
                                          const std::function<bool(std::uint64_t)>& left_out, Catalog& catalog,
                                          RunContext& context) {
-  return PartLinking(appearances, left_out, catalog, context).run();
+  return PartLinking(appearances, wanted, left_out, catalog, context).run();
 }
 
 }  // namespace millrace::dedupe

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/jobs/dedupe/catalog/catalog.h"
+#include "src/jobs/dedupe/match/parted_picture.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
@@ -15,7 +16,7 @@ namespace millrace::dedupe {
 // Links between these appearances, sorted, each once. `appearances` sorted, each once. Those of which `left_out` is
 // true (of a crowd nearly every two would meet) take no part. Appearances that are new to the catalogue meet one
 // another and all that it knows, a part at a time, as in find_links().
-std::vector<CatalogLink> find_part_links(std::span<const std::uint64_t> appearances,
+std::vector<CatalogLink> find_part_links(std::span<const std::uint64_t> appearances, WantedParts wanted,
                                          const std::function<bool(std::uint64_t)>& left_out, Catalog& catalog,
                                          RunContext& context);
 

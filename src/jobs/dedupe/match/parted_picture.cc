@@ -9,6 +9,20 @@ namespace {
 
 using Map = std::array<float, 6>;
 
+std::vector<parts::Area> boxes_of(const Thumbnail& thumbnail) {
+  return parts::content_boxes(thumbnail.rgb, thumbnail.width, thumbnail.height);
+}
+
+parts::Codes wanted_codes(std::span<const std::uint8_t, similarity::kThumbnailBytes> squeezed,
+                          const Thumbnail& thumbnail, std::span<const parts::Area> boxes, WantedParts wanted) {
+  parts::Codes out = parts::codes_of(squeezed, thumbnail.width, thumbnail.height, boxes);
+  for (std::size_t p = 0; p < parts::kParts; ++p) {
+    const bool turned = p >= parts::kWindows && p < parts::kWindows + parts::kTurned;
+    if (!(turned ? wanted.turned : wanted.cuts)) out.parts[p] = parts::kSilent;
+  }
+  return out;
+}
+
 // Pixels around an area, whole ones.
 struct Cut {
   int left, top, right, bottom;
@@ -105,26 +119,25 @@ PartMeeting compare_part(const PartedPicture& first, const PartedPicture& second
 
 }  // namespace
 
-std::optional<PartedPicture> parted_picture(std::span<const std::uint8_t> jpeg) {
+std::optional<PartedPicture> parted_picture(std::span<const std::uint8_t> jpeg, WantedParts wanted) {
   auto thumbnail = decode_thumbnail(jpeg);
   if (!thumbnail) return std::nullopt;
   std::optional<PartedPicture> out(std::in_place);
   out->thumbnail = std::move(*thumbnail);
-  const auto& [width, height, rgb] = out->thumbnail;
   const auto small = squeezed(out->thumbnail, similarity::kSide);
   std::copy(small.begin(), small.end(), out->squeezed.begin());
-  out->boxes = parts::content_boxes(rgb, width, height);
-  out->codes = parts::codes_of(out->squeezed, width, height, out->boxes);
+  out->boxes = boxes_of(out->thumbnail);
+  out->codes = wanted_codes(out->squeezed, out->thumbnail, out->boxes, wanted);
   out->whole = similarity::features_of(out->squeezed);
   return out;
 }
 
-parts::Codes part_codes(std::span<const std::uint8_t> jpeg) {
+parts::Codes part_codes(std::span<const std::uint8_t> jpeg, WantedParts wanted) {
   const auto thumbnail = decode_thumbnail(jpeg);
   if (!thumbnail) return {};
   const auto small = squeezed(*thumbnail, similarity::kSide);
-  return parts::codes_of(std::span<const std::uint8_t, similarity::kThumbnailBytes>(small), thumbnail->width,
-                         thumbnail->height, parts::content_boxes(thumbnail->rgb, thumbnail->width, thumbnail->height));
+  return wanted_codes(std::span<const std::uint8_t, similarity::kThumbnailBytes>(small), *thumbnail,
+                      boxes_of(*thumbnail), wanted);
 }
 
 PartMeeting compare_parts(const PartedPicture& first, const PartedPicture& second) {

@@ -14,6 +14,11 @@
 
 namespace millrace::dedupe {
 
+struct WantedParts {
+  bool cuts = true;    // windows, and what frames and screens enclose
+  bool turned = true;  // and mirrored
+};
+
 // A thumbnail with what is told of its parts.
 struct PartedPicture {
   Thumbnail thumbnail;
@@ -23,9 +28,9 @@ struct PartedPicture {
   parts::Codes codes;
 };
 // Nothing where the thumbnail does not decode.
-std::optional<PartedPicture> parted_picture(std::span<const std::uint8_t> jpeg);
+std::optional<PartedPicture> parted_picture(std::span<const std::uint8_t> jpeg, WantedParts wanted);
 // Its codes alone, at a third of the time; such as meet nobody where it does not decode.
-parts::Codes part_codes(std::span<const std::uint8_t> jpeg);
+parts::Codes part_codes(std::span<const std::uint8_t> jpeg, WantedParts wanted);
 
 struct PartMeeting {
   Judgement judgement;

@@ -7,7 +7,7 @@
 #include "src/io/image/fingerprint.h"
 #include "src/io/image/pixels_hash.h"
 #include "src/jobs/dedupe/match/parted_picture.h"
-#include "src/jobs/dedupe/match/turned_thumbnails.h"
+#include "src/jobs/dedupe/match/thumbnail_pixels.h"
 #include "src/memory/pool.h"
 
 namespace millrace::dedupe {
@@ -150,21 +150,14 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
     const auto pixels_a = jpeg_a ? thumbnail_pixels(*jpeg_a) : std::nullopt;
     const auto pixels_b = jpeg_b ? thumbnail_pixels(*jpeg_b) : std::nullopt;
     if (pixels_a && pixels_b) {
-      const similarity::Features first = similarity::features_of(*pixels_a);
-      float best = -1;
-      for (const Orientation o : kOrientations) {
-        if (o != Orientation::upright && !options_.orientations) continue;
-        const similarity::Features second = similarity::features_of(similarity::oriented(*pixels_b, o));
-        const similarity::Comparison verdict = similarity::compare(first, second);
-        const float score = verdict.score + (verdict.kind == similarity::Kind::same ? 1.0F : 0.0F);
-        if (score <= best) continue;
-        best = score;
-        next.orientation = o;
-        next.meeting = similarity::meeting_of(first, second);
-      }
-      if (best < 1 && options_.parts) {
-        const auto parted_a = parted_picture(*jpeg_a), parted_b = parted_picture(*jpeg_b);
-        const PartMeeting met = parted_a && parted_b ? compare_parts(*parted_a, *parted_b) : PartMeeting();
+      const auto first = std::make_unique<similarity::Features>(similarity::features_of(*pixels_a)),
+                 second = std::make_unique<similarity::Features>(similarity::features_of(*pixels_b));
+      next.meeting = similarity::meeting_of(*first, *second);
+      // Where the wholes are not alike, a part may be.
+      if (const WantedParts wanted{options_.parts, options_.orientations};
+          (wanted.cuts || wanted.turned) && !similarity::same(*first, *second)) {
+        const auto one = parted_picture(*jpeg_a, wanted), other = parted_picture(*jpeg_b, wanted);
+        const PartMeeting met = one && other ? compare_parts(*one, *other) : PartMeeting();
         if (met.judgement.kind == similarity::Kind::same) {
           next.orientation = met.orientation;
           next.meeting = met.meeting;
