@@ -248,6 +248,18 @@ bool glob_match(std::string_view pattern, std::string_view path) {
   return glob_whole(pattern, path);
 }
 
+bool glob_match_inside(std::string_view pattern, std::string_view path) {
+  while (pattern.size() > 1 && pattern.back() == '/') pattern.remove_suffix(1);
+  const bool anywhere = !pattern.starts_with('/') && pattern.find('/') != std::string_view::npos;
+  const std::string rooted = anywhere ? "**/" + std::string(pattern) : std::string(pattern);
+  while (true) {
+    if (glob_match(rooted, path)) return true;
+    const std::size_t slash = path.find_last_of('/');
+    if (slash == std::string_view::npos || slash == 0) return false;
+    path = path.substr(0, slash);
+  }
+}
+
 std::string csv_field(const std::string& field) {
   // What begins with an apostrophe before a formula has one more: two fields never become one.
   const std::size_t first = std::min(field.find_first_not_of('\''), field.size());

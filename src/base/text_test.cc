@@ -160,5 +160,15 @@ TEST(Text, CsvQuotesOnlyWhatNeedsIt) {
   EXPECT_EQ(csv_field("say \"hi\""), "\"say \"\"hi\"\"\"");
 }
 
+TEST(GlobMatchInside, TriesThePathAndTheFoldersItLiesIn) {
+  const std::string path = "/home/me/Pictures/sorted/2021/one.jpg";
+  for (const char* pattern : {"one.jpg", "*.jpg", "2021", "sorted", "sorted/2021", "sorted/20*", "sorted/2021/",
+                              "/home/me/Pictures", "/home/me/Pictures/", "/home/*/Pictures/sorted", "**/one.jpg"})
+    EXPECT_TRUE(glob_match_inside(pattern, path)) << pattern;
+  for (const char* pattern :
+       {"two.jpg", "202", "orted/2021", "Pictures/2021", "/Pictures", "/home/me/pictures", "*.png", "me/sorted", ""})
+    EXPECT_FALSE(glob_match_inside(pattern, path)) << pattern;
+}
+
 }  // namespace
 }  // namespace millrace

@@ -32,6 +32,8 @@ RuleTerm parse_term(std::string_view text) {
   return {*kind, radius};
 }
 
+constexpr const char* kPreferred = "preferred";
+
 }  // namespace
 
 Rule parse_rule(const std::string& text, bool verified) {
@@ -61,6 +63,11 @@ std::vector<std::string> keep_criteria(const std::string& text) {
     }
     criteria.push_back(name);
   }
+  if (std::find(criteria.begin(), criteria.end(), kPreferred) == criteria.end()) {
+    const auto later = std::find_if(criteria.begin(), criteria.end(),
+                                    [](const std::string& name) { return name != "reference" && name != "whole"; });
+    criteria.insert(later, kPreferred);
+  }
   return criteria;
 }
 
@@ -83,9 +90,18 @@ void describe(Settings& settings, Options& options) {
   settings.add_switch("orientations", "also find turned and mirrored copies", options.orientations);
   settings.add_choice("bursts", "never group different shots of a burst, or treat them like any pictures",
                       options.bursts);
+  settings.add_choice("pairs",
+                      "any two pictures; within: of one folder; across: of two. Folders are those that are named, or "
+                      "those in the only one that is named",
+                      options.pairs);
   settings.heading("Keeping");
   settings.add_list("reference", "DIR", "also scan this folder; nothing in it is ever suggested for removal",
                     options.reference);
+  settings.add_list(
+      "prefer", "GLOB",
+      "what matches, or lies in a folder that does, stays rather than what does not; the first of several counts "
+      "most",
+      options.prefer);
   settings.add_parsed("keep", "CRITERION,...", "what decides which copy stays, first to last", kKeepOrder,
                       [&options](const std::string& text) {
                         keep_criteria(text);

@@ -37,7 +37,8 @@ inline constexpr std::array<HashKind, 4> kCatalogCodes = {HashKind::dhash, HashK
                                                           HashKind::phash};
 
 // The keep rule's criteria, in the order in which they are asked.
-inline constexpr const char* kKeepOrder = "reference,whole,raw,original,pixels,given,bytes,exif,oldest,shortest";
+inline constexpr const char* kKeepOrder =
+    "reference,whole,preferred,raw,original,pixels,given,bytes,exif,oldest,shortest";
 
 // Only what a close look calls the same is suggested; or only equal files.
 enum class LookMode : std::uint8_t { close, thumbnail };
@@ -55,6 +56,12 @@ constexpr std::array<Choice<BurstMode>, 2> choices_of(BurstMode) {
   return {{{"keep-apart", BurstMode::keep_apart}, {"join", BurstMode::join}}};
 }
 
+// Which files may be a pair: any two; two of one album, or of two (scan/albums.h).
+enum class PairMode : std::uint8_t { any, within, across };
+constexpr std::array<Choice<PairMode>, 3> choices_of(PairMode) {
+  return {{{"any", PairMode::any}, {"within", PairMode::within}, {"across", PairMode::across}}};
+}
+
 struct Options {
   std::vector<std::string> folders;
   std::string catalog;  // empty: the default place
@@ -65,7 +72,9 @@ struct Options {
   bool parts = true;         // crops, framed pictures, screenshots
   bool orientations = true;  // turned and mirrored
   BurstMode bursts = BurstMode::keep_apart;
+  PairMode pairs = PairMode::any;
   std::vector<std::string> reference;
+  std::vector<std::string> prefer;  // globs: what stays rather than others, the first pattern before the next
   std::string keep = kKeepOrder;
   PictureFileOptions files;
   Bytes min_size{1};
@@ -80,7 +89,8 @@ inline constexpr const char* kTrustFilesHelp =
 
 void describe(Settings& settings, Options& options);
 
-// The criteria of `--keep`, checked.
+// The criteria of `--keep`, checked. Where they do not name `preferred`, --prefer counts before all but references and
+// what is whole.
 std::vector<std::string> keep_criteria(const std::string& text);
 
 }  // namespace millrace::dedupe

@@ -8,6 +8,7 @@
 #include "src/base/text.h"
 #include "src/io/image/picture.h"
 #include "src/jobs/dedupe/group/grouping.h"
+#include "src/jobs/dedupe/scan/albums.h"
 #include "src/jobs/dedupe/scan/assets.h"
 #include "src/jobs/dedupe/scan/reading.h"
 
@@ -45,6 +46,8 @@ SearchResult run(const Options& options, Catalog& catalog, RunContext& context) 
   result.library = scan(options, catalog, context);
   find_assets(result.library);
   confirm_copies(result.library, context);
+  if (options.pairs != PairMode::any) find_albums(roots_of(options), result.library);
+  if (options.pairs == PairMode::within) split_by_albums(result.library);
   std::sort(result.library.unreadable.begin(), result.library.unreadable.end(),
             [](const Unreadable& a, const Unreadable& b) { return a.path < b.path; });
   CloseLooks looks(options, result.library, catalog, context);

@@ -25,19 +25,16 @@ class Grouping {
         verifier_(catalog, context),
         unit_links_(options, result.rule, library_, units_, not_duplicates_, catalog, verifier_, context),
         criteria_(keep_criteria(options.keep)),
-        shown_(result, units_, unit_of_, origins_, criteria_, looks,
+        shown_(options, result, units_, unit_of_, origins_, criteria_, looks,
                {[this](std::span<const ItemPair> pairs) {
                   return unit_links_.scores_in_one_group(pairs, UnitLinks::Crowded::all);
                 },
                 [this](std::span<const ItemPair> pairs) { return unit_links_.scores(pairs); }}) {
     for (const auto& [a, b] : catalog.not_duplicates()) {
-      const std::uint32_t x = place_of(library_.pictures, a), y = place_of(library_.pictures, b);
-      if (x == kNone || y == kNone) continue;
-      if (x == y) {
-        copies_apart_.insert(x);
-      } else {
-        not_duplicates_[x].insert(y);
-        not_duplicates_[y].insert(x);
+      const auto [x, end_of_x] = places_of(library_.pictures, a);
+      const auto [y, end_of_y] = places_of(library_.pictures, b);
+      for (std::uint32_t i = x; i < end_of_x; ++i) {
+        for (std::uint32_t j = y; j < end_of_y; ++j) tell_apart(i, j);
       }
     }
   }
@@ -92,6 +89,15 @@ class Grouping {
   }
 
  private:
+  void tell_apart(std::uint32_t x, std::uint32_t y) {
+    if (x == y) {
+      copies_apart_.insert(x);
+    } else if (library_.pictures[x].album == library_.pictures[y].album) {
+      not_duplicates_[x].insert(y);
+      not_duplicates_[y].insert(x);
+    }
+  }
+
   std::uint32_t picture(std::uint32_t unit) const { return units_[unit].pictures[0]; }
   const CatalogPicture& data(std::uint32_t unit) const { return library_.pictures[picture(unit)].data; }
 

@@ -69,11 +69,30 @@ Group ShownGroups::group_of(const SameSet& set, Told told) const {
   group.members = rank_members(library_, origins_, files, criteria_, leader_of(set, looks_));
   for (const SameSet::Kept& kept : set.also_kept) keep_picture(library_, kept.picture, kept.why, group.members);
   if (told == Told::by_bytes) keep_one_of_each(library_, group.members);
+  if (across_) {
+    if (is_in_one_album(group.members)) return {};
+    keep_beside_the_first(group.members);
+  }
   warn_of_losses(library_, origins_, leader_of(set, looks_), group.members);
   for (const Member& m : group.members) {
     if (!m.keep) group.reclaimable += library_.files[m.file].entry.size;
   }
   return group;
+}
+
+bool ShownGroups::is_in_one_album(const std::vector<Member>& members) const {
+  return std::all_of(members.begin(), members.end(), [&](const Member& m) {
+    return library_.files[m.file].album == library_.files[members[0].file].album;
+  });
+}
+
+void ShownGroups::keep_beside_the_first(std::vector<Member>& members) const {
+  const File& first = library_.files[members[0].file];
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    if (members[i].keep || library_.files[members[i].file].album != first.album) continue;
+    members[i].keep = true;
+    members[i].why = fmt::format("in one folder with {}", printable(file_name(first.entry.path)));
+  }
 }
 
 std::vector<std::uint32_t> ShownGroups::units_of(const std::vector<std::uint32_t>& pictures) const {
@@ -146,7 +165,7 @@ void ShownGroups::add_informing(const std::vector<std::uint32_t>& pictures, Grou
   }
   std::sort(group.members.begin(), group.members.end(),
             [](const Member& a, const Member& b) { return a.file < b.file; });
-  if (group.members.size() < 2) return;
+  if (group.members.size() < 2 || (across_ && is_in_one_album(group.members))) return;
   add_pairs(group, units_of(pictures));
   (kind == GroupKind::related ? result_.related : result_.groups).push_back(std::move(group));
 }
@@ -159,6 +178,7 @@ void ShownGroups::add_burst(const Burst& burst) {
       group.members.push_back({f, true, fmt::format("shot {}", burst.shots[i] + 1)});
     }
   }
+  if (across_ && is_in_one_album(group.members)) return;
   result_.groups.push_back(std::move(group));
 }
 

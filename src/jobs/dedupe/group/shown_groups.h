@@ -28,9 +28,11 @@ enum class Told : std::uint8_t { closely, by_bytes };
 class ShownGroups {
  public:
   // `unit_of` each picture. All are kept by reference.
-  ShownGroups(SearchResult& result, const std::vector<Unit>& units, const std::vector<std::uint32_t>& unit_of,
-              const Origins& origins, const std::vector<std::string>& criteria, const Looks& looks, UnitScores scores)
-      : result_(result),
+  ShownGroups(const Options& options, SearchResult& result, const std::vector<Unit>& units,
+              const std::vector<std::uint32_t>& unit_of, const Origins& origins,
+              const std::vector<std::string>& criteria, const Looks& looks, UnitScores scores)
+      : across_(options.pairs == PairMode::across),
+        result_(result),
         library_(result.library),
         units_(units),
         unit_of_(unit_of),
@@ -55,7 +57,11 @@ class ShownGroups {
   std::vector<std::uint32_t> units_of(const std::vector<std::uint32_t>& pictures) const;
   void add_pairs(Group& group, const std::vector<std::uint32_t>& units);
   std::string id_of(const Group& group) const;
+  // Of --pairs across: in one album there is no pair.
+  bool is_in_one_album(const std::vector<Member>& members) const;
+  void keep_beside_the_first(std::vector<Member>& members) const;
 
+  const bool across_;  // only files of different albums are a pair
   SearchResult& result_;
   const Library& library_;
   const std::vector<Unit>& units_;

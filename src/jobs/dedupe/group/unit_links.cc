@@ -37,8 +37,16 @@ void UnitLinks::link(std::uint32_t a, std::uint32_t b, float score) {
 // Units of one key are kept apart from each other, so that they are never in one tight group. What they have in
 // common they have with the first of them, or else with one that holds a picture that was told apart.
 void UnitLinks::link_within(std::uint32_t key) {
-  const std::uint32_t first = first_of_[key], end = first_of_[key + 1];
-  if (end - first < 2) return;
+  std::uint32_t first = first_of_[key];
+  while (first < first_of_[key + 1]) {
+    std::uint32_t end = first + 1;
+    while (end < first_of_[key + 1] && units_[end].album == units_[first].album) ++end;
+    link_within(first, end);
+    first = end;
+  }
+}
+
+void UnitLinks::link_within(std::uint32_t first, std::uint32_t end) {
   std::vector<std::uint32_t> hubs = {first};
   for (std::uint32_t u = first + 1; u < end && !not_duplicates_.empty(); ++u) {
     const auto& pictures = units_[u].pictures;
@@ -121,10 +129,17 @@ void UnitLinks::verify() {
     if (kind == similarity::Kind::same) link_between(a, b, link.score);
     if (kind != similarity::Kind::recoloured) continue;
     // They are shown in chains, for which each unit needs but one.
-    for (std::uint32_t u = first_of_[a]; u < first_of_[a + 1]; ++u)
-      recoloured_.push_back({u, first_of_[b], link.score});
-    for (std::uint32_t u = first_of_[b]; u < first_of_[b + 1]; ++u)
-      recoloured_.push_back({first_of_[a], u, link.score});
+    const auto first_beside = [&](std::uint32_t unit, std::uint32_t key) {
+      std::uint32_t u = first_of_[key];
+      while (u < first_of_[key + 1] && units_[u].album != units_[unit].album) ++u;
+      return u < first_of_[key + 1] ? u : kNone;
+    };
+    for (std::uint32_t u = first_of_[a]; u < first_of_[a + 1]; ++u) {
+      if (const std::uint32_t v = first_beside(u, b); v != kNone) recoloured_.push_back({u, v, link.score});
+    }
+    for (std::uint32_t u = first_of_[b]; u < first_of_[b + 1]; ++u) {
+      if (const std::uint32_t v = first_beside(u, a); v != kNone) recoloured_.push_back({v, u, link.score});
+    }
   }
 }
 

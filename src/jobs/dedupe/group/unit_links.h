@@ -46,6 +46,7 @@ class UnitLinks {
   std::size_t keys() const { return first_of_.size() - 1; }
   void link(std::uint32_t a, std::uint32_t b, float score);
   void link_within(std::uint32_t key);
+  void link_within(std::uint32_t first, std::uint32_t end);  // of one key and album
   void link_between(std::uint32_t x, std::uint32_t y, float score);
   std::vector<CatalogLink> with_parts(std::vector<CatalogLink> links, std::span<const std::uint64_t> appearances);
   void verify();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 
@@ -35,7 +36,7 @@ bool may_join(const Part& a, const Part& b, const NotDuplicates& not_duplicates)
   return !told_apart(not_duplicates, a.pictures[0], b.pictures);  // where it tells, the part is that picture alone
 }
 
-// Makes units of parts that come in order: by key, burst and shot.
+// Makes units of parts that come in order: by key, album, burst and shot.
 class Filling {
  public:
   Filling(const NotDuplicates& not_duplicates, std::vector<Unit>& units)
@@ -43,6 +44,9 @@ class Filling {
 
   void next_key() {
     if (!units_.empty()) ++key_;
+    next_album();
+  }
+  void next_album() {
     first_ = lowest_ = units_.size();
     burst_ = kNone;
   }
@@ -85,7 +89,7 @@ class Filling {
   const NotDuplicates& not_duplicates_;
   std::vector<Unit>& units_;
   std::uint32_t key_ = 0;
-  std::size_t first_ = 0;                                   // unit of this key
+  std::size_t first_ = 0;                                   // unit of this key and album
   std::size_t lowest_ = 0;                                  // none of them before it takes a part of this burst
   std::uint32_t burst_ = kNone;                             // of the last part
   std::unordered_map<std::uint32_t, std::size_t> unit_of_;  // of pictures told apart
@@ -95,17 +99,18 @@ class Filling {
 
 std::vector<Burst> find_bursts(const Library& library, const std::function<bool(std::uint32_t, std::uint32_t)>& same) {
   struct Taken {
-    std::uint32_t camera;  // numbered as they first occur: only equality matters
+    std::uint32_t camera;  // and album: numbered as they first occur, only equality matters
     double seconds;
     std::uint32_t picture;
   };
   std::vector<Taken> taken;
-  std::unordered_map<std::string_view, std::uint32_t> cameras;
+  std::map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> cameras;
   for (std::uint32_t i = 0; i < library.pictures.size(); ++i) {
     const CatalogPicture& p = library.pictures[i].data;
     if (library.pictures[i].files.empty() || p.camera.empty() || p.taken.empty()) continue;
     const std::uint32_t camera =
-        cameras.try_emplace(p.camera, static_cast<std::uint32_t>(cameras.size())).first->second;
+        cameras.try_emplace({p.camera, library.pictures[i].album}, static_cast<std::uint32_t>(cameras.size()))
+            .first->second;
     taken.push_back({camera, capture_seconds(p.taken, p.subsecond), i});
   }
   oneapi::tbb::parallel_sort(taken.begin(), taken.end(), [](const Taken& a, const Taken& b) {
@@ -190,6 +195,8 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
   const auto order = [&](const Row& a, const Row& b) -> std::strong_ordering {
     const auto by_key = key_order(a, b);
     if (std::is_neq(by_key)) return by_key;
+    const auto album = library.pictures[a.picture].album <=> library.pictures[b.picture].album;
+    if (std::is_neq(album)) return album;
     const auto shot = shot_of(a.picture) <=> shot_of(b.picture);
     if (std::is_neq(shot) || not_duplicates.empty()) return shot;
     const auto own = [&](std::uint32_t picture) { return not_duplicates.count(picture) > 0 ? picture + 1 : 0; };
@@ -203,7 +210,12 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
   units.reserve(rows.size());
   Filling filling(not_duplicates, units);
   for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
-    if (begin == 0 || std::is_neq(key_order(rows[begin - 1], rows[begin]))) filling.next_key();
+    const std::uint32_t album = library.pictures[rows[begin].picture].album;
+    if (begin == 0 || std::is_neq(key_order(rows[begin - 1], rows[begin]))) {
+      filling.next_key();
+    } else if (album != library.pictures[rows[begin - 1].picture].album) {
+      filling.next_album();
+    }
     const auto [burst, shot] = shot_of(rows[begin].picture);
     Part part{{}, burst, shot};
     std::uint32_t files = 0;
@@ -213,6 +225,7 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
     }
     Unit& unit = filling.add(std::move(part));
     unit.files += files;
+    unit.album = album;
     if (by_appearance) unit.appearance = rows[begin].first;
   }
   for (Unit& unit : units) {
@@ -223,6 +236,7 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
 }
 
 bool may_join(const Unit& a, const Unit& b, const NotDuplicates& not_duplicates) {
+  if (a.album != b.album) return false;
   // By burst, and of each at most one shot: both lists are gone through together.
   for (auto x = a.parts.begin(), y = b.parts.begin(); x != a.parts.end() && y != b.parts.end();) {
     if (x->burst == kNone || y->burst == kNone) break;
@@ -239,6 +253,7 @@ bool may_join(const Unit& a, const Unit& b, const NotDuplicates& not_duplicates)
 }
 
 std::optional<PartPair> first_that_may_join(const Unit& a, const Unit& b, const NotDuplicates& not_duplicates) {
+  if (a.album != b.album) return std::nullopt;
   if (a.parts.empty() || b.parts.empty()) return PartPair{&a.pictures, &b.pictures};
   for (const Part& x : a.parts) {
     for (const Part& y : b.parts) {

@@ -39,6 +39,7 @@ struct Unit {
   std::uint64_t appearance = 0;         // of the first one
   std::uint32_t key = 0;                // which appearance (or set of hashes) in their order
   std::uint32_t files = 0;              // of all of them
+  std::uint32_t album = 0;              // of all of them, where pictures are split by it
 };
 
 // What tells pictures apart: their appearances where pixels are compared, their hashes where those decide and say
@@ -51,7 +52,8 @@ enum class GroupingKey { appearances, hashes };
 std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
                              GroupingKey key, const NotDuplicates& not_duplicates);
 
-// Whether two units may stand in one group: not where they hold different shots of a burst, or pictures told apart.
+// Whether two units may stand in one group: not where they hold different shots of a burst, or pictures told apart, or
+// are of different albums.
 bool may_join(const Unit& a, const Unit& b, const NotDuplicates& not_duplicates);
 // The first part of each that may, or nothing. Of a unit without parts it is the whole.
 struct PartPair {

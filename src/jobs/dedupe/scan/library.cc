@@ -55,11 +55,12 @@ std::vector<std::string> roots_of(const Options& options) {
   return absolute_folders(roots);
 }
 
-std::uint32_t place_of(const std::vector<Picture>& pictures, const ContentHash& content) {
-  const auto at = std::lower_bound(pictures.begin(), pictures.end(), content,
-                                   [](const Picture& p, const ContentHash& c) { return p.data.content < c; });
-  return at != pictures.end() && at->data.content == content ? static_cast<std::uint32_t>(at - pictures.begin())
-                                                             : kNone;
+std::pair<std::uint32_t, std::uint32_t> places_of(const std::vector<Picture>& pictures, const ContentHash& content) {
+  const auto first = std::lower_bound(pictures.begin(), pictures.end(), content,
+                                      [](const Picture& p, const ContentHash& c) { return p.data.content < c; });
+  auto last = first;
+  while (last != pictures.end() && last->data.content == content) ++last;
+  return {static_cast<std::uint32_t>(first - pictures.begin()), static_cast<std::uint32_t>(last - pictures.begin())};
 }
 
 bool is_input(const std::string& path) {
@@ -97,6 +98,9 @@ Library walk_library(const Options& options, const RunContext& context) {
     File file;
     file.reference = std::any_of(references.begin(), references.end(),
                                  [&](const std::string& folder) { return inside(entry.path, folder); });
+    const auto pattern = std::find_if(options.prefer.begin(), options.prefer.end(),
+                                      [&](const std::string& glob) { return glob_match_inside(glob, entry.path); });
+    if (pattern != options.prefer.end()) file.preferred = static_cast<std::uint32_t>(pattern - options.prefer.begin());
     library.bytes += entry.size;
     file.entry = std::move(entry);
     library.files.push_back(std::move(file));

@@ -26,11 +26,14 @@ struct File {
   std::vector<std::string> companions;  // its asset's other files (assets.h)
   bool has_raw = false;                 // the asset holds a RAW file
   bool has_film = false;
+  std::uint32_t preferred = kNone;  // the number of the first pattern of --prefer that its path matches
+  std::uint32_t album = 0;          // albums.h
 };
 
 struct Picture {
   CatalogPicture data;
   std::vector<std::uint32_t> files;  // in path order
+  std::uint32_t album = 0;           // of all of them, where pictures are split by it
 };
 
 struct Unreadable {
@@ -62,8 +65,8 @@ std::vector<std::string> absolute_folders(const std::vector<std::string>& folder
 // All that a run walks: the folders, then the references.
 std::vector<std::string> roots_of(const Options& options);
 
-// The place of a content among pictures that are sorted by it, or kNone.
-std::uint32_t place_of(const std::vector<Picture>& pictures, const ContentHash& content);
+// The places of a content among pictures that are sorted by it: one, or none; several where they are split by albums.
+std::pair<std::uint32_t, std::uint32_t> places_of(const std::vector<Picture>& pictures, const ContentHash& content);
 
 // True for a file that a run reads, or that goes where its picture goes: by its name, or by what it begins with.
 bool is_input(const std::string& path);

@@ -286,7 +286,7 @@ class Scan {
     std::sort(made.begin(), made.end(), by_content);
     const auto known = [&](const ContentHash& content) -> Picture* {
       for (std::vector<Picture>* pictures : {&made, &library_.pictures}) {
-        if (const std::uint32_t at = place_of(*pictures, content); at != kNone) return &(*pictures)[at];
+        if (const auto [at, end] = places_of(*pictures, content); at < end) return &(*pictures)[at];
       }
       return nullptr;
     };

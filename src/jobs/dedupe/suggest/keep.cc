@@ -26,6 +26,7 @@ int compare_by(const Library& library, const Origins& origins, const std::string
   const auto pixels = [](const CatalogPicture& p) { return static_cast<std::int64_t>(p.width) * p.height; };
   if (criterion == "reference") return more(fa.reference, fb.reference);
   if (criterion == "whole") return more(pa.damage.empty(), pb.damage.empty());
+  if (criterion == "preferred") return more(fb.preferred, fa.preferred);
   if (criterion == "raw") return more(fa.has_raw, fb.has_raw);
   if (criterion == "original")
     return more(originality(origins.of(a), fa.entry.path, pa), originality(origins.of(b), fb.entry.path, pb));
@@ -59,6 +60,7 @@ std::string value_of(const Library& library, const std::string& criterion, std::
 std::string why_kept(const Library& library, const std::string& criterion, std::uint32_t best, std::uint32_t next) {
   if (criterion == "reference") return "in a reference folder";
   if (criterion == "whole") return "the whole one; the other is damaged";
+  if (criterion == "preferred") return "preferred";
   if (criterion == "raw") return "has its RAW file";
   if (criterion == "original") return "nearest to what the camera wrote";
   if (criterion == "given") return "has stars, keywords, names or a place";
@@ -78,6 +80,7 @@ std::string why_removed(const Library& library, const std::string& criterion, st
   const std::string name = name_of_file(library, kept);
   if (criterion == "reference") return fmt::format("{} is in a reference folder", name);
   if (criterion == "whole") return fmt::format("damaged; {} is whole", name);
+  if (criterion == "preferred") return fmt::format("{} is preferred", name);
   if (criterion == "raw") return fmt::format("{} has its RAW file", name);
   if (criterion == "original") return fmt::format("{} is nearer to what the camera wrote", name);
   if (criterion == "given") return fmt::format("{} has more stars, keywords, names or places", name);
