@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 # Made when somebody asks for one: their signatures and docstrings come out of the table of options.
-_JOBS = {"dedupe": ("apply", "undo", "purge"), "finish": (), "fundus": (), "render": (), "segment": (), "video": ()}
+_JOBS = {"dedupe": ("compare", "apply", "undo", "purge"), "finish": (), "fundus": (), "render": (), "segment": (), "video": ()}
 
 
 def __getattr__(name):

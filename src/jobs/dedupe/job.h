@@ -11,6 +11,7 @@ namespace millrace::dedupe {
 
 std::unique_ptr<Job> make_job();
 // What acts on its result.
+std::unique_ptr<Job> make_compare_job();
 std::unique_ptr<Job> make_apply_job();
 std::unique_ptr<Job> make_undo_job();
 std::unique_ptr<Job> make_purge_job();

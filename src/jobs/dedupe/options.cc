@@ -107,6 +107,13 @@ void describe(Settings& settings, Options& options) {
                         keep_criteria(text);
                         options.keep = text;
                       });
+  describe_files(settings, options);
+  settings.heading("Results");
+  settings.add_text("report", "FILE.html", "write a page to look through and decide", options.report);
+  settings.add_text("csv", "FILE", "write a line a file; - is stdout", options.csv);
+}
+
+void describe_files(Settings& settings, Options& options) {
   settings.heading("Files");
   settings.add_text("catalog", "FILE", "where results are kept between runs; by default in your data folder",
                     options.catalog);
@@ -114,9 +121,6 @@ void describe(Settings& settings, Options& options) {
   settings.add_switch("retry", "try again what an earlier run could not read", options.retry);
   settings.add_bytes("min-size", "leave out smaller files", options.min_size);
   describe(settings, options.files);
-  settings.heading("Results");
-  settings.add_text("report", "FILE.html", "write a page to look through and decide", options.report);
-  settings.add_text("csv", "FILE", "write a line a file; - is stdout", options.csv);
 }
 
 }  // namespace millrace::dedupe

@@ -88,6 +88,8 @@ inline constexpr const char* kTrustFilesHelp =
     "believe the catalogue and the journal where the file system has no owners and modes (FAT, some network drives)";
 
 void describe(Settings& settings, Options& options);
+// Of these, which files are read and what is kept of them.
+void describe_files(Settings& settings, Options& options);
 
 // The criteria of `--keep`, checked. Where they do not name `preferred`, --prefer counts before all but references and
 // what is whole.

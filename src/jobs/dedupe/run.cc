@@ -39,7 +39,7 @@ void confirm_copies(Library& library, const RunContext& context) {
 
 }  // namespace
 
-SearchResult run(const Options& options, Catalog& catalog, RunContext& context) {
+SearchResult run(const Options& options, Catalog& catalog, RunContext& context, const Ask& ask) {
   const auto start = Clock::now();
   SearchResult result;
   result.rule = parse_rule(options.match, options.verify);
@@ -51,7 +51,10 @@ SearchResult run(const Options& options, Catalog& catalog, RunContext& context) 
   std::sort(result.library.unreadable.begin(), result.library.unreadable.end(),
             [](const Unreadable& a, const Unreadable& b) { return a.path < b.path; });
   CloseLooks looks(options, result.library, catalog, context);
-  context.executor.run([&] { find_groups(options, result, catalog, looks, context); });
+  context.executor.run([&] {
+    find_groups(options, result, catalog, looks, context);
+    if (ask) ask(result, looks);
+  });
   catalog.flush();
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return result;

@@ -4,11 +4,14 @@
 #pragma once
 
 #include "src/jobs/dedupe/group/groups.h"
+#include "src/jobs/dedupe/suggest/look_closely.h"
 #include "src/jobs/job.h"
 
 namespace millrace::dedupe {
 
-SearchResult run(const Options& options, Catalog& catalog, RunContext& context);
+// `ask` may look closer at what was found, before the search ends.
+using Ask = std::function<void(SearchResult&, Looks&)>;
+SearchResult run(const Options& options, Catalog& catalog, RunContext& context, const Ask& ask = {});
 
 Plan plan(const Options& options, Catalog& catalog, RunContext& context);
 
