@@ -31,6 +31,18 @@ std::optional<ContentHash> content_hash_from_hex(std::string_view text) {
   return hash;
 }
 
+namespace {
+
+ContentHash canonical(XXH128_hash_t value) {
+  XXH128_canonical_t bytes;
+  XXH128_canonicalFromHash(&bytes, value);
+  ContentHash hash;
+  std::memcpy(hash.data(), bytes.digest, hash.size());
+  return hash;
+}
+
+}  // namespace
+
 struct FileReader::HashState {
   HashState() : state(XXH3_createState()) { XXH3_128bits_reset(state); }
   ~HashState() { XXH3_freeState(state); }
@@ -126,12 +138,10 @@ Outcome<ContentHash> FileReader::finish_hash() {
   while (!failed() && fill() > 0) {
   }
   if (failed()) return error();
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(hash_->state));
-  ContentHash hash;
-  std::memcpy(hash.data(), canonical.digest, hash.size());
-  return hash;
+  return canonical(XXH3_128bits_digest(hash_->state));
 }
+
+ContentHash content_hash(std::string_view bytes) { return canonical(XXH3_128bits(bytes.data(), bytes.size())); }
 
 std::uint64_t short_hash(std::span<const std::uint8_t> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 

@@ -83,6 +83,8 @@ class FileReader {
   std::unique_ptr<HashState> hash_;  // none when hashing is off
 };
 
+// The hash of bytes in memory, as that of a file that holds them.
+ContentHash content_hash(std::string_view bytes);
 // 64 bits of XXH3 of bytes in memory.
 std::uint64_t short_hash(std::span<const std::uint8_t> bytes);
 

@@ -239,6 +239,45 @@ Outcome<void> rename_over(const std::string& from, const std::string& to) {
   return {};
 }
 
+Outcome<void> write_new(const std::string& path, std::string_view bytes, const std::string& temporary,
+                        const FileState& like) {
+  const Two two(temporary, path);
+  if (!two.found.ok()) return two.found;
+  const Place& made = *two.from;
+  step("remove an old temporary file");
+  if (const int reason = made.unlink(); reason != 0 && reason != ENOENT) {
+    return failed("cannot be removed", made.path(), reason);
+  }
+  step("create the temporary file");
+  const Descriptor out(
+      ::openat(made.folder(), made.name(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!out) return failed("cannot be created", path, errno);
+  Outcome<void> done;
+  step("write the file");
+  for (std::size_t at = 0; done.ok() && at < bytes.size();) {
+    const ssize_t n = ::write(out.get(), bytes.data() + at, bytes.size() - at);
+    if (n > 0) at += static_cast<std::size_t>(n);
+    if (n < 0 && errno != EINTR) done = failed("cannot be written", path, errno);
+  }
+  if (done.ok() && ::fchown(out.get(), like.owner, like.group) != 0 && errno != EPERM)
+    done = failed("its owner cannot be set", path, errno);
+  if (done.ok() && ::fchmod(out.get(), like.mode & 0666) != 0 && errno != EPERM)
+    done = failed("its permissions cannot be set", path, errno);
+  step("sync the file");
+  if (done.ok() && ::fsync(out.get()) != 0) done = failed("cannot be synced", path, errno);
+  if (done.ok()) {
+    step("rename");
+    done = rename_places(made, *two.to);
+  }
+  if (!done.ok()) {
+    made.unlink();
+    return done;
+  }
+  step("sync the folder");
+  sync_both(made, *two.to);
+  return {};
+}
+
 Outcome<void> rename_new(const std::string& from, const std::string& to, const std::optional<FileState>& expected) {
   const Two two(from, to);
   if (!two.found.ok()) return two.found;

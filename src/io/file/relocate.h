@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "src/base/error.h"
 #include "src/io/file/place.h"
@@ -30,6 +31,11 @@ Outcome<void> rename_new(const std::string& from, const std::string& to,
 
 // Renames over whatever file has the name.
 Outcome<void> rename_over(const std::string& from, const std::string& to);
+
+// A file of these bytes under a new name, synced, with the permissions to read and write of the file `like` and, where
+// allowed, its owner; it is made under `temporary` first, which is replaced. Error(conflict) when the name is taken.
+Outcome<void> write_new(const std::string& path, std::string_view bytes, const std::string& temporary,
+                        const FileState& like);
 
 // A copy under a new name, synced, with the time given, and the permissions and, where allowed, the owner that the
 // original has now; set-user-id and set-group-id are not carried over. Compared byte by byte with the original before

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace millrace {
 
@@ -14,6 +16,9 @@ struct IptcFacts {
   std::uint32_t keywords = 0;
   bool title = false, description = false;
   bool edited = false;  // a service that writes pictures anew has signed
+  // The same as written, bytes of any encoding.
+  std::vector<std::string> words;
+  std::string title_text, caption;
 };
 
 IptcFacts read_iptc(std::span<const std::uint8_t> datasets);

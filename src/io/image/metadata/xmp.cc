@@ -13,6 +13,8 @@ namespace {
 
 // What stands deeper belongs to none of the properties that are read here.
 constexpr std::size_t kDeepest = 32;
+// Of a list, and of what is said.
+constexpr std::size_t kMostWords = 4096, kLongestWord = 4096, kLongestText = 1 << 16;
 
 bool blank(std::string_view text) { return trim(text).empty(); }
 
@@ -101,12 +103,13 @@ class Reader {
     const std::string_view name = property();
     if (name == "darktable:history") facts_.developed = true;
     if (blank(text)) return;
-    if (name == "dc:subject") ++subjects_;
-    if (name == "lr:hierarchicalSubject") ++branches_;
-    if (name == "digiKam:TagsList" || name == "MicrosoftPhoto:LastKeywordXMP") ++tags_;
-    if (name == "Iptc4xmpExt:PersonInImage") ++persons_;
-    if (name == "dc:title") facts_.title = true;
-    if (name == "dc:description" && !says_nothing(text)) facts_.description = true;
+    XmpWords& words = facts_.words;
+    if (name == "dc:subject") add(text, words.subjects);
+    if (name == "lr:hierarchicalSubject") add(text, words.branches);
+    if (name == "digiKam:TagsList" || name == "MicrosoftPhoto:LastKeywordXMP") add(text, words.tags);
+    if (name == "Iptc4xmpExt:PersonInImage") add(text, words.persons);
+    if (name == "dc:title") title(text);
+    if (name == "dc:description" && !says_nothing(text)) description(text);
     if (name == "darktable:colorlabels") facts_.colour_label = true;
   }
 
@@ -121,7 +124,20 @@ class Reader {
       if (name == "stEvt:softwareAgent") item_.agent = raw;
       if (name == "stEvt:changed") item_.changed = raw;
     }
-    if (name == "MPReg:PersonDisplayName" && property().starts_with("MP:") && !blank(raw)) ++faces_;
+    if (name == "MPReg:PersonDisplayName" && property().starts_with("MP:") && !blank(raw))
+      add(xml_text(raw), facts_.words.faces);
+  }
+
+  static void add(std::string_view text, std::vector<std::string>& words) {
+    if (words.size() < kMostWords) words.emplace_back(trim(text).substr(0, kLongestWord));
+  }
+  void title(std::string_view text) {
+    facts_.title = true;
+    if (facts_.words.title.empty()) facts_.words.title = text.substr(0, kLongestText);
+  }
+  void description(std::string_view text) {
+    facts_.description = true;
+    if (facts_.words.description.empty()) facts_.words.description = text.substr(0, kLongestText);
   }
 
   void property_value(std::string_view name, const std::string& untrimmed) {
@@ -138,24 +154,28 @@ class Reader {
     if (name == "digiKam:ColorLabel" && text != "0") facts_.colour_label = true;
     if (name == "xmp:CreatorTool" || name == "xap:CreatorTool") facts_.creator_tool = text;
     if (name == "aux:SerialNumber" || name == "exifEX:BodySerialNumber") facts_.serial = text;
-    if (name == "dc:title") facts_.title = true;
-    if (name == "dc:description" && !says_nothing(text)) facts_.description = true;
-    if (name == "exif:GPSLatitude") latitude_ = true;
-    if (name == "exif:GPSLongitude") longitude_ = true;
+    if (name == "dc:title") title(text);
+    if (name == "dc:description" && !says_nothing(text)) description(text);
+    if (name == "exif:GPSLatitude") facts_.words.latitude = text;
+    if (name == "exif:GPSLongitude") facts_.words.longitude = text;
+    if (name == "exif:DateTimeOriginal") facts_.words.taken = text;
+    if (name == "photoshop:DateCreated") facts_.words.created = text;
   }
 
   void close_item() {
     const std::string kind = lower_ascii(trim(item_.kind));
-    if (!blank(item_.person) && (kind.empty() || kind == "face")) ++regions_;
+    if (!blank(item_.person) && (kind.empty() || kind == "face")) add(xml_text(item_.person), facts_.words.regions);
     // Programs that keep a catalogue write what was said about a picture into it, and that into its history.
     if (names_editor(item_.agent) && trim(item_.changed) != "/metadata") facts_.edited = true;
     item_ = {};
   }
 
   XmpFacts finish() {
-    facts_.keywords = std::max({subjects_, branches_, tags_});
-    facts_.people = std::max({persons_, regions_, faces_});
-    facts_.gps = latitude_ && longitude_;
+    const auto longest = [](const auto&... lists) { return static_cast<std::uint32_t>(std::max({lists.size()...})); };
+    const XmpWords& words = facts_.words;
+    facts_.keywords = longest(words.subjects, words.branches, words.tags);
+    facts_.people = longest(words.persons, words.regions, words.faces);
+    facts_.gps = !words.latitude.empty() && !words.longitude.empty();
     if (applied_) {
       facts_.edited = true;
     } else if (settings_ && !no_settings_) {
@@ -169,8 +189,7 @@ class Reader {
   std::size_t too_deep_ = 0;  // how many elements are open beyond the deepest that is looked at
   std::size_t rdf_ = 0;       // how long the path is at rdf:RDF; 0 outside
   Item item_;
-  std::uint32_t subjects_ = 0, branches_ = 0, tags_ = 0, persons_ = 0, regions_ = 0, faces_ = 0;
-  bool settings_ = false, applied_ = false, no_settings_ = false, latitude_ = false, longitude_ = false;
+  bool settings_ = false, applied_ = false, no_settings_ = false;
 };
 
 }  // namespace

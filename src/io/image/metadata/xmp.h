@@ -10,8 +10,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace millrace {
+
+// What is said in it, as it is written there.
+struct XmpWords {
+  // The lists of keywords that programs keep side by side, the branches of a tree with its names between "|" or "/";
+  // and of persons.
+  std::vector<std::string> subjects, branches, tags, persons, regions, faces;
+  std::string title, description;   // the first of each language's
+  std::string latitude, longitude;  // "52,30.5N"
+  std::string taken, created;       // exif:DateTimeOriginal, photoshop:DateCreated
+};
 
 struct XmpFacts {
   std::string creator_tool, serial;
@@ -21,6 +32,7 @@ struct XmpFacts {
   bool title = false, description = false, colour_label = false, gps = false;
   // Settings of a RAW developer that are not in the pixels; and that the history tells of an editor that changed these.
   bool developed = false, edited = false;
+  XmpWords words;
 };
 
 XmpFacts read_xmp(std::string_view packet);

@@ -15,6 +15,7 @@
 #include "src/jobs/dedupe/apply/not_duplicates.h"
 #include "src/jobs/dedupe/apply/plan.h"
 #include "src/jobs/dedupe/apply/restore.h"
+#include "src/jobs/dedupe/apply/sidecars.h"
 #include "src/jobs/dedupe/scan/library.h"
 
 namespace millrace::dedupe {
@@ -258,6 +259,10 @@ void describe(Settings& settings, ApplyOptions& options) {
                     "also touch files below this folder that the catalogue does not know; they are listed by "
                     "themselves; may be repeated",
                     options.within);
+  settings.add_switch("merge-metadata",
+                      "write what a removed copy knows and the kept one lacks (rating, keywords, title, description, "
+                      "people, place, date) into a new XMP sidecar beside that; what cannot be written down stays",
+                      options.merge_metadata);
   settings.add_switch("follow-symlinks", "also touch files that dedupe --follow-symlinks found through symbolic links",
                       options.follow_symlinks);
   settings.add_consent("ignore-access",
@@ -312,10 +317,13 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   place.found.id = place.id;
   place.found.destination = wanted.destination;
   const KnownFiles known(catalog_file(options.catalog), options.trust(), absolute_folders(options.within), context);
+  std::vector<SidecarPlan> sidecars;
   const auto plan_now = [&] {
-    return make_plan({decisions, wanted.action, wanted.destination, references, place.found, place.id, options.go,
-                      options.follow_symlinks, options.ignore_access, known},
-                     applied, context);
+    const PlanInput input{decisions,  wanted.action,           wanted.destination,    references, place.found, place.id,
+                          options.go, options.follow_symlinks, options.ignore_access, known};
+    ApplyPlan plan = make_plan(input, applied, context);
+    if (options.merge_metadata && !applied.interrupted) sidecars = plan_sidecars(plan, input, applied);
+    return plan;
   };
   const auto pairs = not_duplicate_pairs(decisions, applied);
   applied.not_duplicates = pairs.size();
@@ -329,12 +337,18 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   if (place.found.undo_begun) throw Failure(ErrorCode::conflict, "it was undone a moment ago", printable(place.path));
   Runner runner(place.found, writer, applied, options.ignore_access, context);
   runner.finish_open();
-  const ApplyPlan plan = plan_now();
+  tidy_sidecars(place.found);
+  ApplyPlan plan = plan_now();
   if (applied.interrupted) return applied;
   if (!pairs.empty()) {
     remember_not_duplicates(pairs, catalog_file(options.catalog), access_for(context, options.trust()), place.found,
                             writer);
     applied.not_duplicates_done = true;
+  }
+  // All of them before the first file goes: a run that is cut off has lost no word.
+  for (const SidecarPlan& sidecar : sidecars) {
+    if (context.cancel.cancelled()) break;
+    write_sidecar(sidecar, plan, place.id, writer, applied);
   }
   runner.carry_out(plan);
   return applied;

@@ -23,6 +23,7 @@ struct ApplyOptions {
   std::string catalog;                  // empty: the default one
   std::vector<std::string> within;      // folders whose files need not be known to the catalogue
   bool follow_symlinks = false;         // also files that were found through symbolic links
+  bool merge_metadata = false;          // what goes and knows more than what stays tells a sidecar of that
   bool ignore_access = false;           // hardlink: also between files of other owners, groups, modes, access lists
   bool trust_files = false;             // see src/io/file/own.h
   bool go = false;
@@ -51,7 +52,8 @@ struct Item {
   std::string reason;  // why it was left; or a remark
   std::uint64_t size = 0;
   State state = State::planned;
-  bool known = true;  // to the catalogue, or by its picture; else only --within lets it be touched
+  bool known = true;     // to the catalogue, or by its picture; else only --within lets it be touched
+  bool sidecar = false;  // written beside `main`, which stays: nothing goes
 };
 
 struct Applied {
@@ -66,7 +68,8 @@ struct Applied {
   bool not_duplicates_done = false;
   bool interrupted = false;
 
-  std::uint64_t count(State state) const;
+  std::uint64_t count(State state) const;  // of files, sidecars of ours not among them
+  std::uint64_t count_sidecars(State state) const;
   std::uint64_t bytes(State state) const;
   ExitCode exit_code() const;
 };

@@ -12,7 +12,7 @@ class Faults : public Scene {
     // Only files of one mode are linked.
     put("a.jpg", "the picture", 1'500'000'000, one_mode_ ? 0640 : 0644);
     put("b.jpg", "the picture", 1'400'000'000, one_mode_ ? 0640 : 0600);
-    put("b.xmp", "a sidecar");
+    put("b.xmp", merge_ ? kRated : "a sidecar");
     put("sub/d.jpg", "the picture", 1'300'000'000, 0640);
     put("sub/alike.jpg", "another picture", 1'200'000'000);
     decide("1", "keep", "a.jpg");
@@ -21,6 +21,9 @@ class Faults : public Scene {
     decide("1", "remove", "sub/alike.jpg");
   }
 
+  static constexpr const char* kRated =
+      "<rdf:RDF><rdf:Description xmp:Rating='5'><dc:subject><rdf:Bag><rdf:li>sea</rdf:li></rdf:Bag></dc:subject>"
+      "</rdf:Description></rdf:RDF>";
   bool one_mode_ = false;
 
   void cut_everywhere(const std::string& action) {
@@ -71,6 +74,16 @@ TEST_F(Faults, Delete) { cut_everywhere("delete"); }
 TEST_F(Faults, Trash) { cut_everywhere("trash"); }
 TEST_F(Faults, Hardlink) { cut_everywhere("hardlink"); }
 TEST_F(Faults, Move) { cut_everywhere("move=" + top_ + "/moved"); }
+
+// What goes tells a sidecar what it knows, before it goes.
+TEST_F(Faults, Merge) {
+  merge_ = true;
+  for (const std::string& action : {std::string("delete"), std::string("trash"), "move=" + top_ + "/moved"})
+    cut_everywhere(action);
+  scene();
+  ASSERT_FALSE(run_apply("delete").cut_off());
+  EXPECT_NE(contents(photos_ + "/a.jpg.xmp").find("xmp:Rating=\"5\""), std::string::npos);
+}
 
 TEST_F(Faults, MoveToAnotherFileSystem) {
   const std::string folder = elsewhere();

@@ -95,6 +95,19 @@ bool take_not_duplicates(const Json& line, Journal& journal) {
   return true;
 }
 
+bool take_sidecar(const Json& line, Journal& journal) {
+  JournalSidecar sidecar;
+  sidecar.number = number_in<std::uint64_t>(line, "n");
+  sidecar.path = recorded_path(line, "sidecar");
+  sidecar.picture = recorded_path(line, "picture");
+  sidecar.size = number_in<std::uint64_t>(line, "size");
+  const auto hash = content_hash_from_hex(text_in(line, "hash"));
+  if (sidecar.number == 0 || !hash) return false;
+  sidecar.hash = *hash;
+  journal.sidecars.push_back(std::move(sidecar));
+  return true;
+}
+
 // False when the line says nothing that we know.
 bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::size_t>& at) {
   if (!line.is_object()) return false;
@@ -120,7 +133,16 @@ bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::
     journal.records.push_back(std::move(record));
     return true;
   }
-  const auto found = at.find(number_in<std::uint64_t>(line, "n"));
+  if (line.contains("sidecar")) return take_sidecar(line, journal);
+  const auto number = number_in<std::uint64_t>(line, "n");
+  for (JournalSidecar& sidecar : journal.sidecars) {
+    if (sidecar.number != number) continue;
+    sidecar.done |= flag_in(line, "done");
+    sidecar.failed |= line.contains("failed");
+    sidecar.undone |= line.contains("undone");
+    return true;
+  }
+  const auto found = at.find(number);
   if (found == at.end()) return false;
   JournalRecord& record = journal.records[found->second];
   record.done |= flag_in(line, "done");
@@ -183,6 +205,13 @@ const JournalRecord* Journal::latest_of(const std::string& wanted) const {
     if (record->path == wanted) return &*record;
   }
   return nullptr;
+}
+
+std::uint64_t Journal::next_number() const {
+  std::uint64_t next = 1;
+  for (const JournalRecord& record : records) next = std::max(next, record.number + 1);
+  for (const JournalSidecar& sidecar : sidecars) next = std::max(next, sidecar.number + 1);
+  return next;
 }
 
 Journal read_journal(const std::string& path, Trust trust) {
@@ -341,6 +370,15 @@ void JournalWriter::intent(const JournalRecord& record, Action action) {
   out["device"] = b.device;
   out["inode"] = b.inode;
   if (record.hash) out["hash"] = hex_of_bytes(*record.hash);
+  line(out.dump());
+}
+
+void JournalWriter::sidecar(const JournalSidecar& sidecar) {
+  Json out = about(sidecar.number);
+  put_path(out, "sidecar", sidecar.path);
+  put_path(out, "picture", sidecar.picture);
+  out["size"] = sidecar.size;
+  out["hash"] = hex_of_bytes(sidecar.hash);
   line(out.dump());
 }
 

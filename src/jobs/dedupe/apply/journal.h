@@ -8,6 +8,7 @@
 //   {"millrace_journal": 1, "id": "...", "action": "delete", "decisions": "...", "destination": "..." (of move)}
 //   {"folder": "..."}                                             before a folder is made
 //   {"apart": [["hash", "hash"], ...], "catalog": "..."}          before the catalogue learns of pairs
+//   {"n": 3, "sidecar": "...", "picture": "...", "size": ..., "hash": "..."}   before a sidecar is written
 //   {"n": 1, "intent": "delete", "path": "...", "to": "...", "temporary": "...", "size": ..., ...}
 //   {"n": 1, "done": true} | {"n": 1, "failed": "reason"}
 //   {"undo": true}, {"n": 1, "undone": "where it is now"}, {"apart": "forgotten"}, {"undo": "finished"}
@@ -56,18 +57,29 @@ struct JournalNotDuplicates {
   std::vector<NotDuplicatePair> pairs;
 };
 
+// A sidecar beside a picture that stays, written for what goes. Before any of that does.
+struct JournalSidecar {
+  std::uint64_t number = 0;
+  std::string path, picture;
+  std::uint64_t size = 0;
+  ContentHash hash{};
+  bool done = false, failed = false, undone = false;
+};
+
 struct Journal {
   std::string path, id;
   Action action = Action::trash;
-  std::string destination;                           // of move; empty in journals of earlier versions
-  std::vector<std::string> folders;                  // that it made or was about to
-  std::vector<JournalRecord> records;                // numbers ascending
+  std::string destination;             // of move; empty in journals of earlier versions
+  std::vector<std::string> folders;    // that it made or was about to
+  std::vector<JournalRecord> records;  // numbers ascending
+  std::vector<JournalSidecar> sidecars;
   std::vector<JournalNotDuplicates> not_duplicates;  // that it added or was about to
   bool not_duplicates_forgotten = false;             // and took out again
   bool undo_begun = false, undo_finished = false;
   std::size_t damaged_lines = 0;  // a last line that was cut off is none
 
   const JournalRecord* latest_of(const std::string& path) const;
+  std::uint64_t next_number() const;
 };
 
 // The text of a journal; `path` is for messages. Failure(bad_data) when this program could not have written it.
@@ -92,6 +104,7 @@ class JournalWriter {
   void not_duplicates(const JournalNotDuplicates& told);
   void not_duplicates_forgotten();
   void intent(const JournalRecord& record, Action action);
+  void sidecar(const JournalSidecar& sidecar);
   void done(std::uint64_t number);
   void failed(std::uint64_t number, const std::string& reason);
   void undo_begins();

@@ -126,6 +126,12 @@ std::string temporary_name(Action action, const std::string& path, const std::st
   return "";
 }
 
+std::string merged_sidecar(const std::string& picture) { return picture + ".xmp"; }
+
+std::string temporary_sidecar(const std::string& picture, const std::string& id, std::uint64_t number) {
+  return path_in(folder_of(picture), fmt::format(".millrace-sidecar-{}-{}", id, number));
+}
+
 bool is_made_by(const std::string& folder, const Journal& journal) {
   switch (journal.action) {
     case Action::trash:
@@ -153,6 +159,12 @@ std::optional<std::string> why_not_ours(const Journal& journal) {
   }
   for (const JournalRecord& record : journal.records) {
     if (auto why = why_not_ours(record, journal)) return why;
+  }
+  for (const JournalSidecar& sidecar : journal.sidecars) {
+    if (!is_plain_path(sidecar.picture) || sidecar.path != merged_sidecar(sidecar.picture)) {
+      return fmt::format("names the sidecar '{}', which no run writes for '{}'", printable(sidecar.path),
+                         printable(sidecar.picture));
+    }
   }
   const bool unknown = journal.action == Action::move && journal.destination.empty();
   for (const std::string& folder : journal.folders) {

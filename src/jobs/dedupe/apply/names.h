@@ -26,6 +26,10 @@ std::string set_aside_folder(const std::string& path, const std::string& id);
 std::string temporary_name(Action action, const std::string& path, const std::string& to, const std::string& id,
                            std::uint64_t number);
 
+// The sidecar in which the knowledge of what goes is written down beside what stays, and its name while it is written.
+std::string merged_sidecar(const std::string& picture);
+std::string temporary_sidecar(const std::string& picture, const std::string& id, std::uint64_t number);
+
 // A folder that a run with this journal makes. Of a move by an earlier version, whose journal does not tell where to,
 // only one that a file went into.
 bool is_made_by(const std::string& folder, const Journal& journal);

@@ -21,7 +21,7 @@ class Planner {
         applied_(applied),
         context_(context),
         subjects_(input.decisions, input.references, input.known, input.follow_symlinks) {
-    for (const JournalRecord& record : input.journal.records) next_number_ = std::max(next_number_, record.number + 1);
+    next_number_ = input.journal.next_number();
   }
 
   ApplyPlan make() {
@@ -153,7 +153,8 @@ class Planner {
 
   void plan(const Subject& subject, const std::vector<const Subject*>& survivors) {
     AssetOperation asset;
-    for (const Subject* survivor : survivors) asset.survivors.push_back({survivor->path, survivor->state});
+    for (const Subject* survivor : survivors)
+      asset.survivors.push_back({survivor->path, survivor->state, survivor->reference});
     std::vector<std::string> names;
     std::string remark;
     if (input_.action != Action::hardlink) {

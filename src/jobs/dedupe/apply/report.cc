@@ -36,6 +36,7 @@ const char* verb_of(const Applied& applied) {
 }
 
 std::string place_of(const Applied& applied, const Item& item) {
+  if (item.sidecar) return "";
   if (item.state == State::left || item.state == State::failed || item.state == State::lost ||
       item.state == State::waiting)
     return "";
@@ -78,20 +79,27 @@ const char* name_of(State state) {
 
 std::uint64_t Applied::count(State state) const {
   std::uint64_t n = 0;
-  for (const Item& item : items) n += item.state == state ? 1 : 0;
+  for (const Item& item : items) n += item.state == state && !item.sidecar ? 1 : 0;
+  return n;
+}
+
+std::uint64_t Applied::count_sidecars(State state) const {
+  std::uint64_t n = 0;
+  for (const Item& item : items) n += item.state == state && item.sidecar ? 1 : 0;
   return n;
 }
 
 std::uint64_t Applied::bytes(State state) const {
   std::uint64_t n = 0;
-  for (const Item& item : items) n += item.state == state ? item.size : 0;
+  for (const Item& item : items) n += item.state == state && !item.sidecar ? item.size : 0;
   return n;
 }
 
 ExitCode Applied::exit_code() const {
   if (interrupted) return ExitCode::interrupted;
-  return count(State::left) + count(State::failed) + count(State::lost) + notes.size() > 0 ? ExitCode::partial
-                                                                                           : ExitCode::done;
+  const std::uint64_t troubled = count(State::left) + count(State::failed) + count(State::lost) +
+                                 count_sidecars(State::left) + count_sidecars(State::failed) + notes.size();
+  return troubled > 0 ? ExitCode::partial : ExitCode::done;
 }
 
 std::string table_of(const Applied& applied) {
@@ -122,6 +130,15 @@ std::string summary_of(const Applied& applied) {
   line(State::failed, "failed, for the reasons listed; nothing is lost");
   line(State::lost, "lost: not to be found, for the reasons listed");
   line(State::waiting, "not begun");
+  const auto sidecars = [&](State state, const char* words) {
+    if (const std::uint64_t n = applied.count_sidecars(state); n > 0)
+      out += fmt::format("{} {} {}\n", grouped(n), n == 1 ? "sidecar" : "sidecars", words);
+  };
+  const bool back = applied.operation == "undo";
+  sidecars(State::planned, back ? "would be removed" : "would be written beside what stays");
+  sidecars(State::done, back ? "removed" : "written beside what stays");
+  sidecars(State::left, "left alone, for the reasons listed");
+  sidecars(State::failed, "failed, for the reasons listed");
   for (const std::string& note : applied.notes) out += note + "\n";
   if (applied.items.empty() && !applied.interrupted && (applied.operation != "undo" || applied.not_duplicates == 0)) {
     out += applied.operation == "apply"  ? "no file is to be removed\n"
@@ -169,6 +186,7 @@ std::string json_of(const Applied& applied) {
     if (!item.group.empty()) entry["group"] = item.group;
     entry["size"] = item.size;
     if (!item.known) entry["known"] = false;
+    if (item.sidecar) entry["sidecar"] = true;
     if (!item.reason.empty()) entry["reason"] = utf8_for_display(item.reason);
     out["items"].push_back(std::move(entry));
   }

@@ -9,6 +9,7 @@
 #include "src/jobs/dedupe/apply/names.h"
 #include "src/jobs/dedupe/apply/not_duplicates.h"
 #include "src/jobs/dedupe/apply/restore.h"
+#include "src/jobs/dedupe/apply/sidecars.h"
 #include "src/jobs/dedupe/catalog/catalog.h"
 #include "src/jobs/dedupe/scan/library.h"
 
@@ -95,6 +96,7 @@ std::set<std::string> paths_in_journal(const std::string& named, Trust trust) {
       paths.insert({record.path, record.to, record.temporary, record.main});
       paths.insert(record.survivors.begin(), record.survivors.end());
     }
+    for (const JournalSidecar& sidecar : journal.sidecars) paths.insert({sidecar.path, sidecar.picture});
     for (const JournalNotDuplicates& told : journal.not_duplicates) {
       for (std::string& file : catalog_files(told.catalog)) paths.insert(std::move(file));
     }
@@ -130,6 +132,7 @@ Applied undo(const std::string& named, bool go, Trust trust, RunContext& context
     }
     applied.items.push_back(std::move(item));
   }
+  if (!applied.interrupted) undo_sidecars(journal, go, writer.get(), applied);
   bool all_forgotten = true;
   if (!applied.interrupted) {
     try {
@@ -143,7 +146,7 @@ Applied undo(const std::string& named, bool go, Trust trust, RunContext& context
   std::sort(applied.items.begin(), applied.items.end(), [](const Item& a, const Item& b) { return a.path < b.path; });
   if (go && !applied.interrupted) {
     remove_folders(journal);
-    if (all_forgotten && applied.count(State::failed) == 0) writer->undo_ends();
+    if (all_forgotten && applied.count(State::failed) + applied.count_sidecars(State::failed) == 0) writer->undo_ends();
   }
   return applied;
 }

@@ -1,0 +1,92 @@
+#include "src/io/image/takeout.h"
+
+#include <nlohmann/json.hpp>
+
+#include "src/base/text.h"
+#include "src/io/image/metadata/software.h"
+
+namespace millrace {
+namespace {
+
+using Json = nlohmann::json;
+
+// Takes the text's parts as they come: nothing is built that a hostile text could make large or deep.
+class Takeout : public nlohmann::json_sax<Json> {
+ public:
+  TakeoutFacts facts;
+
+  // What was told counts more than what the camera wrote.
+  void finish() {
+    for (const Place& place : {told_, told_by_exif_}) {
+      if (facts.latitude || !place.has_place()) continue;
+      facts.latitude = place.latitude;
+      facts.longitude = place.longitude;
+    }
+  }
+
+  bool null() override { return true; }
+  bool boolean(bool value) override {
+    if (at("{") && field_ == "favorited") facts.favourite = value;
+    return true;
+  }
+  bool number_integer(number_integer_t value) override { return number(static_cast<double>(value)); }
+  bool number_unsigned(number_unsigned_t value) override { return number(static_cast<double>(value)); }
+  bool number_float(number_float_t value, const string_t&) override { return number(value); }
+  bool string(string_t& value) override {
+    if (at("{") && field_ == "description") facts.description = says_nothing(value) ? "" : value;
+    if (at("{[{") && field_ == "people" && key_ == "name" && !trim(value).empty() && facts.people.size() < kMostPeople)
+      facts.people.push_back(value);
+    return true;
+  }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return enter('{'); }
+  bool key(string_t& value) override {
+    (at("{") ? field_ : key_) = value;
+    return true;
+  }
+  bool end_object() override { return leave(); }
+  bool start_array(std::size_t) override { return enter('['); }
+  bool end_array() override { return leave(); }
+  bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
+
+ private:
+  static constexpr std::size_t kMostPeople = 4096;
+  static constexpr std::size_t kDeepest = 3;  // people, a person, its name
+
+  struct Place {
+    std::optional<double> latitude, longitude;
+    bool has_place() const { return latitude && longitude && (*latitude != 0 || *longitude != 0); }
+  };
+
+  bool at(std::string_view inside) const { return depth_ == inside.size() && inside_ == inside; }
+  bool enter(char kind) {
+    if (depth_++ < kDeepest) inside_ += kind;
+    return true;
+  }
+  bool leave() {
+    if (--depth_ < kDeepest) inside_.pop_back();
+    return true;
+  }
+  bool number(double value) {
+    if (!at("{{") || (field_ != "geoData" && field_ != "geoDataExif")) return true;
+    Place& place = field_ == "geoData" ? told_ : told_by_exif_;
+    if (key_ == "latitude") place.latitude = value;
+    if (key_ == "longitude") place.longitude = value;
+    return true;
+  }
+
+  std::size_t depth_ = 0;
+  std::string inside_, field_, key_;  // what is open, from outside; the outermost object's key, and the last one inside
+  Place told_, told_by_exif_;
+};
+
+}  // namespace
+
+TakeoutFacts read_takeout(std::string_view text) {
+  Takeout said;
+  if (!Json::sax_parse(text, &said)) return {};
+  said.finish();
+  return std::move(said.facts);
+}
+
+}  // namespace millrace
