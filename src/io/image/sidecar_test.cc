@@ -82,7 +82,7 @@ TEST(Sidecar, DeepOrLongJson) {
   EXPECT_TRUE(empty(of_json("{\"people\":" + deep + std::string(deep.size(), ']') + "}")));
   std::string objects = "{\"people\":[";
   for (int i = 0; i < 40'000; ++i) objects += "{\"name\":\"a\"},";
-  EXPECT_EQ(of_json(objects + "{}]}").people, 40'000U);
+  EXPECT_EQ(of_json(objects + "{}]}").people, 4096U);
   std::string hollow = "{\"favorited\": true, \"people\":[";
   while (hollow.size() < (1 << 20)) hollow += "{},";
   EXPECT_TRUE(of_json(hollow + "{}]}").favourite);

@@ -1,0 +1,203 @@
+#include "src/io/image/said.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/io/image/metadata/metadata_for_test.h"
+#include "src/io/image/metadata/xmp.h"
+#include "src/io/test_pictures.h"
+
+namespace millrace {
+namespace {
+
+using namespace std::string_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr auto kMain = TiffDirectory::main, kExif = TiffDirectory::exif, kGps = TiffDirectory::gps;
+
+std::string wide(std::u16string_view text) {
+  std::string out;
+  for (const char16_t c : text) out += number_bytes(c, 2, ByteOrder::little);
+  return out + "\0\0"s;
+}
+
+std::string bag(const std::string& name, const std::vector<std::string>& words) {
+  std::string out = "<" + name + "><rdf:Bag>";
+  for (const std::string& word : words) out += "<rdf:li>" + word + "</rdf:li>";
+  return out + "</rdf:Bag></" + name + ">";
+}
+
+class SaidTest : public testing::Test {
+ protected:
+  Said of_jpeg(const std::string& segments) const {
+    return said_of(folder_.write("a.jpg", jpeg_file(segments))).or_throw();
+  }
+  static std::string exif(const TestTiff& tiff) { return jpeg_segment(0xE1, "Exif\0\0"s + tiff.build()); }
+  static std::string xmp(const std::string& packet) {
+    return jpeg_segment(0xE1, "http://ns.adobe.com/xap/1.0/\0"s + packet);
+  }
+  Said of_sidecar(const std::string& name, const std::string& text) const {
+    return said_by_sidecar(folder_.write(name, text));
+  }
+
+  TestFolder folder_;
+};
+
+TEST_F(SaidTest, Exif) {
+  for (const ByteOrder order : {ByteOrder::big, ByteOrder::little}) {
+    const Said said = of_jpeg(exif(TestTiff(order)
+                                       .whole(kMain, 0x4746, 4)
+                                       .bytes(kMain, 0x9C9B, wide(u"Gro\u00DFmutter \U0001F382"), 1)
+                                       .bytes(kMain, 0x9C9E, wide(u"sea; summer ;;sea"), 1)
+                                       .ascii(kMain, 0x010E, " At the sea ")
+                                       .ascii(kExif, 0x9003, "2024:05:01 12:30:05")
+                                       .ascii(kExif, 0x9291, "25")
+                                       .ascii(kExif, 0x9011, "+02:00")
+                                       .ascii(kGps, 1, "S")
+                                       .rational(kGps, 2, {{33, 1}, {30, 1}, {0, 1}})
+                                       .ascii(kGps, 3, "E")
+                                       .rational(kGps, 4, {{151, 1}, {0, 1}, {3600, 100}})));
+    EXPECT_EQ(said.rating, 4);
+    EXPECT_EQ(said.title, "Gro\xC3\x9Fmutter \xF0\x9F\x8E\x82");
+    EXPECT_THAT(said.keywords, ElementsAre("sea", "summer"));
+    EXPECT_EQ(said.description, "At the sea");
+    EXPECT_EQ(said.taken, "2024-05-01T12:30:05.25+02:00");
+    ASSERT_TRUE(said.place);
+    EXPECT_NEAR(said.place->latitude, -33.5, 1e-9);
+    EXPECT_NEAR(said.place->longitude, 151.01, 1e-9);
+  }
+}
+
+TEST_F(SaidTest, XmpBeforeExifBeforeIptc) {
+  const std::string resources = image_resource(
+      0x0404, iptc_dataset(5, "Title of IPTC") + iptc_dataset(25, "caf\xE9") + iptc_dataset(120, "Caption of IPTC"));
+  const std::string iptc = jpeg_segment(0xED, "Photoshop 3.0\0"s + resources);
+  const std::string in_exif = exif(TestTiff(ByteOrder::big).whole(kMain, 0x4746, 2).ascii(kMain, 0x010E, "Of EXIF"));
+  const Said said =
+      of_jpeg(in_exif + xmp(test_xmp("xmp:Rating=\"5\"", bag("dc:subject", {"Sea", "a &amp; b"}))) + iptc);
+  EXPECT_EQ(said.rating, 5);
+  EXPECT_THAT(said.keywords, ElementsAre("Sea", "a & b", "caf\xC3\xA9"));
+  EXPECT_EQ(said.title, "Title of IPTC");
+  EXPECT_EQ(said.description, "Of EXIF");
+}
+
+TEST_F(SaidTest, PeopleTreesAndDatesOfXmp) {
+  const Said said =
+      of_sidecar("a.xmp", test_xmp("exif:DateTimeOriginal=\"2020-01-02T03:04:05Z\" exif:GPSLatitude=\"48,7.5N\" "
+                                   "exif:GPSLongitude=\"11,30,36W\"",
+                                   bag("Iptc4xmpExt:PersonInImage", {"Ada"}) +
+                                       bag("lr:hierarchicalSubject", {"places|Bern", "sea"}) +
+                                       bag("digiKam:TagsList", {"places/bern", "things/boat"}) +
+                                       "<dc:title><rdf:Alt><rdf:li xml:lang=\"x-default\">One</rdf:li>"
+                                       "<rdf:li xml:lang=\"de\">Eins</rdf:li></rdf:Alt></dc:title>"));
+  EXPECT_THAT(said.people, ElementsAre("Ada"));
+  EXPECT_THAT(said.keywords, ElementsAre("Bern", "sea", "boat"));
+  EXPECT_EQ(said.title, "One");
+  EXPECT_EQ(said.taken, "2020-01-02T03:04:05Z");
+  ASSERT_TRUE(said.place);
+  EXPECT_NEAR(said.place->latitude, 48.125, 1e-9);
+  EXPECT_NEAR(said.place->longitude, -11.51, 1e-9);
+}
+
+TEST_F(SaidTest, Takeout) {
+  const Said said = of_sidecar("a.jpg.json", R"({"description": "Grandma", "people": [{"name": "Ada"}, {"name": "ada"}],
+      "geoData": {"latitude": 0.0, "longitude": 0.0}, "geoDataExif": {"latitude": 48.1, "longitude": 11.5}})");
+  EXPECT_EQ(said.description, "Grandma");
+  EXPECT_THAT(said.people, ElementsAre("Ada"));
+  ASSERT_TRUE(said.place);
+  EXPECT_NEAR(said.place->longitude, 11.5, 1e-9);
+}
+
+TEST_F(SaidTest, WhatIsNoWordIsNothing) {
+  EXPECT_TRUE(of_jpeg("").nothing());
+  EXPECT_TRUE(of_jpeg(exif(TestTiff(ByteOrder::big)
+                               .whole(kMain, 0x4746, 0)
+                               .ascii(kMain, 0x010E, "OLYMPUS DIGITAL CAMERA")
+                               .ascii(kExif, 0x9003, "0000:00:00 00:00:00")
+                               .ascii(kGps, 1, "N")
+                               .rational(kGps, 2, {{0, 1}, {0, 1}, {0, 1}})
+                               .ascii(kGps, 3, "E")
+                               .rational(kGps, 4, {{0, 1}, {0, 1}, {0, 1}})))
+                  .nothing());
+  for (const char* place : {"", "N", "x,1N", "1,2,3,4N", "91,0N", "-1,0N", "nan,0N", "1e400N"}) {
+    EXPECT_FALSE(
+        of_sidecar("a.xmp", test_xmp("exif:GPSLatitude=\""s + place + "\" exif:GPSLongitude=\"1,0E\"", "")).place)
+        << place;
+  }
+  for (const char* taken : {"yesterday", "2024-05-01", "2024:05:01 12.30.05", "    :  :     :  :  "})
+    EXPECT_EQ(of_sidecar("a.xmp", test_xmp("exif:DateTimeOriginal=\""s + taken + "\"", "")).taken, "") << taken;
+  EXPECT_TRUE(of_sidecar("a.xmp", "no packet").nothing());
+  EXPECT_TRUE(of_sidecar("a.pp3", "[Version]").nothing());
+  EXPECT_TRUE(said_by_sidecar(folder_.at("nowhere.xmp")).nothing());
+  EXPECT_FALSE(said_of(folder_.at("nowhere.jpg")).ok());
+}
+
+TEST_F(SaidTest, ASidecarSaysTheSame) {
+  Said said;
+  said.rating = -1;
+  said.keywords = {"a & b", "<i>", "\xC3\xA9t\xC3\xA9"};
+  said.people = {"Ada \"Countess\" Lovelace"};
+  said.title = "A 'title' > that";
+  said.description = "First; second & third";
+  said.place = Said::Place{-33.999999999, 151.2093};
+  said.taken = "2024-05-01T12:30:05.25+02:00";
+  const std::string text = xmp_sidecar(said);
+  const Said back = of_sidecar("b.jpg.xmp", text);
+  EXPECT_EQ(back.rating, said.rating);
+  EXPECT_EQ(back.keywords, said.keywords);
+  EXPECT_EQ(back.people, said.people);
+  EXPECT_EQ(back.title, said.title);
+  EXPECT_EQ(back.description, said.description);
+  EXPECT_EQ(back.taken, said.taken);
+  ASSERT_TRUE(back.place);
+  EXPECT_NEAR(back.place->latitude, -34, 1e-7);
+  EXPECT_THAT(text, HasSubstr("exif:GPSLatitude=\"34,0.000000S\""));
+  EXPECT_NEAR(back.place->longitude, 151.2093, 1e-7);
+  EXPECT_EQ(xmp_sidecar(back), text);
+  const Lacking nothing = lacking(said, back);
+  EXPECT_TRUE(nothing.said.nothing());
+  EXPECT_THAT(nothing.differing, IsEmpty());
+}
+
+TEST_F(SaidTest, ControlCharactersAndLongWordsAreNoDanger) {
+  const Said said = of_sidecar(
+      "a.xmp", test_xmp("", bag("dc:subject", {"a\x01\x1B[31mb", std::string(9000, 'x'), "\xEF\xBF\xBF", "&#x1;"})));
+  for (const std::string& word : said.keywords) {
+    EXPECT_LE(word.size(), 2000U);
+    for (const char c : word) EXPECT_GE(static_cast<unsigned char>(c), 0x20) << word;
+  }
+  Said many;
+  for (int i = 0; i < 5000; ++i) {
+    Said one;
+    one.keywords = {"word " + std::to_string(i)};
+    if (i < 1200) many.add(one);
+  }
+  EXPECT_EQ(many.keywords.size(), 1000U);
+}
+
+TEST(Lacking, WhatIsMissingAndWhatDiffers) {
+  Said own, theirs;
+  own.rating = 3;
+  own.keywords = {"Sea"};
+  own.place = Said::Place{48.10001, 11.5};
+  own.taken = "2024-05-01T12:30:05";
+  theirs.rating = 5;
+  theirs.keywords = {"sea", "boat"};
+  theirs.title = "T";
+  theirs.place = Said::Place{48.1, 11.5};
+  theirs.taken = "2024-05-01T12:30:05.25+02:00";
+  const Lacking lacks = lacking(own, theirs);
+  EXPECT_THAT(lacks.said.keywords, ElementsAre("boat"));
+  EXPECT_EQ(lacks.said.title, "T");
+  EXPECT_EQ(lacks.said.rating, 0);
+  EXPECT_FALSE(lacks.said.place);
+  EXPECT_EQ(lacks.said.taken, "");
+  EXPECT_THAT(lacks.differing, ElementsAre("rating 3, not 5"));
+  EXPECT_EQ(words_of(lacks.said), "title \"T\", keywords boat");
+  EXPECT_EQ(words_of(Said()), "");
+}
+
+}  // namespace
+}  // namespace millrace
