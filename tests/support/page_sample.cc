@@ -71,6 +71,9 @@ PageMember member_of(const json& from) {
   member.reference = from.value("reference", false);
   member.keep = from.value("keep", false);
   member.why = from.value("why", "");
+  member.given = from.value("given", 0);
+  member.exif = from.value("exif", 0);
+  member.as_good = from.value("as_good", false);
   member.place = from.value("place", std::array<float, 4>{});
   member.companions = from.value("companions", std::vector<std::string>{});
   member.thumb = millrace::from_base64(from.value("thumb", "")).value_or("");

@@ -37,6 +37,9 @@ void write_member(const SearchResult& result, const Member& m, JsonText& out) {
   out.key("keep").value(m.keep);
   out.key("why").value(m.why);
   if (!m.warning.empty()) out.key("warning").value(m.warning);
+  if (m.given > 0) out.key("given").value(m.given);
+  if (p.exif_fields > 0) out.key("exif").value(p.exif_fields);
+  if (m.as_good) out.key("as_good").value(true);
   if (m.place[2] > m.place[0]) {
     out.key("place").open_array();
     for (const float side : m.place) out.value(rounded(side));
@@ -237,6 +240,9 @@ void write_page(const SearchResult& result, const Options& options, Catalog& cat
         member.keep = m.keep;
         member.why = m.why;
         member.warning = m.warning;
+        member.given = m.given;
+        member.exif = p.exif_fields;
+        member.as_good = m.as_good;
         member.place = m.place;
         member.companions = file.companions;
         if (const auto jpeg = catalog.thumbnail(p.appearance)) member.thumb.assign(jpeg->begin(), jpeg->end());

@@ -31,7 +31,7 @@ struct Draft {
   std::optional<std::string> group, action, path, path_base64, mtime_text, hash, with;
   std::optional<std::uint64_t> size;
   std::optional<std::int64_t> mtime;
-  bool reference = false, chosen = false;
+  bool reference = false, chosen = false, whole_group = false;
 };
 
 // Takes the text's parts as they come: nothing is built that a hostile text could make large or deep.
@@ -43,8 +43,8 @@ class Handler : public nlohmann::json_sax<Json> {
 
   bool null() override { return at_ == At::version ? refuse_version() : value_of_wrong_kind(); }
   bool boolean(bool value) override {
-    if (at_ == At::entry && (key_ == "reference" || key_ == "chosen")) {
-      (key_ == "chosen" ? draft_.chosen : draft_.reference) = value;
+    if (bool* const field = at_ == At::entry ? flag() : nullptr) {
+      *field = value;
       return true;
     }
     return at_ == At::version ? refuse_version() : value_of_wrong_kind();
@@ -174,6 +174,13 @@ class Handler : public nlohmann::json_sax<Json> {
     return true;
   }
 
+  bool* flag() {
+    if (key_ == "reference") return &draft_.reference;
+    if (key_ == "chosen") return &draft_.chosen;
+    if (key_ == "whole_group") return &draft_.whole_group;
+    return nullptr;
+  }
+
   std::optional<std::string>* text_field() {
     if (key_ == "path") return &draft_.path;
     if (key_ == "path_base64") return &draft_.path_base64;
@@ -206,8 +213,7 @@ class Handler : public nlohmann::json_sax<Json> {
       case At::reference:
         break;
     }
-    const bool known =
-        text_field() != nullptr || (at_ == At::entry && (key_ == "size" || key_ == "reference" || key_ == "chosen"));
+    const bool known = text_field() != nullptr || (at_ == At::entry && (key_ == "size" || flag() != nullptr));
     return !known || (at_ == At::entry ? refuse(fmt::format("its {} is of the wrong kind", key_))
                                        : refuse_whole("a reference's path is not text"));
   }
@@ -272,6 +278,7 @@ class Handler : public nlohmann::json_sax<Json> {
     }
     out.reference = draft_.reference;
     out.chosen = draft_.chosen;
+    out.whole_group = draft_.whole_group;
     decisions.entries.push_back(std::move(out));
     ++number_;
     return true;

@@ -25,6 +25,7 @@ struct Decision {
   ContentHash hash{};
   std::optional<ContentHash> with;  // not_duplicates of this one content; without it, of the whole group
   bool chosen = false;              // remove: a person marked this file itself, and accepted no suggestion
+  bool whole_group = false;         // remove: no member of its group shall stay, a person said so twice
   bool reference = false;           // the file belongs to a reference folder: it stays whatever is said
 };
 
@@ -39,8 +40,8 @@ inline constexpr std::size_t kMostDecisionBytes = std::size_t{1} << 30;
 inline constexpr std::size_t kMostDecisions = 4'000'000;
 
 // {"millrace_decisions": 1, "decisions": [{"group", "action", "path", "path_base64"?, "size", "mtime_ns", "hash",
-// "with"?, "chosen"?, "reference"?}, ...], "references"?: [folder | {"path", "path_base64"?}, ...]}; what else is there
-// is passed over.
+// "with"?, "chosen"?, "whole_group"?, "reference"?}, ...], "references"?: [folder | {"path", "path_base64"?}, ...]};
+// what else is there is passed over.
 Outcome<Decisions> parse_decisions(std::string_view text);
 
 }  // namespace millrace::dedupe

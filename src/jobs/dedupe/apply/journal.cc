@@ -63,6 +63,7 @@ JournalRecord record_in(const Json& line) {
   if (const auto more = line.find("more_survivors"); more != line.end() && more->is_array()) {
     for (const Json& one : *more) add(recorded_path(one, "path"), number_in<std::uint64_t>(one, "size"));
   }
+  record.whole_group = flag_in(line, "whole_group");
   FileState& b = record.before;
   b.size = number_in<std::uint64_t>(line, "size");
   b.mtime_ns = number_in<std::int64_t>(line, "mtime_ns");
@@ -361,6 +362,7 @@ void JournalWriter::intent(const JournalRecord& record, Action action) {
       one["size"] = size;
     }
   }
+  if (record.whole_group) out["whole_group"] = true;
   const FileState& b = record.before;
   out["size"] = b.size;
   out["mtime_ns"] = b.mtime_ns;

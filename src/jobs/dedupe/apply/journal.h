@@ -42,6 +42,7 @@ struct JournalRecord {
   std::string main;       // the picture whose companion it is; empty for a picture
   std::vector<std::string> survivors;         // the members of its groups that stay
   std::vector<std::uint64_t> survivor_sizes;  // of each; 0 in journals of earlier versions, which do not tell
+  bool whole_group = false;                   // nothing stays for it: a person said so twice
   FileState before;
   std::optional<ContentHash> hash;
   bool done = false, failed = false, undone = false, purging = false, purged = false;

@@ -95,6 +95,12 @@ class Planner {
     }
     if (!subject.good()) return leave(subject, subject.trouble);
     const std::vector<const Subject*> survivors = subjects_.survivors_of(subject);
+    if (survivors.empty() && subjects_.goes_with_its_groups(subject)) {
+      if (input_.action == Action::hardlink) return leave(subject, "nothing of its group stays to be linked to");
+      if (input_.action == Action::move && inside(subject.path, input_.destination))
+        return leave(subject, "it is in the folder that it would be moved to");
+      return plan(subject, survivors);
+    }
     if (survivors.empty()) {
       const Subject* troubled = subjects_.troubled_survivor_of(subject);
       return leave(
@@ -174,7 +180,7 @@ class Planner {
       }
     }
     names.push_back(subject.path);
-    const std::vector<std::string> targets = targets_of(names, survivors[0]->path);
+    const std::vector<std::string> targets = targets_of(names, survivors.empty() ? "" : survivors[0]->path);
     for (std::size_t i = 0; i < names.size(); ++i) {
       const bool main = i + 1 == names.size();
       Item& item = add_item(names[i], subject);
@@ -185,6 +191,7 @@ class Planner {
       record.number = next_number_++;
       record.path = names[i];
       record.to = targets[i];
+      record.whole_group = survivors.empty();
       for (const Subject* survivor : survivors) {
         record.survivors.push_back(survivor->path);
         record.survivor_sizes.push_back(survivor->state.size);

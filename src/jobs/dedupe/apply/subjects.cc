@@ -77,6 +77,14 @@ Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& r
     subject.goes = subject.remove && !subject.keep && !subject.reference;
     all_.push_back(std::move(subject));
   }
+  std::set<std::string> partly;  // something of them stays
+  for (const Subject& subject : all_) {
+    for (const Decision* d : subject.decisions) {
+      const bool whole = d->kind == DecisionKind::remove && d->chosen && d->whole_group && subject.goes;
+      (whole ? whole_groups_ : partly).insert(d->group);
+    }
+  }
+  for (const std::string& group : partly) whole_groups_.erase(group);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (!all_[i].goes) by_content_[all_[i].first().hash].push_back(i);
     for (const Decision* d : all_[i].decisions) {
@@ -131,6 +139,12 @@ void Subjects::check_place(Subject& subject) const {
   subject.known = std::any_of(subject.decisions.begin(), subject.decisions.end(),
                               [&](const Decision* d) { return known_.knows(subject.path, *d); });
   if (!subject.known && !known_.is_within(subject.path)) subject.trouble = known_.reason();
+}
+
+bool Subjects::goes_with_its_groups(const Subject& gone) const {
+  return gone.goes && std::all_of(gone.decisions.begin(), gone.decisions.end(), [&](const Decision* d) {
+           return d->kind != DecisionKind::remove || whole_groups_.count(d->group) > 0;
+         });
 }
 
 const Subject* Subjects::find(const std::string& path) const {

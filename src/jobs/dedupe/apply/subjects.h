@@ -41,6 +41,9 @@ class Subjects {
 
   const std::vector<Subject>& all() const { return all_; }  // by path
   const Subject* find(const std::string& path) const;
+  // Whether a person said twice of every group in which it is removed that nothing of it shall stay: all its members
+  // are removed, each chosen, none in a reference folder.
+  bool goes_with_its_groups(const Subject& gone) const;
 
   // Why `gone` may go: for every group in which it is removed a member that stays, on the disk with its recorded bytes
   // and not another name of `gone`. A file of the same bytes that stays, whatever group names it, stands in for a
@@ -66,6 +69,7 @@ class Subjects {
   std::vector<Subject> all_;
   std::map<std::string, std::vector<std::size_t>> groups_;                // of each, those that stay
   std::map<ContentHash, std::vector<std::size_t>> by_content_;            // likewise
+  std::set<std::string> whole_groups_;                                    // of which nothing stays
   std::map<std::string, std::vector<std::size_t>> not_duplicate_groups_;  // groups that are no duplicates as a whole
   std::set<std::pair<ContentHash, ContentHash>> not_duplicate_pairs_;     // the lower first
 };

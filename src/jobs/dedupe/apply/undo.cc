@@ -62,7 +62,7 @@ std::string not_to_purge(const JournalRecord& record, const Journal& journal) {
   if (std::find(made.begin(), made.end(), folder_of(record.to)) == made.end())
     return "it is not in a folder of this journal";
   if (!state->same(record.before)) return "it is not the file that was put there";
-  if (record.survivors.empty()) return "its journal names no file that stayed for it";
+  if (record.survivors.empty() && !record.whole_group) return "its journal names no file that stayed for it";
   for (std::size_t i = 0; i < record.survivors.size(); ++i) {
     const std::string& path = record.survivors[i];
     const auto survivor = state_of(path);

@@ -10,6 +10,7 @@
 
 #include "src/base/text.h"
 #include "src/jobs/dedupe/match/candidates.h"
+#include "src/jobs/dedupe/suggest/close_look.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -74,6 +75,10 @@ Group ShownGroups::group_of(const SameSet& set, Told told) const {
     keep_beside_the_first(group.members);
   }
   warn_of_losses(library_, origins_, leader_of(set, looks_), group.members);
+  for (Member& m : group.members) {
+    m.given = given(origins_.of(m.file));
+    m.as_good = may_stay_for_the_first(group.members, m);
+  }
   for (const Member& m : group.members) {
     if (!m.keep) group.reclaimable += library_.files[m.file].entry.size;
   }
@@ -84,6 +89,13 @@ bool ShownGroups::is_in_one_album(const std::vector<Member>& members) const {
   return std::all_of(members.begin(), members.end(), [&](const Member& m) {
     return library_.files[m.file].album == library_.files[members[0].file].album;
   });
+}
+
+bool ShownGroups::may_stay_for_the_first(const std::vector<Member>& members, const Member& member) const {
+  const std::uint32_t first = library_.files[members[0].file].picture, other = library_.files[member.file].picture;
+  if (first == other) return member.file != members[0].file;
+  const CloseLook* const look = looks_.find(first, other);
+  return look != nullptr && standing_of(*look, other < first) == Standing::same;
 }
 
 void ShownGroups::keep_beside_the_first(std::vector<Member>& members) const {

@@ -59,6 +59,7 @@ class ShownGroups {
   std::string id_of(const Group& group) const;
   // Of --pairs across: in one album there is no pair.
   bool is_in_one_album(const std::vector<Member>& members) const;
+  bool may_stay_for_the_first(const std::vector<Member>& members, const Member& member) const;
   void keep_beside_the_first(std::vector<Member>& members) const;
 
   const bool across_;  // only files of different albums are a pair

@@ -140,6 +140,84 @@ parts::Codes part_codes(std::span<const std::uint8_t> jpeg, WantedParts wanted) 
                       boxes_of(*thumbnail), wanted);
 }
 
+namespace {
+
+Map inverse_of(const Map& m) {
+  const float det = m[1] * m[5] - m[2] * m[4];
+  if (std::fabs(det) < 1e-6F) return {2, 1, 0, 2, 0, 1};  // beside it
+  return {(m[2] * m[3] - m[5] * m[0]) / det, m[5] / det,  -m[2] / det,
+          (m[4] * m[0] - m[1] * m[3]) / det, -m[4] / det, m[1] / det};
+}
+
+// How much neighbouring pixels differ in an area, in the mean.
+float detail_in(const Thumbnail& of, const parts::Area& area) {
+  const auto luma = [&](int x, int y) {
+    const auto at =
+        3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(of.width) + static_cast<std::size_t>(x));
+    return of.rgb[at] + 2 * of.rgb[at + 1] + of.rgb[at + 2];
+  };
+  const auto first = [](float share, int side) {
+    return std::clamp(static_cast<int>(std::lround(share * static_cast<float>(side))), 0, side - 1);
+  };
+  double sum = 0, count = 0;
+  for (int y = first(area.top, of.height); y < first(area.bottom, of.height); ++y) {
+    for (int x = first(area.left, of.width); x < first(area.right, of.width); ++x, ++count)
+      sum += std::abs(luma(x + 1, y) - luma(x, y)) + std::abs(luma(x, y + 1) - luma(x, y));
+  }
+  return static_cast<float>(count > 0 ? sum / count : 0);
+}
+
+// Whether what lies around a picture, whose corners a map takes into another, is nothing that a photograph goes on
+// with. Each side has to be told: it is that one's own, a content box ends there, or what is beyond has little detail
+// (less where there are bars of one width on two sides only, as they are put there: these may be a blurred picture).
+bool is_enclosed(const Map& m, const Thumbnail& in) {
+  constexpr float kNear = 0.03F, kOwn = 0.01F, kWide = 0.08F, kOfBars = 0.4F, kOfOthers = 0.2F;
+  const auto at = [&](float x, float y) {
+    return std::pair(m[0] + m[1] * x + m[2] * y + 0.5F, m[3] + m[4] * x + m[5] * y + 0.5F);
+  };
+  const auto [left, top] = at(-0.5F, -0.5F);
+  const auto [right, bottom] = at(0.5F, 0.5F);
+  if (!(right - left > 0.1F) || !(bottom - top > 0.1F)) return false;  // turned, or beside it
+  const auto near = [](float a, float b) { return std::fabs(a - b) <= kNear; };
+  const auto spans = [&](float from, float to) { return near(from, 0) && near(to, 1); };
+  const auto is_between_bars = [&](float from, float to) { return from > kNear && near(from, 1 - to); };
+  const bool bars =
+      (spans(left, right) && is_between_bars(top, bottom)) || (spans(top, bottom) && is_between_bars(left, right));
+  const std::vector<parts::Area> boxes = boxes_of(in);
+  const float little = (bars ? kOfBars : kOfOthers) * detail_in(in, {left, top, right, bottom});
+  // Without the edge itself, which belongs to neither.
+  constexpr float kEdge = 0.015F;
+  struct Side {
+    float edge, own;
+    float parts::Area::*of_box;
+    parts::Area beyond;
+  };
+  const std::array<Side, 4> sides = {Side{left, 0, &parts::Area::left, {0, 0, left - kEdge, 1}},
+                                     {right, 1, &parts::Area::right, {right + kEdge, 0, 1, 1}},
+                                     {top, 0, &parts::Area::top, {0, 0, 1, top - kEdge}},
+                                     {bottom, 1, &parts::Area::bottom, {0, bottom + kEdge, 1, 1}}};
+  int signs = 0;
+  for (const Side& side : sides) {
+    const bool thin = near(side.edge, side.own);
+    const float within = thin ? kOwn : kNear;
+    const bool of_box = std::any_of(boxes.begin(), boxes.end(), [&](const parts::Area& box) {
+      const float edge = box.*side.of_box;
+      return std::fabs(edge - side.edge) <= within && std::fabs(edge - side.own) > kOwn;
+    });
+    // Of a narrow strip its detail says little: skies have none. A thin one speaks where a box ends, and not alone.
+    const bool wide = std::fabs(side.edge - side.own) > kWide;
+    if (!thin && !of_box && (!wide || detail_in(in, side.beyond) >= little)) return false;
+    signs += !thin ? 2 : of_box ? 1 : 0;
+  }
+  return signs >= 2;
+}
+
+}  // namespace
+
+Enclosed enclosed(const Thumbnail& first, const Thumbnail& second, const std::array<float, 6>& meeting) {
+  return {is_enclosed(meeting, second), is_enclosed(inverse_of(meeting), first)};
+}
+
 PartMeeting compare_parts(const PartedPicture& first, const PartedPicture& second) {
   constexpr std::size_t kMost = 4;  // neighbouring windows are alike
   PartMeeting best;

@@ -35,6 +35,10 @@ struct PageMember {
   std::string camera;
   // Lower-case hex of the content's hash: a decision is checked against it.
   std::string hash;
+  // What people gave it (stars, keywords, names, place: origins.h) and its EXIF fields, as numbers: more is more.
+  int given = 0, exif = 0;
+  // A close look found that the group's first one may go for it as well.
+  bool as_good = false;
   // Decoded in part only.
   bool damaged = false;
   // In a protected folder: the page never marks it for removal.

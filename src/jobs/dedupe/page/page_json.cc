@@ -30,6 +30,9 @@ Json json_of(const PageMember& member) {
   if (!member.date.empty()) json["date"] = utf8_for_display(member.date);
   if (!member.camera.empty()) json["camera"] = utf8_for_display(member.camera);
   json["hash"] = utf8_for_display(member.hash);
+  if (member.given > 0) json["given"] = member.given;
+  if (member.exif > 0) json["exif"] = member.exif;
+  if (member.as_good) json["as_good"] = true;
   if (member.damaged) json["damaged"] = true;
   if (member.reference) json["reference"] = true;
   if (member.keep) json["keep"] = true;

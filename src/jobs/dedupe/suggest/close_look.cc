@@ -5,8 +5,8 @@
 namespace millrace::dedupe {
 namespace {
 
-// Changes whenever closelook::compare() may judge the same pictures differently.
-constexpr std::uint32_t kVersion = 12;
+// Changes whenever the same pictures may be judged differently.
+constexpr std::uint32_t kVersion = 13;
 
 // What the catalogue keeps of a look.
 struct Kept {

@@ -25,6 +25,11 @@ function standsAlone(group, member) {
 
 // Whether a suggestion still holds: what a member was found to be the same as stays.
 function isSupported(group, member) {
+  // The first was looked at against each other one: it may go for those that a look found as good.
+  if (member === group.members[0]) {
+    return group.members.some((other) => other !== member && !other.file.removed && !areApart(group, member, other) &&
+        (other.hash === member.hash || other.as_good));
+  }
   return group.members.some((other) => other !== member && !other.file.removed && !areApart(group, member, other) &&
       (other.hash === member.hash || (!member.byTwin && other.hash === group.members[0].hash)));
 }

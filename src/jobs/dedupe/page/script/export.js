@@ -16,6 +16,9 @@ function decisions() {
       for (const member of group.members) entry(group, 'not_duplicates', member);
       continue;
     }
+    if (group.state === 'whole') {
+      for (const member of group.members) Object.assign(entry(group, 'remove', member), {chosen: true, whole_group: true});
+    }
     if (group.state === 'marked') {
       // A file goes into every group that it stands in: each has to name the ones that survive in it. Only where it
       // was told apart from all of those, it goes because of another group alone.

@@ -120,6 +120,9 @@ function fill(group) {
   view.accept.disabled = SUGGESTS.has(group.kind) && !group.suggests;
   view.not = h('button', {type: 'button', 'aria-keyshortcuts': 'n', on: {
     click: () => notDuplicates(group)}}, 'Not duplicates');
+  view.whole = h('button', {type: 'button', class: 'whole', 'aria-keyshortcuts': 'x',
+    title: 'remove every picture of the group; asks twice', on: {click: () => removeWhole(group)}}, 'Remove all…');
+  view.loss = h('p', {class: 'loss', role: 'note'});
   view.leave = h('button', {type: 'button', 'aria-keyshortcuts': 'u', title: 'leave undecided', on: {
     click: () => leaveUndecided(group)}}, 'Clear');
   const facts = [plural(group.members.length, 'picture')];
@@ -131,7 +134,8 @@ function fill(group) {
         h('h2', {}, KIND_WORDS[group.kind] || group.kind),
         h('span', {class: 'facts'}, facts.join(' · ')),
         view.state,
-        h('div', {class: 'acts'}, view.accept, view.not, view.leave)),
+        h('div', {class: 'acts'}, view.accept, view.not, view.whole, view.leave)),
+      view.loss,
       h('div', {class: 'strip'}, ...view.members.map((one) => one.node), pairs && pairs.box));
   group.node.style.height = '';
   placePairs(group);
@@ -146,7 +150,27 @@ function empty(group) {
   group.view = null;
 }
 
+// In what a picture that a person lets go, and the search would have kept, is better than all that stay.
+function lossOf(group) {
+  if (group.state !== 'marked') return '';
+  const staying = group.members.filter((member) => !member.file.removed);
+  const words = [];
+  for (const member of group.members) {
+    if (!member.file.removed || staying.length === 0 || !(member.keep || member.file.chosen)) continue;
+    const better = [];
+    const most = (of) => Math.max(...staying.map(of));
+    const given = (one) => one.given || 0;
+    const exif = (one) => one.exif || 0;
+    if (megapixels(member) > most(megapixels)) better.push(`more pixels, ${member.width} × ${member.height}`);
+    if (given(member) > most(given)) better.push('more stars, keywords, names or places');
+    if (exif(member) > most(exif)) better.push(`${member.exif} EXIF fields`);
+    if (better.length) words.push(`${nameAndFolder(member.path)[0]}, which goes, has ${better.join(', ')}`);
+  }
+  return words.length ? `⚠ ${words.join('; ')}` : '';
+}
+
 function stateOf(group) {
+  if (group.state === 'whole') return ['warn', `⚠ none stays, ${group.members.length} go`];
   if (group.state === 'not') return ['not', 'Not duplicates'];
   if (group.state === 'marked') {
     const staying = group.members.filter((member) => !member.file.removed);
@@ -173,7 +197,7 @@ function refresh(group) {
     one.keep.setAttribute('aria-pressed', String(kept));
     one.remove.setAttribute('aria-pressed', String(removed));
     const words = [`Picture ${m + 1} of ${group.members.length}`, one.name];
-    if (removed) words.push(marked ? 'marked for removal' : 'marked for removal in another group');
+    if (removed) words.push(marked || group.state === 'whole' ? 'marked for removal' : 'marked for removal in another group');
     if (kept) words.push('stays');
     if (member.keep && SUGGESTS.has(group.kind)) words.push('suggested to keep');
     if (member.file.reference) words.push('reference, protected');
@@ -193,4 +217,7 @@ function refresh(group) {
   view.state.hidden = words === '';
   view.not.setAttribute('aria-pressed', String(group.state === 'not'));
   view.leave.hidden = !decided(group);
+  view.whole.hidden = group.state === 'whole' || group.members.some((member) => member.file.reference);
+  view.loss.textContent = lossOf(group);
+  view.loss.hidden = view.loss.textContent === '';
 }

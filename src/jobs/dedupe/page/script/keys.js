@@ -43,9 +43,10 @@ function move(by) {
 function onKey(event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   const target = event.target;
-  if ($('help').open) return;
+  if ($('help').open || $('whole').open) return;
   if (target.matches('input[type="search"]')) {
     if (event.key === 'Escape' || event.key === 'Enter') {
+      if (event.key === 'Enter' && target.form) return;  // the rule's own
       if (event.key === 'Escape') target.value = '';
       arrange();
       event.preventDefault();
@@ -67,6 +68,11 @@ function onKey(event) {
     a: () => inHand(() => acceptOne(group)),
     n: () => inHand(() => notDuplicates(group)),
     u: () => inHand(() => leaveUndecided(group)),
+    x: () => inHand(() => removeWhole(group)),
+    r: () => {
+      $('rule-path').focus();
+      $('rule-path').select();
+    },
     z: undo,
     o: () => inHand(() => {
       const link = group.view.members[group.cursor || 0].node.querySelector('.name[href]');

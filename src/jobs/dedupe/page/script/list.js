@@ -57,9 +57,11 @@ const SORTS = {
 function arrange() {
   const words = $('filter').value.toLowerCase().split(/\s+/).filter(Boolean);
   const undecidedOnly = $('undecided').checked;
+  const threshold = Number($('score').value);
   const chosen = groups.filter((group) =>
       (kindsOn.size === 0 || kindsOn.has(group.kind)) &&
       (!undecidedOnly || !decided(group)) &&
+      (threshold === 0 || group.score >= threshold) &&
       words.every((word) => textOf(group).includes(word)));
   const by = SORTS[$('sort').value];
   chosen.sort((a, b) => by(a, b) || a.index - b.index);

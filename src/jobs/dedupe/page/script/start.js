@@ -35,6 +35,10 @@ function fillHead() {
     }}}, KIND_WORDS[kind] + ' ', h('small', {}, number(count)));
     $('kinds').append(button);
   }
+  const scores = groups.map((group) => group.score).filter((score) => score >= 0);
+  $('score-box').hidden = new Set(scores).size < 2;
+  listFolders();
+  $('rule-form').hidden = !groups.some((group) => group.suggests);
   $('kinds').hidden = $('kinds').childElementCount < 2;
   $('sum-groups').textContent = number(groups.length);
   $('meter').setAttribute('aria-valuemax', groups.length);
@@ -58,6 +62,15 @@ $('filter').addEventListener('input', () => {
   filterTimer = setTimeout(arrange, 80);
 });
 $('undecided').addEventListener('change', arrange);
+$('score').addEventListener('input', () => {
+  $('score-value').textContent = $('score').value;
+  clearTimeout(filterTimer);
+  filterTimer = setTimeout(arrange, 80);
+});
+$('rule-form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  keepMatching($('rule-path').value);
+});
 $('sort').addEventListener('change', () => {
   arrange();
   scrollTo(0, 0);

@@ -7,6 +7,11 @@ function restore() {
     for (const [index, state, removed, apart, chosen = []] of JSON.parse(localStorage.getItem(STORE)).groups) {
       const group = groups[index];
       if (state === 'not' || (state === 'marked' && !nobodyStays(group))) setState(group, state);
+      if (state === 'whole' && group.members.every(({file}) => !file.reference && mayGoWith(file, group))) {
+        setState(group, state);
+        for (const {file} of group.members) setRemoved(file, true, group, true);
+        continue;
+      }
       setApart(group, new Set(apart.filter((p) => p in group.pairs)));
       for (const m of removed) {
         const {file} = group.members[m];

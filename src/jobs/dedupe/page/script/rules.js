@@ -1,0 +1,67 @@
+// A rule for all groups that are shown: what matches it stays, the others go where a look allows it.
+
+// A folder, or a pattern: * and ? stop at a slash, ** crosses it. It matches a path, or a folder that it lies in; one
+// that does not begin with a slash may begin at any folder, as `--prefer` has it.
+function pathMatcher(text) {
+  let pattern = text.trim().replace(/(.)\/+$/, '$1');
+  if (!pattern) return null;
+  if (!pattern.startsWith('/')) pattern = pattern.includes('/') && !pattern.startsWith('**/') ? '**/' + pattern : pattern;
+  const source = pattern.replace(/\*\*|[*?]|[.+^${}()|[\]\\]/g, (one) =>
+      one === '**' ? '.*' : one === '*' ? '[^/]*' : one === '?' ? '[^/]' : '\\' + one);
+  const whole = new RegExp(pattern.includes('/') ? `^${source}(/|$)` : `(^|/)${source}(/|$)`);
+  return (path) => whole.test(path);
+}
+
+function keepMatching(text) {
+  const matches = pathMatcher(text);
+  if (!matches) {
+    say('Write a folder, or a pattern such as **/sorted/**, first.', true);
+    return;
+  }
+  let ruled = 0;
+  let left = 0;
+  change(() => {
+    for (const group of shown) {
+      if (!group.suggests || group.state === 'not' || group.state === 'whole') continue;
+      const staying = group.members.filter((member) => matches(member.path));
+      if (staying.length === 0 || staying.length === group.members.length) continue;
+      ruled += 1;
+      giveBack(group);
+      setState(group, 'marked');
+      for (const {file} of staying) {
+        if (file.by === group || !file.removed) setRemoved(file, false, null);
+      }
+      for (const member of group.members) {
+        if (staying.includes(member) || member.file.reference) continue;
+        // What the search keeps beside the first shows something that this does not.
+        const first = member === group.members[0];
+        if ((member.keep && !first) || !mayRemove(member.file, group) || !isSupported(group, member)) {
+          left += 1;
+          continue;
+        }
+        setRemoved(member.file, true, group);
+      }
+    }
+  });
+  if (ruled === 0) {
+    say('No group shown has pictures that match, and others.', true);
+    return;
+  }
+  const also = left === 0 ? '' : ` ${plural(left, 'other')} stay, not compared closely with what matches: search again with --prefer.`;
+  say(`${plural(ruled, 'group')}: what matches stays.${also} z takes it back.`);
+}
+
+// Folders to choose from: of the pictures, and those above them that hold several.
+function listFolders() {
+  const counts = new Map();
+  for (const group of groups) {
+    for (const member of group.members) {
+      for (let path = member.path, at; (at = path.lastIndexOf('/')) > 0;) {
+        path = path.slice(0, at);
+        counts.set(path, (counts.get(path) || 0) + 1);
+      }
+    }
+  }
+  const all = [...counts].filter(([, count]) => count > 1).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  $('rule-folders').append(...all.slice(0, 200).map(([folder]) => h('option', {value: folder})));
+}

@@ -1,0 +1,43 @@
+// Removing a whole group: nothing of a picture stays. It is asked for twice.
+
+function ask(title, words, yes) {
+  $('whole-title').textContent = title;
+  $('whole-words').textContent = words;
+  $('whole-yes').textContent = yes;
+  const dialog = $('whole');
+  dialog.returnValue = 'no';
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), {once: true});
+  });
+}
+
+async function removeWhole(group) {
+  if (group.members.some((member) => member.file.reference)) {
+    say('A picture of this group is in a protected folder: it is never marked for removal.', true);
+    return;
+  }
+  const elsewhere = group.members.find((member) => !mayGoWith(member.file, group));
+  if (elsewhere) {
+    say(`${nameAndFolder(elsewhere.path)[0]} is the last that stays of another group: decide that one first.`, true);
+    return;
+  }
+  const count = group.members.length;
+  if (!await ask(`Remove all ${count} pictures of this group?`,
+      'A search finds copies so that one of them can stay. Here none would.', 'Remove all…')) return;
+  if (!await ask('None of it will be left', group.members.map((member) => visible(member.path)).join('\n'),
+      `Yes, remove all ${count}`)) return;
+  change(() => {
+    giveBack(group);
+    setState(group, 'whole');
+    for (const {file} of group.members) setRemoved(file, true, group, true);
+  });
+  focusMember(group, group.cursor || 0, '');
+}
+
+// Whether something stays in every other decided group of the file without what goes with this one.
+function mayGoWith(file, whole) {
+  const going = new Set(whole.members.map((member) => member.file));
+  return file.groups.every((group) => group === whole || group.state !== 'marked' ||
+      group.members.some((member) => !going.has(member.file) && !member.file.removed));
+}
