@@ -132,7 +132,7 @@ def test_a_second_run_decodes_only_what_changed(tmp_path, folder):
     assert b"0 decoded" in millrace(*arguments).stderr
 
 
-@pytest.mark.parametrize("options", [[], ["--orientations"], ["--match", "dhash<=10"], ["--no-verify"]])
+@pytest.mark.parametrize("options", [[], ["--match", "dhash<=10"], ["--no-verify"]])
 def test_what_came_when_does_not_show(tmp_path, folder, options):
     """Folders searched one after another, in parts, and again: the same bytes as all at once with nothing known."""
     for index in range(4):

@@ -98,7 +98,7 @@ def test_the_pictures_alone_decide(tmp_path, frames):
     assert after == first
 
 
-@pytest.mark.parametrize("options", [["--group", "connected"], ["--orientations"], ["--no-verify"],
+@pytest.mark.parametrize("options", [["--group", "connected"], ["--no-verify"],
                                      ["--no-verify", "--group", "connected"]])
 def test_every_way_to_group_takes_a_crowd(tmp_path, frames, options):
     groups, _, _ = run(frames, tmp_path / "c.sqlite", tmp_path / "out.json", *options)

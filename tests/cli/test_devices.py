@@ -259,9 +259,9 @@ def photographs(tmp_path):
 
 
 def test_duplicates_are_the_same_on_a_device(photographs):
-    alone, none, page = dedupe(photographs, "--device", "cpu", "--orientations")
+    alone, none, page = dedupe(photographs, "--device", "cpu")
     assert none is None
-    result, device, page_of_device = dedupe(photographs, "--device", "cuda", "--orientations")
+    result, device, page_of_device = dedupe(photographs, "--device", "cuda")
     assert device["used"] and not device["struck_out"]
     assert (result, page_of_device) == (alone, page)
 

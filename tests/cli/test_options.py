@@ -13,7 +13,7 @@ COMMANDS = {
     "hash": ["WORD"],
     "join": ["WORD"],
     "dedupe": ["WORD"],
-    "dedupe apply": ["WORD"],
+    "dedupe compare", "dedupe apply": ["WORD"],
     "dedupe undo": ["WORD"],
     "dedupe purge": ["WORD"],
     "render": ["WORD"],

@@ -134,7 +134,7 @@ def join_codes(shop):
 
 
 def find_duplicates(shop):
-    shop.run("dedupe", "pictures", "--orientations", "--catalog", "home/catalog.sqlite", "--report", "page.html",
+    shop.run("dedupe", "pictures", "--catalog", "home/catalog.sqlite", "--report", "page.html",
              "--json", "out.json", "--csv", "out.csv", *OPTIONS)
     shop.take("out.json", json.loads((shop.top / "out.json").read_text()))
     shop.take("out.csv", (shop.top / "out.csv").read_bytes().decode(errors="backslashreplace"))

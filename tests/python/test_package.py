@@ -47,7 +47,7 @@ import millrace
 
 codes: np.ndarray = millrace.hash(np.zeros((9, 9), np.uint8))
 both: dict[str, np.ndarray] = millrace.hash([], ["dhash"])
-millrace.dedupe("photos", orientations=True, progress=print).to_pandas().groupby("kind")
+millrace.dedupe("photos", prefer=["sorted"], progress=print).to_pandas().groupby("kind")
 millrace.dedupe.apply("decisions.json", action="trash")
 millrace.latents("folder", output="results").fields["latents"]
 share: float = millrace.latents.measure(np.zeros((4, 3, 8, 8))).metrics["spatial.mean"]

@@ -50,8 +50,10 @@ const groups = [];
         if (!member.keep && !member.file.reference) group.reclaimable += member.size;
       }
     }
-    // A group is as alike as its least alike pair; identical files need no pair to be told so.
-    const scores = group.pairs.map((pair) => pair.score).filter((score) => score !== null);
+    // A group is as alike as its first one and the one that is least like it; identical files need no pair to be told
+    // so. Of two that only a close look brought together there is no score.
+    const scores = group.pairs.filter((pair) => (pair.a === 0 || pair.b === 0) && pair.score)
+        .map((pair) => pair.score);
     group.score = scores.length ? Math.min(...scores) : group.kind === 'identical' ? 1 : -1;
     groups.push(group);
     script.remove();
