@@ -44,7 +44,7 @@ class DedupeJob : public Job {
     spdlog::info("catalogue {}", printable(catalog_file(options_.catalog)));
     found_ = dedupe::run(options_, catalog, context);
     if (csv_) csv_.write(csv_of(found_));
-    if (page_) write_page(found_, options_, catalog, page_);
+    if (page_) write_page(found_, options_, catalog, page_, context);
     Result out;
     out.summary.push_back(summary_of(found_));
     out.summary.back().pop_back();

@@ -8,6 +8,7 @@
 
 #include "src/base/text.h"
 #include "src/jobs/dedupe/page/page.h"
+#include "src/jobs/dedupe/page/previews.h"
 #include "src/report/json_path.h"
 
 namespace millrace::dedupe {
@@ -202,8 +203,11 @@ std::string csv_of(const SearchResult& result) {
   return out;
 }
 
-void write_page(const SearchResult& result, const Options& options, Catalog& catalog, const Output& output) {
+void write_page(const SearchResult& result, const Options& options, Catalog& catalog, const Output& output,
+                RunContext& context) {
+  const Previews previews(result, options, catalog, context);
   PageHeader header;
+  header.preview_side = previews.side();
   header.title = "Millrace: duplicates";
   header.folders = options.folders;
   header.files = result.library.files.size() + result.library.others.size();
@@ -245,7 +249,7 @@ void write_page(const SearchResult& result, const Options& options, Catalog& cat
         member.as_good = m.as_good;
         member.place = m.place;
         member.companions = file.companions;
-        if (const auto jpeg = catalog.thumbnail(p.appearance)) member.thumb.assign(jpeg->begin(), jpeg->end());
+        member.thumb = previews.of(p);
         out.members.push_back(std::move(member));
       }
       for (const GroupPair& pair : group.pairs) {

@@ -14,7 +14,8 @@ namespace millrace::dedupe {
 std::vector<std::string> json_of(const SearchResult& result, const Executor& executor);
 // A line a member, with a header.
 std::string csv_of(const SearchResult& result);
-void write_page(const SearchResult& result, const Options& options, Catalog& catalog, const Output& output);
+void write_page(const SearchResult& result, const Options& options, Catalog& catalog, const Output& output,
+                RunContext& context);
 // They list a person's files, and are that person's alone.
 OutputKind json_kind();
 OutputKind csv_kind();

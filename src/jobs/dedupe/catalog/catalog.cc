@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS pictures (
   quality INTEGER, codes BLOB, taken TEXT, subsecond TEXT, camera TEXT,
   exif_fields INTEGER, look INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS thumbnails (look INTEGER PRIMARY KEY, jpeg BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS previews (content BLOB PRIMARY KEY, jpeg BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS scores (a INTEGER NOT NULL, b INTEGER NOT NULL, orientation INTEGER NOT NULL,
   kind INTEGER NOT NULL, score REAL NOT NULL, PRIMARY KEY (a, b, orientation)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS packed_scores (id INTEGER PRIMARY KEY, scores BLOB NOT NULL);
@@ -122,7 +123,7 @@ void use_write_ahead_log(Catalog::State& s) {
 void use_key(Catalog::State& s, const CatalogKey& key) {
   const bool same_pictures = s.meta("key") == key.pictures;
   if (same_pictures && s.meta("verdicts") == key.verdicts) return;
-  if (!same_pictures) s.run("DELETE FROM pictures; DELETE FROM thumbnails");
+  if (!same_pictures) s.run("DELETE FROM pictures; DELETE FROM thumbnails; DELETE FROM previews");
   s.run(
       "DELETE FROM scores; DELETE FROM packed_scores; DELETE FROM joined; DELETE FROM joined_codes; "
       "DELETE FROM links");
@@ -189,6 +190,22 @@ void Catalog::put(std::span<const CatalogScore> scores) {
 }
 void Catalog::put(CatalogCloseLook look) { state_->close_looks.push_back(std::move(look)); }
 void Catalog::put(CatalogOrigin origin) { state_->origins.push_back(std::move(origin)); }
+void Catalog::put_previews(std::span<const CatalogPreview> previews) {
+  if (previews.empty()) return;
+  State& s = *state_;
+  s.begin_writing();
+  {
+    Statement row;
+    s.prepare(row, "INSERT OR REPLACE INTO previews VALUES (?,?)");
+    for (const CatalogPreview& preview : previews) {
+      row.bind_content(1, preview.content);
+      row.blob(2, preview.jpeg.data(), preview.jpeg.size());
+      s.write(row);
+    }
+  }
+  s.run("COMMIT");
+}
+
 void Catalog::put_not_duplicates(const ContentHash& a, const ContentHash& b) {
   state_->not_duplicates.emplace_back(std::min(a, b), std::max(a, b));
 }

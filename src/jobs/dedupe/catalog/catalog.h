@@ -86,6 +86,12 @@ struct CatalogOrigin {
   std::vector<std::uint8_t> told;
 };
 
+// A content as a page shows it: larger than its thumbnail.
+struct CatalogPreview {
+  ContentHash content{};
+  std::vector<std::uint8_t> jpeg;
+};
+
 // The appearances that earlier runs compared with one another under one rule, and what came of it.
 struct CatalogJoin {
   std::vector<std::vector<std::uint8_t>> parts;  // what put_joined() was given, in its order
@@ -132,6 +138,7 @@ class Catalog {
                     const std::function<void(CatalogPicture&)>& visit);
   std::optional<CatalogPicture> picture(const ContentHash& content);
   std::optional<std::vector<std::uint8_t>> thumbnail(std::uint64_t appearance);
+  std::optional<std::vector<std::uint8_t>> preview(const ContentHash& content);
   std::vector<CatalogScore> scores();
   std::optional<CatalogOrigin> origin(const ContentHash& content);
   std::optional<CatalogCloseLook> close_look(const ContentHash& a, const ContentHash& b);
@@ -148,6 +155,9 @@ class Catalog {
   // Flushes when a second has passed since the last one.
   void flush_now_and_then();
   void flush();
+
+  // Written at once.
+  void put_previews(std::span<const CatalogPreview> previews);
 
   CatalogJoin joined(std::uint64_t rule);
   // Part number `at` of what is joined under a rule, with the links between its appearances and all before, written

@@ -155,6 +155,16 @@ std::optional<std::vector<std::uint8_t>> Catalog::thumbnail(std::uint64_t appear
   return out;
 }
 
+std::optional<std::vector<std::uint8_t>> Catalog::preview(const ContentHash& content) {
+  State& s = *state_;
+  if (s.preview_of.handle == nullptr) s.prepare(s.preview_of, "SELECT jpeg FROM previews WHERE content = ?");
+  s.preview_of.bind_content(1, content);
+  std::optional<std::vector<std::uint8_t>> out;
+  if (s.step(s.preview_of)) out = s.preview_of.bytes(0);
+  sqlite3_reset(s.preview_of.handle);
+  return out;
+}
+
 std::vector<CatalogScore> Catalog::scores() {
   State& s = *state_;
   Statement row;  // as earlier programs kept them

@@ -183,7 +183,7 @@ struct Catalog::State : Connection {
   std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
   Connection asked;  // by picture() and file(), under this lock
   std::mutex asking;
-  Statement picture_known, file_known, thumbnail_of, close_look_of, origin_of;
+  Statement picture_known, file_known, thumbnail_of, preview_of, close_look_of, origin_of;
 
   // Begins a transaction that writes what this run found under its key.
   void begin_writing() {
@@ -198,6 +198,7 @@ struct Catalog::State : Connection {
     picture_known.finalize();
     file_known.finalize();
     thumbnail_of.finalize();
+    preview_of.finalize();
     close_look_of.finalize();
     origin_of.finalize();
   }

@@ -54,7 +54,7 @@ struct PageMember {
   std::array<float, 4> place{};
   // Paths of the files that belong to it: sidecars, RAW, Live video.
   std::vector<std::string> companions;
-  // Bytes of a JPEG, long side at most 128; empty: none.
+  // Bytes of a JPEG, long side at most the header's preview_side; empty: none.
   std::string thumb;
 };
 
@@ -87,6 +87,7 @@ struct PageHeader {
   std::uint64_t groups = 0;                         // found
   std::uint64_t reclaimable = 0;                    // bytes to free when every suggestion is accepted
   std::vector<PageUnreadable> unreadable, damaged;  // damaged: decoded in part
+  int preview_side = 128;                           // the longer side of a picture on the page, in pixels, at most
   std::string rule;  // one or two sentences: what counts as the same picture, what is kept
 };
 
@@ -106,7 +107,8 @@ OutputKind page_kind();
 // names no member. After one the object only waits for its destructor.
 class DuplicatesPage {
  public:
-  static constexpr Bytes kInlineLimit{50'000'000};
+  // With what is said of a hundred thousand pictures a page of 64 MiB.
+  static constexpr Bytes kInlineLimit{44'000'000};
 
   DuplicatesPage(const Output& output, const PageHeader& header, Bytes inline_limit = kInlineLimit);
   ~DuplicatesPage();

@@ -85,6 +85,7 @@ Json json_of(const PageHeader& header, const std::string& thumbs_url) {
   }
   json["rule"] = utf8_for_display(header.rule);
   json["thumbs"] = thumbs_url;
+  if (header.preview_side > 128) json["preview"] = header.preview_side;
   return json;
 }
 

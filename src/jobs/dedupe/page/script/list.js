@@ -14,6 +14,10 @@ const kindsOn = new Set();
 
 // The raster of page.css: how many members stand in a row, and what is left of the last row for the pairs,
 // which otherwise stand in columns of their own below.
+const large = header.preview > 128;
+const cellWidth = large ? 368 : 288;
+const rowHeight = large ? 238 : 174;
+document.documentElement.classList.toggle('large', large);
 let narrow = false;
 let columns = 1;
 let pairColumns = 1;
@@ -23,7 +27,7 @@ const pairsBeside = (group) => !narrow && inLastRow(group) !== 0;
 function measure() {
   narrow = matchMedia('(max-width: 640px)').matches;
   const inside = list.clientWidth - 58;
-  columns = narrow ? 2 : Math.max(1, Math.floor((inside + 6) / 294));
+  columns = narrow ? 2 : Math.max(1, Math.floor((inside + 6) / (cellWidth + 6)));
   pairColumns = Math.max(1, Math.floor((inside + 24) / 444));
   for (const group of groups) {
     if (group.view) placePairs(group);
@@ -41,7 +45,7 @@ function guessHeight(group) {
   const rows = Math.ceil(group.members.length / columns);
   const pairs = pairsBeside(group) ? 0 : Math.min(group.pairs.length, PAIRS_AT_FIRST + 1);
   if (narrow) return 84 + rows * 312 + pairs * 30;
-  return 46 + rows * 174 + Math.ceil(pairs / pairColumns) * 21;
+  return 46 + rows * rowHeight + Math.ceil(pairs / pairColumns) * 21;
 }
 
 const textOf = (group) => group.text ||

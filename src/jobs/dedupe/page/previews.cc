@@ -1,0 +1,86 @@
+#include "src/jobs/dedupe/page/previews.h"
+
+#include <algorithm>
+#include <set>
+
+#include "src/io/image/fingerprint.h"
+#include "src/io/image/thumbnail_jpeg.h"
+#include "src/jobs/dedupe/scan/reading.h"
+
+namespace millrace::dedupe {
+namespace {
+
+// A page has 64 MiB; in base64 a preview of at most 14 KiB takes 19, most of them two thirds of that.
+constexpr std::size_t kMostBytes = 14 << 10, kMostShown = 3600;
+
+// Nothing where it does not decode any more.
+std::vector<std::uint8_t> preview_of(const Library& library, const Picture& picture, const Options& options,
+                                     RunContext& context, Span& span) {
+  FingerprintOptions wanted;
+  wanted.upright = true;
+  wanted.thumbnail_side = kPreviewSide;
+  wanted.decode = decode_options(options.files, context);
+  const int longer = std::max(picture.data.width, picture.data.height),
+            shorter = std::min(picture.data.width, picture.data.height);
+  wanted.decode.shortest_side =
+      std::max(1, static_cast<int>(std::int64_t{shorter} * kPreviewSide / std::max(1, longer)));
+  for (const std::uint32_t f : picture.files) {
+    const FileEntry& entry = library.files[f].entry;
+    auto file = FileReader::open(entry.path, FileReader::Hashing::off);
+    if (!file || (*file)->size() != entry.size || (*file)->mtime_ns() != entry.mtime_ns) continue;
+    const auto print = fingerprint(
+        **file, wanted, context.budget, [&context] { return context.cancel.cancelled(); }, span);
+    if (print) return encode_thumbnail(print->thumbnail, kMostBytes);
+  }
+  return {};
+}
+
+}  // namespace
+
+Previews::Previews(const SearchResult& result, const Options& options, Catalog& catalog, RunContext& context)
+    : catalog_(catalog), side_(kPreviewSide) {
+  std::size_t shown = 0;
+  std::set<std::uint32_t> pictures;
+  for (const auto* list : {&result.groups, &result.related}) {
+    for (const Group& group : *list) {
+      shown += group.members.size();
+      for (const Member& m : group.members) pictures.insert(result.library.files[m.file].picture);
+    }
+  }
+  if (shown > kMostShown) {
+    side_ = kThumbnailSide;
+    return;
+  }
+  std::vector<std::uint32_t> missing;
+  for (const std::uint32_t p : pictures) {
+    // A thumbnail of a picture that small shows all of it.
+    const CatalogPicture& data = result.library.pictures[p].data;
+    if (std::max(data.width, data.height) > kThumbnailSide && !catalog.preview(data.content)) missing.push_back(p);
+  }
+  Trace::Stage& stage = context.trace.stage("make previews", context.executor.threads());
+  Progress progress(missing.size() > 100 ? context.progress : ProgressStyle::none, "making previews", missing.size());
+  constexpr std::size_t kBatch = 256;
+  for (std::size_t begin = 0; begin < missing.size(); begin += kBatch) {
+    std::vector<CatalogPreview> made(std::min(kBatch, missing.size() - begin));
+    context.executor.parallel_for(made.size(), 1, [&](std::size_t from, std::size_t to) {
+      Span span(stage);
+      for (std::size_t i = from; i < to && !context.cancel.cancelled(); ++i) {
+        const Picture& picture = result.library.pictures[missing[begin + i]];
+        made[i] = {picture.data.content, preview_of(result.library, picture, options, context, span)};
+        progress.add(1);
+      }
+    });
+    context.throw_if_cancelled();
+    std::erase_if(made, [](const CatalogPreview& preview) { return preview.jpeg.empty(); });
+    catalog.put_previews(made);
+  }
+  context.helpers.end_idle();
+}
+
+std::string Previews::of(const CatalogPicture& picture) const {
+  auto jpeg = side_ > kThumbnailSide ? catalog_.preview(picture.content) : std::nullopt;
+  if (!jpeg) jpeg = catalog_.thumbnail(picture.appearance);
+  return jpeg ? std::string(jpeg->begin(), jpeg->end()) : std::string();
+}
+
+}  // namespace millrace::dedupe
