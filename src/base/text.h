@@ -29,8 +29,8 @@ std::string printable(std::string_view bytes);
 // A shell pattern against a whole path: * and ? stop at '/', ** crosses it, [a-z] is a class. A pattern
 // without '/' is tried on the last component alone.
 bool glob_match(std::string_view pattern, std::string_view path);
-// Whether an absolute path, or a folder that it lies in, matches. A pattern that does not begin with '/' may begin at any
-// folder: "sorted/20*" is what lies in a folder 2021 of a folder sorted.
+// Whether an absolute path, or a folder that it lies in, matches. A pattern that does not begin with '/' may begin at
+// any folder: "sorted/20*" is what lies in a folder 2021 of a folder sorted.
 bool glob_match_inside(std::string_view pattern, std::string_view path);
 
 // The text as one field of CSV (RFC 4180): quoted where it holds a comma, a quote or a line break; behind an apostrophe

@@ -248,10 +248,10 @@ TEST(FindNear, IsNearOfEachAtEveryLevel) {
   }
   codes.resize(codes.size() + kReadBeyond, Code{0x8080123456789ABC});
   const std::vector<parts::Run> runs = {{Code{0x8080123456789ABC}, 0, 1000},
-                                 {Code{0x8080123456789ABC}, 17, 18},
-                                 {Code{0x8080123456789ABC}, 500, 500},
-                                 {Code{0x8282123456789ABC}, 3, 996},
-                                 {kSilent, 0, 1000}};
+                                        {Code{0x8080123456789ABC}, 17, 18},
+                                        {Code{0x8080123456789ABC}, 500, 500},
+                                        {Code{0x8282123456789ABC}, 3, 996},
+                                        {kSilent, 0, 1000}};
   std::vector<std::pair<std::uint32_t, std::uint32_t>> expected;
   for (std::uint32_t r = 0; r < runs.size(); ++r) {
     for (std::uint32_t i = runs[r].begin; i < runs[r].end; ++i) {
