@@ -143,10 +143,10 @@ TEST(Parts, OfOtherProportionsOrColoursNobodyMeets) {
   const Codes whole = scene.codes();
   Codes cut = scene.codes({0, 0, 0.82F, 0.82F});
   ASSERT_TRUE(meets(whole, cut));
-  const int sides = cut.sides;
+  const std::int8_t sides = cut.sides;
   cut.sides = static_cast<std::int8_t>(sides + 12);
   EXPECT_FALSE(meets(whole, cut));
-  cut.sides = static_cast<std::int8_t>(sides);
+  cut.sides = sides;
   cut.whole = (cut.whole & ((Code{1} << kSigns) - 1)) | Code{128} << 48 | Code{255} << 56;
   EXPECT_FALSE(meets(whole, cut));
 }

@@ -149,67 +149,103 @@ Map inverse_of(const Map& m) {
           (m[4] * m[0] - m[1] * m[3]) / det, -m[4] / det, m[1] / det};
 }
 
-// How much neighbouring pixels differ in an area, in the mean.
-float detail_in(const Thumbnail& of, const parts::Area& area) {
-  const auto luma = [&](int x, int y) {
-    const auto at =
-        3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(of.width) + static_cast<std::size_t>(x));
-    return of.rgb[at] + 2 * of.rgb[at + 1] + of.rgb[at + 2];
-  };
-  const auto first = [](float share, int side) {
-    return std::clamp(static_cast<int>(std::lround(share * static_cast<float>(side))), 0, side - 1);
-  };
-  double sum = 0, count = 0;
-  for (int y = first(area.top, of.height); y < first(area.bottom, of.height); ++y) {
-    for (int x = first(area.left, of.width); x < first(area.right, of.width); ++x, ++count)
-      sum += std::abs(luma(x + 1, y) - luma(x, y)) + std::abs(luma(x, y + 1) - luma(x, y));
+// Lines of a thumbnail, rows or columns, seen from one of its sides, between two places along them.
+class LinesFrom {
+ public:
+  LinesFrom(const Thumbnail& of, bool rows, bool from_last, float first, float last)
+      : of_(of), rows_(rows), from_last_(from_last) {
+    const auto length = static_cast<float>(rows ? of.width : of.height);
+    first_ = std::clamp(static_cast<int>(std::lround(first * length)), 0, static_cast<int>(length) - 1);
+    last_ = std::clamp(static_cast<int>(std::lround(last * length)), first_ + 1, static_cast<int>(length));
   }
-  return static_cast<float>(count > 0 ? sum / count : 0);
+  int count() const { return rows_ ? of_.height : of_.width; }
+
+  // How much a line differs from the next one, in the mean, in quarters of a level; and its pixels from each other.
+  float step(int line) const {
+    int sum = 0;
+    for (int i = first_; i < last_; ++i) sum += std::abs(luma(line + 1, i) - luma(line, i));
+    return static_cast<float>(sum) / static_cast<float>(last_ - first_);
+  }
+  float along(int line) const {
+    int sum = 0;
+    for (int i = first_; i + 1 < last_; ++i) sum += std::abs(luma(line, i + 1) - luma(line, i));
+    return static_cast<float>(sum) / static_cast<float>(last_ - first_);
+  }
+
+ private:
+  int luma(int line, int place) const {
+    const int l = std::clamp(from_last_ ? count() - 1 - line : line, 0, count() - 1);
+    const int x = rows_ ? place : l, y = rows_ ? l : place;
+    const auto at =
+        3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(of_.width) + static_cast<std::size_t>(x));
+    return of_.rgb[at] + 2 * of_.rgb[at + 1] + of_.rgb[at + 2];
+  }
+
+  const Thumbnail& of_;
+  bool rows_, from_last_;
+  int first_, last_;
+};
+
+// Whether a photograph goes on across a line that lies a share of the lines in: there is as much detail before it as in
+// as many lines behind it, or about, and the line itself is no edge.
+bool goes_on(const LinesFrom& lines, float share, bool in_the_middle) {
+  // What is put on a ground is put in its middle: there less is let pass.
+  const float kAsMuch = in_the_middle ? 0.6F : 0.35F, kEdge = in_the_middle ? 1.6F : 2.2F;
+  constexpr float kNoise = 5;  // somewhat more than a level
+  const auto edge = static_cast<int>(std::lround(share * static_cast<float>(lines.count())));
+  const int width = std::clamp(edge - 2, 1, lines.count() / 6);
+  const auto mean = [&](int first, int last, bool along) {
+    float sum = 0;
+    for (int line = first; line < last; ++line) sum += along ? lines.along(line) : lines.step(line);
+    return sum / static_cast<float>(std::max(1, last - first));
+  };
+  // Away from the line, which mixes both.
+  const int before = edge - 2, behind = edge + 2;
+  if (mean(std::max(0, before - width), before, true) + kNoise < kAsMuch * mean(behind, behind + width, true))
+    return false;
+  const float usual = std::max(mean(std::max(0, before - width), before, false), mean(behind, behind + width, false));
+  float most = 0;
+  for (int line = std::max(0, edge - 2); line <= edge; ++line) most = std::max(most, lines.step(line));
+  return most <= kEdge * usual + kNoise;
 }
 
 // Whether what lies around a picture, whose corners a map takes into another, is nothing that a photograph goes on
-// with. Each side has to be told: it is that one's own, a content box ends there, or what is beyond has little detail
-// (less where there are bars of one width on two sides only, as they are put there: these may be a blurred picture).
+// with: a screen, a blurred picture, a frame. A photograph has to go on at every side that is not that one's own; of a
+// thin strip it cannot be told, but where a content box ends.
 bool is_enclosed(const Map& m, const Thumbnail& in) {
-  constexpr float kNear = 0.03F, kOwn = 0.01F, kWide = 0.08F, kOfBars = 0.4F, kOfOthers = 0.2F;
+  constexpr float kThin = 0.03F, kOwn = 0.01F;
   const auto at = [&](float x, float y) {
     return std::pair(m[0] + m[1] * x + m[2] * y + 0.5F, m[3] + m[4] * x + m[5] * y + 0.5F);
   };
   const auto [left, top] = at(-0.5F, -0.5F);
   const auto [right, bottom] = at(0.5F, 0.5F);
   if (!(right - left > 0.1F) || !(bottom - top > 0.1F)) return false;  // turned, or beside it
-  const auto near = [](float a, float b) { return std::fabs(a - b) <= kNear; };
-  const auto spans = [&](float from, float to) { return near(from, 0) && near(to, 1); };
-  const auto is_between_bars = [&](float from, float to) { return from > kNear && near(from, 1 - to); };
-  const bool bars =
-      (spans(left, right) && is_between_bars(top, bottom)) || (spans(top, bottom) && is_between_bars(left, right));
   const std::vector<parts::Area> boxes = boxes_of(in);
-  const float little = (bars ? kOfBars : kOfOthers) * detail_in(in, {left, top, right, bottom});
-  // Without the edge itself, which belongs to neither.
-  constexpr float kEdge = 0.015F;
   struct Side {
-    float edge, own;
+    float distance;  // from the other one's
+    bool rows, from_last;
     float parts::Area::*of_box;
-    parts::Area beyond;
   };
-  const std::array<Side, 4> sides = {Side{left, 0, &parts::Area::left, {0, 0, left - kEdge, 1}},
-                                     {right, 1, &parts::Area::right, {right + kEdge, 0, 1, 1}},
-                                     {top, 0, &parts::Area::top, {0, 0, 1, top - kEdge}},
-                                     {bottom, 1, &parts::Area::bottom, {0, bottom + kEdge, 1, 1}}};
-  int signs = 0;
+  const std::array<Side, 4> sides = {Side{left, false, false, &parts::Area::left},
+                                     {1 - right, false, true, &parts::Area::right},
+                                     {top, true, false, &parts::Area::top},
+                                     {1 - bottom, true, true, &parts::Area::bottom}};
+  const auto near = [](float a, float b) { return std::fabs(a - b) <= kThin; };
+  const bool in_the_middle = near(left, 1 - right) && near(top, 1 - bottom);
+  int ends = 0;
   for (const Side& side : sides) {
-    const bool thin = near(side.edge, side.own);
-    const float within = thin ? kOwn : kNear;
-    const bool of_box = std::any_of(boxes.begin(), boxes.end(), [&](const parts::Area& box) {
-      const float edge = box.*side.of_box;
-      return std::fabs(edge - side.edge) <= within && std::fabs(edge - side.own) > kOwn;
+    if (side.distance > kThin) {
+      const LinesFrom lines(in, side.rows, side.from_last, side.rows ? left : top, side.rows ? right : bottom);
+      if (!goes_on(lines, side.distance, in_the_middle)) return true;
+      continue;
+    }
+    if (side.distance <= kOwn) continue;
+    ends += std::any_of(boxes.begin(), boxes.end(), [&](const parts::Area& box) {
+      const float end = side.from_last ? 1 - box.*side.of_box : box.*side.of_box;
+      return std::fabs(end - side.distance) <= kOwn && end > kOwn;
     });
-    // Of a narrow strip its detail says little: skies have none. A thin one speaks where a box ends, and not alone.
-    const bool wide = std::fabs(side.edge - side.own) > kWide;
-    if (!thin && !of_box && (!wide || detail_in(in, side.beyond) >= little)) return false;
-    signs += !thin ? 2 : of_box ? 1 : 0;
   }
-  return signs >= 2;
+  return ends >= 2;
 }
 
 }  // namespace

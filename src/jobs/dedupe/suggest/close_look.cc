@@ -6,7 +6,7 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever the same pictures may be judged differently.
-constexpr std::uint32_t kVersion = 13;
+constexpr std::uint32_t kVersion = 14;
 
 // What the catalogue keeps of a look.
 struct Kept {
