@@ -24,6 +24,8 @@ else()
   find_package(nlohmann_json REQUIRED)
   find_package(TBB REQUIRED)
   find_package(CLI11 REQUIRED)
+  # Headers alone: the server of dedupe review.
+  find_package(Boost 1.74 REQUIRED)
   find_package(JPEG REQUIRED)
   find_package(PNG REQUIRED)
   find_package(ZLIB REQUIRED)

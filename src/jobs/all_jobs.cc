@@ -15,11 +15,12 @@
 namespace millrace {
 
 std::span<const ListedJob> all_jobs() {
-  static const std::array<ListedJob, 13> jobs = {
+  static const std::array<ListedJob, 14> jobs = {
       {{"hash", "perceptual hashes of pictures", "", hash::make_job},
        {"join", "every pair of codes within a Hamming distance", "", join::make_job},
        {"dedupe", "find the same picture again", "", dedupe::make_job},
        {"compare", "how much of one folder of pictures is in another", "dedupe", dedupe::make_compare_job},
+       {"review", "decide in a browser, with the pictures at full size", "dedupe", dedupe::make_review_job},
        {"apply", "carry out what was decided on the page", "dedupe", dedupe::make_apply_job},
        {"undo", "take back what apply did", "dedupe", dedupe::make_undo_job},
        {"purge", "destroy what apply --action delete set aside", "dedupe", dedupe::make_purge_job},

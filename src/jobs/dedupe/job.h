@@ -1,5 +1,5 @@
 // Enters: nothing.
-// Leaves: `dedupe`, and its apply, undo and purge, as jobs.
+// Leaves: `dedupe`, and its compare, review, apply, undo and purge, as jobs.
 // Never: more than options and a run put together.
 #pragma once
 
@@ -12,6 +12,7 @@ namespace millrace::dedupe {
 std::unique_ptr<Job> make_job();
 // What acts on its result.
 std::unique_ptr<Job> make_compare_job();
+std::unique_ptr<Job> make_review_job();
 std::unique_ptr<Job> make_apply_job();
 std::unique_ptr<Job> make_undo_job();
 std::unique_ptr<Job> make_purge_job();

@@ -241,7 +241,15 @@ class Runner {
 
 }  // namespace
 
+Action action_in(const std::string& text) { return wanted_action(text).action; }
+
 void describe(Settings& settings, ApplyOptions& options) {
+  describe_acting(settings, options);
+  settings.add_text("journal", "FILE", "where is written down what is done, for undo (default: under the data folder)",
+                    options.journal);
+}
+
+void describe_acting(Settings& settings, ApplyOptions& options) {
   settings.heading("Deciding");
   settings.add_text(
       "action", "ACTION",
@@ -249,8 +257,6 @@ void describe(Settings& settings, ApplyOptions& options) {
       "(set aside in a hidden folder until millrace dedupe purge)",
       options.action);
   settings.add_list("reference", "DIR", "a folder in which nothing is touched; may be repeated", options.references);
-  settings.add_text("journal", "FILE", "where is written down what is done, for undo (default: under the data folder)",
-                    options.journal);
   settings.add_text("catalog", "FILE",
                     "the catalogue of the search: only files that it knows are touched, and it remembers what are no "
                     "duplicates (default: the one of dedupe)",

@@ -33,6 +33,10 @@ struct ApplyOptions {
 };
 
 void describe(Settings& settings, ApplyOptions& options);
+// All but where the journal is.
+void describe_acting(Settings& settings, ApplyOptions& options);
+// Failure(usage) for what is no action.
+Action action_in(const std::string& text);
 
 enum class State : std::uint8_t {
   planned,  // would be done with --go

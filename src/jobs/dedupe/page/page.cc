@@ -1,17 +1,16 @@
 #include "src/jobs/dedupe/page/page.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <filesystem>
 #include <limits>
-#include <new>
 #include <string_view>
 #include <utility>
 
 #include "src/base/error.h"
 #include "src/base/text.h"
 #include "src/jobs/dedupe/page/page_html.h"
+#include "src/jobs/dedupe/page/page_id.h"
 #include "src/jobs/dedupe/page/page_json.h"
 #include "src/jobs/dedupe/page/thumbs_folder.h"
 #include "src/report/html.h"
@@ -32,46 +31,6 @@ constexpr std::string_view kEarlierBeginning =
     "name=\"referrer\" content=\"no-referrer\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
     "'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: file: 'self'; base-uri 'none'; "
     "form-action 'none'\">\n<title>Millrace: duplicates</title>\n";
-
-// A page's identity is which files it asks about, not how it shows them: decisions that a browser
-// holds live on when only a reason, a score or a thumbnail changed.
-class ContentId {
- public:
-  ContentId() : state_(XXH3_createState()) {
-    if (state_ == nullptr) throw std::bad_alloc();
-    XXH3_128bits_reset(state_);
-  }
-  ~ContentId() { XXH3_freeState(state_); }
-  ContentId(const ContentId&) = delete;
-  ContentId& operator=(const ContentId&) = delete;
-
-  void add(const PageGroup& group) {
-    add(group.id);
-    add(name_of(group.kind));
-    add(std::to_string(group.members.size()));
-    for (const PageMember& member : group.members) {
-      add(member.path);
-      add(member.path_base64);
-      add(member.hash);
-      add(std::to_string(member.size));
-      add(std::to_string(member.mtime_ns));
-    }
-  }
-
-  std::string hex() const {
-    const XXH128_hash_t hash = XXH3_128bits_digest(state_);
-    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-  }
-
- private:
-  void add(std::string_view text) {
-    const std::string length = std::to_string(text.size()) + ":";
-    XXH3_128bits_update(state_, length.data(), length.size());
-    XXH3_128bits_update(state_, text.data(), text.size());
-  }
-
-  XXH3_state_t* state_;
-};
 
 }  // namespace
 
@@ -197,7 +156,7 @@ class DuplicatesPage::Writer {
   OutputFile file_;
   ThumbsFolder thumbs_;
   std::string_view rest_;  // of the page, behind its data
-  ContentId id_;
+  PageId id_;
   bool broken_ = false;
   bool finished_ = false;
 };

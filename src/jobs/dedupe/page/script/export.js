@@ -1,15 +1,23 @@
 // What leaves the browser: decisions.json, which millrace dedupe apply reads.
 
-function decisions() {
+// As the file has it.
+function entryOf(group, action, member, more = {}) {
+  const one = {group: group.id, action, path: member.path};
+  if (member.path_base64) one.path_base64 = member.path_base64;
+  one.size = member.size;
+  one.mtime_ns = member.mtime_ns;
+  one.hash = member.hash;
+  if (more.chosen) one.chosen = true;
+  if (more.whole_group) one.whole_group = true;
+  if (more.with) one.with = more.with.hash;
+  return one;
+}
+
+// What is decided, each as `form` has it; of what was carried away there is nothing to decide.
+function decisions(form) {
   const entries = [];
-  const entry = (group, action, member) => {
-    const one = {group: group.id, action, path: member.path};
-    if (member.path_base64) one.path_base64 = member.path_base64;
-    one.size = member.size;
-    one.mtime_ns = member.mtime_ns;
-    one.hash = member.hash;
-    entries.push(one);
-    return one;
+  const entry = (group, action, member, more) => {
+    if (!member.file.gone && !(more && more.with && more.with.file.gone)) entries.push(form(group, action, member, more));
   };
   for (const group of groups) {
     if (group.state === 'not') {
@@ -17,30 +25,26 @@ function decisions() {
       continue;
     }
     if (group.state === 'whole') {
-      for (const member of group.members) Object.assign(entry(group, 'remove', member), {chosen: true, whole_group: true});
+      for (const member of group.members) entry(group, 'remove', member, {chosen: true, whole_group: true});
     }
     if (group.state === 'marked') {
       // A file goes into every group that it stands in: each has to name the ones that survive in it. Only where it
       // was told apart from all of those, it goes because of another group alone.
       for (const member of group.members) {
         if (!member.file.removed) entry(group, 'keep', member);
-        else if (!standsAlone(group, member)) {
-          const going = entry(group, 'remove', member);
-          if (member.file.chosen) going.chosen = true;
-        }
+        else if (!standsAlone(group, member)) entry(group, 'remove', member, {chosen: member.file.chosen});
       }
     }
     for (const p of [...group.apart].sort((a, b) => a - b)) {
       const {a, b} = group.pairs[p];
-      entry(group, 'not_duplicates', group.members[a]).with = group.members[b].hash;
+      entry(group, 'not_duplicates', group.members[a], {with: group.members[b]});
     }
   }
-  return {millrace_decisions: 1, decisions: entries};
+  return entries;
 }
 
 function decisionsText() {
-  const all = decisions();
-  const lines = all.decisions.map((one) => '  ' + JSON.stringify(one));
+  const lines = decisions(entryOf).map((one) => '  ' + JSON.stringify(one));
   return `{"millrace_decisions": 1, "decisions": [${lines.length ? '\n' + lines.join(',\n') + '\n' : ''}]}\n`;
 }
 

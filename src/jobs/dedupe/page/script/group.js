@@ -26,11 +26,14 @@ function memberView(group, member, m, thumb) {
     return of(member) === most && values.some((value) => value < most);
   };
   const badge = (kind, text, title) => h('span', {class: 'badge ' + kind, title}, text);
+  const picture = () => {
+    const element = h('img', {alt: '', src: served ? null : thumbAddress(thumb), decoding: 'async', draggable: 'false'});
+    if (served) fetchThumb(thumb, element);
+    return element;
+  };
   const image = thumb === null || thumb === undefined ?
       h('span', {class: 'none'}, 'no thumbnail') :
-      h('span', {class: 'picture'},
-        h('img', {alt: '', src: thumbAddress(thumb), decoding: 'async', draggable: 'false'}),
-        member.place ? placeMark(member.place) : null);
+      h('span', {class: 'picture'}, picture(), member.place ? placeMark(member.place) : null);
   const size = h('span', {class: largest((one) => one.size) ? 'most' : ''}, bytesText(member.size));
   const pixels = member.width && member.height ?
       h('span', {class: largest(megapixels) ? 'most' : ''}, `${member.width} × ${member.height}`) :
@@ -48,7 +51,10 @@ function memberView(group, member, m, thumb) {
   const link = h('a', {class: 'name', title: visible(member.path), tabindex: '-1', href: addressOf(member),
     target: '_blank', rel: 'noopener'}, h('bdi', {}, name.slice(0, dot), h('wbr'), name.slice(dot)));
   const node = h('figure', {class: 'member', tabindex: '-1', role: 'group', 'data-m': m},
-      h('div', {class: 'mat'}, image),
+      h('div', {class: 'mat', title: 'compare (c)', on: {dblclick: () => {
+        group.cursor = m;
+        openCompare(group);
+      }}}, image),
       h('figcaption', {class: 'side'},
         h('div', {class: 'badges'},
           h('span', {class: 'badge number', 'aria-hidden': 'true'}, String(m + 1)),
@@ -123,6 +129,7 @@ function fill(group) {
   view.whole = h('button', {type: 'button', class: 'whole', 'aria-keyshortcuts': 'x',
     title: 'remove every picture of the group; asks twice', on: {click: () => removeWhole(group)}}, 'Remove all…');
   view.loss = h('p', {class: 'loss', role: 'note'});
+  view.compare = h('button', {type: 'button', 'aria-keyshortcuts': 'c', on: {click: () => openCompare(group)}}, 'Compare');
   view.leave = h('button', {type: 'button', 'aria-keyshortcuts': 'u', title: 'leave undecided', on: {
     click: () => leaveUndecided(group)}}, 'Clear');
   const facts = [plural(group.members.length, 'picture')];
@@ -134,7 +141,7 @@ function fill(group) {
         h('h2', {}, KIND_WORDS[group.kind] || group.kind),
         h('span', {class: 'facts'}, facts.join(' · ')),
         view.state,
-        h('div', {class: 'acts'}, view.accept, view.not, view.whole, view.leave)),
+        h('div', {class: 'acts'}, view.compare, view.accept, view.not, view.whole, view.leave)),
       view.loss,
       h('div', {class: 'strip'}, ...view.members.map((one) => one.node), pairs && pairs.box));
   group.node.style.height = '';
@@ -194,10 +201,13 @@ function refresh(group) {
     const kept = marked && !removed;
     one.node.classList.toggle('removed', removed);
     one.node.classList.toggle('kept', kept);
+    one.node.classList.toggle('gone', Boolean(member.file.gone));
+    one.keep.disabled = one.remove.disabled = Boolean(member.file.gone);
     one.keep.setAttribute('aria-pressed', String(kept));
     one.remove.setAttribute('aria-pressed', String(removed));
     const words = [`Picture ${m + 1} of ${group.members.length}`, one.name];
-    if (removed) words.push(marked || group.state === 'whole' ? 'marked for removal' : 'marked for removal in another group');
+    if (member.file.gone) words.push('was carried away');
+    else if (removed) words.push(marked || group.state === 'whole' ? 'marked for removal' : 'marked for removal in another group');
     if (kept) words.push('stays');
     if (member.keep && SUGGESTS.has(group.kind)) words.push('suggested to keep');
     if (member.file.reference) words.push('reference, protected');

@@ -43,7 +43,11 @@ function move(by) {
 function onKey(event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   const target = event.target;
-  if ($('help').open || $('whole').open) return;
+  if ($('help').open || $('whole').open || $('carry').open) return;
+  if ($('compare').open) {
+    onCompareKey(event);
+    return;
+  }
   if (target.matches('input[type="search"]')) {
     if (event.key === 'Escape' || event.key === 'Enter') {
       if (event.key === 'Enter' && target.form) return;  // the rule's own
@@ -74,7 +78,12 @@ function onKey(event) {
       $('rule-path').select();
     },
     z: undo,
+    c: () => inHand(() => openCompare(group)),
     o: () => inHand(() => {
+      if (served) {
+        openCompare(group);
+        return;
+      }
       const link = group.view.members[group.cursor || 0].node.querySelector('.name[href]');
       if (link) link.click();
     }),

@@ -75,6 +75,7 @@ function remember(group) {
 // `by` is the group that asked for it: when that group is cleared, the file is given back. `chosen`: a person marked
 // this very file.
 function setFile(file, removed, by, chosen) {
+  if (file.gone) return;
   if (file.removed === removed && file.by === by && file.chosen === chosen) return;
   if (step && !step.files.has(file)) {
     step.files.set(file, {removed: file.removed, by: file.by, chosen: file.chosen});
@@ -83,6 +84,15 @@ function setFile(file, removed, by, chosen) {
   Object.assign(file, {removed, by, chosen});
   sums.files += changed;
   sums.bytes += changed * file.size;
+  for (const group of file.groups) touched.add(group);
+}
+// What was carried away is no member of its groups any more, and nothing is decided about it again.
+function setGone(file, gone) {
+  if (Boolean(file.gone) === gone) return;
+  setFile(file, true, file.by, file.chosen);
+  file.gone = gone;
+  sums.files += gone ? -1 : 1;
+  sums.bytes += gone ? -file.size : file.size;
   for (const group of file.groups) touched.add(group);
 }
 // What a person chose stays chosen, whatever is accepted later.

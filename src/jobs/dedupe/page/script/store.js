@@ -1,10 +1,12 @@
 // What stays in the browser, so that a page may be left and come back to.
 
 const STORE = 'millrace:decisions:' + pageId;
+// A review has another port each time, and so another place in the browser: it keeps the marks itself.
+const keptMarks = () => (served ? json($('end')).marks : localStorage.getItem(STORE));
 
 function restore() {
   try {
-    for (const [index, state, removed, apart, chosen = []] of JSON.parse(localStorage.getItem(STORE)).groups) {
+    for (const [index, state, removed, apart, chosen = []] of JSON.parse(keptMarks()).groups) {
       const group = groups[index];
       if (state === 'not' || (state === 'marked' && !nobodyStays(group))) setState(group, state);
       if (state === 'whole' && group.members.every(({file}) => !file.reference && mayGoWith(file, group))) {
@@ -44,6 +46,13 @@ function save() {
   }
   let problem = '';
   try {
+    if (served) {
+      askServer('/marks', JSON.stringify({groups: kept})).catch(() => {
+        $('storage-warning').textContent = 'The review does not answer: your last marks are not kept.';
+        $('storage-warning').hidden = false;
+      });
+      return;
+    }
     if (kept.length) {
       localStorage.setItem(STORE, JSON.stringify({groups: kept}));
     } else {

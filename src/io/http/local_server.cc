@@ -1,0 +1,349 @@
+#include "src/io/http/local_server.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <cerrno>
+#include <list>
+#include <nlohmann/json.hpp>
+
+#include "src/base/text.h"
+
+namespace millrace {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using Status = boost::system::error_code;
+using namespace std::chrono_literals;
+
+// A browser holds six connections; what others hold must not keep it out.
+constexpr std::size_t kMostConnections = 64;
+constexpr std::uint32_t kLongestHead = 16 << 10;
+constexpr std::chrono::seconds kHeadTime = 10s, kBodyTime = 120s, kIdleTime = 90s;
+constexpr auto kBetweenLooks = 100ms;
+
+// The target's path and its parameters, of which nothing is encoded: they are names, numbers and ids. False otherwise.
+bool take_target(std::string_view target, HttpRequest& out) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./";
+  const auto is_plain = [&](std::string_view text) { return text.find_first_not_of(kPlain) == std::string_view::npos; };
+  const std::size_t mark = std::min(target.find('?'), target.size());
+  if (!target.starts_with('/') || !is_plain(target.substr(0, mark))) return false;
+  out.path = target.substr(0, mark);
+  if (mark == target.size()) return true;
+  for (const std::string& part : split(std::string(target.substr(mark + 1)), '&')) {
+    const std::size_t equals = std::min(part.find('='), part.size());
+    const std::string name = part.substr(0, equals), value = equals < part.size() ? part.substr(equals + 1) : "";
+    if (!is_plain(name) || !is_plain(value)) return false;
+    out.query[name] = value;
+  }
+  return true;
+}
+
+HttpResponse refusal(int status, std::string what, std::string remedy = "") {
+  return error_response(status, Error{ErrorCode::usage, std::move(what), "the request", std::move(remedy)});
+}
+
+using Head = http::request_header<http::fields>;
+
+// Why a head is not answered, whatever it asks for: rules against pages of other origins, and other names for this host.
+std::optional<HttpResponse> not_ours(const Head& head, const std::string& host) {
+  const auto only = [&](auto field) {
+    return head.count(field) == 1 ? std::string_view(head[field].data(), head[field].size()) : std::string_view();
+  };
+  if (only(http::field::host) != host) return refusal(403, "it names another host", "open the address as it was printed");
+  const bool has_origin = head.count(http::field::origin) > 0;
+  if ((has_origin || head.method() == http::verb::post) && only(http::field::origin) != "http://" + host)
+    return refusal(403, "it comes from another origin");
+  const auto site = head["Sec-Fetch-Site"], mode = head["Sec-Fetch-Mode"];
+  if (!site.empty() && site != "same-origin" && site != "none" && mode != "navigate")
+    return refusal(403, "it comes from another site");
+  return std::nullopt;
+}
+
+}  // namespace
+
+HttpResponse error_response(int status, const Error& error) {
+  const nlohmann::ordered_json out{{"error",
+                                    {{"what", utf8_for_display(error.what)},
+                                     {"subject", utf8_for_display(error.subject)},
+                                     {"remedy", utf8_for_display(error.remedy)}}}};
+  HttpResponse response;
+  response.status = status;
+  response.body = out.dump();
+  return response;
+}
+
+class LocalServer::Listening {
+ public:
+  Listening(std::uint16_t port, int threads) : acceptor_(io_), clock_(io_), again_(io_), threads_(threads) {
+    Status status;
+    const tcp::endpoint wanted(asio::ip::address_v4::loopback(), port);
+    acceptor_.open(wanted.protocol(), status);
+    if (!status) acceptor_.set_option(tcp::acceptor::reuse_address(true), status);
+    if (!status) acceptor_.bind(wanted, status);
+    if (!status) acceptor_.listen(asio::socket_base::max_listen_connections, status);
+    if (status) {
+      Error error = system_error("cannot be listened to", fmt::format("port {}", port), status.value());
+      error.remedy = "name another with --port, or none";
+      throw Failure(error);
+    }
+    host_ = fmt::format("127.0.0.1:{}", acceptor_.local_endpoint().port());
+  }
+
+  const std::string& host() const { return host_; }
+
+  void run(const Handlers& handlers) {
+    handlers_ = &handlers;
+    workers_ = std::make_unique<asio::thread_pool>(static_cast<std::size_t>(threads_));
+    accept();
+    look();
+    io_.run();
+    workers_->join();
+    workers_.reset();
+    connections_.clear();
+  }
+
+ private:
+  class Connection;
+
+  void accept();
+
+  // The oldest that nothing was admitted of goes first: a page that is at work stays.
+  void make_room();
+
+  void look() {
+    clock_.expires_after(kBetweenLooks);
+    clock_.async_wait([this](Status) {
+      std::erase_if(connections_, [](const auto& connection) { return connection.expired(); });
+      if (ending_ && busy_ == 0) return io_.stop();
+      if (!ending_ && handlers_->ended()) end();
+      look();
+    });
+  }
+
+  void end();
+
+  asio::io_context io_{1};
+  tcp::acceptor acceptor_;
+  asio::steady_timer clock_, again_;
+  const int threads_;
+  std::string host_;
+  const Handlers* handlers_ = nullptr;
+  std::unique_ptr<asio::thread_pool> workers_;
+  std::list<std::weak_ptr<Connection>> connections_;
+  int busy_ = 0;  // requests that were admitted and are not answered yet
+  bool ending_ = false;
+};
+
+// One connection; all of it runs on the thread of run(), but for the handling.
+class LocalServer::Listening::Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(Listening& server, tcp::socket socket) : server_(server), stream_(std::move(socket)), delay_(server.io_) {}
+
+  bool admitted() const { return admitted_; }
+  void close() {
+    Status ignored;
+    stream_.socket().close(ignored);
+  }
+  void end_wait() { delay_.cancel(); }
+
+  void read() {
+    parser_.emplace();
+    parser_->header_limit(kLongestHead);
+    parser_->body_limit(UINT64_MAX);  // it is set when the head was admitted
+    stream_.expires_after(admitted_ ? kIdleTime : kHeadTime);
+    http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](Status status, std::size_t) {
+      // What is longer than its limit is told so; of what is no HTTP nothing is said.
+      if (status == http::error::body_limit || status == http::error::header_limit)
+        return self->refuse(refusal(413, "it is too long"));
+      if (status) return self->close();
+      self->take_head();
+    });
+  }
+
+ private:
+  void take_head() {
+    const auto& head = parser_->get();
+    request_ = {};
+    request_.method = std::string_view(head.method_string().data(), head.method_string().size());
+    const auto text = [&](auto field) { return std::string(head[field].data(), head[field].size()); };
+    request_.key = text("X-Millrace-Key");
+    request_.cookies = text(http::field::cookie);
+    if (auto refused = not_ours(head, server_.host_)) return refuse(std::move(*refused));
+    if (head.method() != http::verb::get && head.method() != http::verb::post)
+      return refuse(refusal(405, "only GET and POST are answered"));
+    const auto target = head.target();
+    if (!take_target({target.data(), target.size()}, request_)) return refuse(refusal(400, "its address has no meaning"));
+    Admission admission = server_.handlers_->admit(request_);
+    if (admission.refused) return refuse(std::move(*admission.refused));
+    if (server_.ending_) return close();
+    admitted_ = true;
+    const auto length = parser_->content_length();
+    if (length && *length > admission.most_body) return refuse(refusal(413, "it is too long"));
+    parser_->body_limit(admission.most_body);
+    stream_.expires_after(kBodyTime);
+    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](Status status, std::size_t) {
+      if (status == http::error::body_limit) return self->refuse(refusal(413, "it is too long"));
+      if (status) return self->close();
+      self->request_.body = std::move(self->parser_->get().body());
+      self->hand_over();
+    });
+  }
+
+  void hand_over() {
+    ++server_.busy_;
+    stream_.expires_never();
+    asio::post(*server_.workers_, [self = shared_from_this()] {
+      HttpResponse response;
+      try {
+        response = self->server_.handlers_->handle(self->request_);
+      } catch (const Failure& failure) {
+        response = error_response(409, failure.error());
+      } catch (const std::exception& problem) {
+        response = error_response(500, Error{ErrorCode::internal, problem.what(), "the request", ""});
+      }
+      asio::post(self->server_.io_, [self, answer = std::move(response)]() mutable { self->answer(std::move(answer)); });
+    });
+  }
+
+  void answer(HttpResponse response) {
+    if (response.wait.count() == 0 || server_.ending_) {
+      send(std::move(response), parser_->keep_alive() && !server_.ending_);
+      return;
+    }
+    // Who only waits is not waited for.
+    --server_.busy_;
+    delay_.expires_after(response.wait);
+    delay_.async_wait([self = shared_from_this(), answer = std::move(response)](Status) mutable {
+      ++self->server_.busy_;
+      self->send(std::move(answer), self->parser_->keep_alive() && !self->server_.ending_);
+    });
+  }
+
+  // What was not admitted: the rest of it is not read.
+  void refuse(HttpResponse response) {
+    ++server_.busy_;
+    send(std::move(response), false);
+  }
+
+  void send(HttpResponse response, bool keep_alive) {
+    response_ = {static_cast<http::status>(response.status), 11};
+    response_.set(http::field::content_type, response.type);
+    response_.set(http::field::cache_control, "no-store");
+    response_.set("X-Content-Type-Options", "nosniff");
+    response_.set("X-Frame-Options", "DENY");
+    response_.set("Referrer-Policy", "no-referrer");
+    response_.set("Cross-Origin-Resource-Policy", "same-origin");
+    response_.set("Cross-Origin-Opener-Policy", "same-origin");
+    response_.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+    for (const auto& [name, value] : response.headers) response_.set(name, value);
+    response_.keep_alive(keep_alive);
+    response_.body() = std::move(response.body);
+    response_.prepare_payload();
+    stream_.expires_after(kBodyTime);
+    http::async_write(stream_, response_, [self = shared_from_this(), keep_alive](Status status, std::size_t) {
+      --self->server_.busy_;
+      if (status || !keep_alive) {
+        Status ignored;
+        self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+        return self->close();
+      }
+      self->read();
+    });
+  }
+
+  Listening& server_;
+  beast::tcp_stream stream_;
+  asio::steady_timer delay_;
+  beast::flat_buffer buffer_{kLongestHead + (64 << 10)};
+  std::optional<http::request_parser<http::string_body>> parser_;
+  HttpRequest request_;
+  http::response<http::string_body> response_;
+  bool admitted_ = false;
+};
+
+void LocalServer::Listening::accept() {
+  acceptor_.async_accept([this](Status status, tcp::socket socket) {
+    if (ending_ || status == asio::error::operation_aborted) return;
+    if (!status) {
+      make_room();
+      auto connection = std::make_shared<Connection>(*this, std::move(socket));
+      connections_.push_back(connection);
+      connection->read();
+      return accept();
+    }
+    // No descriptor is left, or the like: it is tried again a little later, and not at once for ever.
+    again_.expires_after(kBetweenLooks);
+    again_.async_wait([this](Status) {
+      if (!ending_) accept();
+    });
+  });
+}
+
+void LocalServer::Listening::make_room() {
+  if (connections_.size() < kMostConnections) return;
+  std::erase_if(connections_, [](const auto& connection) { return connection.expired(); });
+  if (connections_.size() < kMostConnections) return;
+  auto oldest = std::find_if(connections_.begin(), connections_.end(), [](const auto& connection) {
+    const auto held = connection.lock();
+    return held && !held->admitted();
+  });
+  if (oldest == connections_.end()) oldest = connections_.begin();
+  if (const auto held = oldest->lock()) held->close();
+  connections_.erase(oldest);
+}
+
+void LocalServer::Listening::end() {
+  ending_ = true;
+  Status ignored;
+  acceptor_.close(ignored);
+  for (const auto& connection : connections_) {
+    if (const auto held = connection.lock()) held->end_wait();
+  }
+}
+
+LocalServer::LocalServer(std::uint16_t port, int threads) : listening_(std::make_unique<Listening>(port, threads)) {}
+LocalServer::~LocalServer() = default;
+const std::string& LocalServer::host() const { return listening_->host(); }
+void LocalServer::run(const Handlers& handlers) { listening_->run(handlers); }
+
+std::string random_token() {
+  std::array<unsigned char, 16> bytes{};
+  std::size_t have = 0;
+  while (have < bytes.size()) {
+    const ssize_t n = ::getrandom(bytes.data() + have, bytes.size() - have, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw Failure(system_error("gives no random bytes", "the system", errno));
+    have += static_cast<std::size_t>(n);
+  }
+  std::string out;
+  for (const unsigned char byte : bytes) out += fmt::format("{:02x}", byte);
+  return out;
+}
+
+bool same_secret(const std::string& a, const std::string& b) {
+  if (a.size() != b.size()) return false;
+  unsigned differing = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    differing |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
+  return differing == 0;
+}
+
+std::string cookie_in(const std::string& cookies, const std::string& name) {
+  for (const std::string& part : split(cookies, ';')) {
+    const std::string_view cookie = trim(part);
+    if (cookie.size() > name.size() && cookie.starts_with(name) && cookie[name.size()] == '=')
+      return std::string(cookie.substr(name.size() + 1));
+  }
+  return "";
+}
+
+}  // namespace millrace

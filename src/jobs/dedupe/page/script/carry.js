@@ -1,0 +1,132 @@
+// Carrying out what is decided, in a page that a review serves: listed first, then done, then taken back if need be.
+
+// By the numbers of groups and members alone: the review knows their files.
+function decisionsByNumber() {
+  return decisions((group, action, member, more = {}) => {
+    const one = [group.index, group.members.indexOf(member), action];
+    const words = {};
+    if (more.chosen) words.chosen = true;
+    if (more.whole_group) words.whole = true;
+    if (more.with) words.with = group.members.indexOf(more.with);
+    if (Object.keys(words).length) one.push(words);
+    return one;
+  });
+}
+
+let listed = null;  // what a dry run has answered, and may be done
+
+const itemWords = (item) => {
+  const [name, folder] = nameAndFolder(item.path);
+  return h('li', {class: item.state}, h('b', {}, item.state), ' ', item.companion_of ? '+ ' : '', h('bdi', {}, name),
+      h('span', {class: 'folder', title: visible(item.path)}, h('bdi', {}, folder)),
+      item.to ? h('span', {class: 'to'}, '→ ', h('bdi', {}, visible(item.to))) : null,
+      item.reason ? h('span', {class: 'reason'}, visible(item.reason)) : null);
+};
+
+// What differs from the plain course of things stands first.
+function showApplied({applied, summary}) {
+  const order = ['failed', 'lost', 'left', 'waiting', 'would', 'done', 'before'];
+  const items = [...applied.items].sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+  const MOST = 2000;
+  const list = h('ul', {}, ...items.slice(0, MOST).map(itemWords));
+  if (items.length > MOST) list.append(h('li', {}, `and ${number(items.length - MOST)} more`));
+  $('carry-words').textContent = visible(summary.split('\n').filter((line) => !/ --go|^journal:/.test(line)).join('\n').trim()
+      .replace(/\n/g, ' · '));
+  $('carry-items').replaceChildren(list);
+}
+
+function carryState({busy = false, title, go = false, back = false}) {
+  $('carry-title').textContent = title;
+  $('carry').setAttribute('aria-busy', String(busy));
+  $('carry-go').hidden = !go;
+  $('carry-go').disabled = busy;
+  $('carry-back').hidden = !back;
+  $('carry-back').disabled = busy;
+  $('carry-merge').disabled = busy;
+  $('carry-merge-box').hidden = back;
+  $('carry-close').disabled = busy;
+}
+
+async function carry(go) {
+  const body = {decisions: decisionsByNumber(), merge: $('carry-merge').checked, go};
+  if (go) body.plan = listed.plan;
+  carryState({busy: true, go: !go && Boolean(listed), title: go ? 'At work …' : 'Looking at every file …'});
+  try {
+    const answer = await (await askServer('/apply', JSON.stringify(body))).json();
+    listed = answer;
+    showApplied(answer);
+    if (go) markGone(answer.applied, true);
+    const would = answer.applied.totals.would.files + answer.applied.totals.not_duplicates;
+    carryState(go ? {title: 'Done', back: true} : {title: would ? 'What would be done' : 'Nothing is to be done', go: would > 0});
+  } catch (error) {
+    carryState({title: 'It was not done'});
+    $('carry-words').textContent = visible(error.message);
+    $('carry-items').replaceChildren();
+  }
+}
+
+async function takeBack() {
+  carryState({busy: true, back: true, title: 'Taking it back …'});
+  try {
+    const answer = await (await askServer('/undo', JSON.stringify({run: listed.run, go: true}))).json();
+    showApplied(answer);
+    markGone(answer.applied, false);
+    const {failed, lost, left, waiting} = answer.applied.totals;
+    const all = failed.files + lost.files + left.files + waiting.files === 0;
+    carryState({title: all ? 'Taken back' : 'Not all of it is back', back: !all});
+  } catch (error) {
+    carryState({title: 'It was not taken back', back: true});
+    $('carry-words').textContent = visible(error.message);
+  }
+}
+
+function markGone(applied, gone) {
+  const byPath = new Map(groups.flatMap((group) => group.members.map((member) => [member.path, member.file])));
+  for (const item of applied.items) {
+    const file = byPath.get(item.path);
+    if (!file || item.sidecar || item.state !== 'done' || served.action === 'hardlink') continue;
+    setGone(file, gone);
+  }
+  undoSteps.length = 0;  // a step before it would mark what is not there
+  showChange();
+  saveSoon();
+}
+function openCarry() {
+  saveNow();
+  listed = null;
+  $('carry-words').textContent = '';
+  $('carry-items').replaceChildren();
+  $('carry').showModal();
+  carry(false);
+}
+
+async function endReview() {
+  saveNow();
+  try {
+    await askServer('/done', '');
+    $('storage-warning').textContent = 'The review has ended. Your marks are kept.';
+    $('storage-warning').hidden = false;
+  } catch (error) {
+    say(visible(error.message), true);
+  }
+}
+
+if (served) {
+  $('export').hidden = true;
+  $('carry-open').hidden = false;
+  $('end-review').hidden = false;
+  $('carry-merge').checked = served.merge;
+  $('carry-go').textContent = {trash: 'Put them into the trash', move: 'Move them', hardlink: 'Replace them by hard links',
+    delete: 'Set them aside'}[served.action];
+  $('carry-open').addEventListener('click', openCarry);
+  $('carry-merge').addEventListener('change', () => carry(false));
+  $('carry-go').addEventListener('click', () => carry(true));
+  $('carry-back').addEventListener('click', takeBack);
+  $('end-review').addEventListener('click', endReview);
+  $('carry').addEventListener('cancel', (event) => {
+    if ($('carry').getAttribute('aria-busy') === 'true') event.preventDefault();
+  });
+  const byId = new Map();
+  for (const group of groups) group.members.forEach((member, m) => byId.set(fileId(group, m), member.file));
+  for (const id of served.gone) setGone(byId.get(id), true);
+}

@@ -1,0 +1,202 @@
+// Two pictures on one canvas: side by side, swiped, flickering, or their difference; moved and enlarged together.
+//
+// Places are shares of the larger picture's sides; the other one is stretched over it where both have one shape, else
+// laid into its middle.
+
+const lens = {
+  one: null, two: null, mode: 'side', x: 0.5, y: 0.5, scale: 0, swipe: 0.5, shows: 0, place: null, marks: true,
+};
+const LONGEST_PART = 2048;
+
+// What is known of a picture: its sides, what was loaded of all of it, and of a part in full.
+function lensPicture(width, height) {
+  return {width, height, whole: null, part: null, partAt: null, asked: '', problem: ''};
+}
+
+const sameShape = (a, b) => Math.abs(a.width * b.height - b.width * a.height) <= 0.02 * a.width * b.height;
+
+function lensGround() {
+  const {one, two} = lens;
+  return !two || one.width * one.height >= two.width * two.height ? one : two;
+}
+
+// Where a picture lies on the ground, in its pixels.
+function lensPlace(picture) {
+  const ground = lensGround();
+  if (picture === ground || sameShape(picture, ground)) return {x: 0, y: 0, w: ground.width, h: ground.height};
+  const scale = Math.min(ground.width / picture.width, ground.height / picture.height);
+  const w = picture.width * scale;
+  const h = picture.height * scale;
+  return {x: (ground.width - w) / 2, y: (ground.height - h) / 2, w, h};
+}
+
+const canvas = $('lens');
+const pen = canvas.getContext('2d');
+
+// Panes of the canvas that show the same: two side by side, or one.
+function lensPanes() {
+  const gap = lens.mode === 'side' ? 2 * devicePixelRatio : 0;
+  const beside = canvas.width >= canvas.height;
+  if (lens.mode !== 'side' || !lens.two) return [{x: 0, y: 0, w: canvas.width, h: canvas.height}];
+  if (beside) {
+    const w = (canvas.width - gap) / 2;
+    return [{x: 0, y: 0, w, h: canvas.height}, {x: w + gap, y: 0, w, h: canvas.height}];
+  }
+  const h = (canvas.height - gap) / 2;
+  return [{x: 0, y: 0, w: canvas.width, h}, {x: 0, y: h + gap, w: canvas.width, h}];
+}
+
+// Pixels of the canvas for one of the ground's; 0 fits all of it.
+function lensScale() {
+  const ground = lensGround();
+  const pane = lensPanes()[0];
+  const fit = Math.min(pane.w / ground.width, pane.h / ground.height);
+  return {fit, scale: lens.scale > 0 ? Math.max(lens.scale, Math.min(fit, 1)) : fit};
+}
+
+function lensClamp() {
+  const ground = lensGround();
+  const pane = lensPanes()[0];
+  const {scale} = lensScale();
+  const half = (side, length) => Math.min(0.5, length / (2 * scale * side));
+  const within = (value, share) => Math.max(share, Math.min(1 - share, value));
+  lens.x = within(lens.x, half(ground.width, pane.w));
+  lens.y = within(lens.y, half(ground.height, pane.h));
+}
+
+// The ground's corner within a pane.
+function lensCorner(pane) {
+  const ground = lensGround();
+  const {scale} = lensScale();
+  return {x: pane.x + pane.w / 2 - lens.x * ground.width * scale, y: pane.y + pane.h / 2 - lens.y * ground.height * scale,
+    scale};
+}
+
+function drawPicture(picture, pane) {
+  const {x, y, scale} = lensCorner(pane);
+  const at = lensPlace(picture);
+  const own = at.w / picture.width * scale;  // pixels of the canvas for one of its own
+  pen.imageSmoothingEnabled = own < 1.5;
+  pen.imageSmoothingQuality = 'high';
+  if (picture.whole) pen.drawImage(picture.whole, x + at.x * scale, y + at.y * scale, at.w * scale, at.h * scale);
+  if (picture.part && own * picture.width > picture.whole.width) {
+    const part = picture.partAt;
+    pen.drawImage(picture.part, x + at.x * scale + part.x * own, y + at.y * scale + part.y * own, part.w * own, part.h * own);
+  }
+}
+
+function inPane(pane, work) {
+  pen.save();
+  pen.beginPath();
+  pen.rect(pane.x, pane.y, pane.w, pane.h);
+  pen.clip();
+  work();
+  pen.restore();
+}
+
+function drawPlace(pane) {
+  if (!lens.place || !lens.marks) return;
+  const ground = lensGround();
+  const {x, y, scale} = lensCorner(pane);
+  const [left, top, right, bottom] = lens.place;
+  const edge = 2 * devicePixelRatio;
+  const sides = [x + left * ground.width * scale, y + top * ground.height * scale,
+    (right - left) * ground.width * scale, (bottom - top) * ground.height * scale];
+  pen.lineWidth = 2 * edge;
+  pen.strokeStyle = '#ffffffb0';
+  pen.strokeRect(sides[0] - edge, sides[1] - edge, sides[2] + 2 * edge, sides[3] + 2 * edge);
+  pen.lineWidth = edge;
+  pen.strokeStyle = '#ff3d2e';
+  pen.strokeRect(sides[0] - edge, sides[1] - edge, sides[2] + 2 * edge, sides[3] + 2 * edge);
+}
+
+// Four times what they differ by, so that an eye sees it.
+function drawDifference(pane) {
+  pen.globalCompositeOperation = 'source-over';
+  drawPicture(lens.one, pane);
+  pen.globalCompositeOperation = 'difference';
+  drawPicture(lens.two, pane);
+  pen.globalCompositeOperation = 'lighter';
+  for (let i = 0; i < 2; ++i) pen.drawImage(canvas, 0, 0);
+  pen.globalCompositeOperation = 'source-over';
+}
+
+function drawLens() {
+  if (!lens.one) return;
+  const box = canvas.parentElement;
+  const width = Math.max(1, Math.round(box.clientWidth * devicePixelRatio));
+  const height = Math.max(1, Math.round(box.clientHeight * devicePixelRatio));
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, {width, height});
+  lensClamp();
+  pen.globalCompositeOperation = 'source-over';
+  pen.clearRect(0, 0, width, height);
+  const panes = lensPanes();
+  const all = panes[0];
+  if (!lens.two) {
+    inPane(all, () => drawPicture(lens.one, all));
+  } else if (lens.mode === 'side') {
+    inPane(panes[0], () => drawPicture(lens.one, panes[0]));
+    inPane(panes[1], () => drawPicture(lens.two, panes[1]));
+  } else if (lens.mode === 'swipe') {
+    const at = lens.swipe * all.w;
+    inPane({...all, w: at}, () => drawPicture(lens.one, all));
+    inPane({...all, x: at, w: all.w - at}, () => drawPicture(lens.two, all));
+    pen.fillStyle = '#ff3d2e';
+    pen.fillRect(at - devicePixelRatio, 0, 2 * devicePixelRatio, height);
+  } else if (lens.mode === 'flicker') {
+    inPane(all, () => drawPicture(lens.shows ? lens.two : lens.one, all));
+  } else {
+    inPane(all, () => drawDifference(all));
+  }
+  for (const pane of panes) inPane(pane, () => drawPlace(pane));
+  askForParts();
+}
+
+let drawing = false;
+function drawSoon() {
+  if (drawing) return;
+  drawing = true;
+  requestAnimationFrame(() => {
+    drawing = false;
+    drawLens();
+  });
+}
+
+// What is in sight at more than the preview's pixels comes from the picture itself.
+let partTimer = 0;
+function askForParts() {
+  if (!served) return;
+  clearTimeout(partTimer);
+  partTimer = setTimeout(() => {
+    for (const picture of [lens.one, lens.two]) {
+      if (picture && picture.whole) askForPart(picture);
+    }
+  }, 120);
+}
+
+async function askForPart(picture) {
+  const pane = lensPanes()[0];
+  const {x, y, scale} = lensCorner({x: 0, y: 0, w: pane.w, h: pane.h});
+  const at = lensPlace(picture);
+  const own = at.w / picture.width * scale;
+  if (own * picture.width <= picture.whole.width * 1.01 || picture.whole.width >= picture.width) return;
+  const from = (corner, offset) => Math.max(0, Math.floor(-(corner + offset * scale) / own) - 64);
+  const left = from(x, at.x);
+  const top = from(y, at.y);
+  const w = Math.min(LONGEST_PART, Math.ceil(pane.w / own) + 128, picture.width - left);
+  const h = Math.min(LONGEST_PART, Math.ceil(pane.h / own) + 128, picture.height - top);
+  // More than it may be at once: it is enlarged less than that by far, and the preview does.
+  if (w <= 0 || h <= 0 || pane.w / own > LONGEST_PART || pane.h / own > LONGEST_PART) return;
+  const path = `/region/${picture.id}?x=${left}&y=${top}&w=${w}&h=${h}`;
+  if (picture.asked === path) return;
+  picture.asked = path;
+  try {
+    const bitmap = await createImageBitmap(await (await askServer(path)).blob());
+    if (picture.asked !== path) return;
+    picture.part = bitmap;
+    picture.partAt = {x: left, y: top, w, h};
+  } catch (error) {
+    say(visible(error.message), true);
+  }
+  drawSoon();
+}

@@ -1,0 +1,211 @@
+#include "src/jobs/dedupe/review/found.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <unordered_map>
+
+#include "src/base/text.h"
+#include "src/io/file/reader.h"
+#include "src/io/file/shallow_json.h"
+#include "src/io/output/output.h"
+#include "src/jobs/dedupe/page/page_id.h"
+
+namespace millrace::dedupe {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// One object of the result, with its name for messages.
+class Object {
+ public:
+  Object(const Json& json, std::string name, const std::string& subject)
+      : json_(json), name_(std::move(name)), subject_(subject) {
+    if (!json.is_object()) wrong("it is not an object");
+  }
+
+  [[noreturn]] void wrong(const std::string& what) const {
+    throw Failure(ErrorCode::bad_data, fmt::format("{}: {}", name_, what), subject_,
+                  "write it again with millrace dedupe --json");
+  }
+
+  bool has(const char* key) const { return json_.contains(key); }
+  std::string text(const char* key) const {
+    const auto at = json_.find(key);
+    if (at == json_.end()) return "";
+    if (!at->is_string()) wrong(fmt::format("its {} is not a text", key));
+    return at->get<std::string>();
+  }
+  std::uint64_t number(const char* key, std::uint64_t most) const {
+    const auto at = json_.find(key);
+    if (at == json_.end()) return 0;
+    if (!at->is_number_unsigned() || at->get<std::uint64_t>() > most)
+      wrong(fmt::format("its {} is not a number from 0 to {}", key, most));
+    return at->get<std::uint64_t>();
+  }
+  bool flag(const char* key) const {
+    const auto at = json_.find(key);
+    if (at == json_.end()) return false;
+    if (!at->is_boolean()) wrong(fmt::format("its {} is neither true nor false", key));
+    return at->get<bool>();
+  }
+  const Json& list(const char* key) const {
+    static const Json none = Json::array();
+    const auto at = json_.find(key);
+    if (at == json_.end()) return none;
+    if (!at->is_array()) wrong(fmt::format("its {} is not a list", key));
+    return *at;
+  }
+  // Nothing is known of some pairs.
+  double score() const {
+    const auto at = json_.find("score");
+    if (at == json_.end() || at->is_null()) return std::numeric_limits<double>::quiet_NaN();
+    if (!at->is_number() || !(at->get<double>() >= 0 && at->get<double>() <= 1)) wrong("its score is not from 0 to 1");
+    return at->get<double>();
+  }
+  auto entries() const { return json_.items(); }
+  Object object(const char* key) const {
+    static const Json none = Json::object();
+    const auto at = json_.find(key);
+    return {at == json_.end() ? none : *at, fmt::format("{}: {}", name_, key), subject_};
+  }
+  std::vector<Object> objects(const char* key, const char* one) const {
+    std::vector<Object> out;
+    for (const Json& json : list(key)) {
+      const std::string number = fmt::format("{} {}", one, out.size() + 1);
+      out.emplace_back(json, name_.empty() ? number : name_ + ", " + number, subject_);
+    }
+    return out;
+  }
+  // The path's bytes.
+  std::string path() const {
+    std::string out = text("path");
+    if (const std::string encoded = text("path_base64"); !encoded.empty()) {
+      const auto bytes = from_base64(encoded);
+      if (!bytes) wrong("its path_base64 is not Base64");
+      out = *bytes;
+    }
+    if (!out.starts_with('/') || out.find('\0') != std::string::npos) wrong("its path is not absolute");
+    return out;
+  }
+
+ private:
+  const Json& json_;
+  std::string name_;
+  const std::string& subject_;
+};
+
+constexpr std::uint64_t kAny = UINT64_MAX, kMostSide = 1'000'000'000, kFew = 1'000'000;
+
+PageMember member_of(const Object& json) {
+  PageMember out;
+  out.path = json.path();
+  out.size = json.number("size", kAny);
+  out.width = static_cast<std::uint32_t>(json.number("width", kMostSide));
+  out.height = static_cast<std::uint32_t>(json.number("height", kMostSide));
+  const std::string time = json.text("mtime_ns");
+  const auto [end, problem] = std::from_chars(time.data(), time.data() + time.size(), out.mtime_ns);
+  if (problem != std::errc() || end != time.data() + time.size()) json.wrong("its mtime_ns is not a whole number");
+  out.date = json.text("taken");
+  out.hash = json.text("hash");
+  if (!content_hash_from_hex(out.hash)) json.wrong("its hash is not 32 hexadecimal digits");
+  out.given = static_cast<int>(json.number("given", kFew));
+  out.exif = static_cast<int>(json.number("exif", kFew));
+  out.as_good = json.flag("as_good");
+  out.damaged = json.flag("damaged");
+  out.reference = json.flag("reference");
+  out.keep = json.flag("keep");
+  out.why = json.text("why");
+  out.warning = json.text("warning");
+  if (const Json& place = json.list("place"); !place.empty()) {
+    if (place.size() != out.place.size()) json.wrong("its place does not have four sides");
+    for (std::size_t i = 0; i < out.place.size(); ++i) {
+      const double side = place[i].is_number() ? place[i].get<double>() : -1;
+      if (!(side >= 0 && side <= 1)) json.wrong("its place does not lie in it");
+      out.place[i] = static_cast<float>(side);
+    }
+  }
+  for (const Object& companion : json.objects("companions", "companion")) out.companions.push_back(companion.path());
+  return out;
+}
+
+PagePair pair_of(const Object& json, std::size_t members) {
+  PagePair out;
+  out.a = static_cast<std::uint32_t>(json.number("a", kFew));
+  out.b = static_cast<std::uint32_t>(json.number("b", kFew));
+  if (out.a >= members || out.b >= members || out.a == out.b) json.wrong("it does not name two members of its group");
+  out.score = json.score();
+  const Object distances = json.object("distances");
+  for (const auto& [name, value] : distances.entries()) {
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() <= kFew) out.distances[name] = value.get<int>();
+  }
+  return out;
+}
+
+std::vector<PageUnreadable> files_in(const Object& json, const char* list) {
+  std::vector<PageUnreadable> out;
+  for (const Object& file : json.objects(list, list)) out.push_back({file.path(), file.text("reason")});
+  return out;
+}
+
+GroupKind kind_of(const Object& json) {
+  const std::string name = json.text("kind");
+  for (const GroupKind kind : kGroupKinds) {
+    if (name == name_of(kind)) return kind;
+  }
+  json.wrong("it is of no kind that this version knows");
+}
+
+}  // namespace
+
+Found read_found(const std::string& text, const std::string& subject) {
+  const Json json = shallow_json(text);
+  if (!json.is_object() || json.empty() || json.begin().key() != kJsonMark || *json.begin() != "dedupe") {
+    throw Failure(ErrorCode::bad_data, "this is not a result of millrace dedupe", subject,
+                  "name what millrace dedupe --json FILE wrote");
+  }
+  const Object top(json, "", subject);
+  Found out;
+  out.header.title = "Millrace: duplicates";
+  const Object totals = top.object("totals");
+  out.header.files = totals.number("files", kAny);
+  out.header.pictures = out.header.files;
+  out.header.reclaimable = totals.number("reclaimable_bytes", kAny);
+  out.header.rule = totals.text("rule");
+  out.header.unreadable = files_in(top, "unreadable");
+  out.header.damaged = files_in(top, "damaged");
+  std::unordered_map<std::string, std::uint32_t> id_of;
+  PageId page;
+  for (const char* list : {"groups", "related"}) {
+    for (const Object& object : top.objects(list, "group")) {
+      PageGroup group;
+      group.id = object.text("id");
+      group.kind = kind_of(object);
+      std::vector<std::uint32_t> ids;
+      for (const Object& member : object.objects("members", "member")) {
+        group.members.push_back(member_of(member));
+        const PageMember& m = group.members.back();
+        const auto [at, added] = id_of.emplace(m.path, static_cast<std::uint32_t>(out.files.size()));
+        if (added) out.files.push_back({m.path, m.size, m.mtime_ns, m.hash, static_cast<int>(m.width), static_cast<int>(m.height)});
+        const FoundFile& file = out.files[at->second];
+        if (file.size != m.size || file.mtime_ns != m.mtime_ns || file.hash != m.hash)
+          member.wrong("another group says otherwise of this file");
+        if (std::find(ids.begin(), ids.end(), at->second) != ids.end()) member.wrong("it stands in its group twice");
+        ids.push_back(at->second);
+      }
+      if (group.id.empty() || group.members.size() < 2) object.wrong("it has no id, or no two members");
+      for (const Object& pair : object.objects("pairs", "pair"))
+        group.pairs.push_back(pair_of(pair, group.members.size()));
+      page.add(group);
+      out.groups.push_back(std::move(group));
+      out.ids.push_back(std::move(ids));
+    }
+  }
+  out.header.groups = out.groups.size();
+  out.page_id = page.hex();
+  return out;
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/base/text.h"
+#include "src/jobs/dedupe/job.h"
+#include "src/jobs/dedupe/review/review.h"
+#include "src/jobs/dedupe/scan/library.h"
+
+namespace millrace::dedupe {
+namespace {
+
+class ReviewJob : public Job {
+ public:
+  Arguments arguments() override { return {"RESULT", "what dedupe --json wrote", &inputs_, true, false}; }
+
+  void describe(Settings& settings) override {
+    settings.heading("Serving");
+    settings.add_integer("port", "N", "listen to this port of 127.0.0.1; 0 takes one that is free", options_.port, 0,
+                         65535);
+    settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs",
+                         options_.files.max_pixels, 1, 100'000'000'000);
+    settings.add_choice("sandbox", "decode rare formats in a process that can open nothing and reach nobody, or all",
+                        options_.files.sandbox);
+    options_.apply.action = "trash";
+    describe_acting(settings, options_.apply);
+    settings.add_consent("trust-files", kTrustFilesHelp, options_.apply.trust_files);
+  }
+
+  void look_at(Outputs& outputs) override {
+    outputs.input(inputs_.at(0));
+    for (const std::string& file : catalog_files(catalog_file(options_.apply.catalog))) outputs.input(file);
+    outputs.input_folder("/", is_input);
+  }
+  OutputKind json_kind() const override {
+    return {"the result of millrace dedupe review", Readers::owner, json_result("review", {"runs"})};
+  }
+
+  Plan plan(RunContext&) override {
+    read();
+    Plan out;
+    out.lines.push_back({"result", printable(inputs_[0])});
+    out.lines.push_back({"groups", fmt::format("{} of {} files", grouped(found_.groups.size()), grouped(found_.files.size()))});
+    out.figures = {{"groups", found_.groups.size()}, {"files", found_.files.size()}};
+    return out;
+  }
+
+  Result run(RunContext& context, const Print& print) override {
+    read();
+    Review review(found_, options_, context);
+    LocalServer server(static_cast<std::uint16_t>(options_.port), std::max(2, context.executor.threads()));
+    print(fmt::format("http://{}/#{}\n", server.host(), review.token()));
+    review.serve(server);
+    Result out;
+    out.summary.push_back(review.runs().empty() ? "the review has ended; no file was changed"
+                                                : "the review has ended; what it carried out can be taken back:");
+    for (const std::string& run : review.runs()) {
+      const auto json = nlohmann::ordered_json::parse(run);
+      out.summary.push_back(fmt::format("{}: journal {}", json["command"].get<std::string>(),
+                                        printable(json["journal"].get<std::string>())));
+    }
+    out.json = [runs = review.runs()] {
+      nlohmann::ordered_json json{{kJsonMark, "review"}, {"runs", nlohmann::ordered_json::array()}};
+      for (const std::string& run : runs) json["runs"].push_back(nlohmann::ordered_json::parse(run));
+      return json_pieces(json);
+    };
+    return out;
+  }
+
+ private:
+  void read() {
+    options_.result = inputs_.at(0);
+    action_in(options_.apply.action);
+    const std::string subject = printable(options_.result);
+    const auto text = read_text(options_.result, kMostResultBytes);
+    if (!text) throw Failure(text.error());
+    if (text->size() > kMostResultBytes)
+      throw Failure(ErrorCode::too_large, fmt::format("it is larger than {}", to_text(Bytes{kMostResultBytes})), subject);
+    found_ = read_found(*text, subject);
+  }
+
+  std::vector<std::string> inputs_;
+  ReviewOptions options_;
+  Found found_;
+};
+
+}  // namespace
+
+std::unique_ptr<Job> make_review_job() { return std::make_unique<ReviewJob>(); }
+
+}  // namespace millrace::dedupe

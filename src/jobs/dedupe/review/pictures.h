@@ -1,0 +1,58 @@
+// Enters: the files of a result, each by its number.
+// Leaves: their pictures, upright: small, as large as a screen, or a part of them pixel by pixel.
+// Never: shows a file that is not as it was when it was searched; decodes rare formats in this process; holds more
+//   than the budget gives.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/io/image/fingerprint.h"
+#include "src/jobs/dedupe/review/found.h"
+#include "src/jobs/picture_files.h"
+
+namespace millrace::dedupe {
+
+class Pictures {
+ public:
+  // All live as long as it.
+  Pictures(const std::vector<FoundFile>& files, const PictureFileOptions& options, RunContext& context);
+
+  struct Shown {
+    std::string type, bytes;
+    int width = 0, height = 0;  // of the picture itself
+  };
+  // A JPEG of at most 256 pixels on the longer side.
+  Outcome<Shown> thumb(std::size_t id);
+  // A PNG of at most kPreviewSide, so that two of them differ where their pictures do.
+  static constexpr int kPreviewSide = 1600;
+  Outcome<Shown> preview(std::size_t id);
+  // A PNG of these pixels of the picture, cut to what lies in it. Error(usage) for more than kMostRegion, or none.
+  struct Region {
+    int left = 0, top = 0, width = 0, height = 0;
+  };
+  static constexpr int kMostRegion = 4096;  // on either side
+  Outcome<Shown> region(std::size_t id, const Region& region);
+
+ private:
+  struct Whole {
+    std::size_t id;
+    std::shared_ptr<const Thumbnail> picture;
+    Reservation memory;
+  };
+  // Its longer side at most this long; 0: as it is.
+  Outcome<Fingerprint> decode(std::size_t id, int side);
+  Outcome<std::shared_ptr<const Thumbnail>> whole(std::size_t id);
+
+  const std::vector<FoundFile>& files_;
+  const PictureFileOptions& options_;
+  RunContext& context_;
+  Trace::Stage& stage_;
+  std::mutex mutex_;         // of what follows; held while one is decoded, so that two pages do not decode the same
+  std::list<Whole> wholes_;  // the latest first
+};
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,326 @@
+#include "src/jobs/dedupe/review/review.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/atomic_file.h"
+#include "src/io/file/own.h"
+#include "src/io/file/shallow_json.h"
+#include "src/jobs/dedupe/review/shell.h"
+
+namespace millrace::dedupe {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using namespace std::chrono_literals;
+
+// A page says every twenty seconds that it is there: its next answer is held back so long, which no browser slows down
+// as it does the clocks of a page that nobody looks at.
+constexpr std::chrono::seconds kBetweenSigns = 20s, kGoneAfter = 60s, kFirstVisit = 15min;
+constexpr std::uint64_t kMostWords = 4096, kMostBody = 256 << 20;
+
+std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+HttpResponse refused(int status, const std::string& what, const std::string& remedy = "") {
+  return error_response(status, Error{ErrorCode::usage, what, "the request", remedy});
+}
+
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  std::uint64_t out = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (problem != std::errc() || end != text.data() + text.size() || out > 1'000'000'000) return std::nullopt;
+  return out;
+}
+
+void put_file(const std::string& path, const std::string& text, Trust trust) {
+  use_own_folder_of(path, trust);
+  AtomicFile file(path, Replaceable{}, Readers::owner);
+  file.write(text);
+  file.sync();
+  file.commit();
+}
+
+const char* words_of(Action action) {
+  switch (action) {
+    case Action::trash:
+      return "put into the trash";
+    case Action::move:
+      return "moved";
+    case Action::hardlink:
+      return "replaced by hard links";
+    case Action::remove:
+      return "set aside";
+  }
+  return "";
+}
+
+bool is_post(const HttpRequest& request) { return request.method == "POST"; }
+
+}  // namespace
+
+Review::Review(const Found& found, const ReviewOptions& options, RunContext& context)
+    : found_(found),
+      options_(options),
+      context_(context),
+      pictures_(found.files, options.files, context),
+      token_(random_token()),
+      session_(random_token()),
+      key_(random_token()),
+      alive_(now()),
+      gone_(found.files.size(), false) {
+  for (std::size_t i = 0; i < found.files.size(); ++i) id_of_[found.files[i].path] = static_cast<std::uint32_t>(i);
+}
+
+void Review::serve(LocalServer& server) {
+  // Cookies do not tell ports apart.
+  cookie_name_ = "millrace-review-" + server.host().substr(server.host().find(':') + 1);
+  alive_ = now();
+  server.run({[this](const HttpRequest& request) { return admit(request); },
+              [this](const HttpRequest& request) { return handle(request); }, [this] { return ended(); }});
+}
+
+bool Review::ended() {
+  if (carrying_ > 0) return false;
+  if (done_ || context_.cancel.cancelled()) return true;
+  const auto silent = std::chrono::steady_clock::duration(now() - alive_);
+  return silent > (entered_ ? kGoneAfter : kFirstVisit);
+}
+
+bool Review::has_key(const HttpRequest& request) const {
+  return same_secret(cookie_in(request.cookies, cookie_name_), session_) && same_secret(request.key, key_);
+}
+
+// What anybody may ask for tells nothing of a person's files.
+LocalServer::Admission Review::admit(const HttpRequest& request) {
+  const bool post = is_post(request);
+  if (!post && (request.path == "/" || request.path == "/page.js")) return {};
+  if (post && request.path == "/enter") return {std::nullopt, kMostWords};
+  if (!has_key(request))
+    return {refused(403, "it has no key of this review", "open the address that the program printed"), 0};
+  return {std::nullopt, post ? kMostBody : 0};
+}
+
+HttpResponse Review::handle(const HttpRequest& request) {
+  const std::string& path = request.path;
+  if (is_post(request)) {
+    if (path == "/enter") return enter(request);
+    if (path == "/alive") {
+      alive_ = now();
+      HttpResponse out;
+      out.body = "{}";
+      out.wait = kBetweenSigns;
+      return out;
+    }
+    if (path == "/marks") return keep_marks(request);
+    if (path == "/apply") return carry_out(request);
+    if (path == "/undo") return take_back(request);
+    if (path == "/done") {
+      done_ = true;
+      return {200, "application/json", "{}"};
+    }
+    return refused(404, "there is nothing under this address");
+  }
+  if (path == "/") {
+    const std::string nonce = random_token();
+    return {200, "text/html; charset=utf-8", shell_html(nonce), {{"Content-Security-Policy", shell_policy(nonce)}}};
+  }
+  if (path == "/page.js") return {200, "text/javascript; charset=utf-8", std::string(shell_script())};
+  if (path == "/data") {
+    ServedWords words;
+    const Action action = action_in(options_.apply.action);
+    words.action = name_of(action);
+    words.words = words_of(action);
+    words.merge_metadata = options_.apply.merge_metadata;
+    words.marks = kept_marks();
+    {
+      const std::lock_guard lock(gone_mutex_);
+      for (std::uint32_t i = 0; i < gone_.size(); ++i) {
+        if (gone_[i]) words.gone.push_back(i);
+      }
+    }
+    return {200, "text/plain; charset=utf-8", data_lines(found_, words)};
+  }
+  return picture(request);
+}
+
+HttpResponse Review::enter(const HttpRequest& request) {
+  // Once: who comes second, with the same address, is told so and finds nothing.
+  bool expected = false;
+  if (!same_secret(request.body, token_) || !entered_.compare_exchange_strong(expected, true))
+    return refused(403, "this address was used, or is another review's", "run millrace dedupe review again");
+  alive_ = now();
+  HttpResponse out;
+  out.body = Json{{"key", key_}}.dump();
+  out.headers.emplace_back("Set-Cookie",
+                           fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/", cookie_name_, session_));
+  return out;
+}
+
+// /thumb/ID, /picture/ID, /region/ID?x=&y=&w=&h=
+HttpResponse Review::picture(const HttpRequest& request) {
+  const auto parts = split(request.path, '/');
+  const auto id = parts.size() == 3 ? number_in(parts[2]) : std::nullopt;
+  if (!id || *id >= found_.files.size()) return refused(404, "there is nothing under this address");
+  const auto shown = [&]() -> Outcome<Pictures::Shown> {
+    if (parts[1] == "thumb") return pictures_.thumb(*id);
+    if (parts[1] == "picture") return pictures_.preview(*id);
+    const auto side = [&](const char* name) {
+      const auto found = request.query.find(name);
+      return static_cast<int>(found == request.query.end() ? 0 : number_in(found->second).value_or(0));
+    };
+    return pictures_.region(*id, {side("x"), side("y"), side("w"), side("h")});
+  };
+  if (parts[1] != "thumb" && parts[1] != "picture" && parts[1] != "region")
+    return refused(404, "there is nothing under this address");
+  auto done = shown();
+  if (!done) return error_response(409, done.error());
+  return {200, done->type, std::move(done->bytes), {{"X-Millrace-Sides", fmt::format("{}x{}", done->width, done->height)}}};
+}
+
+std::string Review::marks_file() const { return data_path(fmt::format("reviews/{}.marks", found_.page_id)); }
+
+std::string Review::kept_marks() const {
+  try {
+    auto reader = FileReader::of(open_own_file(marks_file(), options_.apply.trust(), false, false), marks_file(),
+                                 FileReader::Hashing::off);
+    const auto text = reader ? read_text(**reader) : Outcome<std::string>(reader.error());
+    return text ? *text : "";
+  } catch (const Failure&) {
+    return "";  // none was kept, or they are not believed
+  }
+}
+
+HttpResponse Review::keep_marks(const HttpRequest& request) {
+  if (shallow_json(request.body).is_discarded()) return refused(400, "the marks are no JSON");
+  put_file(marks_file(), request.body, options_.apply.trust());
+  return {200, "application/json", "{}"};
+}
+
+// [[group, member, "remove" | "keep" | "not_duplicates", {"chosen", "whole", "with"}?], ...]: numbers that this review
+// gave. What is known of the files is the result's own.
+std::string Review::decisions_from(const std::string& body) const {
+  const auto wrong = [](const char* what) {
+    return Failure(ErrorCode::usage, what, "the decisions", "load the page again");
+  };
+  const Json json = shallow_json(body);
+  if (!json.is_object() || !json.contains("decisions") || !json["decisions"].is_array())
+    throw wrong("they are of no form that is known");
+  std::string out = "{\"millrace_decisions\": 1, \"decisions\": [";
+  bool first = true;
+  for (const Json& one : json["decisions"]) {
+    const auto index = [&](std::size_t at, std::size_t count) {
+      if (!one.is_array() || at >= one.size() || !one[at].is_number_unsigned() || one[at].get<std::uint64_t>() >= count)
+        throw wrong("they name what is not in this review");
+      return one[at].get<std::size_t>();
+    };
+    const std::size_t g = index(0, found_.groups.size());
+    const PageGroup& group = found_.groups[g];
+    const std::size_t m = index(1, group.members.size());
+    const PageMember& member = group.members[m];
+    if (one.size() < 3 || !one[2].is_string()) throw wrong("they are of no form that is known");
+    const Json more = one.size() > 3 && one[3].is_object() ? one[3] : Json::object();
+    const auto flag = [&](const char* name) { return more.contains(name) && more[name] == true; };
+    Json entry{{"group", utf8_for_display(group.id)}, {"action", one[2]}, {"path", utf8_for_display(member.path)}};
+    if (!is_utf8(member.path)) entry["path_base64"] = base64(member.path);
+    entry["size"] = member.size;
+    entry["mtime_ns"] = std::to_string(member.mtime_ns);
+    entry["hash"] = member.hash;
+    if (member.reference) entry["reference"] = true;
+    if (flag("chosen")) entry["chosen"] = true;
+    if (flag("whole")) entry["whole_group"] = true;
+    if (more.contains("with")) {
+      if (!more["with"].is_number_unsigned() || more["with"].get<std::uint64_t>() >= group.members.size())
+        throw wrong("they name what is not in this review");
+      entry["with"] = group.members[more["with"].get<std::size_t>()].hash;
+    }
+    out += (first ? "\n  " : ",\n  ") + entry.dump();
+    first = false;
+  }
+  return out + "\n]}\n";
+}
+
+HttpResponse Review::tell(const Applied& applied) {
+  std::string text = json_of(applied);
+  if (applied.go) runs_.push_back(text);
+  Json out{{"applied", Json::parse(text)}, {"summary", utf8_for_display(summary_of(applied))}};
+  return {200, "application/json", out.dump()};
+}
+
+// What is carried away is not shown as there any more, and what came back is.
+void Review::note_gone(const Applied& applied) {
+  const std::lock_guard lock(gone_mutex_);
+  for (const Item& item : applied.items) {
+    const auto found = id_of_.find(item.path);
+    if (found == id_of_.end() || item.sidecar) continue;
+    if (applied.operation == "apply" && applied.action != Action::hardlink && item.state == State::done)
+      gone_[found->second] = true;
+    if (applied.operation == "undo" && item.state == State::done) gone_[found->second] = false;
+  }
+}
+
+namespace {
+
+// While it lives the server does not end.
+class Carrying {
+ public:
+  explicit Carrying(std::atomic<int>& count) : count_(count) { ++count_; }
+  ~Carrying() { --count_; }
+  Carrying(const Carrying&) = delete;
+  Carrying& operator=(const Carrying&) = delete;
+
+ private:
+  std::atomic<int>& count_;
+};
+
+}  // namespace
+
+// {"decisions": [...], "go", "merge", "plan": what the dry run before answered}
+HttpResponse Review::carry_out(const HttpRequest& request) {
+  const Carrying carrying(carrying_);
+  const std::lock_guard lock(acting_);
+  const std::string text = decisions_from(request.body);
+  const Json asked = shallow_json(request.body);
+  const auto flag = [&](const char* name) { return asked.contains(name) && asked[name] == true; };
+  ApplyOptions apply = options_.apply;
+  apply.go = flag("go");
+  apply.merge_metadata = flag("merge");
+  const std::string plan = hex_of_bytes(content_hash(fmt::format("{}{}", apply.merge_metadata, text)));
+  // Nothing is done that was not listed before.
+  if (apply.go && (!asked.contains("plan") || asked["plan"] != plan))
+    return refused(409, "this is not what was listed", "look at what would be done again");
+  apply.decisions = data_path(fmt::format("reviews/{}.decisions.json", plan));
+  put_file(apply.decisions, text, options_.apply.trust());
+  const Applied applied = dedupe::apply(apply, context_);
+  if (apply.go) {
+    journals_.push_back(applied.journal);
+    note_gone(applied);
+  }
+  HttpResponse out = tell(applied);
+  Json json = Json::parse(out.body);
+  json["plan"] = plan;
+  if (apply.go) json["run"] = journals_.size() - 1;
+  out.body = json.dump();
+  return out;
+}
+
+// {"run": a number that carry_out() gave, "go"}
+HttpResponse Review::take_back(const HttpRequest& request) {
+  const Carrying carrying(carrying_);
+  const std::lock_guard lock(acting_);
+  const Json asked = shallow_json(request.body);
+  if (!asked.is_object() || !asked.contains("run") || !asked["run"].is_number_unsigned() ||
+      asked["run"].get<std::uint64_t>() >= journals_.size())
+    return refused(404, "this review carried out nothing of that number");
+  const bool go = asked.contains("go") && asked["go"] == true;
+  const Applied applied = undo(journals_[asked["run"].get<std::size_t>()], go, options_.apply.trust(), context_);
+  if (go) note_gone(applied);
+  return tell(applied);
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,73 @@
+// Enters: a result of dedupe, and what a person does with it in a browser on this machine.
+// Leaves: pictures for that browser; decisions carried out, and taken back, by apply and undo; marks for the next time.
+// Never: answers who has no key; takes a path from a browser; ends while files are carried away.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/io/http/local_server.h"
+#include "src/jobs/dedupe/apply/apply.h"
+#include "src/jobs/dedupe/review/found.h"
+#include "src/jobs/dedupe/review/pictures.h"
+
+namespace millrace::dedupe {
+
+struct ReviewOptions {
+  std::string result;  // a file
+  long long port = 0;  // 0: any that is free
+  PictureFileOptions files;
+  ApplyOptions apply;  // its decisions and go are the browser's
+};
+
+class Review {
+ public:
+  // All live as long as it.
+  Review(const Found& found, const ReviewOptions& options, RunContext& context);
+
+  // What the address that is printed ends with: it lets one page in.
+  const std::string& token() const { return token_; }
+  // Serves until the last page is away for a minute, or says that it is done, or the run is told to stop.
+  void serve(LocalServer& server);
+  // What was carried out, in order, as apply and undo tell it.
+  const std::vector<std::string>& runs() const { return runs_; }
+
+ private:
+  LocalServer::Admission admit(const HttpRequest& request);
+  HttpResponse handle(const HttpRequest& request);
+  bool ended();
+
+  HttpResponse enter(const HttpRequest& request);
+  HttpResponse picture(const HttpRequest& request);
+  HttpResponse keep_marks(const HttpRequest& request);
+  HttpResponse carry_out(const HttpRequest& request);
+  HttpResponse take_back(const HttpRequest& request);
+  HttpResponse tell(const Applied& applied);
+  std::string decisions_from(const std::string& body) const;
+  std::string marks_file() const;
+  std::string kept_marks() const;
+  bool has_key(const HttpRequest& request) const;
+  void note_gone(const Applied& applied);
+
+  const Found& found_;
+  const ReviewOptions& options_;
+  RunContext& context_;
+  Pictures pictures_;
+  std::string token_, session_, key_, cookie_name_;  // on the server's thread, or not changed any more
+  std::atomic<bool> entered_ = false, done_ = false;
+  std::atomic<std::int64_t> alive_ = 0;  // when a page was last heard of, by steady_clock
+  std::atomic<int> carrying_ = 0;
+  std::mutex acting_;  // one apply or undo at a time
+  std::vector<std::string> runs_;
+  std::vector<std::string> journals_;  // of this review, in order
+  std::mutex gone_mutex_;
+  std::map<std::string, std::uint32_t> id_of_;
+  std::vector<bool> gone_;
+};
+
+}  // namespace millrace::dedupe

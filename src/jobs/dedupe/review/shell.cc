@@ -1,0 +1,128 @@
+#include "src/jobs/dedupe/review/shell.h"
+
+#include <fmt/format.h>
+
+#include "src/base/error.h"
+#include "src/jobs/dedupe/page/page_html.h"
+#include "src/jobs/dedupe/page/page_json.h"
+#include "src/report/html.h"
+
+namespace millrace::dedupe {
+namespace {
+
+// Fetches the data with what the address brought, and starts the page's program. A key is kept for this tab alone: a
+// cookie is sent to every port of a host.
+constexpr std::string_view kStart = R"JS(
+(async () => {
+  const nonce = document.currentScript.nonce;
+  const token = location.hash.slice(1);
+  history.replaceState(null, '', location.pathname);
+  const stop = (text) => {
+    const note = document.getElementById('nothing');
+    note.textContent = text;
+    note.hidden = false;
+  };
+  try {
+    if (token) {
+      const entered = await fetch('/enter', {method: 'POST', body: token});
+      if (entered.ok) sessionStorage.setItem('millrace-key', (await entered.json()).key);
+    }
+    const key = sessionStorage.getItem('millrace-key');
+    const answer = key && await fetch('/data', {headers: {'X-Millrace-Key': key}});
+    if (!answer || !answer.ok) {
+      stop('This address opens a review once, in one tab. Go back to that tab, or run millrace dedupe review again.');
+      return;
+    }
+    const lines = (await answer.text()).split('\n');
+    const parts = document.createDocumentFragment();
+    const part = (name, value, text) => {
+      const element = document.createElement('script');
+      element.type = 'application/json';
+      element[name] = value;
+      element.textContent = text;
+      parts.append(element);
+    };
+    part('id', 'header', lines[0]);
+    part('id', 'end', lines[1]);
+    for (let i = 2; i + 1 < lines.length; i += 2) {
+      part('className', 'group', lines[i]);
+      part('className', 'thumbs', lines[i + 1]);
+    }
+    document.body.append(parts);
+    const program = document.createElement('script');
+    program.nonce = nonce;
+    program.src = '/page.js';
+    document.body.append(program);
+  } catch (error) {
+    stop('The review has ended: run millrace dedupe review again.');
+  }
+})();
+)JS";
+
+[[noreturn]] void no_marker(std::string_view marker) {
+  throw Failure(ErrorCode::internal, "the page has no " + std::string(marker));
+}
+
+// The one place of a marker.
+std::size_t place_of(std::string_view text, std::string_view marker) {
+  const std::size_t at = text.find(marker);
+  if (at == std::string_view::npos) no_marker(marker);
+  return at;
+}
+
+constexpr std::string_view kProgram = "<script>\n'use strict';";
+
+}  // namespace
+
+std::string shell_html(const std::string& nonce) {
+  std::string_view html = page_html();
+  std::string out;
+  const auto put_to = [&](std::string_view marker) {
+    const std::size_t at = place_of(html, marker);
+    out += html.substr(0, at);
+    html.remove_prefix(at + marker.size());
+  };
+  // The policy is the answer's own.
+  put_to("<meta http-equiv=\"Content-Security-Policy\"");
+  html.remove_prefix(place_of(html, ">") + 1);
+  put_to("<!--title-->");
+  out += "Millrace: duplicates";
+  put_to("<style>");
+  out += fmt::format("<style nonce=\"{}\">", nonce);
+  put_to("<!--data-->");
+  out += fmt::format("<script nonce=\"{}\">{}</script>\n</body>\n</html>\n", nonce, kStart);
+  return out;
+}
+
+std::string shell_policy(const std::string& nonce) {
+  return fmt::format(
+      "default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src blob: data:; connect-src 'self'; "
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      nonce);
+}
+
+std::string_view shell_script() {
+  constexpr std::string_view kTag = "<script>";
+  const std::string_view html = page_html();
+  const std::size_t at = place_of(html, kProgram) + kTag.size();
+  const std::size_t end = html.find("</script>", at);
+  if (end == std::string_view::npos) no_marker("end of its program");
+  return html.substr(at, end - at);
+}
+
+std::string data_lines(const Found& found, const ServedWords& served) {
+  PageJson header = json_of(found.header, "");
+  header["served"] = {{"action", served.action}, {"words", served.words}, {"merge", served.merge_metadata},
+                      {"gone", served.gone}};
+  header["preview"] = 256;
+  const auto line = [](const PageJson& json) {
+    return json.dump(-1, ' ', false, PageJson::error_handler_t::replace) + "\n";
+  };
+  PageJson end{{"id", found.page_id}};
+  if (!served.marks.empty()) end["marks"] = served.marks;
+  std::string out = line(header) + line(end);
+  for (std::size_t g = 0; g < found.groups.size(); ++g) out += line(json_of(found.groups[g])) + line(found.ids[g]);
+  return out;
+}
+
+}  // namespace millrace::dedupe
