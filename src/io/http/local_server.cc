@@ -53,12 +53,14 @@ HttpResponse refusal(int status, std::string what, std::string remedy = "") {
 
 using Head = http::request_header<http::fields>;
 
-// Why a head is not answered, whatever it asks for: rules against pages of other origins, and other names for this host.
+// Why a head is not answered, whatever it asks for: rules against pages of other origins, and other names for this
+// host.
 std::optional<HttpResponse> not_ours(const Head& head, const std::string& host) {
   const auto only = [&](auto field) {
     return head.count(field) == 1 ? std::string_view(head[field].data(), head[field].size()) : std::string_view();
   };
-  if (only(http::field::host) != host) return refusal(403, "it names another host", "open the address as it was printed");
+  if (only(http::field::host) != host)
+    return refusal(403, "it names another host", "open the address as it was printed");
   const bool has_origin = head.count(http::field::origin) > 0;
   if ((has_origin || head.method() == http::verb::post) && only(http::field::origin) != "http://" + host)
     return refusal(403, "it comes from another origin");
@@ -181,7 +183,8 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
     if (head.method() != http::verb::get && head.method() != http::verb::post)
       return refuse(refusal(405, "only GET and POST are answered"));
     const auto target = head.target();
-    if (!take_target({target.data(), target.size()}, request_)) return refuse(refusal(400, "its address has no meaning"));
+    if (!take_target({target.data(), target.size()}, request_))
+      return refuse(refusal(400, "its address has no meaning"));
     Admission admission = server_.handlers_->admit(request_);
     if (admission.refused) return refuse(std::move(*admission.refused));
     if (server_.ending_) return close();
@@ -210,7 +213,8 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
       } catch (const std::exception& problem) {
         response = error_response(500, Error{ErrorCode::internal, problem.what(), "the request", ""});
       }
-      asio::post(self->server_.io_, [self, answer = std::move(response)]() mutable { self->answer(std::move(answer)); });
+      asio::post(self->server_.io_,
+                 [self, answer = std::move(response)]() mutable { self->answer(std::move(answer)); });
     });
   }
 

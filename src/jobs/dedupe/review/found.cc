@@ -188,7 +188,9 @@ Found read_found(const std::string& text, const std::string& subject) {
         group.members.push_back(member_of(member));
         const PageMember& m = group.members.back();
         const auto [at, added] = id_of.emplace(m.path, static_cast<std::uint32_t>(out.files.size()));
-        if (added) out.files.push_back({m.path, m.size, m.mtime_ns, m.hash, static_cast<int>(m.width), static_cast<int>(m.height)});
+        if (added)
+          out.files.push_back(
+              {m.path, m.size, m.mtime_ns, m.hash, static_cast<int>(m.width), static_cast<int>(m.height)});
         const FoundFile& file = out.files[at->second];
         if (file.size != m.size || file.mtime_ns != m.mtime_ns || file.hash != m.hash)
           member.wrong("another group says otherwise of this file");

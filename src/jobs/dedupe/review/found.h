@@ -16,7 +16,7 @@ struct FoundFile {
   std::string path;  // bytes, absolute
   std::uint64_t size = 0;
   std::int64_t mtime_ns = 0;
-  std::string hash;  // of its content, as PageMember has it
+  std::string hash;           // of its content, as PageMember has it
   int width = 0, height = 0;  // upright; 0: not known
 };
 

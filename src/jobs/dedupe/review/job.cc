@@ -40,7 +40,8 @@ class ReviewJob : public Job {
     read();
     Plan out;
     out.lines.push_back({"result", printable(inputs_[0])});
-    out.lines.push_back({"groups", fmt::format("{} of {} files", grouped(found_.groups.size()), grouped(found_.files.size()))});
+    out.lines.push_back(
+        {"groups", fmt::format("{} of {} files", grouped(found_.groups.size()), grouped(found_.files.size()))});
     out.figures = {{"groups", found_.groups.size()}, {"files", found_.files.size()}};
     return out;
   }
@@ -75,7 +76,8 @@ class ReviewJob : public Job {
     const auto text = read_text(options_.result, kMostResultBytes);
     if (!text) throw Failure(text.error());
     if (text->size() > kMostResultBytes)
-      throw Failure(ErrorCode::too_large, fmt::format("it is larger than {}", to_text(Bytes{kMostResultBytes})), subject);
+      throw Failure(ErrorCode::too_large, fmt::format("it is larger than {}", to_text(Bytes{kMostResultBytes})),
+                    subject);
     found_ = read_found(*text, subject);
   }
 

@@ -180,7 +180,8 @@ HttpResponse Review::picture(const HttpRequest& request) {
     return refused(404, "there is nothing under this address");
   auto done = shown();
   if (!done) return error_response(409, done.error());
-  return {200, done->type, std::move(done->bytes), {{"X-Millrace-Sides", fmt::format("{}x{}", done->width, done->height)}}};
+  return {
+      200, done->type, std::move(done->bytes), {{"X-Millrace-Sides", fmt::format("{}x{}", done->width, done->height)}}};
 }
 
 std::string Review::marks_file() const { return data_path(fmt::format("reviews/{}.marks", found_.page_id)); }

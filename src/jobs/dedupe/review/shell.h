@@ -20,10 +20,10 @@ std::string_view shell_script();
 
 // What a page needs to know besides, of the review that serves it.
 struct ServedWords {
-  std::string action;      // "trash", as apply names it
-  std::string words;       // "put into the trash"
+  std::string action;  // "trash", as apply names it
+  std::string words;   // "put into the trash"
   bool merge_metadata = false;
-  std::string marks;       // JSON that a page left here; empty: none
+  std::string marks;                // JSON that a page left here; empty: none
   std::vector<std::uint32_t> gone;  // files that were carried away in this review
 };
 // Lines of JSON: the header, two a group (the group, and its files' numbers), the end.
