@@ -17,7 +17,9 @@ function decisions() {
       continue;
     }
     if (group.state === 'whole') {
-      for (const member of group.members) Object.assign(entry(group, 'remove', member), {chosen: true, whole_group: true});
+      // The number says of how many members it was asked: it holds for no fewer.
+      const all = {chosen: true, whole_group: group.members.length};
+      for (const member of group.members) Object.assign(entry(group, 'remove', member), all);
     }
     if (group.state === 'marked') {
       // A file goes into every group that it stands in: each has to name the ones that survive in it. Only where it
