@@ -81,6 +81,28 @@ def test_a_rule_keeps_what_lies_in_a_folder_where_a_look_allows_it(page, tmp_pat
     assert page.removed() == [] and page.export(tmp_path / "two")["decisions"] == []
 
 
+def test_a_rule_leaves_what_was_marked_by_hand(page, tmp_path):
+    page.click(page.member(0, 1) + " .remove")  # against the rule: what lies in sorted goes
+    page.click(page.member(1, 2) + " .keep")  # nothing goes, and a person said so of one
+    marked = page.export(tmp_path / "before")["decisions"]
+    for _ in range(2):
+        rule(page, "/p/sorted")
+        assert page.removed() == [(0, 1), (2, 2), (4, 1)]
+        assert "2 groups with marks made by hand left as they are" in page.text("#toast")
+        wanted = page.export(tmp_path / "after")["decisions"]
+        assert [one for one in wanted if one["group"] in ("g2", "g3")] == marked
+        page.keys("z")
+        page.reload()  # what was kept by hand is kept in the browser too
+    page.one("#filter").send_keys("a.jpg", Keys.ENTER)
+    page.drawn()
+    rule(page, "/p/sorted")
+    assert "No other group" in page.text("#toast") and "1 group with marks made by hand left as it is" in page.text("#toast")
+    assert page.removed() == [(0, 1)]
+    page.keys("u")  # cleared: the rule has it again
+    rule(page, "/p/sorted")
+    assert page.removed() == [(0, 0)]
+
+
 @pytest.mark.parametrize("text, gone", [
     ("other", [(1, 0)]),                # b: the first for the one in other; the small one was not compared with that
     ("**/2021/**", [(0, 0)]),
@@ -153,7 +175,7 @@ def test_a_whole_group_goes_when_it_was_asked_for_twice(page, tmp_path):
     assert page.removed() == [(1, 0), (1, 1), (1, 2)]
     assert "none stays, 3 go" in page.text(page.group(1) + " .state")
     wanted = page.export(tmp_path / "all")["decisions"]
-    assert [(one["action"], one["chosen"], one["whole_group"]) for one in wanted] == [("remove", True, True)] * 3
+    assert [(one["action"], one["chosen"], one["whole_group"]) for one in wanted] == [("remove", True, 3)] * 3
     page.reload()
     assert page.removed() == [(1, 0), (1, 1), (1, 2)]
     page.click(page.member(1, 2) + " .keep")

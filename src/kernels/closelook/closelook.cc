@@ -256,6 +256,16 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
       place(tile->place, at, size_of(a->raster), size_of(b->raster));
     }
   }
+  // Who is said to show no more than the other may have a line written on its frame.
+  if (out.kind == Kind::same) {
+    const Affine at = between(warp, fitted, fitted_source, size_of(a->raster), size_of(b->raster));
+    if ((!more_target && drawn_upon_target(frames, fitted, fitted_source, a->raster, b->raster, at)) ||
+        (!more_source &&
+         drawn_upon_target(frames.swapped(), fitted_source, fitted, b->raster, a->raster, at.inverse()))) {
+      out.kind = Kind::framed;
+      out.contained = Contained::neither;
+    }
+  }
   if (out.kind == Kind::same && out.contained == Contained::both) {
     out.first_framed = swapped ? frames.put_around_source : frames.put_around_target;
     out.second_framed = swapped ? frames.put_around_target : frames.put_around_source;

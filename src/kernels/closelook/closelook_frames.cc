@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 namespace millrace::closelook {
@@ -152,6 +153,92 @@ Box Frames::shared(const Affine& warp, const Size& of, const Size& as) const {
           side((std::max<double>(target.top, first.second) + kEdge) * sy, as.height),
           side((std::min<double>(target.right, last.first) - kEdge) * sx, as.width),
           side((std::min<double>(target.bottom, last.second) - kEdge) * sy, as.height)};
+}
+
+namespace {
+
+Box scaled(const Box& box, const Size& of, const Raster& as) {
+  const double x = static_cast<double>(as.width) / of.width, y = static_cast<double>(as.height) / of.height;
+  return {static_cast<int>(std::floor(box.left * x)), static_cast<int>(std::floor(box.top * y)),
+          static_cast<int>(std::ceil(box.right * x)), static_cast<int>(std::ceil(box.bottom * y))};
+}
+
+// A picture, and one that it is held against.
+struct Facing {
+  const Raster& raster;
+  Box content;
+  const Raster& other;
+  Box other_content;
+  Affine warp;        // to the other
+  double pitch;       // pixels of the raster to one of those that the boxes were found in
+  bool frames_apart;  // what is frame in both was not compared
+};
+
+// Calls visit(pixel) for each that was not compared, away from what was: a JPEG's blocks and resizing carry the
+// picture's edge into its frame.
+template <class Visit>
+void beside(const Facing& f, const Visit& visit) {
+  const double block = 16.0 * std::min(1.0, static_cast<double>(f.raster.width) / std::max(1, f.raster.full_width));
+  const double reach = block + 1.5 * f.pitch + 3, reach_there = reach * f.warp.scale();
+  constexpr int kBorder = 3;
+  const auto outside = [](double x, double y, const Box& box, double by) {
+    return x < box.left - by || x >= box.right + by || y < box.top - by || y >= box.bottom + by;
+  };
+  const Box all = {0, 0, f.other.width, f.other.height};
+  for (int y = kBorder; y < f.raster.height - kBorder; ++y) {
+    const std::uint8_t* const row =
+        f.raster.rgb.data() + 3 * static_cast<std::size_t>(y) * static_cast<std::size_t>(f.raster.width);
+    for (int x = kBorder; x < f.raster.width - kBorder; ++x) {
+      const double u = f.warp.u(x, y), v = f.warp.v(x, y);
+      if (outside(u, v, all, reach_there) ||
+          (f.frames_apart && outside(x, y, f.content, reach) && outside(u, v, f.other_content, reach_there)))
+        visit(row + 3 * x);
+    }
+  }
+}
+
+// The level below which a share of those that were counted lies.
+int level_at(const std::array<std::uint64_t, 256>& counts, std::uint64_t all, double share) {
+  std::uint64_t sum = 0;
+  int level = 0;
+  while (level < 255 &&
+         static_cast<double>(sum += counts[static_cast<std::size_t>(level)]) < share * static_cast<double>(all))
+    ++level;
+  return level;
+}
+
+// Strokes stand out from the ground's own noise, and there are more of them than of its worst pixels.
+bool has_strokes(const Facing& f) {
+  constexpr int kFaintest = 4, kNoise = 3;
+  constexpr std::uint64_t kFewest = 16, kOneIn = 5000;
+  std::array<std::array<std::uint64_t, 256>, 3> levels{};
+  std::uint64_t all = 0;
+  beside(f, [&](const std::uint8_t* pixel) {
+    for (std::size_t c = 0; c < 3; ++c) ++levels[c][pixel[c]];
+    ++all;
+  });
+  if (all < kFewest) return false;
+  std::array<int, 3> ground{};
+  for (std::size_t c = 0; c < 3; ++c) ground[c] = level_at(levels[c], all, 0.5);
+  std::array<std::uint64_t, 256> apart{};
+  beside(f, [&](const std::uint8_t* pixel) {
+    int most = 0;
+    for (std::size_t c = 0; c < 3; ++c) most = std::max(most, std::abs(pixel[c] - ground[c]));
+    ++apart[static_cast<std::size_t>(most)];
+  });
+  const int usual = std::max(kFaintest, kNoise * level_at(apart, all, 0.8));
+  std::uint64_t strokes = 0;
+  for (int level = usual + 1; level < 256; ++level) strokes += apart[static_cast<std::size_t>(level)];
+  return strokes >= std::max(kFewest, all / kOneIn);
+}
+
+}  // namespace
+
+bool drawn_upon_target(const Frames& frames, const Size& of, const Size& of_source, const Raster& target,
+                       const Raster& source, const Affine& warp) {
+  return frames.drawn_target &&
+         has_strokes({target, scaled(frames.target, of, target), source, scaled(frames.source, of_source, source), warp,
+                      static_cast<double>(target.width) / of.width, frames.any});
 }
 
 std::int64_t mark_valid(const Affine& warp, const Frames& frames, const Plane& source, Plane& valid) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "src/kernels/closelook/closelook_steps.h"
 
@@ -27,6 +28,14 @@ struct Frames {
       *box = {box->left / 2, box->top / 2, (box->right + 1) / 2, (box->bottom + 1) / 2};
     return out;
   }
+  // As they are with the source for the target.
+  Frames swapped() const {
+    Frames out = *this;
+    std::swap(out.target, out.source);
+    std::swap(out.drawn_target, out.drawn_source);
+    std::swap(out.put_around_target, out.put_around_source);
+    return out;
+  }
   bool plain_in_target(int x, int y) const {
     return drawn_target && (x < target.left || x >= target.right || y < target.top || y >= target.bottom);
   }
@@ -43,6 +52,12 @@ struct Frames {
            (u < source.left - 0.5 || u >= source.right - 0.5 || v < source.top - 0.5 || v >= source.bottom - 0.5);
   }
 };
+
+// Whether somebody drew on the plain frame of the target where the source shows nothing or has a frame too: there
+// nothing is compared. Looked for in the rasters themselves: at 512 pixels a line of a caption is gone. `warp` goes
+// from `target` to `source`; `of` and `of_source` are the sizes that the frames were found at.
+bool drawn_upon_target(const Frames& frames, const Size& of, const Size& of_source, const Raster& target,
+                       const Raster& source, const Affine& warp);
 
 // 1 where both are seen and not both are frame; how many.
 std::int64_t mark_valid(const Affine& warp, const Frames& frames, const Plane& source, Plane& valid);

@@ -67,6 +67,7 @@ struct Shown {
   float left = 0, top = 0, right = 1, bottom = 0.75F;
   float gain = 1, bias = 0, noise = 0;
   int frame = 0;  // white, in pixels
+  int note = -1;  // the level of a line of strokes on the frame, below the picture
   float dot_x = -1, dot_y = -1, dot = 0;
   unsigned seed = 1;
 };
@@ -81,6 +82,10 @@ inline Raster show(const Scene& scene, const Shown& shown) {
       Colours sum;
       if (x < 0 || y < 0 || x >= shown.width || y >= shown.height) {
         sum = {255, 255, 255};
+        // Strokes of two pixels, six apart, ten high.
+        const int below = y - shown.height - shown.frame / 2;
+        if (shown.note >= 0 && below >= -5 && below < 5 && x > shown.width / 3 && x < shown.width / 2 && x % 8 < 2)
+          sum.r = sum.g = sum.b = static_cast<float>(shown.note);
       } else {
         for (int k = 0; k < 4; ++k) {
           const int across = k % 2, down = k / 2;

@@ -267,6 +267,26 @@ TEST(CloseLook, TellsAFrameFromWhatIsNone) {
   EXPECT_FALSE(compare(round, part_of(round, {55, 55, 545, 545})).first_framed);
 }
 
+TEST(CloseLook, ALineOnAFrameIsLostWithIt) {
+  const Scene scene(5);
+  const Shown large{.width = 1600, .height = 1200, .frame = 96};
+  const Raster original = show(scene, {.width = 1600, .height = 1200});
+  for (const int note : {0, 200, 230, 245}) {
+    Shown shown = large;
+    shown.note = note;
+    const Raster noted = show(scene, shown);
+    for (const bool swapped : {false, true}) {
+      const Verdict verdict = swapped ? compare(noted, original) : compare(original, noted);
+      EXPECT_FALSE(verdict.kind == Kind::same &&
+                   (verdict.contained == Contained::both ||
+                    verdict.contained == (swapped ? Contained::first : Contained::second)))
+          << note << ": the framed one may go";
+    }
+    EXPECT_EQ(compare(noted, noted).kind, Kind::same) << "both have it";
+  }
+  EXPECT_EQ(compare(original, show(scene, large)).kind, Kind::same) << "nothing is written on it";
+}
+
 TEST(CloseLook, ASmallMarkIsFoundWhereItIs) {
   for (const unsigned seed : {5U, 6U, 7U}) {
     const Scene scene(seed);

@@ -22,6 +22,10 @@
 
 namespace millrace::parts {
 
+// Changes whenever the same thumbnails may give other codes or boxes, or codes meet others: what was found by them is
+// found anew.
+inline constexpr std::uint32_t kVersion = 1;
+
 // A window of a picture, in shares of its sides.
 struct Area {
   float left = 0, top = 0, right = 1, bottom = 1;
@@ -46,6 +50,29 @@ inline constexpr int kMostSigns = 10, kMostChroma = 4, kMostSides = 4;
 // has them, then what content_boxes() found.
 inline constexpr std::size_t kWindows = 92, kTurned = 7, kBoxes = 5;
 inline constexpr std::size_t kParts = kWindows + kTurned + kBoxes;
+
+enum class PartKind : std::uint8_t { window, turned, box };
+// A part by its kind: how many of that kind stand before it.
+struct Place {
+  PartKind kind;
+  std::size_t index;
+};
+constexpr Place place_of(std::size_t part) {
+  if (part < kWindows) return {PartKind::window, part};
+  if (part < kWindows + kTurned) return {PartKind::turned, part - kWindows};
+  return {PartKind::box, part - kWindows - kTurned};
+}
+constexpr std::size_t part_at(Place place) {
+  switch (place.kind) {
+    case PartKind::window:
+      break;
+    case PartKind::turned:
+      return kWindows + place.index;
+    case PartKind::box:
+      return kWindows + kTurned + place.index;
+  }
+  return place.index;
+}
 
 struct Codes {
   Code whole = kSilent;

@@ -242,6 +242,9 @@ int log_sides(const Area& area, double width, double height) {
 // Nobody cuts a strip of more than two and a half to one from what is not one.
 bool is_sliver(int whole, int part) { return std::abs(part) > 21 && std::abs(part) > std::abs(whole); }
 
+// Upright, the first of all, is the whole itself.
+Orientation orientation_of(std::size_t turned) { return kOrientations[turned + 1]; }
+
 // What each window adds to the proportion of the sides.
 const std::array<int, kWindows>& log_sides_of_windows() {
   static const auto table = [] {
@@ -255,16 +258,29 @@ const std::array<int, kWindows>& log_sides_of_windows() {
 }  // namespace
 
 View view_of(std::size_t part, std::span<const Area> boxes) {
-  if (part < kWindows) return {area_of(kWindowTable[part]), Orientation::upright};
-  if (part < kWindows + kTurned) return {{}, kOrientations[part - kWindows + 1]};
-  const std::size_t box = part - kWindows - kTurned;
-  return {box < boxes.size() ? boxes[box] : Area{}, Orientation::upright};
+  const auto [kind, index] = place_of(part);
+  switch (kind) {
+    case PartKind::window:
+      return {area_of(kWindowTable[index]), Orientation::upright};
+    case PartKind::turned:
+      return {{}, orientation_of(index)};
+    case PartKind::box:
+      break;
+  }
+  return {index < boxes.size() ? boxes[index] : Area{}, Orientation::upright};
 }
 
 int Codes::sides_of(std::size_t part) const {
-  if (part < kWindows) return sides + log_sides_of_windows()[part];
-  if (part < kWindows + kTurned) return swaps_sides(kOrientations[part - kWindows + 1]) ? -sides : sides;
-  return boxes[part - kWindows - kTurned];
+  const auto [kind, index] = place_of(part);
+  switch (kind) {
+    case PartKind::window:
+      return sides + log_sides_of_windows()[index];
+    case PartKind::turned:
+      return swaps_sides(orientation_of(index)) ? -sides : sides;
+    case PartKind::box:
+      break;
+  }
+  return boxes[index];
 }
 
 bool meet(const Codes& one, std::size_t part, const Codes& other) {
@@ -296,11 +312,12 @@ Codes codes_of(std::span<const std::uint8_t, std::size_t{64} * 64 * 3> squeezed,
     if (is_sliver(out.sides, out.sides_of(p))) continue;
     out.parts[p] = code(spectrum_of(rows[window.x], weights()[window.y]), area_of(window));
   }
-  for (std::size_t t = 0; t < kTurned; ++t) out.parts[kWindows + t] = code(turned(whole, kOrientations[t + 1]), {});
+  for (std::size_t t = 0; t < kTurned; ++t)
+    out.parts[part_at({PartKind::turned, t})] = code(turned(whole, orientation_of(t)), {});
   for (std::size_t b = 0; b < std::min(boxes.size(), kBoxes); ++b) {
     const Area& box = boxes[b];
     out.boxes[b] = static_cast<std::int8_t>(log_sides(box, width, height));
-    out.parts[kWindows + kTurned + b] =
+    out.parts[part_at({PartKind::box, b})] =
         code(spectrum_of(across(luma, weights_of({box.left, box.right})), weights_of({box.top, box.bottom})), box);
   }
   return out;

@@ -77,6 +77,17 @@ TEST(Parts, AWindowMeetsWhatIsCutOutThere) {
   }
 }
 
+TEST(Parts, EachPartIsOneOfItsKind) {
+  std::array<std::size_t, 3> count{};
+  for (std::size_t p = 0; p < kParts; ++p) {
+    const Place place = place_of(p);
+    EXPECT_EQ(part_at(place), p);
+    EXPECT_EQ(place.index, count[static_cast<std::size_t>(place.kind)]++);
+    EXPECT_EQ(view_of(p, {}).orientation != Orientation::upright, place.kind == PartKind::turned);
+  }
+  EXPECT_EQ(count, (std::array<std::size_t, 3>{kWindows, kTurned, kBoxes}));
+}
+
 TEST(Parts, WindowsStandInsideAndEachOnce) {
   for (std::size_t p = 0; p < kWindows; ++p) {
     const Area a = view_of(p, {}).area;
@@ -120,11 +131,12 @@ TEST(Parts, EachOrientationMeetsThePictureTurned) {
     const Squeezed upright = scene.window({});
     const Codes whole = scene.codes();
     for (std::size_t t = 0; t < kTurned; ++t) {
-      const Orientation o = view_of(kWindows + t, {}).orientation;
+      const std::size_t part = part_at({PartKind::turned, t});
+      const Orientation o = view_of(part, {}).orientation;
       const auto pixels = oriented(upright.data(), kSide, kSide, 3, o);
       const Codes turned = codes_of(std::span<const std::uint8_t, kSide * kSide * 3>(pixels),
                                     swaps_sides(o) ? 800 : 1200, swaps_sides(o) ? 1200 : 800, {});
-      EXPECT_TRUE(meet(whole, kWindows + t, turned)) << seed << " orientation " << static_cast<int>(o);
+      EXPECT_TRUE(meet(whole, part, turned)) << seed << " orientation " << static_cast<int>(o);
     }
   }
 }

@@ -31,7 +31,8 @@ struct Draft {
   std::optional<std::string> group, action, path, path_base64, mtime_text, hash, with;
   std::optional<std::uint64_t> size;
   std::optional<std::int64_t> mtime;
-  bool reference = false, chosen = false, whole_group = false;
+  std::uint64_t whole_group = 0;
+  bool reference = false, chosen = false;
 };
 
 // Takes the text's parts as they come: nothing is built that a hostile text could make large or deep.
@@ -69,6 +70,10 @@ class Handler : public nlohmann::json_sax<Json> {
     if (at_ == At::entry && key_ == "mtime_ns") {
       if (value > static_cast<std::uint64_t>(INT64_MAX)) return refuse("its mtime_ns is out of range");
       draft_.mtime = static_cast<std::int64_t>(value);
+      return true;
+    }
+    if (at_ == At::entry && key_ == "whole_group" && value > 1) {
+      draft_.whole_group = value;
       return true;
     }
     return value_of_wrong_kind();
@@ -177,7 +182,6 @@ class Handler : public nlohmann::json_sax<Json> {
   bool* flag() {
     if (key_ == "reference") return &draft_.reference;
     if (key_ == "chosen") return &draft_.chosen;
-    if (key_ == "whole_group") return &draft_.whole_group;
     return nullptr;
   }
 
@@ -213,6 +217,9 @@ class Handler : public nlohmann::json_sax<Json> {
       case At::reference:
         break;
     }
+    // A bare "true" would hold for whatever is left of the group by then.
+    if (at_ == At::entry && key_ == "whole_group")
+      return refuse("its whole_group is not the number of its group's members, at least 2");
     const bool known = text_field() != nullptr || (at_ == At::entry && (key_ == "size" || flag() != nullptr));
     return !known || (at_ == At::entry ? refuse(fmt::format("its {} is of the wrong kind", key_))
                                        : refuse_whole("a reference's path is not text"));

@@ -25,8 +25,9 @@ struct Decision {
   ContentHash hash{};
   std::optional<ContentHash> with;  // not_duplicates of this one content; without it, of the whole group
   bool chosen = false;              // remove: a person marked this file itself, and accepted no suggestion
-  bool whole_group = false;         // remove: no member of its group shall stay, a person said so twice
-  bool reference = false;           // the file belongs to a reference folder: it stays whatever is said
+  // remove: how many members its group had when a person said twice that none of them shall stay; 0 where nobody did.
+  std::uint64_t whole_group = 0;
+  bool reference = false;  // the file belongs to a reference folder: it stays whatever is said
 };
 
 // How the references of the search are known: the page never marks one of their members, so its "remove" entries hold

@@ -47,9 +47,11 @@ TEST(Decisions, WhatThePageSaves) {
 TEST(Decisions, NumbersAsTimesReferencesAndUnknownFields) {
   const auto parsed = parse_decisions(
       R"({"note": {"deep": [[1, {"decisions": []}], null]}, "references": ["/r", {"path_base64": "L/8="}], "decisions": [)" +
-      entry(R"(, "reference": true, "colour": {"x": [1]}, "more": null)") + "], \"millrace_decisions\": 1}");
+      entry(R"(, "reference": true, "whole_group": 3, "colour": {"x": [1]}, "more": null)") +
+      "], \"millrace_decisions\": 1}");
   ASSERT_TRUE(parsed) << parsed.error().message();
   EXPECT_TRUE(parsed->entries.at(0).reference);
+  EXPECT_EQ(parsed->entries.at(0).whole_group, 3U);
   EXPECT_EQ(parsed->references, (std::vector<std::string>{"/r", "/\xff"}));
   const auto number =
       parse_decisions(file(R"({"group": "g", "action": "keep", "path": "/a", "size": 5, "mtime_ns": -9, "hash": ")" +
@@ -71,6 +73,11 @@ TEST(Decisions, ErrorsNameTheEntry) {
   EXPECT_THAT(problem(file(entry(R"(, "path_base64": "***")"))), HasSubstr("not Base64"));
   EXPECT_THAT(problem(file(entry(R"(, "group": "")"))), HasSubstr("no group"));
   EXPECT_THAT(problem(file(entry(R"(, "group": [1])"))), HasSubstr("its group is of the wrong kind"));
+  for (const char* value : {"true", "false", "0", "1", "-2", "2.0", "\"2\"", "null", "[2]"}) {
+    EXPECT_THAT(problem(file(entry(std::string(", \"whole_group\": ") + value))),
+                HasSubstr("decision 1: its whole_group is not the number of its group's members"))
+        << value;
+  }
   EXPECT_THAT(problem(file("{}")), HasSubstr("decision 1: it names no action"));
   EXPECT_THAT(problem(file(entry() + ", 7")), HasSubstr("decision 2: it is not an object"));
   EXPECT_THAT(problem(file(entry() + ", []")), HasSubstr("decision 2: it is not an object"));

@@ -65,11 +65,16 @@ class Planner {
     item.reason = std::move(reason);
   }
 
-  // True when an earlier run of this journal did it.
-  bool did_before(const Subject& subject) {
+  // What an earlier run of this journal did, or began where this one finishes nothing; null when there is none.
+  const JournalRecord* earlier(const Subject& subject) const {
     const JournalRecord* record = input_.journal.latest_of(subject.path);
-    if (record == nullptr || record->undone || !subject.missing) return false;
-    if (!record->done && (!record->open() || input_.go)) return false;
+    if (record == nullptr || record->undone || !subject.missing) return nullptr;
+    return record->done || (record->open() && !input_.go) ? record : nullptr;
+  }
+
+  bool did_before(const Subject& subject) {
+    const JournalRecord* record = earlier(subject);
+    if (record == nullptr) return false;
     Item& item = add_item(subject.path, subject);
     item.state = State::before;
     item.to = record->to;
@@ -97,6 +102,9 @@ class Planner {
     const std::vector<const Subject*> survivors = subjects_.survivors_of(subject);
     if (survivors.empty() && subjects_.goes_with_its_groups(subject)) {
       if (input_.action == Action::hardlink) return leave(subject, "nothing of its group stays to be linked to");
+      const std::string changed =
+          subjects_.changed_group_of(subject, [&](const Subject& member) { return earlier(member) != nullptr; });
+      if (!changed.empty()) return leave(subject, changed);
       if (input_.action == Action::move && inside(subject.path, input_.destination))
         return leave(subject, "it is in the folder that it would be moved to");
       return plan(subject, survivors);

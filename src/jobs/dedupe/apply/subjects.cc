@@ -78,10 +78,15 @@ Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& r
     all_.push_back(std::move(subject));
   }
   std::set<std::string> partly;  // something of them stays
-  for (const Subject& subject : all_) {
-    for (const Decision* d : subject.decisions) {
-      const bool whole = d->kind == DecisionKind::remove && d->chosen && d->whole_group && subject.goes;
-      (whole ? whole_groups_ : partly).insert(d->group);
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    for (const Decision* d : all_[i].decisions) {
+      if (d->kind != DecisionKind::remove || !d->chosen || d->whole_group == 0 || !all_[i].goes) {
+        partly.insert(d->group);
+        continue;
+      }
+      WholeGroup& group = whole_groups_[d->group];
+      group.said.insert(d->whole_group);
+      if (group.members.empty() || group.members.back() != i) group.members.push_back(i);
     }
   }
   for (const std::string& group : partly) whole_groups_.erase(group);
@@ -145,6 +150,28 @@ bool Subjects::goes_with_its_groups(const Subject& gone) const {
   return gone.goes && std::all_of(gone.decisions.begin(), gone.decisions.end(), [&](const Decision* d) {
            return d->kind != DecisionKind::remove || whole_groups_.count(d->group) > 0;
          });
+}
+
+std::string Subjects::changed_group_of(const Subject& gone,
+                                       const std::function<bool(const Subject&)>& went_before) const {
+  for (const Decision* d : gone.decisions) {
+    if (d->kind != DecisionKind::remove) continue;
+    const WholeGroup& group = whole_groups_.at(d->group);
+    if (group.said.size() != 1 || *group.said.begin() != group.members.size()) {
+      return fmt::format(
+          "all {} members of group {} were to go, and the decisions name {}: save them again from the page",
+          d->whole_group, printable(d->group), group.members.size());
+    }
+    for (const std::size_t i : group.members) {
+      const Subject& member = all_[i];
+      if (&member == &gone || member.good() || went_before(member)) continue;
+      return fmt::format(
+          "all of group {} was to go, and not without {}: it {}: search again and "
+          "decide about those that are left",
+          printable(d->group), printable(member.path), member.trouble);
+    }
+  }
+  return "";
 }
 
 const Subject* Subjects::find(const std::string& path) const {

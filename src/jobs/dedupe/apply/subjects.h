@@ -3,6 +3,7 @@
 // Never: decides what is done.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -41,9 +42,12 @@ class Subjects {
 
   const std::vector<Subject>& all() const { return all_; }  // by path
   const Subject* find(const std::string& path) const;
-  // Whether a person said twice of every group in which it is removed that nothing of it shall stay: all its members
+  // Whether a person said twice of every group in which it is removed that nothing of it shall stay: all that are named
   // are removed, each chosen, none in a reference folder.
   bool goes_with_its_groups(const Subject& gone) const;
+  // Why such a group is not the one that was asked about: other members than it had then are named, or one of them is
+  // not as it was, and did not go before. Empty when it is. What was said of all of them holds for no lesser number.
+  std::string changed_group_of(const Subject& gone, const std::function<bool(const Subject&)>& went_before) const;
 
   // Why `gone` may go: for every group in which it is removed a member that stays, on the disk with its recorded bytes
   // and not another name of `gone`. A file of the same bytes that stays, whatever group names it, stands in for a
@@ -59,6 +63,11 @@ class Subjects {
   const Subject* other_name_of(const Subject& gone) const;
 
  private:
+  struct WholeGroup {
+    std::set<std::uint64_t> said;      // how many members it had, as its entries have it
+    std::vector<std::size_t> members;  // those that are named
+  };
+
   // A person told the two apart, in whichever group.
   bool told_apart(const Subject& a, const Subject& b) const;
 
@@ -69,7 +78,7 @@ class Subjects {
   std::vector<Subject> all_;
   std::map<std::string, std::vector<std::size_t>> groups_;                // of each, those that stay
   std::map<ContentHash, std::vector<std::size_t>> by_content_;            // likewise
-  std::set<std::string> whole_groups_;                                    // of which nothing stays
+  std::map<std::string, WholeGroup> whole_groups_;                        // of which nothing shall stay
   std::map<std::string, std::vector<std::size_t>> not_duplicate_groups_;  // groups that are no duplicates as a whole
   std::set<std::pair<ContentHash, ContentHash>> not_duplicate_pairs_;     // the lower first
 };

@@ -37,6 +37,8 @@ CREATE TABLE IF NOT EXISTS joined (rule INTEGER NOT NULL, part INTEGER NOT NULL,
   PRIMARY KEY (rule, part));
 CREATE TABLE IF NOT EXISTS joined_codes (rule INTEGER NOT NULL, part INTEGER NOT NULL, codes BLOB NOT NULL,
   PRIMARY KEY (rule, part));
+CREATE TABLE IF NOT EXISTS joined_sums (rule INTEGER NOT NULL, part INTEGER NOT NULL, looks INTEGER NOT NULL,
+  codes INTEGER NOT NULL, links INTEGER NOT NULL, links_sum INTEGER NOT NULL, PRIMARY KEY (rule, part));
 CREATE TABLE IF NOT EXISTS links (rule INTEGER NOT NULL, a INTEGER NOT NULL, b INTEGER NOT NULL,
   kind INTEGER NOT NULL, score REAL NOT NULL, PRIMARY KEY (rule, a, b)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS origins (content BLOB PRIMARY KEY, version INTEGER NOT NULL, told BLOB NOT NULL)
@@ -126,7 +128,7 @@ void use_key(Catalog::State& s, const CatalogKey& key) {
   if (!same_pictures) s.run("DELETE FROM pictures; DELETE FROM thumbnails; DELETE FROM previews");
   s.run(
       "DELETE FROM scores; DELETE FROM packed_scores; DELETE FROM joined; DELETE FROM joined_codes; "
-      "DELETE FROM links");
+      "DELETE FROM joined_sums; DELETE FROM links");
   s.set_meta("key", key.pictures);
   s.set_meta("verdicts", key.verdicts);
 }
@@ -304,46 +306,6 @@ void Catalog::flush() {
   s.origins.clear();
   s.not_duplicates.clear();
   s.duplicates_after_all.clear();
-}
-
-bool Catalog::put_joined(std::uint64_t rule, std::size_t at, std::span<const std::uint8_t> part,
-                         std::span<const CatalogLink> links, std::span<const std::uint8_t> codes) {
-  State& s = *state_;
-  s.begin_writing();
-  bool first = false;
-  {
-    Statement next;
-    s.prepare(next, "SELECT count(*) FROM joined WHERE rule = ?");
-    next.word(1, rule);
-    first = s.step(next) && static_cast<std::uint64_t>(next.integer(0)) == at;
-  }
-  if (first) {
-    Statement joined, link;
-    s.prepare(joined, "INSERT INTO joined VALUES (?,?,?)");
-    joined.word(1, rule);
-    joined.integer(2, static_cast<std::int64_t>(at));
-    joined.blob(3, part.data(), part.size());
-    s.write(joined);
-    if (!codes.empty()) {
-      Statement beside;
-      s.prepare(beside, "INSERT OR REPLACE INTO joined_codes VALUES (?,?,?)");
-      beside.word(1, rule);
-      beside.integer(2, static_cast<std::int64_t>(at));
-      beside.blob(3, codes.data(), codes.size());
-      s.write(beside);
-    }
-    s.prepare(link, "INSERT OR REPLACE INTO links VALUES (?,?,?,?,?)");
-    for (const CatalogLink& v : links) {
-      link.word(1, rule);
-      link.word(2, v.a);
-      link.word(3, v.b);
-      link.integer(4, v.kind);
-      sqlite3_bind_double(link.handle, 5, static_cast<double>(v.score));
-      s.write(link);
-    }
-  }
-  s.run("COMMIT");
-  return first;
 }
 
 }  // namespace millrace::dedupe

@@ -159,6 +159,8 @@ class Catalog {
   // Written at once.
   void put_previews(std::span<const CatalogPreview> previews);
 
+  // All that put_joined() was given under this rule. Where a row of it was lost or edited since, what is joined under
+  // the rule is forgotten, and nothing comes back: who believes in the rest would miss pairs without a word.
   CatalogJoin joined(std::uint64_t rule);
   // Part number `at` of what is joined under a rule, with the links between its appearances and all before, written
   // whole and at once. False, and nothing written, when another run put a part there first: what is in that one was not
@@ -166,7 +168,7 @@ class Catalog {
   // gigabyte.
   bool put_joined(std::uint64_t rule, std::size_t at, std::span<const std::uint8_t> part,
                   std::span<const CatalogLink> links, std::span<const std::uint8_t> codes = {});
-  // Nothing where there are none of just this size.
+  // Nothing where there are none of just this size, or not those that were put there.
   std::vector<std::uint8_t> joined_codes(std::uint64_t rule, std::size_t at, std::size_t size);
 
   struct State;

@@ -46,11 +46,6 @@ bool read_file(const Statement& row, CatalogFile& file) {
   return file.failed ? row.error_code(3, file.code) && !file.reason.empty() : row.content(5, file.content);
 }
 
-bool read_score(const Statement& row, int i, float& score) {
-  score = static_cast<float>(sqlite3_column_double(row.handle, i));
-  return is_score(score);
-}
-
 }  // namespace
 
 void Catalog::each_file(std::string_view from, std::string_view to,
@@ -175,7 +170,7 @@ std::vector<CatalogScore> Catalog::scores() {
     score.a = row.word(0);
     score.b = row.word(1);
     if (!row.number(2, 0, 255, score.orientation) || !row.number(3, 0, 255, score.kind)) continue;
-    if (score.a < score.b && read_score(row, 4, score.score)) out.push_back(score);
+    if (score.a < score.b && row.score(4, score.score)) out.push_back(score);
   }
   Statement packed;
   s.prepare(packed, "SELECT scores FROM packed_scores");
@@ -226,45 +221,6 @@ std::vector<std::pair<ContentHash, ContentHash>> Catalog::not_duplicates() {
     ContentHash a, b;
     if (row.content(0, a) && row.content(1, b)) out.emplace_back(a, b);
   }
-  return out;
-}
-
-std::vector<std::uint8_t> Catalog::joined_codes(std::uint64_t rule, std::size_t at, std::size_t size) {
-  State& s = *state_;
-  Statement codes;
-  s.prepare(codes, "SELECT codes FROM joined_codes WHERE rule = ? AND part = ? AND length(codes) = ?");
-  codes.word(1, rule);
-  codes.integer(2, static_cast<std::int64_t>(at));
-  codes.integer(3, static_cast<std::int64_t>(size));
-  return s.step(codes) ? codes.bytes(0) : std::vector<std::uint8_t>();
-}
-
-CatalogJoin Catalog::joined(std::uint64_t rule) {
-  State& s = *state_;
-  CatalogJoin out;
-  s.run("BEGIN");  // parts and links of one moment
-  {
-    Statement parts, links;
-    s.prepare(parts, "SELECT part, looks FROM joined WHERE rule = ? ORDER BY part");
-    parts.word(1, rule);
-    while (s.step(parts)) {
-      // A part that is missing leaves an empty one: whoever reads them sees that something is wrong.
-      const auto number = static_cast<std::uint64_t>(parts.integer(0));
-      if (number != out.parts.size()) out.parts.emplace_back();
-      out.parts.push_back(parts.bytes(1));
-    }
-    s.prepare(links, "SELECT a, b, kind, score FROM links WHERE rule = ?");
-    links.word(1, rule);
-    while (s.step(links)) {
-      CatalogLink link;
-      link.a = links.word(0);
-      link.b = links.word(1);
-      if (link.a < link.b && links.number(2, 0, 255, link.kind) && read_score(links, 3, link.score)) {
-        out.links.push_back(link);
-      }
-    }
-  }
-  s.run("COMMIT");
   return out;
 }
 

@@ -53,6 +53,10 @@ struct Statement {
     return true;
   }
   bool error_code(int i, ErrorCode& out) const { return number(i, 0, static_cast<int>(ErrorCode::internal), out); }
+  bool score(int i, float& out) const {
+    out = static_cast<float>(sqlite3_column_double(handle, i));
+    return is_score(out);
+  }
   // Valid until the next step.
   std::string_view text(int i) const {
     const auto* data = static_cast<const char*>(sqlite3_column_blob(handle, i));

@@ -86,6 +86,54 @@ TEST_F(CatalogTrust, TriggersViewsAndVirtualTablesAreRefused) {
   }
 }
 
+// Links that are lost are duplicates that nobody shows.
+TEST_F(CatalogTrust, WhatIsJoinedIsForgottenWhereARowWasLostOrEdited) {
+  const std::vector<std::uint8_t> first = {1, 2, 3}, second = {4, 5}, codes = {6, 7, 8, 9};
+  const std::vector<CatalogLink> links = {{1, 2, 0, 0.9F}, {1, 0x9000000000000001, 1, 0.5F}}, more = {{2, 3, 0, 1}};
+  const auto put_all = [&](Catalog& catalog) {
+    for (const std::uint64_t rule : {7U, 8U}) {
+      ASSERT_TRUE(catalog.put_joined(rule, 0, first, links, codes));
+      ASSERT_TRUE(catalog.put_joined(rule, 1, second, more));
+    }
+  };
+  {
+    Catalog catalog(path(), kCatalogKey);
+    put_all(catalog);
+    EXPECT_EQ(catalog.joined(7).links.size(), 3U);
+    EXPECT_EQ(catalog.joined_codes(7, 0, codes.size()), codes);
+  }
+  for (const char* sql :
+       {"DELETE FROM links WHERE rule = 7 AND a = 2", "DELETE FROM links WHERE rule = 7",
+        "UPDATE links SET score = 0.25 WHERE rule = 7 AND a = 2", "UPDATE links SET kind = 2 WHERE rule = 7 AND a = 2",
+        "UPDATE links SET b = 4 WHERE rule = 7 AND a = 2", "UPDATE links SET score = 7 WHERE rule = 7 AND a = 2",
+        "INSERT INTO links VALUES (7, 5, 6, 0, 1)", "DELETE FROM joined WHERE rule = 7 AND part = 0",
+        "DELETE FROM joined WHERE rule = 7 AND part = 1", "DELETE FROM joined WHERE rule = 7",
+        "UPDATE joined SET looks = x'0405FF' WHERE rule = 7 AND part = 1",
+        "UPDATE joined SET looks = x'' WHERE rule = 7 AND part = 1", "INSERT INTO joined VALUES (7, 2, x'0A')",
+        "DELETE FROM joined_sums WHERE rule = 7 AND part = 1", "DELETE FROM joined_sums WHERE rule = 7",
+        "UPDATE joined_sums SET links = 0 WHERE rule = 7"}) {
+    std::filesystem::remove_all(folder_.at("deep"));
+    Catalog catalog(path(), kCatalogKey);
+    put_all(catalog);
+    edit(sql);
+    const CatalogJoin join = catalog.joined(7);
+    EXPECT_TRUE(join.parts.empty() && join.links.empty()) << sql;
+    EXPECT_TRUE(catalog.joined_codes(7, 0, codes.size()).empty()) << sql;
+    EXPECT_EQ(catalog.joined(8).links.size(), 3U) << sql;
+    // It is done again from the first part on.
+    EXPECT_TRUE(catalog.put_joined(7, 0, first, links, codes)) << sql;
+    EXPECT_EQ(catalog.joined(7).links.size(), 2U) << sql;
+  }
+  Catalog catalog(path(), kCatalogKey);
+  for (const char* sql :
+       {"UPDATE joined_codes SET codes = x'06070800' WHERE rule = 8",
+        "UPDATE joined_codes SET codes = x'0607' WHERE rule = 8", "DELETE FROM joined_codes WHERE rule = 8"}) {
+    edit(sql);
+    EXPECT_TRUE(catalog.joined_codes(8, 0, codes.size()).empty()) << sql;
+    EXPECT_EQ(catalog.joined(8).parts.size(), 2U) << "codes are made again from the thumbnails";
+  }
+}
+
 // What reads a hostile file without end stops when the job is told to stop; what is written then is not lost.
 TEST_F(CatalogTrust, CancelEndsWhatReadsAndNoWrite) {
   std::atomic<bool> stop{false};

@@ -33,7 +33,7 @@ Leader leader_of(const SameSet& set, const Looks& looks) {
   out.picture = set.pictures[0];
   out.why_not = [leader = out.picture, &looks](std::uint32_t picture) {
     const CloseLook* const look = looks.find(leader, picture);
-    if (look != nullptr && (picture < leader ? look->first_framed : look->second_framed)) return "a framed copy of";
+    if (look != nullptr && look->framed(picture < leader)) return "a framed copy of";
     if (look != nullptr && look->enlarged) return "an enlargement of";
     if (look != nullptr && look->contained != closelook::Contained::both) return "a part of";
     return "a version of";
@@ -134,7 +134,7 @@ void ShownGroups::add_beside(const std::vector<Beside>& all) {
       const std::uint32_t picture = library_.files[group.members[m].file].picture;
       const CloseLook* const look = picture == key.first ? nullptr : looks_.find(key.first, picture);
       if (look == nullptr || look->kind != closelook::Kind::altered) continue;
-      group.members[m].place = picture < key.first ? look->first_place : look->second_place;
+      group.members[m].place = look->place(picture < key.first);
     }
   }
 }

@@ -14,9 +14,9 @@
 namespace millrace::dedupe {
 namespace {
 
-// Under which the catalogue keeps what was joined: changes whenever kernels/parts gives other codes, or meets others.
+// Under which the catalogue keeps what was joined.
 std::uint64_t rule_of(WantedParts wanted) {
-  const std::string text = fmt::format("parts 1 {} {}", wanted.cuts, wanted.turned);
+  const std::string text = fmt::format("parts {} {} {}", parts::kVersion, wanted.cuts, wanted.turned);
   return short_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 

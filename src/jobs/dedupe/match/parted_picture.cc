@@ -17,7 +17,7 @@ parts::Codes wanted_codes(std::span<const std::uint8_t, similarity::kThumbnailBy
                           const Thumbnail& thumbnail, std::span<const parts::Area> boxes, WantedParts wanted) {
   parts::Codes out = parts::codes_of(squeezed, thumbnail.width, thumbnail.height, boxes);
   for (std::size_t p = 0; p < parts::kParts; ++p) {
-    const bool turned = p >= parts::kWindows && p < parts::kWindows + parts::kTurned;
+    const bool turned = parts::place_of(p).kind == parts::PartKind::turned;
     if (!(turned ? wanted.turned : wanted.cuts)) out.parts[p] = parts::kSilent;
   }
   return out;
@@ -119,6 +119,11 @@ PartMeeting compare_part(const PartedPicture& first, const PartedPicture& second
 
 }  // namespace
 
+void find_codes(PartedPicture& picture, WantedParts wanted) {
+  if (!wanted.any()) return;
+  picture.codes = wanted_codes(picture.squeezed, picture.thumbnail, picture.boxes, wanted);
+}
+
 std::optional<PartedPicture> parted_picture(std::span<const std::uint8_t> jpeg, WantedParts wanted) {
   auto thumbnail = decode_thumbnail(jpeg);
   if (!thumbnail) return std::nullopt;
@@ -127,7 +132,7 @@ std::optional<PartedPicture> parted_picture(std::span<const std::uint8_t> jpeg, 
   const auto small = squeezed(out->thumbnail, similarity::kSide);
   std::copy(small.begin(), small.end(), out->squeezed.begin());
   out->boxes = boxes_of(out->thumbnail);
-  out->codes = wanted_codes(out->squeezed, out->thumbnail, out->boxes, wanted);
+  find_codes(*out, wanted);
   out->whole = similarity::features_of(out->squeezed);
   return out;
 }
@@ -212,7 +217,7 @@ bool goes_on(const LinesFrom& lines, float share, bool in_the_middle) {
 // Whether what lies around a picture, whose corners a map takes into another, is nothing that a photograph goes on
 // with: a screen, a blurred picture, a frame. A photograph has to go on at every side that is not that one's own; of a
 // thin strip it cannot be told, but where a content box ends.
-bool is_enclosed(const Map& m, const Thumbnail& in) {
+bool is_enclosed(const Map& m, const PartedPicture& in) {
   constexpr float kThin = 0.03F, kOwn = 0.01F;
   const auto at = [&](float x, float y) {
     return std::pair(m[0] + m[1] * x + m[2] * y + 0.5F, m[3] + m[4] * x + m[5] * y + 0.5F);
@@ -220,7 +225,6 @@ bool is_enclosed(const Map& m, const Thumbnail& in) {
   const auto [left, top] = at(-0.5F, -0.5F);
   const auto [right, bottom] = at(0.5F, 0.5F);
   if (!(right - left > 0.1F) || !(bottom - top > 0.1F)) return false;  // turned, or beside it
-  const std::vector<parts::Area> boxes = boxes_of(in);
   struct Side {
     float distance;  // from the other one's
     bool rows, from_last;
@@ -235,12 +239,13 @@ bool is_enclosed(const Map& m, const Thumbnail& in) {
   int ends = 0;
   for (const Side& side : sides) {
     if (side.distance > kThin) {
-      const LinesFrom lines(in, side.rows, side.from_last, side.rows ? left : top, side.rows ? right : bottom);
+      const LinesFrom lines(in.thumbnail, side.rows, side.from_last, side.rows ? left : top,
+                            side.rows ? right : bottom);
       if (!goes_on(lines, side.distance, in_the_middle)) return true;
       continue;
     }
     if (side.distance <= kOwn) continue;
-    ends += std::any_of(boxes.begin(), boxes.end(), [&](const parts::Area& box) {
+    ends += std::any_of(in.boxes.begin(), in.boxes.end(), [&](const parts::Area& box) {
       const float end = side.from_last ? 1 - box.*side.of_box : box.*side.of_box;
       return std::fabs(end - side.distance) <= kOwn && end > kOwn;
     });
@@ -250,7 +255,7 @@ bool is_enclosed(const Map& m, const Thumbnail& in) {
 
 }  // namespace
 
-Enclosed enclosed(const Thumbnail& first, const Thumbnail& second, const std::array<float, 6>& meeting) {
+Enclosed enclosed(const PartedPicture& first, const PartedPicture& second, const std::array<float, 6>& meeting) {
   return {is_enclosed(meeting, second), is_enclosed(inverse_of(meeting), first)};
 }
 

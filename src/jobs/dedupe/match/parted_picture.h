@@ -17,6 +17,8 @@ namespace millrace::dedupe {
 struct WantedParts {
   bool cuts = true;    // windows, and what frames and screens enclose
   bool turned = true;  // and mirrored
+  bool any() const { return cuts || turned; }
+  bool operator==(const WantedParts&) const = default;
 };
 
 // A thumbnail with what is told of its parts.
@@ -27,8 +29,9 @@ struct PartedPicture {
   std::vector<parts::Area> boxes;
   parts::Codes codes;
 };
-// Nothing where the thumbnail does not decode.
+// Nothing where the thumbnail does not decode. Without codes where no parts are wanted: find_codes() makes up for it.
 std::optional<PartedPicture> parted_picture(std::span<const std::uint8_t> jpeg, WantedParts wanted);
+void find_codes(PartedPicture& picture, WantedParts wanted);
 // Its codes alone, at a third of the time; such as meet nobody where it does not decode.
 parts::Codes part_codes(std::span<const std::uint8_t> jpeg, WantedParts wanted);
 
@@ -44,7 +47,7 @@ struct PartMeeting {
 struct Enclosed {
   bool first = false, second = false;  // the one that lies in the other
 };
-Enclosed enclosed(const Thumbnail& first, const Thumbnail& second, const std::array<float, 6>& meeting);
+Enclosed enclosed(const PartedPicture& first, const PartedPicture& second, const std::array<float, 6>& meeting);
 
 // Of all parts whose codes meet, the one that tells most. `different` where none do.
 PartMeeting compare_parts(const PartedPicture& first, const PartedPicture& second);

@@ -203,8 +203,8 @@ HttpResponse Review::keep_marks(const HttpRequest& request) {
   return {200, "application/json", "{}"};
 }
 
-// [[group, member, "remove" | "keep" | "not_duplicates", {"chosen", "whole", "with"}?], ...]: numbers that this review
-// gave. What is known of the files is the result's own.
+// [[group, member, "remove" | "keep" | "not_duplicates", {"chosen": true, "whole": N, "with": M}?], ...]: numbers that
+// this review gave, and N as in a decisions file. What is known of the files is the result's own.
 std::string Review::decisions_from(const std::string& body) const {
   const auto wrong = [](const char* what) {
     return Failure(ErrorCode::usage, what, "the decisions", "load the page again");
@@ -234,7 +234,7 @@ std::string Review::decisions_from(const std::string& body) const {
     entry["hash"] = member.hash;
     if (member.reference) entry["reference"] = true;
     if (flag("chosen")) entry["chosen"] = true;
-    if (flag("whole")) entry["whole_group"] = true;
+    if (more.contains("whole")) entry["whole_group"] = more["whole"];
     if (more.contains("with")) {
       if (!more["with"].is_number_unsigned() || more["with"].get<std::uint64_t>() >= group.members.size())
         throw wrong("they name what is not in this review");

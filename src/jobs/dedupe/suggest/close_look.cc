@@ -5,13 +5,15 @@
 namespace millrace::dedupe {
 namespace {
 
-// Changes whenever the same pictures may be judged differently.
-constexpr std::uint32_t kVersion = 14;
+// Changes whenever the same pictures may be judged differently; where they meet is told by their parts.
+constexpr std::uint32_t kJudgement = 15;
+constexpr std::uint32_t kVersion = 100 * kJudgement + parts::kVersion;
+static_assert(parts::kVersion < 100);
 
 // What the catalogue keeps of a look.
 struct Kept {
   std::uint8_t seen, same_pixels, kind, contained, enlarged, first_framed, second_framed;
-  std::uint8_t none;
+  std::uint8_t looked_for;  // 0: nothing; else 1, and 2 for cuts, 4 for what is turned
   float scale;
   std::array<float, 4> first_place, second_place;
 };
@@ -23,6 +25,9 @@ std::optional<CloseLook> close_look_from(const CatalogCloseLook& kept) {
   if (kept.version != kVersion || kept.verdict.size() != sizeof(Kept)) return std::nullopt;
   Kept k;
   std::memcpy(&k, kept.verdict.data(), sizeof k);
+  if ((k.looked_for & 1) == 0 ? k.looked_for != 0 : k.looked_for > 7) return std::nullopt;
+  std::optional<WantedParts> looked_for;
+  if (k.looked_for != 0) looked_for = {(k.looked_for & 2) != 0, (k.looked_for & 4) != 0};
   if (k.kind > static_cast<std::uint8_t>(closelook::Kind::different) ||
       k.contained > static_cast<std::uint8_t>(closelook::Contained::neither))
     return std::nullopt;
@@ -35,10 +40,12 @@ std::optional<CloseLook> close_look_from(const CatalogCloseLook& kept) {
                    k.first_framed != 0,
                    k.second_framed != 0,
                    k.first_place,
-                   k.second_place};
+                   k.second_place,
+                   looked_for};
 }
 
 CatalogCloseLook kept_of(const ContentHash& first, const ContentHash& second, const CloseLook& look) {
+  const int looked_for = look.looked_for ? 1 + 2 * look.looked_for->cuts + 4 * look.looked_for->turned : 0;
   const Kept k{look.seen,
                look.same_pixels,
                static_cast<std::uint8_t>(look.kind),
@@ -46,7 +53,7 @@ CatalogCloseLook kept_of(const ContentHash& first, const ContentHash& second, co
                look.enlarged,
                look.first_framed,
                look.second_framed,
-               0,
+               static_cast<std::uint8_t>(looked_for),
                look.scale,
                look.first_place,
                look.second_place};

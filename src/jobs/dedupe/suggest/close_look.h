@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "src/jobs/dedupe/catalog/catalog.h"
+#include "src/jobs/dedupe/match/parted_picture.h"
 #include "src/kernels/closelook/closelook.h"
 
 namespace millrace::dedupe {
@@ -23,6 +24,12 @@ struct CloseLook {
   bool first_framed = false, second_framed = false;  // a plain frame around what both show, of which only it has one
   // Where they differ most, in shares of each one's sides: left, top, right, bottom.
   std::array<float, 4> first_place{}, second_place{};
+  // Which of their parts were looked for, where the wholes are not alike: where they meet hangs on it.
+  std::optional<WantedParts> looked_for{};
+
+  // Of the one of the two that has it.
+  bool framed(bool first) const { return first ? first_framed : second_framed; }
+  const std::array<float, 4>& place(bool first) const { return first ? first_place : second_place; }
 };
 
 // Nothing of one that another version of the look said.

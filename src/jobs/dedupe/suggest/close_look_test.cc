@@ -36,6 +36,13 @@ TEST(CloseLook, TheCatalogueGivesBackWhatWasSaid) {
   EXPECT_TRUE(back->enlarged);
   EXPECT_EQ(back->first_place, look.first_place);
   EXPECT_EQ(back->second_place, look.second_place);
+  EXPECT_FALSE(back->looked_for);
+  for (const bool cuts : {false, true}) {
+    for (const bool turned : {false, true}) {
+      look.looked_for = {cuts, turned};
+      EXPECT_EQ(close_look_from(kept_of({1}, {2}, look))->looked_for, look.looked_for);
+    }
+  }
 }
 
 TEST(CloseLook, WhatTheCatalogueCannotMeanIsNotBelieved) {

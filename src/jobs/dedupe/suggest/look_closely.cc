@@ -7,7 +7,6 @@
 #include "src/io/image/fingerprint.h"
 #include "src/io/image/pixels_hash.h"
 #include "src/jobs/dedupe/match/parted_picture.h"
-#include "src/jobs/dedupe/match/thumbnail_pixels.h"
 #include "src/memory/pool.h"
 
 namespace millrace::dedupe {
@@ -138,6 +137,7 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
 }
 
 void CloseLooks::look(std::span<const PicturePair> pairs) {
+  const WantedParts wanted{options_.parts, options_.orientations};
   constexpr std::size_t kOthers = 16;  // of a task: enough to save decoding, few enough to share work evenly
   std::vector<Task> tasks;
   std::size_t fresh = 0;
@@ -147,7 +147,8 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
     const auto& a = library_.pictures[key.first].data;
     const auto& b = library_.pictures[key.second].data;
     if (const auto kept = catalog_.close_look(a.content, b.content)) {
-      if (const auto look = close_look_from(*kept)) {
+      const auto look = close_look_from(*kept);
+      if (look && (!look->looked_for || *look->looked_for == wanted)) {
         known_.emplace(key, *look);
         continue;
       }
@@ -156,24 +157,21 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
     Task::Other next{other, Orientation::upright, {0, 1, 0, 0, 0, 1}, {}, {}};
     // Where they meet, by their thumbnails.
     const auto jpeg_a = catalog_.thumbnail(a.appearance), jpeg_b = catalog_.thumbnail(b.appearance);
-    const auto pixels_a = jpeg_a ? thumbnail_pixels(*jpeg_a) : std::nullopt;
-    const auto pixels_b = jpeg_b ? thumbnail_pixels(*jpeg_b) : std::nullopt;
-    if (pixels_a && pixels_b) {
-      const auto first = std::make_unique<similarity::Features>(similarity::features_of(*pixels_a)),
-                 second = std::make_unique<similarity::Features>(similarity::features_of(*pixels_b));
-      next.meeting = similarity::meeting_of(*first, *second);
+    const auto thumbnail = [](const auto& jpeg) { return jpeg ? parted_picture(*jpeg, {false, false}) : std::nullopt; };
+    auto first = thumbnail(jpeg_a), second = thumbnail(jpeg_b);
+    if (first && second) {
+      next.meeting = similarity::meeting_of(first->whole, second->whole);
       // Where the wholes are not alike, a part may be.
-      if (const WantedParts wanted{options_.parts, options_.orientations};
-          (wanted.cuts || wanted.turned) && !similarity::same(*first, *second)) {
-        const auto one = parted_picture(*jpeg_a, wanted), other = parted_picture(*jpeg_b, wanted);
-        const PartMeeting met = one && other ? compare_parts(*one, *other) : PartMeeting();
+      if (!similarity::same(first->whole, second->whole)) {
+        next.look.looked_for = wanted;
+        for (PartedPicture* picture : {&*first, &*second}) find_codes(*picture, wanted);
+        const PartMeeting met = compare_parts(*first, *second);
         if (met.judgement.kind == similarity::Kind::same) {
           next.orientation = met.orientation;
           next.meeting = met.meeting;
         }
       }
-      if (next.orientation == Orientation::upright)
-        next.enclosed = enclosed(*decode_thumbnail(*jpeg_a), *decode_thumbnail(*jpeg_b), next.meeting);
+      if (next.orientation == Orientation::upright) next.enclosed = enclosed(*first, *second, next.meeting);
     }
     if (tasks.empty() || tasks.back().leader != leader || tasks.back().others.size() == kOthers)
       tasks.push_back({leader, {}});

@@ -5,14 +5,6 @@
 #include "src/jobs/dedupe/scan/assets.h"
 
 namespace millrace::dedupe {
-namespace {
-
-bool has_frame(const CloseLook& look, std::uint32_t picture, std::uint32_t other) {
-  return picture < other ? look.first_framed : look.second_framed;
-}
-
-}  // namespace
-
 bool Standings::is_reference(std::uint32_t picture) const {
   const auto& files = library_.pictures[picture].files;
   return std::any_of(files.begin(), files.end(), [&](std::uint32_t f) { return library_.files[f].reference; });
@@ -49,22 +41,38 @@ bool Standings::stays_as_one_shot(std::uint32_t leader, std::uint32_t picture) c
   return belong_together(leader, picture) && are_one_shot(leader, picture);
 }
 
+bool Standings::are_as_good(std::uint32_t leader, std::uint32_t picture) const {
+  return of(leader, picture) == Standing::same && !are_one_shot(leader, picture) &&
+         standing_of(*looks_.find(leader, picture), picture < leader) == Standing::same;
+}
+
 Lead Standings::better_lead(std::uint32_t leader, std::uint32_t picture) const {
-  const Standing found = of(leader, picture);
-  if ((found != Standing::contains && found != Standing::same) || are_one_shot(leader, picture)) return Lead::by_rule;
-  if (found == Standing::contains) return Lead::whole;
-  const CloseLook& look = *looks_.find(leader, picture);
-  const bool framed = has_frame(look, leader, picture);
+  if (of(leader, picture) == Standing::contains && !are_one_shot(leader, picture)) return Lead::whole;
   // What goes for its frame or its pixels has no more detail.
-  const bool as_good = standing_of(look, picture < leader) == Standing::same;
-  if (!as_good || !(look.enlarged || framed) || !by_pixels_(leader, picture)) return Lead::by_rule;
+  if (!are_as_good(leader, picture)) return Lead::by_rule;
+  const CloseLook& look = *looks_.find(leader, picture);
+  const bool framed = look.framed(leader < picture);
+  if (!(look.enlarged || framed) || !by_pixels_(leader, picture)) return Lead::by_rule;
   return framed ? Lead::unframed : Lead::detail;
 }
 
-bool Standings::is_as_good(std::uint32_t leader, std::uint32_t picture) const {
-  if (of(leader, picture) != Standing::same || are_one_shot(leader, picture)) return false;
-  const CloseLook& look = *looks_.find(leader, picture);
-  return standing_of(look, picture < leader) == Standing::same && !look.enlarged && !has_frame(look, picture, leader);
+std::optional<Promotion> Standings::promotion(std::uint32_t leader, Lead lead,
+                                              std::span<const std::uint32_t> left) const {
+  if (is_reference(leader)) return std::nullopt;
+  bool preferred = true;  // by the rule, to the leader
+  for (const std::uint32_t p : left) {
+    if (p == leader) {
+      preferred = false;
+      continue;
+    }
+    Lead why = better_lead(leader, p);
+    if (why == Lead::by_rule && preferred && are_as_good(leader, p)) {
+      const CloseLook& look = *looks_.find(leader, p);
+      if (!look.enlarged && !look.framed(p < leader)) why = lead;
+    }
+    if (why != Lead::by_rule) return Promotion{p, why};
+  }
+  return std::nullopt;
 }
 
 GroupKind Standings::kind(std::uint32_t leader, std::uint32_t picture) const {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <span>
 
 #include "src/jobs/dedupe/group_kind.h"
 #include "src/jobs/dedupe/suggest/look_closely.h"
@@ -18,6 +20,12 @@ enum class Lead : std::uint8_t { by_rule, whole, detail, unframed };
 // Whether of two pictures the rule prefers the first for its pixels alone.
 using ByPixels = std::function<bool(std::uint32_t, std::uint32_t)>;
 
+// Who leads in the place of another.
+struct Promotion {
+  std::uint32_t picture;
+  Lead why;
+};
+
 // Pictures by their indexes in the library. All that is given outlives it.
 class Standings {
  public:
@@ -30,17 +38,21 @@ class Standings {
   bool belong_together(std::uint32_t leader, std::uint32_t picture) const;
   // A RAW and its JPEG, a HEIC and its JPEG: both stay.
   bool stays_as_one_shot(std::uint32_t leader, std::uint32_t picture) const;
-  // Why a picture should lead in the place of the one that does; by_rule: it should not.
-  Lead better_lead(std::uint32_t leader, std::uint32_t picture) const;
-  // Either may go for the other; the second is no enlargement, and has no frame.
-  bool is_as_good(std::uint32_t leader, std::uint32_t picture) const;
+  // Detail before preference: who of `left`, in the order of the rule, should lead instead. A whole leads before its
+  // part. What the rule prefers for its pixels alone gives way to what it enlarges or frames, and that one to what the
+  // rule likes better and is as good. Nobody leads in the place of a reference. `lead` says why the leader does.
+  std::optional<Promotion> promotion(std::uint32_t leader, Lead lead, std::span<const std::uint32_t> left) const;
   // What a pair that is not suggested is shown as.
   GroupKind kind(std::uint32_t leader, std::uint32_t picture) const;
-  bool is_reference(std::uint32_t picture) const;
 
  private:
   const Provenance& origin_of(std::uint32_t picture) const { return origins_.of(library_.pictures[picture].files[0]); }
   bool are_one_shot(std::uint32_t a, std::uint32_t b) const;
+  bool is_reference(std::uint32_t picture) const;
+  // Either may go for the other.
+  bool are_as_good(std::uint32_t leader, std::uint32_t picture) const;
+  // Why a picture has more to show than the one that leads; by_rule: it has not.
+  Lead better_lead(std::uint32_t leader, std::uint32_t picture) const;
 
   const Library& library_;
   const Origins& origins_;

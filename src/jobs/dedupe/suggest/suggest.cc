@@ -280,18 +280,12 @@ class Suggesting {
   template <class GoOn>
   void decide(Work& work, std::vector<Work>& open, const GoOn& go_on) {
     const auto look = [&](std::uint32_t p) { return looks_.find(work.leader, p); };
-    // A whole goes before its part, and detail before pixels: it is the one to stay, and everybody is looked at against
-    // it.
-    if (work.promotions < kMostPromotions && !standings_.is_reference(work.leader)) {
-      bool before = work.promotions > 0;  // by the rule
-      for (const std::uint32_t p : work.left) {
-        if (p == work.leader) before = false;
-        Lead lead = p == work.leader ? Lead::by_rule : standings_.better_lead(work.leader, p);
-        if (lead == Lead::by_rule && before && standings_.is_as_good(work.leader, p)) lead = work.lead;
-        if (lead == Lead::by_rule) continue;
-        work.leader = p;
+    // Who has more to show is the one to stay, and everybody is looked at against it.
+    if (work.promotions < kMostPromotions) {
+      if (const auto better = standings_.promotion(work.leader, work.lead, work.left)) {
+        work.leader = better->picture;
+        work.lead = better->why;
         ++work.promotions;
-        work.lead = lead;
         open.push_back(std::move(work));
         return;
       }

@@ -6,7 +6,7 @@ function decisionsByNumber() {
     const one = [group.index, group.members.indexOf(member), action];
     const words = {};
     if (more.chosen) words.chosen = true;
-    if (more.whole_group) words.whole = true;
+    if (more.whole_group) words.whole = more.whole_group;
     if (more.with) words.with = group.members.indexOf(more.with);
     if (Object.keys(words).length) one.push(words);
     return one;
@@ -80,6 +80,15 @@ async function takeBack() {
   }
 }
 
+// What was said of all of a group holds for no part of it.
+function askAgain() {
+  for (const group of groups) {
+    if (group.state !== 'whole' || !group.members.some(({file}) => file.gone) || allGone(group)) continue;
+    giveBack(group);
+    setState(group, null);
+  }
+}
+
 function markGone(applied, gone) {
   const byPath = new Map(groups.flatMap((group) => group.members.map((member) => [member.path, member.file])));
   for (const item of applied.items) {
@@ -87,6 +96,7 @@ function markGone(applied, gone) {
     if (!file || item.sidecar || item.state !== 'done' || served.action === 'hardlink') continue;
     setGone(file, gone);
   }
+  askAgain();
   undoSteps.length = 0;  // a step before it would mark what is not there
   showChange();
   saveSoon();
@@ -129,4 +139,5 @@ if (served) {
   const byId = new Map();
   for (const group of groups) group.members.forEach((member, m) => byId.set(fileId(group, m), member.file));
   for (const id of served.gone) setGone(byId.get(id), true);
+  askAgain();
 }

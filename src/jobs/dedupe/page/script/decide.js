@@ -59,6 +59,9 @@ function giveBack(group) {
 // Other groups may have marked all of an undecided group's pictures: then one has to be kept by hand first.
 const nobodyStays = (group) => group.members.every((member) => member.file.removed && member.file.by !== group);
 
+// In another group: what this one had is given back first.
+const keptByHand = (file) => file.chosen && !file.removed;
+
 function accept(group) {
   if (nobodyStays(group)) return false;
   setState(group, 'marked');
@@ -66,7 +69,7 @@ function accept(group) {
   if (!group.suggests) return true;
   const going = group.members.filter((member) => !member.keep && !member.file.reference);
   for (const {file} of going) {
-    if (mayRemove(file, group)) setRemoved(file, true, group);
+    if (mayRemove(file, group) && !keptByHand(file)) setRemoved(file, true, group);
   }
   for (const member of going) {
     if (member.file.by === group && standsAlone(group, member)) setRemoved(member.file, false, null);
@@ -123,7 +126,7 @@ function pairNotDuplicates(group, p) {
     if (group.state === 'not') setState(group, null);
     setApart(group, pairs);
     for (const member of group.members) {
-      if (member.file.by === group && standsAlone(group, member)) {
+      if (member.file.removed && member.file.by === group && standsAlone(group, member)) {
         setRemoved(member.file, false, null);
         say(`${nameAndFolder(member.path)[0]} has no duplicate left that stays: it stays too.`);
       }

@@ -8,7 +8,7 @@ function entryOf(group, action, member, more = {}) {
   one.mtime_ns = member.mtime_ns;
   one.hash = member.hash;
   if (more.chosen) one.chosen = true;
-  if (more.whole_group) one.whole_group = true;
+  if (more.whole_group) one.whole_group = more.whole_group;
   if (more.with) one.with = more.with.hash;
   return one;
 }
@@ -25,7 +25,9 @@ function decisions(form) {
       continue;
     }
     if (group.state === 'whole') {
-      for (const member of group.members) entry(group, 'remove', member, {chosen: true, whole_group: true});
+      // The number says of how many members it was asked: it holds for no fewer.
+      const all = {chosen: true, whole_group: group.members.length};
+      for (const member of group.members) entry(group, 'remove', member, all);
     }
     if (group.state === 'marked') {
       // A file goes into every group that it stands in: each has to name the ones that survive in it. Only where it

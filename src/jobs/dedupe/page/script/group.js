@@ -177,6 +177,7 @@ function lossOf(group) {
 }
 
 function stateOf(group) {
+  if (allGone(group)) return ['marked', 'Carried away'];
   if (group.state === 'whole') return ['warn', `⚠ none stays, ${group.members.length} go`];
   if (group.state === 'not') return ['not', 'Not duplicates'];
   if (group.state === 'marked') {
@@ -227,7 +228,7 @@ function refresh(group) {
   view.state.hidden = words === '';
   view.not.setAttribute('aria-pressed', String(group.state === 'not'));
   view.leave.hidden = !decided(group);
-  view.whole.hidden = group.state === 'whole' || group.members.some((member) => member.file.reference);
+  view.whole.hidden = group.state === 'whole' || group.members.some(({file}) => file.reference || file.gone);
   view.loss.textContent = lossOf(group);
   view.loss.hidden = view.loss.textContent === '';
 }

@@ -73,7 +73,7 @@ function remember(group) {
   }
 }
 // `by` is the group that asked for it: when that group is cleared, the file is given back. `chosen`: a person marked
-// this very file.
+// this very file, to go or to stay.
 function setFile(file, removed, by, chosen) {
   if (file.gone) return;
   if (file.removed === removed && file.by === by && file.chosen === chosen) return;
@@ -95,10 +95,11 @@ function setGone(file, gone) {
   sums.bytes += gone ? -file.size : file.size;
   for (const group of file.groups) touched.add(group);
 }
+const allGone = (group) => group.members.every(({file}) => file.gone);
 // What a person chose stays chosen, whatever is accepted later.
 function setRemoved(file, removed, by, chosen = false) {
   if (file.removed && removed && (file.chosen || !chosen)) return;
-  setFile(file, removed, removed ? by : null, removed && chosen);
+  setFile(file, removed, removed || chosen ? by : null, chosen);
 }
 function setState(group, state) {
   if (group.state === state) return;

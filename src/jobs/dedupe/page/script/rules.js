@@ -20,11 +20,16 @@ function keepMatching(text) {
   }
   let ruled = 0;
   let left = 0;
+  let byHand = 0;
   change(() => {
     for (const group of shown) {
       if (!group.suggests || group.state === 'not' || group.state === 'whole') continue;
       const staying = group.members.filter((member) => matches(member.path));
       if (staying.length === 0 || staying.length === group.members.length) continue;
+      if (group.members.some(({file}) => file.chosen)) {
+        byHand += 1;
+        continue;
+      }
       ruled += 1;
       giveBack(group);
       setState(group, 'marked');
@@ -43,12 +48,13 @@ function keepMatching(text) {
       }
     }
   });
+  const own = byHand === 0 ? '' : ` ${plural(byHand, 'group')} with marks made by hand left as ${byHand === 1 ? 'it is' : 'they are'}.`;
   if (ruled === 0) {
-    say('No group shown has pictures that match, and others.', true);
+    say(`No ${byHand ? 'other ' : ''}group shown has pictures that match, and others.${own}`, true);
     return;
   }
   const also = left === 0 ? '' : ` ${plural(left, 'other')} stay, not compared closely with what matches: search again with --prefer.`;
-  say(`${plural(ruled, 'group')}: what matches stays.${also} z takes it back.`);
+  say(`${plural(ruled, 'group')}: what matches stays.${also}${own} z takes it back.`);
 }
 
 // Folders to choose from: of the pictures, and those above them that hold several.

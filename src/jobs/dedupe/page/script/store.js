@@ -19,6 +19,10 @@ function restore() {
         const {file} = group.members[m];
         if (!file.reference && mayRemove(file, group)) setRemoved(file, true, group, chosen.includes(m));
       }
+      for (const m of chosen) {
+        const {file} = group.members[m];
+        if (!removed.includes(m) && !file.removed) setRemoved(file, false, group, true);
+      }
     }
     dropUnsupported();
   } catch (error) {
@@ -38,7 +42,7 @@ function save() {
     if (group.state === 'marked') {
       group.members.forEach((member, m) => {
         if (member.file.by !== group) return;
-        removed.push(m);
+        if (member.file.removed) removed.push(m);
         if (member.file.chosen) chosen.push(m);
       });
     }

@@ -17,6 +17,10 @@ async function removeWhole(group) {
     say('A picture of this group is in a protected folder: it is never marked for removal.', true);
     return;
   }
+  if (group.members.some((member) => member.file.gone)) {
+    say('Part of this group was carried away: search again to decide about the rest.', true);
+    return;
+  }
   const elsewhere = group.members.find((member) => !mayGoWith(member.file, group));
   if (elsewhere) {
     say(`${nameAndFolder(elsewhere.path)[0]} is the last that stays of another group: decide that one first.`, true);
