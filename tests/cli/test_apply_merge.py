@@ -116,3 +116,52 @@ def test_json_tells_of_sidecars(tmp_path, found):
     (sidecar,) = [i for i in items if i.get("sidecar")]
     assert sidecar["path"] == str(folder / "large.jpg.xmp") and sidecar["companion_of"] == str(folder / "large.jpg")
     assert [i["path"] for i in items if not i.get("sidecar")] == [str(folder / "small.jpg")]
+
+
+def test_creator_and_rights_of_exif_are_carried_over(tmp_path, found):
+    folder, decisions = found
+    block = exif()
+    block[0x013B], block[0x8298] = "Ada; Bea", "(c) Ada & Bea"
+    with Image.open(folder / "small.jpg") as image:
+        pixels = image.copy()
+    state = (folder / "small.jpg").stat()
+    pixels.save(folder / "small.jpg", quality=92, exif=block)
+    os.utime(folder / "small.jpg", ns=(state.st_atime_ns, state.st_mtime_ns))
+    result, _ = dedupe(tmp_path, folder)
+    members = {m["path"]: m for m in result["groups"][0]["members"]}
+    told = json.loads(decisions.read_text())
+    for entry in told["decisions"]:
+        entry.update({field: members[entry["path"]][field] for field in ("size", "mtime_ns", "hash")})
+        entry["group"] = result["groups"][0]["id"]
+    decisions.write_text(json.dumps(told))
+    done = apply(tmp_path, decisions, "--merge-metadata", "--go")
+    assert done.returncode == 0, done.words
+    root = ElementTree.parse(folder / "large.jpg.xmp").getroot()
+    assert [item.text for item in root.findall(f".//{DC}creator/{RDF}Seq/{RDF}li")] == ["Ada", "Bea"]
+    assert [item.text for item in root.findall(f".//{DC}rights/{RDF}Alt/{RDF}li")] == ["(c) Ada & Bea"]
+
+
+@pytest.mark.parametrize("make, reason", [
+    (lambda path: path.with_suffix(".jpg.pp3").write_text("[Exposure]"), "has develop settings"),
+    (lambda path: path.with_suffix(".jpg.json").write_text('{"favorited": true}'), "it is a favourite"),
+    (lambda path: path.with_suffix(".jpg.xmp").symlink_to("/dev/null"), "is not a file"),
+    (lambda path: os.mkfifo(path.with_suffix(".jpg.xmp")), "is not a file"),
+    (lambda path: path.with_suffix(".jpg.xmp").write_text("<x/>"), "is not XMP"),
+])
+def test_what_cannot_be_written_down_stays(tmp_path, found, make, reason):
+    folder, decisions = found
+    make(folder / "small.jpg")
+    before = snapshot(folder)
+    done = apply(tmp_path, decisions, "--merge-metadata", "--go")
+    assert done.returncode == 3 and reason in done.words, done.words
+    assert snapshot(folder) == before
+
+
+def test_undo_leaves_the_sidecar_of_what_was_purged(tmp_path, found):
+    folder, decisions = found
+    apply(tmp_path, decisions, "--merge-metadata", "--go")
+    written = (folder / "large.jpg.xmp").read_bytes()
+    millrace("dedupe", "purge", tmp_path / "journal.jsonl", "--go")
+    done = millrace("dedupe", "undo", tmp_path / "journal.jsonl", "--go")
+    assert done.returncode == 3 and b"small.jpg is not back" in done.stdout + done.stderr
+    assert (folder / "large.jpg.xmp").read_bytes() == written

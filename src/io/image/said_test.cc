@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/io/image/metadata/metadata_for_test.h"
 #include "src/io/image/metadata/xmp.h"
@@ -39,7 +41,7 @@ class SaidTest : public testing::Test {
     return jpeg_segment(0xE1, "http://ns.adobe.com/xap/1.0/\0"s + packet);
   }
   Said of_sidecar(const std::string& name, const std::string& text) const {
-    return said_by_sidecar(folder_.write(name, text));
+    return said_by_sidecar(folder_.write(name, text)).or_throw();
   }
 
   TestFolder folder_;
@@ -94,11 +96,108 @@ TEST_F(SaidTest, PeopleTreesAndDatesOfXmp) {
                                        "<rdf:li xml:lang=\"de\">Eins</rdf:li></rdf:Alt></dc:title>"));
   EXPECT_THAT(said.people, ElementsAre("Ada"));
   EXPECT_THAT(said.keywords, ElementsAre("Bern", "sea", "boat"));
+  EXPECT_THAT(said.branches, ElementsAre("places|Bern", "things|boat"));
   EXPECT_EQ(said.title, "One");
   EXPECT_EQ(said.taken, "2020-01-02T03:04:05Z");
   ASSERT_TRUE(said.place);
   EXPECT_NEAR(said.place->latitude, 48.125, 1e-9);
   EXPECT_NEAR(said.place->longitude, -11.51, 1e-9);
+}
+
+TEST_F(SaidTest, PlacesCreatorsRightsAndLabels) {
+  const std::string iptc = jpeg_segment(
+      0xED, "Photoshop 3.0\0"s +
+                image_resource(0x0404, iptc_dataset(80, "Ada") + iptc_dataset(80, "Bea") + iptc_dataset(90, "Bern") +
+                                           iptc_dataset(92, "Old Town") + iptc_dataset(95, "Bern BE") +
+                                           iptc_dataset(101, "Schweiz") + iptc_dataset(116, "(c) IPTC")));
+  const std::string in_exif =
+      exif(TestTiff(ByteOrder::big).ascii(kMain, 0x013B, "Eve").ascii(kMain, 0x8298, "(c) EXIF"));
+  Said said = of_jpeg(iptc);
+  EXPECT_EQ(said.creator, "Ada; Bea");
+  EXPECT_EQ(said.rights, "(c) IPTC");
+  EXPECT_EQ(said.city + "/" + said.location + "/" + said.state + "/" + said.country, "Bern/Old Town/Bern BE/Schweiz");
+  said = of_jpeg(in_exif + iptc);
+  EXPECT_EQ(said.creator, "Eve");
+  EXPECT_EQ(said.rights, "(c) EXIF");
+  said =
+      of_jpeg(xmp(test_xmp("xmp:Label=\"Red\" photoshop:City=\"Biel\" Iptc4xmpCore:Location=\"Lake\"",
+                           "<dc:creator><rdf:Seq><rdf:li>Fay</rdf:li><rdf:li>Gil</rdf:li></rdf:Seq></dc:creator>"
+                           "<dc:rights><rdf:Alt><rdf:li xml:lang=\"x-default\">(c) XMP</rdf:li></rdf:Alt></dc:rights>"
+                           "<photoshop:Country>CH</photoshop:Country>")) +
+              in_exif + iptc);
+  EXPECT_EQ(said.label, "Red");
+  EXPECT_EQ(said.creator, "Fay; Gil");
+  EXPECT_EQ(said.rights, "(c) XMP");
+  EXPECT_EQ(said.city + "/" + said.location + "/" + said.state + "/" + said.country, "Biel/Lake/Bern BE/CH");
+  EXPECT_EQ(of_sidecar("a.xmp", test_xmp("xmp:Label=\"None\"", "")).label, "");
+  EXPECT_FALSE(said.cut || said.developed || said.favourite);
+}
+
+TEST_F(SaidTest, OfSeveralLanguagesTheDefaultOneElseTheFirst) {
+  const auto texts = [](const std::string& name, const std::vector<std::pair<std::string, std::string>>& languages) {
+    std::string out = "<" + name + "><rdf:Alt>";
+    for (const auto& [language, text] : languages)
+      out.append("<rdf:li xml:lang='").append(language).append("'>").append(text).append("</rdf:li>");
+    return out + "</rdf:Alt></" + name + ">";
+  };
+  const Said said =
+      of_sidecar("a.xmp", test_xmp("", texts("dc:title", {{"de", "Eins"}, {"x-default", "One"}, {"fr", "Un"}}) +
+                                           texts("dc:description", {{"de", "Zwei"}, {"fr", "Deux"}}) +
+                                           texts("dc:rights", {{"x-default", "Three"}, {"x-default", "Four"}})));
+  EXPECT_EQ(said.title, "One");
+  EXPECT_EQ(said.description, "Zwei");
+  EXPECT_EQ(said.rights, "Three");
+}
+
+TEST_F(SaidTest, WhatDoesNotFitIsTold) {
+  const auto words = [](int n) {
+    std::vector<std::string> out;
+    for (int i = 0; i < n; ++i) out.push_back("word " + std::to_string(i));
+    return out;
+  };
+  EXPECT_FALSE(of_sidecar("a.xmp", test_xmp("", bag("dc:subject", words(1000)))).cut);
+  for (const std::string& elements :
+       {bag("dc:subject", words(1001)), bag("dc:subject", words(5000)), bag("dc:subject", {std::string(2001, 'x')}),
+        bag("dc:subject", {std::string(9000, 'x')}), "<dc:title>" + std::string(2001, 'x') + "</dc:title>",
+        "<dc:description>" + std::string(20'001, 'x') + "</dc:description>",
+        "<dc:description>" + std::string(100'000, 'x') + "</dc:description>",
+        "<xmpNote:HasExtendedXMP>0</xmpNote:HasExtendedXMP>"s})
+    EXPECT_TRUE(of_sidecar("a.xmp", test_xmp("", elements)).cut) << elements.substr(0, 60);
+  EXPECT_TRUE(of_jpeg(exif(TestTiff(ByteOrder::big).ascii(kMain, 0x010E, std::string(20'001, 'x')))).cut);
+  const Said fits = of_jpeg(exif(TestTiff(ByteOrder::big).ascii(kMain, 0x010E, std::string(20'000, 'x'))));
+  EXPECT_FALSE(fits.cut);
+  EXPECT_EQ(fits.description.size(), 20'000U);
+  EXPECT_TRUE(of_sidecar("a.jpg.json", R"({"description": ")" + std::string(20'001, 'x') + "\"}").cut);
+  const Said whole = of_sidecar("a.xmp", test_xmp("", bag("dc:subject", words(1000))));
+  Said one;
+  one.keywords = {"word 3"};
+  EXPECT_FALSE(lacking(whole, one).said.cut);
+  one.keywords = {"another"};
+  EXPECT_TRUE(lacking(whole, one).said.cut);
+}
+
+TEST_F(SaidTest, SidecarsThatCannotBeReadAreErrors) {
+  const auto refused = [&](const std::string& path) { return !said_by_sidecar(path).ok(); };
+  EXPECT_TRUE(refused(folder_.at("nowhere.xmp")));
+  EXPECT_TRUE(refused(folder_.write("a.xmp", "no packet")));
+  EXPECT_TRUE(refused(folder_.write("a.jpg.json", "{\"description\": ")));
+  EXPECT_TRUE(refused(folder_.write("b.xmp", test_xmp("", std::string(kLongestSidecar, ' ')))));
+  const std::string good = folder_.write("c.xmp", test_xmp("xmp:Rating=\"5\"", ""));
+  ASSERT_FALSE(refused(good));
+  for (const char* name : {"link.xmp", "link.json"}) {
+    ASSERT_EQ(::symlink(good.c_str(), folder_.at(name).c_str()), 0);
+    EXPECT_TRUE(refused(folder_.at(name)));
+  }
+  ASSERT_EQ(::mkfifo(folder_.at("pipe.xmp").c_str(), 0600), 0);
+  EXPECT_TRUE(refused(folder_.at("pipe.xmp")));
+}
+
+TEST_F(SaidTest, WhatNoSidecarCanSay) {
+  EXPECT_TRUE(of_sidecar("a.jpg.json", R"({"favorited": true})").favourite);
+  EXPECT_TRUE(of_sidecar("a.jpg.json", R"({"favorited": true})").nothing());
+  EXPECT_TRUE(of_sidecar("a.xmp", test_xmp("crs:Exposure2012=\"1\"", "")).developed);
+  for (const char* name : {"a.pp3", "a.jpg.dop", "a.on1", "a.AAE"}) EXPECT_TRUE(of_sidecar(name, "").developed) << name;
+  EXPECT_FALSE(of_sidecar("a.mov", "").developed);
 }
 
 TEST_F(SaidTest, Takeout) {
@@ -128,9 +227,8 @@ TEST_F(SaidTest, WhatIsNoWordIsNothing) {
   }
   for (const char* taken : {"yesterday", "2024-05-01", "2024:05:01 12.30.05", "    :  :     :  :  "})
     EXPECT_EQ(of_sidecar("a.xmp", test_xmp("exif:DateTimeOriginal=\""s + taken + "\"", "")).taken, "") << taken;
-  EXPECT_TRUE(of_sidecar("a.xmp", "no packet").nothing());
+  EXPECT_TRUE(of_sidecar("a.xmp", " \n").nothing());
   EXPECT_TRUE(of_sidecar("a.pp3", "[Version]").nothing());
-  EXPECT_TRUE(said_by_sidecar(folder_.at("nowhere.xmp")).nothing());
   EXPECT_FALSE(said_of(folder_.at("nowhere.jpg")).ok());
 }
 
@@ -141,6 +239,14 @@ TEST_F(SaidTest, ASidecarSaysTheSame) {
   said.people = {"Ada \"Countess\" Lovelace"};
   said.title = "A 'title' > that";
   said.description = "First; second & third";
+  said.branches = {"places|Bern", "a & b|<i>"};
+  said.label = "\"Red\"";
+  said.location = "Old Town";
+  said.city = "Bern & Biel";
+  said.state = "BE";
+  said.country = "CH";
+  said.creator = "Ada; Bea <b@example.org>";
+  said.rights = "(c) \xC3\x84 & B";
   said.place = Said::Place{-33.999999999, 151.2093};
   said.taken = "2024-05-01T12:30:05.25+02:00";
   const std::string text = xmp_sidecar(said);
@@ -150,12 +256,20 @@ TEST_F(SaidTest, ASidecarSaysTheSame) {
   EXPECT_EQ(back.people, said.people);
   EXPECT_EQ(back.title, said.title);
   EXPECT_EQ(back.description, said.description);
+  EXPECT_EQ(back.branches, said.branches);
+  EXPECT_EQ(back.label, said.label);
+  EXPECT_EQ(back.location + back.city + back.state + back.country,
+            said.location + said.city + said.state + said.country);
+  EXPECT_EQ(back.creator, said.creator);
+  EXPECT_EQ(back.rights, said.rights);
   EXPECT_EQ(back.taken, said.taken);
   ASSERT_TRUE(back.place);
   EXPECT_NEAR(back.place->latitude, -34, 1e-7);
   EXPECT_THAT(text, HasSubstr("exif:GPSLatitude=\"34,0.000000S\""));
   EXPECT_NEAR(back.place->longitude, 151.2093, 1e-7);
   EXPECT_EQ(xmp_sidecar(back), text);
+  EXPECT_TRUE(is_xmp_sidecar_of_ours(text));
+  EXPECT_FALSE(is_xmp_sidecar_of_ours(test_xmp("", "")));
   const Lacking nothing = lacking(said, back);
   EXPECT_TRUE(nothing.said.nothing());
   EXPECT_THAT(nothing.differing, IsEmpty());
@@ -180,6 +294,9 @@ TEST_F(SaidTest, ControlCharactersAndLongWordsAreNoDanger) {
 TEST(Lacking, WhatIsMissingAndWhatDiffers) {
   Said own, theirs;
   own.rating = 3;
+  own.city = "Bern";
+  theirs.city = "Biel";
+  theirs.country = "CH";
   own.keywords = {"Sea"};
   own.place = Said::Place{48.10001, 11.5};
   own.taken = "2024-05-01T12:30:05";
@@ -194,8 +311,8 @@ TEST(Lacking, WhatIsMissingAndWhatDiffers) {
   EXPECT_EQ(lacks.said.rating, 0);
   EXPECT_FALSE(lacks.said.place);
   EXPECT_EQ(lacks.said.taken, "");
-  EXPECT_THAT(lacks.differing, ElementsAre("rating 3, not 5"));
-  EXPECT_EQ(words_of(lacks.said), "title \"T\", keywords boat");
+  EXPECT_THAT(lacks.differing, ElementsAre("rating 3, not 5", "city \"Bern\", not \"Biel\""));
+  EXPECT_EQ(words_of(lacks.said), "title \"T\", country \"CH\", keywords boat");
   EXPECT_EQ(words_of(Said()), "");
 }
 

@@ -23,10 +23,15 @@ void add_takeout_json(std::string_view text, Provenance& to) {
   to.people = std::max(to.people, static_cast<std::uint32_t>(said.people.size()));
 }
 
+bool is_settings_sidecar(std::string_view path) {
+  const std::string kind = extension(path);
+  return kind == "aae" || kind == "pp3" || kind == "dop" || kind == "on1";
+}
+
 void add_sidecar(const std::string& path, Provenance& to) {
   const std::string kind = extension(path);
   if (kind != "xmp" && kind != "json") {
-    for (const char* settings : {"aae", "pp3", "dop", "on1"}) to.developed = to.developed || kind == settings;
+    to.developed = to.developed || is_settings_sidecar(path);
     return;
   }
   const auto text = read_text(path, kLongest);

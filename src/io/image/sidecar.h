@@ -18,6 +18,8 @@ namespace millrace {
 // Others add nothing. A program that is named in a sidecar has not written the picture: software and edited_by_program
 // stay as they are.
 void add_sidecar(const std::string& path, Provenance& to);
+// The last row's.
+bool is_settings_sidecar(std::string_view path);
 
 // The same of a packet of XMP and of a Takeout file's text, in memory.
 void add_sidecar_xmp(std::string_view packet, Provenance& to);

@@ -86,6 +86,7 @@ TakeoutFacts read_takeout(std::string_view text) {
   Takeout said;
   if (!Json::sax_parse(text, &said)) return {};
   said.finish();
+  said.facts.readable = true;
   return std::move(said.facts);
 }
 

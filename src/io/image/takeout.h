@@ -15,6 +15,7 @@ struct TakeoutFacts {
   std::vector<std::string> people;
   std::optional<double> latitude, longitude;  // both or none; Takeout's zeros are none
   bool favourite = false;
+  bool readable = false;  // it is JSON
 };
 
 TakeoutFacts read_takeout(std::string_view text);

@@ -25,18 +25,10 @@ IptcFacts read_iptc(std::span<const std::uint8_t> datasets) {
     const std::string_view text = as_text(datasets.first(size));
     datasets = datasets.subspan(size);
     if (record != kRecord || trim(text).empty()) continue;
-    if (number == kTitle) {
-      facts.title = true;
-      if (facts.title_text.empty()) facts.title_text = text;
-    }
-    if (number == kKeyword) {
-      ++facts.keywords;
-      facts.words.emplace_back(text);
-    }
-    if (number == kCaption && !says_nothing(text)) {
-      facts.description = true;
-      if (facts.caption.empty()) facts.caption = text;
-    }
+    facts.texts.emplace_back(number, text);
+    if (number == kTitle) facts.title = true;
+    if (number == kKeyword) ++facts.keywords;
+    if (number == kCaption && !says_nothing(text)) facts.description = true;
     if (number == kInstructions && text.starts_with("FBMD")) facts.edited = true;  // Facebook
   }
   return facts;

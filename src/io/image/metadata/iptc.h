@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace millrace {
@@ -16,9 +17,8 @@ struct IptcFacts {
   std::uint32_t keywords = 0;
   bool title = false, description = false;
   bool edited = false;  // a service that writes pictures anew has signed
-  // The same as written, bytes of any encoding.
-  std::vector<std::string> words;
-  std::string title_text, caption;
+  // The texts of record 2 with their numbers, as written, bytes of any encoding.
+  std::vector<std::pair<std::uint8_t, std::string>> texts;
 };
 
 IptcFacts read_iptc(std::span<const std::uint8_t> datasets);

@@ -92,10 +92,10 @@ ByteRange TiffFields::value(TiffDirectory directory, std::uint16_t tag) const {
   return field == nullptr ? ByteRange() : in_.part(field->at, field->count * bytes_of(field->type));
 }
 
-std::string TiffFields::text(TiffDirectory directory, std::uint16_t tag) const {
+std::string TiffFields::text(TiffDirectory directory, std::uint16_t tag, std::uint64_t longest) const {
   const Field* field = find(directory, tag);
   if (field == nullptr || (field->type != kAscii && field->type != kUtf8)) return {};
-  std::string_view text = as_text(in_.read(field->at, std::min(field->count, kLongestText)));
+  std::string_view text = as_text(in_.read(field->at, std::min(field->count, longest)));
   return std::string(trim(text.substr(0, text.find('\0'))));
 }
 

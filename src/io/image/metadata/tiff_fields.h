@@ -36,7 +36,7 @@ class TiffFields {
   explicit TiffFields(ByteRange structure, TiffDirectory first = TiffDirectory::main);
 
   // Text as it is written, bytes of any encoding, up to its first zero and trimmed.
-  std::string text(TiffDirectory directory, std::uint16_t tag) const;
+  std::string text(TiffDirectory directory, std::uint16_t tag, std::uint64_t longest = kLongestText) const;
   // The first of a field's unsigned whole numbers.
   std::optional<std::uint64_t> number(TiffDirectory directory, std::uint16_t tag) const;
   Rational rational(TiffDirectory directory, std::uint16_t tag, std::uint64_t index = 0) const;

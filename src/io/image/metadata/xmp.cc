@@ -1,6 +1,7 @@
 #include "src/io/image/metadata/xmp.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <vector>
 
@@ -15,6 +16,25 @@ namespace {
 constexpr std::size_t kDeepest = 32;
 // Of a list, and of what is said.
 constexpr std::size_t kMostWords = 4096, kLongestWord = 4096, kLongestText = 1 << 16;
+
+// Texts that are said once: each a property, or a list of it by languages.
+struct NamedText {
+  std::string_view name;
+  std::string XmpWords::*text;
+};
+constexpr std::array kTexts = {NamedText{"dc:title", &XmpWords::title},
+                               NamedText{"dc:description", &XmpWords::description},
+                               NamedText{"dc:rights", &XmpWords::rights},
+                               NamedText{"xmp:Label", &XmpWords::label},
+                               NamedText{"xap:Label", &XmpWords::label},
+                               NamedText{"Iptc4xmpCore:Location", &XmpWords::location},
+                               NamedText{"photoshop:City", &XmpWords::city},
+                               NamedText{"photoshop:State", &XmpWords::state},
+                               NamedText{"photoshop:Country", &XmpWords::country},
+                               NamedText{"exif:GPSLatitude", &XmpWords::latitude},
+                               NamedText{"exif:GPSLongitude", &XmpWords::longitude},
+                               NamedText{"exif:DateTimeOriginal", &XmpWords::taken},
+                               NamedText{"photoshop:DateCreated", &XmpWords::created}};
 
 bool blank(std::string_view text) { return trim(text).empty(); }
 
@@ -49,7 +69,8 @@ class Reader {
  private:
   struct Element {
     std::string_view name;
-    std::string text;  // the first that is not blank
+    std::string text;               // the first that is not blank
+    bool default_language = false;  // of one of a list by languages
   };
 
   // One of a list of structures, while it is open: a region of the picture, or an event of its history.
@@ -72,11 +93,15 @@ class Reader {
       return;
     }
     path_.push_back({token.name, {}});
-    if (token.name == "rdf:RDF" && rdf_ == 0) rdf_ = path_.size();
+    if (token.name == "rdf:RDF" && rdf_ == 0) {
+      rdf_ = path_.size();
+      facts_.packet = true;
+    }
     const bool region = list() == "mwg-rs:RegionList" && property() == "mwg-rs:Regions";
     const bool event = list() == "xmpMM:History" && level() == 4;
     if (item_.depth == 0 && (region || event)) item_ = {path_.size(), {}, {}, {}, {}};
     for (XmlAttributes attributes(token.text); attributes.next();) {
+      if (attributes.name() == "xml:lang") path_.back().default_language = attributes.value() == "x-default";
       value(attributes.name(), attributes.value(), level() + 1);
     }
   }
@@ -89,7 +114,7 @@ class Reader {
     if (path_.empty()) return;
     const std::string text = std::move(path_.back().text);
     if (path_.back().name == "rdf:li" && level() == 4) {
-      list_item(text);
+      list_item(text, path_.back().default_language);
     } else {
       value(path_.back().name, text, level());
     }
@@ -99,7 +124,7 @@ class Reader {
   }
 
   // One of a property's own list.
-  void list_item(std::string_view text) {
+  void list_item(std::string_view text, bool default_language) {
     const std::string_view name = property();
     if (name == "darktable:history") facts_.developed = true;
     if (blank(text)) return;
@@ -108,8 +133,8 @@ class Reader {
     if (name == "lr:hierarchicalSubject") add(text, words.branches);
     if (name == "digiKam:TagsList" || name == "MicrosoftPhoto:LastKeywordXMP") add(text, words.tags);
     if (name == "Iptc4xmpExt:PersonInImage") add(text, words.persons);
-    if (name == "dc:title") title(text);
-    if (name == "dc:description" && !says_nothing(text)) description(text);
+    if (name == "dc:creator") creator(text);
+    set(name, text, default_language);
     if (name == "darktable:colorlabels") facts_.colour_label = true;
   }
 
@@ -128,16 +153,37 @@ class Reader {
       add(xml_text(raw), facts_.words.faces);
   }
 
-  static void add(std::string_view text, std::vector<std::string>& words) {
-    if (words.size() < kMostWords) words.emplace_back(trim(text).substr(0, kLongestWord));
+  std::string cut(std::string_view text, std::size_t longest) {
+    if (text.size() > longest) facts_.words.cut = true;
+    return std::string(text.substr(0, longest));
   }
-  void title(std::string_view text) {
-    facts_.title = true;
-    if (facts_.words.title.empty()) facts_.words.title = text.substr(0, kLongestText);
+  void add(std::string_view text, std::vector<std::string>& words) {
+    if (words.size() < kMostWords) {
+      words.push_back(cut(trim(text), kLongestWord));
+    } else {
+      facts_.words.cut = true;
+    }
   }
-  void description(std::string_view text) {
-    facts_.description = true;
-    if (facts_.words.description.empty()) facts_.words.description = text.substr(0, kLongestText);
+  void creator(std::string_view text) {
+    std::string& all = facts_.words.creator;
+    if (all.size() + text.size() > kLongestText) {
+      facts_.words.cut = true;
+      return;
+    }
+    if (!all.empty()) all += "; ";
+    all += trim(text);
+  }
+  void set(std::string_view name, std::string_view text, bool default_language) {
+    if (name == "dc:description" && says_nothing(text)) return;
+    if (name == "dc:title") facts_.title = true;
+    if (name == "dc:description") facts_.description = true;
+    for (std::size_t i = 0; i < kTexts.size(); ++i) {
+      if (kTexts[i].name != name) continue;
+      std::string& said = facts_.words.*kTexts[i].text;
+      if (!said.empty() && (!default_language || in_default_[i])) return;
+      said = cut(text, kLongestText);
+      in_default_[i] = default_language;
+    }
   }
 
   void property_value(std::string_view name, const std::string& untrimmed) {
@@ -154,12 +200,9 @@ class Reader {
     if (name == "digiKam:ColorLabel" && text != "0") facts_.colour_label = true;
     if (name == "xmp:CreatorTool" || name == "xap:CreatorTool") facts_.creator_tool = text;
     if (name == "aux:SerialNumber" || name == "exifEX:BodySerialNumber") facts_.serial = text;
-    if (name == "dc:title") title(text);
-    if (name == "dc:description" && !says_nothing(text)) description(text);
-    if (name == "exif:GPSLatitude") facts_.words.latitude = text;
-    if (name == "exif:GPSLongitude") facts_.words.longitude = text;
-    if (name == "exif:DateTimeOriginal") facts_.words.taken = text;
-    if (name == "photoshop:DateCreated") facts_.words.created = text;
+    if (name == "xmpNote:HasExtendedXMP") facts_.words.cut = true;
+    if (name == "dc:creator") creator(text);
+    set(name, text, false);
   }
 
   void close_item() {
@@ -185,6 +228,7 @@ class Reader {
   }
 
   XmpFacts facts_;
+  std::array<bool, kTexts.size()> in_default_{};  // which of them are in the default language
   std::vector<Element> path_;
   std::size_t too_deep_ = 0;  // how many elements are open beyond the deepest that is looked at
   std::size_t rdf_ = 0;       // how long the path is at rdf:RDF; 0 outside

@@ -19,9 +19,14 @@ struct XmpWords {
   // The lists of keywords that programs keep side by side, the branches of a tree with its names between "|" or "/";
   // and of persons.
   std::vector<std::string> subjects, branches, tags, persons, regions, faces;
-  std::string title, description;   // the first of each language's
+  // In the default language where there are several, else in the first.
+  std::string title, description, rights;
+  std::string label, location, city, state, country;
+  std::string creator;              // several with "; " between them
   std::string latitude, longitude;  // "52,30.5N"
   std::string taken, created;       // exif:DateTimeOriginal, photoshop:DateCreated
+  // Something was too long or too many to be read here, or stands in another part of the file (extended XMP).
+  bool cut = false;
 };
 
 struct XmpFacts {
@@ -32,6 +37,7 @@ struct XmpFacts {
   bool title = false, description = false, colour_label = false, gps = false;
   // Settings of a RAW developer that are not in the pixels; and that the history tells of an editor that changed these.
   bool developed = false, edited = false;
+  bool packet = false;  // there is one
   XmpWords words;
 };
 

@@ -120,6 +120,8 @@ class Runner {
     }
   }
 
+  bool journal_works() const { return journal_problem_.empty(); }
+
  private:
   void mark(const AssetOperation& asset, State state, const std::string& reason) {
     for (const Operation& operation : asset.operations) {
@@ -267,7 +269,8 @@ void describe_acting(Settings& settings, ApplyOptions& options) {
                     options.within);
   settings.add_switch("merge-metadata",
                       "write what a removed copy knows and the kept one lacks (rating, keywords, title, description, "
-                      "people, place, date) into a new XMP sidecar beside that; what cannot be written down stays",
+                      "people, places, creator, rights, label, date) into a new XMP sidecar beside that; what cannot "
+                      "be written down stays",
                       options.merge_metadata);
   settings.add_switch("follow-symlinks", "also touch files that dedupe --follow-symlinks found through symbolic links",
                       options.follow_symlinks);
@@ -353,10 +356,16 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   }
   // All of them before the first file goes: a run that is cut off has lost no word.
   for (const SidecarPlan& sidecar : sidecars) {
-    if (context.cancel.cancelled()) break;
-    write_sidecar(sidecar, plan, place.id, writer, applied);
+    if (context.cancel.cancelled()) {
+      applied.items[sidecar.item].state = State::waiting;
+    } else {
+      write_sidecar(sidecar, plan, place.id, writer, applied);
+    }
   }
   runner.carry_out(plan);
+  // Without a journal it is not known what went.
+  if (runner.journal_works() && (!sidecars.empty() || !place.found.sidecars.empty()))
+    take_back_sidecars(read_journal(place.path, options.trust()), writer, applied);
   return applied;
 }
 

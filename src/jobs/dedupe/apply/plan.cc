@@ -168,7 +168,7 @@ class Planner {
   void plan(const Subject& subject, const std::vector<const Subject*>& survivors) {
     AssetOperation asset;
     for (const Subject* survivor : survivors)
-      asset.survivors.push_back({survivor->path, survivor->state, survivor->reference});
+      asset.survivors.push_back({survivor->path, survivor->state, survivor->first().hash, survivor->reference});
     std::vector<std::string> names;
     std::string remark;
     if (input_.action != Action::hardlink) {

@@ -25,6 +25,7 @@ struct AssetOperation {
   struct Survivor {
     std::string path;
     FileState state;
+    ContentHash hash{};
     bool reference = false;
   };
   std::vector<Survivor> survivors;  // of the picture's groups

@@ -17,12 +17,21 @@ namespace {
 
 const std::string& picture_of(const AssetOperation& asset) { return asset.operations.back().record.path; }
 
-// A picture, and the sidecars that say more of it; an Error where it cannot be read.
-Outcome<Said> said_of_asset(const std::string& picture, const std::vector<std::string>& companions) {
+// A sidecar that cannot be read says nothing: then nothing may be written that it could say otherwise, as `unread`
+// tells.
+Outcome<Said> said_of_what_stays(const std::string& picture, const std::vector<std::string>& companions,
+                                 std::string& unread) {
   Said out;
   // What a person wrote beside it is newer than what is in it.
-  for (const std::string& companion : companions) out.add(said_by_sidecar(companion));
-  auto own = said_of(picture);
+  for (const std::string& companion : companions) {
+    const auto said = said_by_sidecar(companion);
+    if (said) {
+      out.add(*said);
+    } else {
+      unread = fmt::format("{} {}", printable(file_name(companion)), said.error().what);
+    }
+  }
+  const auto own = said_of(picture);
   if (!own) return own.error();
   out.add(*own);
   return out;
@@ -49,44 +58,53 @@ class Planning {
   }
 
  private:
+  // Whose word was taken, and which.
+  struct Teller {
+    std::size_t asset;
+    std::string name;
+    Said took;
+  };
+
   void consider(const std::string& picture, const std::vector<std::size_t>& assets) {
     const AssetOperation::Survivor& stays = plan_.assets[assets[0]].survivors[0];
     const std::vector<std::string> beside = companions_.of(picture).files;
-    const auto own = said_of_asset(picture, beside);
+    std::string unread;  // why it is not known what all of its sidecars say
+    const auto own = said_of_what_stays(picture, beside, unread);
     if (!own) {
       for (const std::size_t a : assets) leave(a, own.error().what);
       return;
     }
+    const std::string name(printable(file_name(picture)));
     Said known = *own, added;
-    std::vector<std::size_t> tellers;
-    std::vector<std::string> from;
+    std::vector<Teller> tellers;
     for (const std::size_t a : assets) {
-      const AssetOperation& asset = plan_.assets[a];
-      std::vector<std::string> along;
-      for (const Operation& operation : asset.operations) {
-        if (!operation.record.main.empty()) along.push_back(operation.record.path);
-      }
-      const auto theirs = said_of_asset(picture_of(asset), along);
+      const auto theirs = said_of_what_goes(plan_.assets[a], stays, beside);
       if (!theirs) {
         leave(a, theirs.error().what);
         continue;
       }
-      const Lacking lacks = lacking(known, *theirs);
-      if (!lacks.differing.empty()) {
-        remark(a, fmt::format("{} keeps {}", printable(file_name(picture)), fmt::join(lacks.differing, ", ")));
+      if (theirs->favourite && !own->favourite) {
+        leave(a, "it is a favourite, which cannot be written down");
+        continue;
       }
+      Lacking lacks = lacking(known, *theirs);
+      Said all = added;
+      all.add(lacks.said);
+      if (all.cut) {
+        leave(a, fmt::format("it says more than fits into a sidecar of {}", name));
+        continue;
+      }
+      tell_of_differences(a, *theirs, name, *own, tellers);
       if (lacks.said.nothing()) continue;
-      tellers.push_back(a);
-      from.push_back(printable(file_name(picture_of(asset))));
       known.add(lacks.said);
-      added.add(lacks.said);
+      added = std::move(all);
+      tellers.push_back({a, std::string(printable(file_name(picture_of(plan_.assets[a])))), std::move(lacks.said)});
     }
     if (added.nothing()) return;
     const std::string words = words_of(added);
     const auto refuse = [&](const std::string& why) {
-      for (const std::size_t a : tellers)
-        leave(a,
-              fmt::format("{}, and {} lacks what it knows: {}", why, printable(file_name(picture)), printable(words)));
+      for (const Teller& teller : tellers)
+        leave(teller.asset, fmt::format("{}, and {} lacks what it knows: {}", why, name, printable(words)));
     };
     const bool in_reference =
         stays.reference || std::any_of(input_.references.begin(), input_.references.end(),
@@ -99,17 +117,24 @@ class Planning {
       return refuse(fmt::format("{} is there and is not changed",
                                 printable(file_name(sidecar != beside.end() ? *sidecar : path))));
     }
+    if (!unread.empty()) return refuse(unread);
     SidecarPlan planned;
     planned.text = xmp_sidecar(added);
+    // A later run could not read it.
+    if (planned.text.size() > kLongestSidecar) return refuse("it is more than fits into a sidecar");
     planned.like = stays.state;
-    planned.assets = tellers;
     planned.record.number = next_number_++;
     planned.record.path = path;
     planned.record.picture = picture;
     planned.record.size = planned.text.size();
     planned.record.hash = content_hash(planned.text);
+    std::vector<std::string> from;
+    for (const Teller& teller : tellers) {
+      planned.assets.push_back(teller.asset);
+      from.push_back(teller.name);
+    }
     Item item;
-    item.group = applied_.items[plan_.assets[tellers[0]].operations.back().item].group;
+    item.group = item_of(tellers[0].asset).group;
     item.path = path;
     item.main = picture;
     item.size = planned.text.size();
@@ -118,6 +143,52 @@ class Planning {
     applied_.items.push_back(std::move(item));
     planned.item = applied_.items.size() - 1;
     out_.push_back(std::move(planned));
+  }
+
+  // Of what is said differently, whose word counts: that of what stays, else of the first that goes.
+  void tell_of_differences(std::size_t asset, const Said& theirs, const std::string& stays, const Said& own,
+                           const std::vector<Teller>& tellers) {
+    if (const auto differing = lacking(own, theirs).differing; !differing.empty())
+      remark(asset, fmt::format("{} keeps {}", stays, fmt::join(differing, ", ")));
+    const std::string name(printable(file_name(picture_of(plan_.assets[asset]))));
+    for (const Teller& teller : tellers) {
+      const auto differing = lacking(teller.took, theirs).differing;
+      if (differing.empty()) continue;
+      const std::string words = fmt::format("{}", fmt::join(differing, ", "));
+      remark(asset, fmt::format("the word of {} is taken: {}", teller.name, words));
+      remark(teller.asset, fmt::format("its word is taken, not that of {}: {}", name, words));
+    }
+  }
+
+  // An Error, with the reason, where something that goes says or holds what cannot be written down.
+  Outcome<Said> said_of_what_goes(const AssetOperation& asset, const AssetOperation::Survivor& stays,
+                                  const std::vector<std::string>& beside) const {
+    const auto refused = [](const std::string& file, const std::string& what) {
+      return Error{ErrorCode::unsupported, fmt::format("{} {}", printable(file_name(file)), what), "", ""};
+    };
+    const JournalRecord& picture = asset.operations.back().record;
+    // What accompanies it and is no file stays where it is, and nothing tells any more whose it was.
+    for (std::size_t i = asset.operations.back().item; i-- > 0 && applied_.items[i].main == picture.path;) {
+      const Item& companion = applied_.items[i];
+      if (companion.state == State::left) return refused(companion.path, companion.reason);
+    }
+    Said out;
+    for (const Operation& operation : asset.operations) {
+      if (operation.record.main.empty()) continue;
+      const std::string& file = operation.record.path;
+      const auto said = said_by_sidecar(file);
+      if (!said) return refused(file, said.error().what);
+      if (said->developed && !has_copy(file, beside))
+        return refused(file, "has develop settings, which cannot be written down");
+      out.add(*said);
+    }
+    // The same bytes say the same.
+    if (picture.hash == stays.hash) return out;
+    const auto own = said_of(picture.path);
+    if (!own) return own.error();
+    if (own->developed) return refused(picture.path, "has develop settings, which cannot be written down");
+    out.add(*own);
+    return out;
   }
 
   Item& item_of(std::size_t asset) { return applied_.items[plan_.assets[asset].operations.back().item]; }
@@ -186,44 +257,6 @@ void write_sidecar(const SidecarPlan& sidecar, ApplyPlan& plan, const std::strin
       stays.reason = fmt::format("{} cannot be written: {}", printable(file_name(record.path)), done.error().what);
     }
     plan.assets[a].operations.clear();
-  }
-}
-
-void tidy_sidecars(const Journal& journal) {
-  for (const JournalSidecar& sidecar : journal.sidecars) {
-    if (!sidecar.done && !sidecar.undone)
-      remove_left_over(temporary_sidecar(sidecar.picture, journal.id, sidecar.number));
-  }
-}
-
-void undo_sidecars(const Journal& journal, bool go, JournalWriter* writer, Applied& applied) {
-  if (go) tidy_sidecars(journal);
-  for (auto sidecar = journal.sidecars.rbegin(); sidecar != journal.sidecars.rend(); ++sidecar) {
-    if (sidecar->undone) continue;
-    const auto state = state_of(sidecar->path);
-    if (!state) continue;  // it was never written, or somebody removed it
-    Item item;
-    item.path = sidecar->path;
-    item.main = sidecar->picture;
-    item.size = sidecar->size;
-    item.sidecar = true;
-    const auto hash = hash_file(sidecar->path, Links::refused);
-    if (!state->regular || state->size != sidecar->size || !hash || *hash != sidecar->hash) {
-      // Where it was not done, what is there is somebody's.
-      if (!sidecar->done) continue;
-      item.state = State::left;
-      item.reason = "it was changed since it was written: it stays";
-    } else if (go) {
-      step("remove a sidecar");
-      const auto removed = remove_name(sidecar->path, *state);
-      item.state = removed.ok() ? State::done : State::failed;
-      if (removed.ok()) {
-        writer->undone(sidecar->number, sidecar->path);
-      } else {
-        item.reason = removed.error().what;
-      }
-    }
-    applied.items.push_back(std::move(item));
   }
 }
 

@@ -4,6 +4,10 @@
 //   could not be written down.
 #pragma once
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "src/jobs/dedupe/apply/plan.h"
 
 namespace millrace::dedupe {
@@ -27,8 +31,13 @@ void write_sidecar(const SidecarPlan& sidecar, ApplyPlan& plan, const std::strin
 // What a run left that was cut off while it wrote one.
 void tidy_sidecars(const Journal& journal);
 
-// Removes those that a journal tells of and that are as they were written, and adds an item each. True when none
-// failed.
-void undo_sidecars(const Journal& journal, bool go, JournalWriter* writer, Applied& applied);
+// After a run: removes those again that a journal tells of and for whose picture nothing went.
+void take_back_sidecars(const Journal& journal, JournalWriter& writer, Applied& applied);
+
+// Of a picture that stays, a file that went for it and is not back.
+using StillGone = std::map<std::string, std::string>;
+// Removes those that a journal tells of and that are as they were written, and adds an item each. What one says of a
+// picture that something is still gone for may be nowhere else: it stays.
+void undo_sidecars(const Journal& journal, const StillGone& gone, bool go, JournalWriter* writer, Applied& applied);
 
 }  // namespace millrace::dedupe

@@ -1,25 +1,9 @@
-#include "src/jobs/dedupe/apply/scene_for_test.h"
+#include "src/jobs/dedupe/apply/sidecars_for_test.h"
+
+#include "src/io/image/metadata/metadata_for_test.h"
 
 namespace millrace::dedupe {
 namespace {
-
-std::string packet(const std::string& attributes, const std::string& subjects = "") {
-  std::string bag;
-  for (const char word : subjects) bag += std::string("<rdf:li>") + word + "</rdf:li>";
-  return "<rdf:RDF><rdf:Description " + attributes + "><dc:subject><rdf:Bag>" + bag +
-         "</rdf:Bag></dc:subject></rdf:Description></rdf:RDF>";
-}
-
-class Sidecars : public Scene {
- protected:
-  void SetUp() override {
-    Scene::SetUp();
-    fresh();
-    merge_ = true;
-  }
-  std::string sidecar(const std::string& picture) const { return contents(photos_ + "/" + picture + ".xmp"); }
-  bool is_there(const std::string& name) const { return std::filesystem::exists(photos_ + "/" + name); }
-};
 
 TEST_F(Sidecars, SayWhatTheKeptOneLacksAndNothingElse) {
   pair();
@@ -93,8 +77,7 @@ TEST_F(Sidecars, NothingIsWrittenIntoAReferenceFolder) {
 
 TEST_F(Sidecars, OfSeveralThatGoAllIsTold) {
   pair();
-  put("c.jpg", "the picture");
-  decide("1", "remove", "c.jpg");
+  third();
   put("b.jpg.xmp", packet("xmp:Rating='2'", "x"));
   put("c.jpg.xmp", packet("xmp:Rating='5'", "y"));
   const Ran ran = run_apply("delete");
@@ -103,7 +86,134 @@ TEST_F(Sidecars, OfSeveralThatGoAllIsTold) {
   EXPECT_NE(text.find("xmp:Rating=\"2\""), std::string::npos);
   EXPECT_NE(text.find("<rdf:li>x</rdf:li>"), std::string::npos);
   EXPECT_NE(text.find("<rdf:li>y</rdf:li>"), std::string::npos);
-  EXPECT_NE(ran.of("c.jpg", "reason").find("rating 2, not 5"), std::string::npos) << ran.of("c.jpg", "reason");
+  EXPECT_EQ(ran.of("c.jpg", "reason"), "the word of b.jpg is taken: rating 2, not 5");
+  EXPECT_EQ(ran.of("b.jpg", "reason"), "its word is taken, not that of c.jpg: rating 2, not 5");
+}
+
+TEST_F(Sidecars, EachDifferenceIsToldOfTheFileWhoseWordCounts) {
+  pair();
+  third();
+  put("a.jpg.json", R"({"description": "of a"})");
+  put("b.jpg.xmp", packet("xmp:Rating='2' dc:description='of b'"));
+  put("c.jpg.xmp", packet("xmp:Rating='5' dc:description='of c' xmp:Label='Red'"));
+  const Ran ran = run_apply("delete");
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.of("b.jpg", "reason"),
+            "a.jpg keeps another description; its word is taken, not that of c.jpg: rating 2, not 5");
+  EXPECT_EQ(ran.of("c.jpg", "reason"), "a.jpg keeps another description; the word of b.jpg is taken: rating 2, not 5");
+  EXPECT_NE(ran.of("a.jpg.xmp", "reason").find("as b.jpg, c.jpg knew"), std::string::npos);
+}
+
+TEST_F(Sidecars, PlacesCreatorsRightsAndLabelsAreCarriedOver) {
+  pair();
+  put("a.jpg.json", R"({"description": "of a"})");
+  put("b.jpg.xmp",
+      "<rdf:RDF><rdf:Description xmp:Label='Red' photoshop:City='Bern' photoshop:State='BE' photoshop:Country='CH' "
+      "Iptc4xmpCore:Location='Old Town'><dc:creator><rdf:Seq><rdf:li>Ada</rdf:li></rdf:Seq></dc:creator>"
+      "<dc:rights><rdf:Alt><rdf:li xml:lang='x-default'>(c) Ada</rdf:li></rdf:Alt></dc:rights>"
+      "<lr:hierarchicalSubject><rdf:Bag><rdf:li>places|Bern</rdf:li></rdf:Bag></lr:hierarchicalSubject>"
+      "</rdf:Description></rdf:RDF>");
+  const auto before = disk();
+  ASSERT_EQ(run_apply("delete").code, 0);
+  const std::string text = sidecar("a.jpg");
+  for (const char* part : {"xmp:Label=\"Red\"", "photoshop:City=\"Bern\"", "photoshop:State=\"BE\"",
+                           "photoshop:Country=\"CH\"", "Iptc4xmpCore:Location=\"Old Town\"", "<rdf:li>Ada</rdf:li>",
+                           ">(c) Ada</rdf:li>", "<rdf:li>places|Bern</rdf:li>"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << text;
+  ASSERT_EQ(run_undo().code, 0);
+  EXPECT_EQ(disk(), before);
+}
+
+// What cannot be written down.
+
+TEST_F(Sidecars, WhatDoesNotFitStays) {
+  std::string words;
+  for (int i = 0; i < 1001; ++i) words += "<rdf:li>word " + std::to_string(i) + "</rdf:li>";
+  const std::string too_many =
+      "<rdf:RDF><rdf:Description><dc:subject><rdf:Bag>" + words + "</rdf:Bag></dc:subject></rdf:Description></rdf:RDF>";
+  for (const std::string& text : {too_many, packet("dc:description='" + std::string(20'001, 'x') + "'")}) {
+    fresh();
+    pair();
+    put("b.jpg.xmp", text);
+    expect_left("it says more than fits into a sidecar of a.jpg");
+  }
+  fresh();
+  pair();
+  put("b.jpg.xmp", packet("xmp:Rating='4'") + std::string(1 << 20, ' '));
+  expect_left("b.jpg.xmp is larger than 1 MiB");
+}
+
+TEST_F(Sidecars, WhatCannotBeReadStays) {
+  pair();
+  put("b.jpg.xmp", "\xFF\xFE<");
+  expect_left("b.jpg.xmp is not XMP");
+  fresh();
+  pair();
+  put("b.jpg.json", "{");
+  expect_left("b.jpg.json is not JSON");
+  fresh();
+  pair();
+  const std::string elsewhere = put("elsewhere/words", packet("xmp:Rating='4'"));
+  ASSERT_EQ(::symlink(elsewhere.c_str(), (photos_ + "/b.jpg.xmp").c_str()), 0);
+  expect_left("b.jpg.xmp is not a file");
+  fresh();
+  pair();
+  ASSERT_EQ(::mkfifo((photos_ + "/b.xmp").c_str(), 0644), 0);
+  expect_left("b.xmp is not a file");
+}
+
+TEST_F(Sidecars, NothingIsWrittenBesideWhatCannotBeReadOfWhatStays) {
+  pair();
+  put("a.jpg.json", "{");
+  put("b.jpg.xmp", packet("xmp:Rating='4'"));
+  expect_left("a.jpg.json is not JSON");
+}
+
+TEST_F(Sidecars, TheSameBytesSayTheSameHoweverLong) {
+  const auto picture = [](const std::string& pixels) {
+    return jpeg_file(jpeg_segment(
+               0xE1, std::string("http://ns.adobe.com/xap/1.0/\0", 29) +
+                         test_xmp("crs:Exposure2012='1' dc:description='" + std::string(30'000, 'x') + "'", ""))) +
+           pixels;
+  };
+  put("a.jpg", picture(""));
+  put("b.jpg", picture(""));
+  decide("1", "keep", "a.jpg");
+  decide("1", "remove", "b.jpg");
+  put("b.jpg.xmp", packet("xmp:Rating='4'"));
+  const Ran ran = run_apply("delete");
+  EXPECT_EQ(ran.code, 0) << ran.json.dump(1);
+  EXPECT_NE(sidecar("a.jpg").find("xmp:Rating=\"4\""), std::string::npos);
+  fresh();
+  put("a.jpg", "the picture");
+  put("b.jpg", picture("others"));
+  decide("1", "keep", "a.jpg");
+  decide("1", "remove", "b.jpg");
+  expect_left("b.jpg has develop settings, which cannot be written down");
+}
+
+TEST_F(Sidecars, DevelopSettingsStayUnlessTheKeptOneHasThem) {
+  const std::string settings = packet("crs:Exposure2012='1'");
+  for (const auto& [kind, text] : std::map<std::string, std::string>{
+           {".jpg.pp3", "[Exposure]"}, {".jpg.dop", "x"}, {".on1", "x"}, {".aae", "x"}, {".xmp", settings}}) {
+    fresh();
+    pair();
+    put("b" + kind, text);
+    expect_left("b" + kind + " has develop settings, which cannot be written down");
+    put("a" + kind, text + "others");
+    expect_left("b" + kind + " has develop settings, which cannot be written down");
+    put("a" + kind, text);
+    EXPECT_EQ(run_apply("delete").code, 0) << kind;
+    EXPECT_FALSE(is_there("b.jpg"));
+  }
+}
+
+TEST_F(Sidecars, FavouritesStayUnlessTheKeptOneIsOne) {
+  pair();
+  put("b.jpg.json", R"({"favorited": true})");
+  expect_left("it is a favourite, which cannot be written down");
+  put("a.jpg.json", R"({"favorited": true})");
+  EXPECT_EQ(run_apply("delete").code, 0);
 }
 
 TEST_F(Sidecars, ThatSomebodyChangedSinceStayAtAnUndo) {

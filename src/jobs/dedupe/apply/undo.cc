@@ -114,10 +114,17 @@ Applied undo(const std::string& named, bool go, Trust trust, RunContext& context
   if (go) writer->undo_begins();
   TrashSearch trash;
   Progress progress(context.progress, "undo", journal.records.size());
+  StillGone gone;
   // Backwards, so that each file finds the disk as its operation left it.
   for (auto record = journal.records.rbegin(); record != journal.records.rend(); ++record) {
     progress.add(1);
-    if (record->undone) continue;
+    const auto is_gone = [&] {
+      for (const std::string& picture : record->survivors) gone.emplace(picture, record->path);
+    };
+    if (record->undone) {
+      if (!exists(record->path)) is_gone();
+      continue;
+    }
     Item item = item_of(*record);
     if (context.cancel.cancelled()) {
       applied.interrupted = true;
@@ -125,6 +132,7 @@ Applied undo(const std::string& named, bool go, Trust trust, RunContext& context
     } else {
       const Restored back = restore(*record, journal, trash, go);
       if (back.nothing) continue;
+      if (back.state != State::done && back.state != State::before) is_gone();
       if (go && back.state == State::done) writer->undone(record->number, back.where);
       item.state = back.state == State::done && !go ? State::planned : back.state;
       item.to = back.where;
@@ -132,7 +140,7 @@ Applied undo(const std::string& named, bool go, Trust trust, RunContext& context
     }
     applied.items.push_back(std::move(item));
   }
-  if (!applied.interrupted) undo_sidecars(journal, go, writer.get(), applied);
+  if (!applied.interrupted) undo_sidecars(journal, gone, go, writer.get(), applied);
   bool all_forgotten = true;
   if (!applied.interrupted) {
     try {

@@ -108,17 +108,19 @@ bool is_recording(const std::string& path) {
   return is_film(path) || extension(path) == "wav" || look_at(path).format == ImageFormat::raw;
 }
 
+bool has_copy(const std::string& file, const std::vector<std::string>& others) {
+  return std::any_of(others.begin(), others.end(), [&](const std::string& other) {
+    if (extension(file) != extension(other)) return false;
+    const auto a = state_of(file), b = state_of(other);
+    if (!a || !b || a->size != b->size) return false;
+    const auto x = hash_file(file, Links::refused), y = hash_file(other, Links::refused);
+    return x && y && *x == *y;
+  });
+}
+
 std::string recording_without_copy(const std::vector<std::string>& gone, const std::vector<std::string>& stays) {
   for (const std::string& one : gone) {
-    if (!is_recording(one)) continue;
-    const bool copied = std::any_of(stays.begin(), stays.end(), [&](const std::string& other) {
-      if (extension(one) != extension(other)) return false;
-      const auto a = state_of(one), b = state_of(other);
-      if (!a || !b || a->size != b->size) return false;
-      const auto x = hash_file(one, Links::refused), y = hash_file(other, Links::refused);
-      return x && y && *x == *y;
-    });
-    if (!copied) return one;
+    if (is_recording(one) && !has_copy(one, stays)) return one;
   }
   return "";
 }

@@ -22,8 +22,10 @@ bool may_accompany(const std::string& path);
 bool is_film(const std::string& path);
 // What a camera took down beside a picture: a film, a voice, a RAW, which its first bytes tell. No sidecar of words.
 bool is_recording(const std::string& path);
-// Of the recordings among these companions, the first that has no equal among those of the picture that stays: of its
-// kind and bytes; empty: each has one.
+// Whether one of `others` has its kind and its bytes.
+bool has_copy(const std::string& file, const std::vector<std::string>& others);
+// Of the recordings among these companions, the first that has no copy among those of the picture that stays;
+// empty: each has one.
 std::string recording_without_copy(const std::vector<std::string>& gone, const std::vector<std::string>& stays);
 
 // A picture as far as the rule asks.

@@ -1,0 +1,93 @@
+// What a journal tells of sidecars, taken back.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "src/base/text.h"
+#include "src/io/image/said.h"
+#include "src/jobs/dedupe/apply/names.h"
+#include "src/jobs/dedupe/apply/sidecars.h"
+
+namespace millrace::dedupe {
+namespace {
+
+// A journal is data: that it tells of a file makes it none of ours.
+bool is_as_written(const JournalSidecar& sidecar, const FileState& state) {
+  if (!state.regular || state.size != sidecar.size) return false;
+  const auto text = text_of_sidecar(sidecar.path);
+  return text && is_xmp_sidecar_of_ours(*text) && content_hash(*text) == sidecar.hash;
+}
+
+Outcome<void> remove(const JournalSidecar& sidecar, const FileState& state, JournalWriter& writer) {
+  step("remove a sidecar");
+  auto removed = remove_name(sidecar.path, state);
+  if (removed.ok()) writer.undone(sidecar.number, sidecar.path);
+  return removed;
+}
+
+Item item_of(const JournalSidecar& sidecar) {
+  Item item;
+  item.path = sidecar.path;
+  item.main = sidecar.picture;
+  item.size = sidecar.size;
+  item.sidecar = true;
+  return item;
+}
+
+}  // namespace
+
+void tidy_sidecars(const Journal& journal) {
+  for (const JournalSidecar& sidecar : journal.sidecars) {
+    if (!sidecar.done && !sidecar.undone)
+      remove_left_over(temporary_sidecar(sidecar.picture, journal.id, sidecar.number));
+  }
+}
+
+void take_back_sidecars(const Journal& journal, JournalWriter& writer, Applied& applied) {
+  std::set<std::string> needed;
+  for (const JournalRecord& record : journal.records) {
+    if (!record.undone && !record.failed) needed.insert(record.survivors.begin(), record.survivors.end());
+  }
+  for (const JournalSidecar& sidecar : journal.sidecars) {
+    if (sidecar.undone || needed.count(sidecar.picture) > 0) continue;
+    const auto state = state_of(sidecar.path);
+    if (!state || !is_as_written(sidecar, *state)) continue;
+    auto item = std::find_if(applied.items.begin(), applied.items.end(),
+                             [&](const Item& i) { return i.sidecar && i.path == sidecar.path; });
+    if (item == applied.items.end()) item = applied.items.insert(item, item_of(sidecar));
+    const auto removed = remove(sidecar, *state, writer);
+    item->state = removed.ok() ? State::left : State::failed;
+    item->reason = removed.ok()
+                       ? "it was removed again: nothing went of what it was written for"
+                       : "nothing went of what it was written for, and it cannot be removed: " + removed.error().what;
+  }
+}
+
+void undo_sidecars(const Journal& journal, const StillGone& gone, bool go, JournalWriter* writer, Applied& applied) {
+  if (go) tidy_sidecars(journal);
+  std::set<std::string> seen;  // a run that goes on writes one again that it removed
+  for (auto sidecar = journal.sidecars.rbegin(); sidecar != journal.sidecars.rend(); ++sidecar) {
+    if (sidecar->undone || !seen.insert(sidecar->path).second) continue;
+    const auto state = state_of(sidecar->path);
+    if (!state) continue;  // it was never written, or somebody removed it
+    Item item = item_of(*sidecar);
+    if (!is_as_written(*sidecar, *state)) {
+      // Where it was not done, what is there is somebody's.
+      if (!sidecar->done) continue;
+      item.state = State::left;
+      item.reason = "it was changed since it was written: it stays";
+    } else if (const auto still = gone.find(sidecar->picture); still != gone.end()) {
+      item.state = State::left;
+      item.reason =
+          fmt::format("{} is not back, and may have known what it says: it stays", printable(file_name(still->second)));
+    } else if (go) {
+      const auto removed = remove(*sidecar, *state, *writer);
+      item.state = removed.ok() ? State::done : State::failed;
+      if (!removed.ok()) item.reason = removed.error().what;
+    }
+    applied.items.push_back(std::move(item));
+  }
+}
+
+}  // namespace millrace::dedupe
