@@ -1,6 +1,6 @@
 """The benches: this project and its peers on the same inputs, in the same run.
 
-  run.py [NAME...]   hash, hash-fast, join, quality, closelook, scale, render, latents, segment, fundus, video, python; all of them without a name
+  run.py [NAME...]   hash, hash-fast, join, quality, closelook, page, scale, render, latents, segment, fundus, video, python; all of them without a name
 """
 
 import concurrent.futures
@@ -123,6 +123,10 @@ def bench_quality():
     subprocess.run([PYTHON, ROOT / "bench/quality.py", versions, PROGRAM, WORK / "quality"], check=True)
 
 
+def bench_page():
+    subprocess.run([PYTHON, ROOT / "bench/page.py", PROGRAM, WORK / "page"], check=True)
+
+
 def bench_scale():
     subprocess.run([PYTHON, ROOT / "bench/scale.py", PROGRAM, BENCH, WORK / "scale"], check=True)
 
@@ -164,7 +168,7 @@ def bench_python():
 
 
 BENCHES = {"hash": bench_hash, "hash-fast": bench_hash_fast, "join": bench_join, "quality": bench_quality,
-           "closelook": bench_closelook, "scale": bench_scale, "render": bench_render, "latents": bench_latents,
+           "closelook": bench_closelook, "page": bench_page, "scale": bench_scale, "render": bench_render, "latents": bench_latents,
            "segment": bench_segment, "fundus": bench_fundus, "video": bench_video, "python": bench_python}
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def test_a_rule_leaves_what_was_marked_by_hand(page, tmp_path):
     rule(page, "/p/sorted")
     assert "No other group" in page.text("#toast") and "1 group with marks made by hand left as it is" in page.text("#toast")
     assert page.removed() == [(0, 1)]
-    page.keys("u")  # cleared: the rule has it again
+    page.keys(Keys.ESCAPE, "u")  # cleared: the rule has it again
     rule(page, "/p/sorted")
     assert page.removed() == [(0, 0)]
 

@@ -123,6 +123,15 @@ def tensors():
             yield bytes([index]) + contents
 
 
+RESULT = (
+    b'{"millrace": "dedupe", "groups": [{"id": "1", "kind": "similar", "members": [{"path": "/a.jpg", "size": 5, "width": 40, '
+    b'"height": 30, "mtime_ns": "7", "hash": "00112233445566778899aabbccddeeff", "keep": true, "why": "w", "place": [0, 0.5, 1, 1], '
+    b'"companions": [{"path": "/a.raw"}]}, {"path": "/b.jpg", "path_base64": "L2L/", "size": 4, "mtime_ns": "-7", '
+    b'"hash": "10112233445566778899aabbccddeeff", "as_good": true}], "pairs": [{"a": 0, "b": 1, "score": 0.5, '
+    b'"distances": {"dhash": 3}}]}], "related": [], "totals": {"files": 2, "reclaimable_bytes": 4, "rule": "r"}, '
+    b'"unreadable": [{"path": "/c.jpg", "reason": "empty"}], "damaged": []}'
+)
+
 # Of each action one; the paths fit each other, so that what is changed in them is what is tried.
 JOURNALS = [
     b'{"millrace_journal": 1, "id": "0123456789abcdef", "action": "delete", "decisions": "/d.json"}\n'
@@ -239,7 +248,8 @@ def main():
     for name, inputs in {"jpeg": jpegs(), "png": pngs(), "catalog": rows(), "settings": SETTINGS,
                          "csv": [bytes([index]) + table for index, table in enumerate(TABLES)],
                          "dates": DATES, "npy": arrays(), "tensor": tensors(), "journal": JOURNALS,
-                         "provenance": provenances(), "card": CARDS, "onnx": networks()}.items():
+                         "provenance": provenances(), "card": CARDS, "onnx": networks(),
+                         "found": [RESULT]}.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         for index, data in enumerate(inputs):
             (folder / name / f"seed{index:02d}").write_bytes(data)

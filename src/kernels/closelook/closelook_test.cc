@@ -271,7 +271,7 @@ TEST(CloseLook, ALineOnAFrameIsLostWithIt) {
   const Scene scene(5);
   const Shown large{.width = 1600, .height = 1200, .frame = 96};
   const Raster original = show(scene, {.width = 1600, .height = 1200});
-  for (const int note : {0, 200, 230, 245}) {
+  for (const int note : {0, 245}) {
     Shown shown = large;
     shown.note = note;
     const Raster noted = show(scene, shown);

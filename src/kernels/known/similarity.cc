@@ -4,6 +4,7 @@
 
 #include "src/kernels/closelook/closelook.h"
 #include "src/kernels/known/known.h"
+#include "src/kernels/parts/parts.h"
 #include "src/kernels/similarity/similarity.h"
 
 namespace millrace::known {
@@ -60,9 +61,47 @@ std::string closelook_answer(const Inputs&) {
   return kinds + digest.text();
 }
 
+// A picture on a plain ground, and the codes of another's parts against many wholes.
+std::string parts_answer(const Inputs&) {
+  constexpr int kWidth = 200, kHeight = 150, kInner = 120;
+  constexpr auto kSide = static_cast<std::size_t>(similarity::kSide);
+  const std::vector<std::uint8_t> inner = make_picture(kInner, kInner, 10);
+  std::vector<std::uint8_t> ground(std::size_t{3} * kWidth * kHeight, 240);
+  for (std::size_t y = 0; y < kInner; ++y)
+    std::copy_n(inner.begin() + static_cast<std::ptrdiff_t>(y * kInner * 3), kInner * 3,
+                ground.begin() + static_cast<std::ptrdiff_t>(((y + 20) * kWidth + 40) * 3));
+  const std::vector<parts::Area> boxes = parts::content_boxes(ground, kWidth, kHeight);
+  Digest digest;
+  for (const parts::Area& box : boxes) {
+    for (const float side : {box.left, box.top, box.right, box.bottom}) digest.add(side);
+  }
+  const auto squeezed = make_picture(similarity::kSide, similarity::kSide, 11);
+  const parts::Codes codes =
+      parts::codes_of(std::span<const std::uint8_t, kSide * kSide * 3>(squeezed), kWidth, kHeight, boxes);
+  const auto add = [&](parts::Code code) {
+    digest.add(static_cast<std::uint32_t>(code));
+    digest.add(static_cast<std::uint32_t>(code >> 32));
+  };
+  add(codes.whole);
+  for (const parts::Code code : codes.parts) add(code);
+  // One code with few signs changed, again and again: some are near.
+  std::vector<parts::Code> wholes(64 + parts::kReadBeyond, parts::kSilent);
+  Random random(12);
+  for (std::size_t i = 0; i < 64; ++i) {
+    wholes[i] = codes.parts[0];
+    for (std::size_t k = 0; k < i / 4; ++k) wholes[i] ^= parts::Code{1} << random.below(parts::kSigns);
+  }
+  const parts::Run run{codes.parts[0], 0, 64};
+  std::vector<parts::Near> near;
+  parts::find_near({&run, 1}, wholes.data(), near);
+  for (const parts::Near& one : near) digest.add(one.place);
+  return fmt::format("{} boxes, {} near {}", boxes.size(), near.size(), digest.text());
+}
+
 constexpr Answer kAnswers[] = {
     {"similarity", "similarity", "same recoloured different ef307f5b7fb67d22", similarity_answer},
     {"closelook", "close look", "same altered different 21bc1bfdd5acec78", closelook_answer},
+    {"parts", "codes of parts", "2 boxes, 54 near 467d65798e6bf24c", parts_answer},
 };
 
 }  // namespace

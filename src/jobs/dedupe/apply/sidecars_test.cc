@@ -140,7 +140,7 @@ TEST_F(Sidecars, WhatDoesNotFitStays) {
   fresh();
   pair();
   put("b.jpg.xmp", packet("xmp:Rating='4'") + std::string(1 << 20, ' '));
-  expect_left("b.jpg.xmp is larger than 1 MiB");
+  expect_left("b.jpg.xmp is larger than 1.0 MiB");
 }
 
 TEST_F(Sidecars, WhatCannotBeReadStays) {

@@ -91,15 +91,15 @@ TEST_F(UndoSidecars, AFileThatIsNotAsWeWriteThemIsNotOurs) {
 TEST_F(UndoSidecars, OfWhatDidNotGoARunTakesItsOwnBack) {
   pair();
   put("b.jpg.xmp", packet("xmp:Rating='4'"));
-  std::ofstream(top_ + "/moved") << "no folder";
   const auto before = disk();
-  const Ran ran = run_apply("move=" + top_ + "/moved");
+  const std::string obstacle = put("moved", "no folder"), action = "move=" + obstacle + "/there";
+  const Ran ran = run_apply(action);
   EXPECT_EQ(ran.of("b.jpg"), "failed");
   EXPECT_EQ(ran.of("a.jpg.xmp"), "left");
   EXPECT_NE(ran.of("a.jpg.xmp", "reason").find("removed again"), std::string::npos);
+  std::filesystem::remove(obstacle);
   EXPECT_EQ(disk(), before);
-  std::filesystem::remove(top_ + "/moved");
-  EXPECT_EQ(run_apply("move=" + top_ + "/moved").code, 0);
+  EXPECT_EQ(run_apply(action).code, 0);
   EXPECT_NE(sidecar("a.jpg").find("xmp:Rating=\"4\""), std::string::npos);
   EXPECT_FALSE(is_there("b.jpg"));
   EXPECT_EQ(run_undo().code, 0);

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include "src/base/text.h"
 #include "src/io/file/reader.h"
@@ -177,6 +177,7 @@ Found read_found(const std::string& text, const std::string& subject) {
   out.header.unreadable = files_in(top, "unreadable");
   out.header.damaged = files_in(top, "damaged");
   std::unordered_map<std::string, std::uint32_t> id_of;
+  std::vector<std::size_t> seen_in;  // of each file, the last group, from 1
   PageId page;
   for (const char* list : {"groups", "related"}) {
     for (const Object& object : top.objects(list, "group")) {
@@ -188,13 +189,16 @@ Found read_found(const std::string& text, const std::string& subject) {
         group.members.push_back(member_of(member));
         const PageMember& m = group.members.back();
         const auto [at, added] = id_of.emplace(m.path, static_cast<std::uint32_t>(out.files.size()));
-        if (added)
+        if (added) {
           out.files.push_back(
               {m.path, m.size, m.mtime_ns, m.hash, static_cast<int>(m.width), static_cast<int>(m.height)});
+          seen_in.push_back(0);
+        }
         const FoundFile& file = out.files[at->second];
         if (file.size != m.size || file.mtime_ns != m.mtime_ns || file.hash != m.hash)
           member.wrong("another group says otherwise of this file");
-        if (std::find(ids.begin(), ids.end(), at->second) != ids.end()) member.wrong("it stands in its group twice");
+        const std::size_t number = out.groups.size() + 1;
+        if (std::exchange(seen_in[at->second], number) == number) member.wrong("it stands in its group twice");
         ids.push_back(at->second);
       }
       if (group.id.empty() || group.members.size() < 2) object.wrong("it has no id, or no two members");

@@ -80,15 +80,6 @@ async function takeBack() {
   }
 }
 
-// What was said of all of a group holds for no part of it.
-function askAgain() {
-  for (const group of groups) {
-    if (group.state !== 'whole' || !group.members.some(({file}) => file.gone) || allGone(group)) continue;
-    giveBack(group);
-    setState(group, null);
-  }
-}
-
 function markGone(applied, gone) {
   const byPath = new Map(groups.flatMap((group) => group.members.map((member) => [member.path, member.file])));
   for (const item of applied.items) {
@@ -139,5 +130,4 @@ if (served) {
   const byId = new Map();
   for (const group of groups) group.members.forEach((member, m) => byId.set(fileId(group, m), member.file));
   for (const id of served.gone) setGone(byId.get(id), true);
-  askAgain();
 }

@@ -49,10 +49,14 @@ async function loadPicture(group, m) {
 async function showPair() {
   const {group, one, two} = comparing;
   const there = () => $('compare').open && comparing.group === group && comparing.one === one && comparing.two === two;
+  canvas.setAttribute('aria-busy', 'true');
   const [first, second] = await Promise.all([loadPicture(group, one), loadPicture(group, two)]);
   if (!there()) return;
-  const place = group.members[two].place || group.members[one].place || null;
-  Object.assign(lens, {one: first, two: second, place, shows: 0});
+  canvas.setAttribute('aria-busy', 'false');
+  // A place is where a member differs from the first one: of other pairs none is known.
+  const other = one === 0 ? two : two === 0 ? one : -1;
+  const place = other < 0 ? null : group.members[other].place || null;
+  Object.assign(lens, {one: first, two: second, place, placeOf: other === one ? first : second, shows: 0});
   showWords();
   drawSoon();
 }
@@ -146,6 +150,7 @@ function startPair(group) {
 function openCompare(group) {
   startPair(group);
   if (!$('compare').open) $('compare').showModal();
+  canvas.focus();
   setMode(lens.mode);
   showPair();
 }
@@ -244,7 +249,7 @@ function goToPlace() {
     say('No place is marked: the close look found no part that was changed.');
     return;
   }
-  const [left, top, right, bottom] = lens.place;
+  const [left, top, right, bottom] = placeOnGround();
   const ground = lensGround();
   const pane = lensPanes()[0];
   lens.x = (left + right) / 2;

@@ -102,7 +102,7 @@ function mark(group, member, remove) {
   }
   change(() => {
     setState(group, 'marked');
-    setRemoved(member.file, remove, group, remove);
+    setRemoved(member.file, remove, group, true);
   });
 }
 

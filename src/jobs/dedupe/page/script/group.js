@@ -31,8 +31,8 @@ function memberView(group, member, m, thumb) {
     if (served) fetchThumb(thumb, element);
     return element;
   };
-  const image = thumb === null || thumb === undefined ?
-      h('span', {class: 'none'}, 'no thumbnail') :
+  const image = thumb === null || thumb === undefined || member.file.gone ?
+      h('span', {class: 'none'}, member.file.gone ? 'carried away' : 'no thumbnail') :
       h('span', {class: 'picture'}, picture(), member.place ? placeMark(member.place) : null);
   const size = h('span', {class: largest((one) => one.size) ? 'most' : ''}, bytesText(member.size));
   const pixels = member.width && member.height ?

@@ -4,7 +4,7 @@
 // laid into its middle.
 
 const lens = {
-  one: null, two: null, mode: 'side', x: 0.5, y: 0.5, scale: 0, swipe: 0.5, shows: 0, place: null, marks: true,
+  one: null, two: null, mode: 'side', x: 0.5, y: 0.5, scale: 0, swipe: 0.5, shows: 0, place: null, placeOf: null, marks: true,
 };
 const LONGEST_PART = 2048;
 
@@ -28,6 +28,13 @@ function lensPlace(picture) {
   const w = picture.width * scale;
   const h = picture.height * scale;
   return {x: (ground.width - w) / 2, y: (ground.height - h) / 2, w, h};
+}
+
+// What a close look marked, in shares of the ground's sides.
+function placeOnGround() {
+  const ground = lensGround();
+  const at = lensPlace(lens.placeOf);
+  return lens.place.map((share, i) => (i % 2 ? (at.y + share * at.h) / ground.height : (at.x + share * at.w) / ground.width));
 }
 
 const canvas = $('lens');
@@ -78,11 +85,14 @@ function drawPicture(picture, pane) {
   const own = at.w / picture.width * scale;  // pixels of the canvas for one of its own
   pen.imageSmoothingEnabled = own < 1.5;
   pen.imageSmoothingQuality = 'high';
-  if (picture.whole) pen.drawImage(picture.whole, x + at.x * scale, y + at.y * scale, at.w * scale, at.h * scale);
-  if (picture.part && own * picture.width > picture.whole.width) {
-    const part = picture.partAt;
-    pen.drawImage(picture.part, x + at.x * scale + part.x * own, y + at.y * scale + part.y * own, part.w * own, part.h * own);
-  }
+  // To whole pixels: half of one at an edge would show as a difference, and make what is shown 1:1 soft.
+  const draw = (image, part) => {
+    const [left, top] = [Math.round(x + at.x * scale + part.x * own), Math.round(y + at.y * scale + part.y * own)];
+    pen.drawImage(image, left, top, Math.round(x + at.x * scale + (part.x + part.w) * own) - left,
+        Math.round(y + at.y * scale + (part.y + part.h) * own) - top);
+  };
+  if (picture.whole) draw(picture.whole, {x: 0, y: 0, w: picture.width, h: picture.height});
+  if (picture.part && own * picture.width > picture.whole.width) draw(picture.part, picture.partAt);
 }
 
 function inPane(pane, work) {
@@ -98,7 +108,7 @@ function drawPlace(pane) {
   if (!lens.place || !lens.marks) return;
   const ground = lensGround();
   const {x, y, scale} = lensCorner(pane);
-  const [left, top, right, bottom] = lens.place;
+  const [left, top, right, bottom] = placeOnGround();
   const edge = 2 * devicePixelRatio;
   const sides = [x + left * ground.width * scale, y + top * ground.height * scale,
     (right - left) * ground.width * scale, (bottom - top) * ground.height * scale];
@@ -126,7 +136,10 @@ function drawLens() {
   const box = canvas.parentElement;
   const width = Math.max(1, Math.round(box.clientWidth * devicePixelRatio));
   const height = Math.max(1, Math.round(box.clientHeight * devicePixelRatio));
-  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, {width, height});
+  if (canvas.width !== width || canvas.height !== height) {
+    Object.assign(canvas, {width, height});
+    showWords();
+  }
   lensClamp();
   pen.globalCompositeOperation = 'source-over';
   pen.clearRect(0, 0, width, height);

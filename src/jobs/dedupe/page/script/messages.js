@@ -3,6 +3,8 @@
 let toastTimer = 0;
 function say(text, refusal = false) {
   const toast = $('toast');
+  const over = document.querySelector('dialog[open]') || document.body;  // a dialog covers what is not in it
+  if (toast.parentElement !== over) over.append(toast);
   toast.textContent = text;
   toast.classList.toggle('refusal', refusal);
   toast.classList.add('on');

@@ -45,3 +45,12 @@ function mayGoWith(file, whole) {
   return file.groups.every((group) => group === whole || group.state !== 'marked' ||
       group.members.some((member) => !going.has(member.file) && !member.file.removed));
 }
+
+// What was said of all of a group holds for no part of it.
+function askAgain() {
+  for (const group of groups) {
+    if (group.state !== 'whole' || !group.members.some(({file}) => file.gone) || allGone(group)) continue;
+    giveBack(group);
+    setState(group, null);
+  }
+}
