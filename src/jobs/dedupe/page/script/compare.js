@@ -53,10 +53,10 @@ async function showPair() {
   const [first, second] = await Promise.all([loadPicture(group, one), loadPicture(group, two)]);
   if (!there()) return;
   canvas.setAttribute('aria-busy', 'false');
-  // A place is where a member differs from the first one: of other pairs none is known.
-  const other = one === 0 ? two : two === 0 ? one : -1;
-  const place = other < 0 ? null : group.members[other].place || null;
-  Object.assign(lens, {one: first, two: second, place, placeOf: other === one ? first : second, shows: 0});
+  // A place is where one differs from that which it was looked at against, which has none: of other pairs none is known.
+  const places = [group.members[one].place, group.members[two].place];
+  const place = places[0] && places[1] ? null : places[0] || places[1] || null;
+  Object.assign(lens, {one: first, two: second, place, placeOf: places[0] ? first : second, shows: 0});
   showWords();
   drawSoon();
 }
