@@ -17,7 +17,8 @@ let listed = null;  // what a dry run has answered, and may be done
 
 const itemWords = (item) => {
   const [name, folder] = nameAndFolder(item.path);
-  return h('li', {class: item.state}, h('b', {}, item.state), ' ', item.companion_of ? '+ ' : '', h('bdi', {}, name),
+  const state = item.state !== 'would' ? item.state : item.sidecar ? 'would be written' : 'would go';
+  return h('li', {class: item.state}, h('b', {}, state), ' ', item.companion_of ? '+ ' : '', h('bdi', {}, name),
       h('span', {class: 'folder', title: visible(item.path)}, h('bdi', {}, folder)),
       item.to ? h('span', {class: 'to'}, '→ ', h('bdi', {}, visible(item.to))) : null,
       item.reason ? h('span', {class: 'reason'}, visible(item.reason)) : null);
@@ -114,6 +115,9 @@ async function endReview() {
 
 if (served) {
   $('export').hidden = true;
+  for (const [name, hidden] of [['of-a-file', true], ['of-a-review', false]]) {
+    for (const element of document.getElementsByClassName(name)) element.hidden = hidden;
+  }
   $('carry-open').hidden = false;
   $('end-review').hidden = false;
   $('carry-merge').checked = served.merge;
