@@ -1,5 +1,7 @@
 """`millrace dedupe review`, as its page speaks to it."""
 
+import contextlib
+import http.client
 import io
 import json
 import os
@@ -7,6 +9,7 @@ import pathlib
 import shutil
 import signal
 import sys
+import threading
 
 import pytest
 
@@ -58,6 +61,12 @@ def picture(review, path):
     status, headers, body = review.get(path)
     assert status == 200, body
     return headers, Image.open(io.BytesIO(body))
+
+
+def ask_quietly(review, wanted):
+    """Of a review that is killed meanwhile."""
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        review.post("/apply", wanted)
 
 
 def decisions_of(groups):
@@ -175,6 +184,37 @@ def test_sidecars_are_written_where_asked(library, review):
     assert status == 200 and len(list(library.folder.glob("large*.xmp"))) == 1
     review.post("/undo", {"run": done["run"], "go": True})
     assert content_of(library.folder) == before
+
+
+def test_killed_while_it_carries_out_every_byte_comes_back(library):
+    (library.folder / "large0.tif").unlink()
+    for i in range(60):
+        for name in ("small0.jpg", "small1.jpg"):
+            shutil.copy(library.folder / name, library.folder / f"copy{i}-{name}")
+    xmp = library.folder / "small1.jpg.xmp"
+    xmp.write_text('<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+                   '<rdf:Description xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmp:Rating="4"/></rdf:RDF></x:xmpmeta>')
+    library.search()
+    before = content_of(library.folder)
+    stopped = 0
+    for gone in (0, 1, 5, 20, 80, 1000):
+        journals = set(library.home.rglob("*.jsonl"))
+        with library.review() as review:
+            review.enter()
+            wanted = {"decisions": decisions_of(review.data()[2]), "merge": True}
+            listed = review.post("/apply", wanted)[1]
+            assert listed["applied"]["totals"]["would"]["files"] >= 120, listed
+            asked = threading.Thread(target=ask_quietly, args=(review, wanted | {"go": True, "plan": listed["plan"]}))
+            asked.start()
+            while asked.is_alive() and len(list(library.folder.glob(".millrace-removed-*/*"))) < gone:
+                pass
+            review.process.kill()
+            asked.join()
+        stopped += content_of(library.folder) != before
+        for journal in set(library.home.rglob("*.jsonl")) - journals:
+            millrace("dedupe", "undo", journal, "--go", env=library.env)
+        assert content_of(library.folder) == before, gone
+    assert stopped >= 5
 
 
 @pytest.mark.parametrize("decisions", [
