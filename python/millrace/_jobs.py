@@ -194,6 +194,8 @@ def run(job: str, inputs: Any = (), *, config: Any = None, progress: Any = None,
     Returns a JobResult; raises Error.
     """
     refuse_unknown([text(job, "job")], list(described()), "millrace.run", "job")
+    if job == "dedupe review":  # what is printed is here only once it has ended
+        raise UsageError("usage", "dedupe review prints where its page is while it runs", "job", "start millrace dedupe review in a terminal")
     table = {keyword_of(option["name"]): option for option in described()[job]["options"]}
     refuse_unknown(options, [*table, "config", "progress"], "millrace." + job.replace(" ", "."))
     given = []

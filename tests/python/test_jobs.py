@@ -217,9 +217,11 @@ def test_what_helps_says_all_options():
     described = millrace._jobs.described()
     options = {millrace._jobs.keyword_of(option["name"]) for option in described["hash"]["options"]} - {"kinds", "format", "plan"}
     assert all(name in millrace.hash_files.__doc__.replace(".", ",").replace("\n", " ").split("explains them): ")[1].replace(";", ",").replace(" ", "").split(",") for name in options)
-    # Jobs of the package are the library's; two others are reached through run().
+    # Jobs of the package are the library's; two others are reached through run(), and one is for a terminal alone.
     made = {name for job, below in millrace._JOBS.items() for name in (job, *(f"{job} {one}" for one in below))} | {"latents"}
-    assert made | {"hash", "join"} == set(described)
+    assert made | {"hash", "join", "dedupe review"} == set(described)
+    with pytest.raises(millrace.UsageError, match="in a terminal"):
+        millrace.run("dedupe review", "result.json")
     assert {name for name in made if " " not in name} <= set(millrace.__all__)
     # Of segment those that a Segmenter does not take are about files, places and devices.
     taken = set(millrace._segment._options())
