@@ -202,7 +202,7 @@ Said said_in(const MetadataParts& parts) {
       if (text.iptc != number || says_nothing(words)) continue;
       std::string& said = out.*text.said;
       if (text.form == SaidText::Form::sequence && !said.empty()) {
-        said = clean_text(said + "; " + words, text.longest, out.cut);
+        said = clean_text(fmt::format("{}; {}", said, words), text.longest, out.cut);
       } else {
         set(said, words, text.longest, out.cut);
       }
