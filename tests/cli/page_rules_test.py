@@ -103,6 +103,46 @@ def test_a_rule_leaves_what_was_marked_by_hand(page, tmp_path):
     assert page.removed() == [(0, 0)]
 
 
+def test_what_stays_of_a_group_that_was_to_go_whole(tmp_path):
+    """A file of two groups: what is said last of it holds in both, now and after a reload."""
+    shared = member("/p/x.jpg", 100)
+    first = [dict(shared, keep=True), member("/p/y.jpg", 90)]
+    second = [dict(shared, keep=True), member("/p/z.jpg", 80)]
+    groups = [{"id": "a", "kind": "similar", "members": first, "pairs": [pair(0, 1, 0.9)]},
+              {"id": "b", "kind": "similar", "members": second, "pairs": [pair(0, 1, 0.9)]}]
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({"header": {"title": "t", "folders": ["/p"], "totals": {}, "rule": ""}, "groups": groups}))
+    browser = start_browser()
+    try:
+        page = Page(browser, write_page(tmp_path, path))
+        page.click(page.group(0) + " .whole")
+        page.one("#whole-yes").click()
+        page.one("#whole-yes").click()
+        assert page.removed() == [(0, 0), (0, 1), (1, 0)]
+        page.click(page.member(1, 0) + " .marks .keep")
+        page.click(page.member(1, 1) + " .remove")
+        for _ in range(2):
+            assert page.removed() == [(0, 1), (1, 1)]
+            assert "1 stay" in page.text(page.group(0) + " .state")
+            wanted = {(one["group"], one["path"][3]): one for one in page.export(tmp_path / "out")["decisions"]}
+            assert {key: one["action"] for key, one in wanted.items()} == {
+                ("a", "x"): "keep", ("a", "y"): "remove", ("b", "x"): "keep", ("b", "z"): "remove"}
+            assert not any("whole_group" in one for one in wanted.values())
+            page.reload()
+        assert page.errors() == []
+    finally:
+        browser.quit()
+
+
+def test_a_pair_of_a_whole_group_that_is_told_apart_stays(page, tmp_path):
+    page.click(page.group(1) + " .whole")
+    page.one("#whole-yes").click()
+    page.one("#whole-yes").click()
+    page.click(page.group(1) + " .pairs button")
+    assert "none stays" not in page.text(page.group(1) + " .state")
+    assert not any("whole_group" in one for one in page.export(tmp_path / "out")["decisions"])
+
+
 @pytest.mark.parametrize("text, gone", [
     ("other", [(1, 0)]),                # b: the first for the one in other; the small one was not compared with that
     ("**/2021/**", [(0, 0)]),

@@ -118,8 +118,8 @@ class LocalServer::Listening {
 
   void accept();
 
-  // The oldest that nothing was admitted of goes first: a page that is at work stays.
-  void make_room();
+  // The oldest goes first, of those whom nobody knows; never one that is being answered. False: there is none.
+  bool make_room();
 
   void look() {
     clock_.expires_after(kBetweenLooks);
@@ -150,7 +150,8 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
  public:
   Connection(Listening& server, tcp::socket socket) : server_(server), stream_(std::move(socket)), delay_(server.io_) {}
 
-  bool admitted() const { return admitted_; }
+  bool known() const { return known_; }
+  bool answering() const { return answering_; }
   void close() {
     Status ignored;
     stream_.socket().close(ignored);
@@ -161,7 +162,7 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
     parser_.emplace();
     parser_->header_limit(kLongestHead);
     parser_->body_limit(UINT64_MAX);  // it is set when the head was admitted
-    stream_.expires_after(admitted_ ? kIdleTime : kHeadTime);
+    stream_.expires_after(known_ ? kIdleTime : kHeadTime);
     http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](Status status, std::size_t) {
       // What is longer than its limit is told so; of what is no HTTP nothing is said.
       if (status == http::error::body_limit || status == http::error::header_limit)
@@ -188,7 +189,7 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
     Admission admission = server_.handlers_->admit(request_);
     if (admission.refused) return refuse(std::move(*admission.refused));
     if (server_.ending_) return close();
-    admitted_ = true;
+    known_ = known_ || admission.known;
     const auto length = parser_->content_length();
     if (length && *length > admission.most_body) return refuse(refusal(413, "it is too long"));
     parser_->body_limit(admission.most_body);
@@ -203,6 +204,7 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
 
   void hand_over() {
     ++server_.busy_;
+    answering_ = true;
     stream_.expires_never();
     asio::post(*server_.workers_, [self = shared_from_this()] {
       HttpResponse response;
@@ -225,6 +227,7 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
     }
     // Who only waits is not waited for.
     --server_.busy_;
+    answering_ = false;
     delay_.expires_after(response.wait);
     delay_.async_wait([self = shared_from_this(), answer = std::move(response)](Status) mutable {
       ++self->server_.busy_;
@@ -255,6 +258,7 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
     stream_.expires_after(kBodyTime);
     http::async_write(stream_, response_, [self = shared_from_this(), keep_alive](Status status, std::size_t) {
       --self->server_.busy_;
+      self->answering_ = false;
       if (status || !keep_alive) {
         Status ignored;
         self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -271,17 +275,18 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
   std::optional<http::request_parser<http::string_body>> parser_;
   HttpRequest request_;
   http::response<http::string_body> response_;
-  bool admitted_ = false;
+  bool known_ = false, answering_ = false;
 };
 
 void LocalServer::Listening::accept() {
   acceptor_.async_accept([this](Status status, tcp::socket socket) {
     if (ending_ || status == asio::error::operation_aborted) return;
     if (!status) {
-      make_room();
-      auto connection = std::make_shared<Connection>(*this, std::move(socket));
-      connections_.push_back(connection);
-      connection->read();
+      if (make_room()) {
+        auto connection = std::make_shared<Connection>(*this, std::move(socket));
+        connections_.push_back(connection);
+        connection->read();
+      }
       return accept();
     }
     // No descriptor is left, or the like: it is tried again a little later, and not at once for ever.
@@ -292,17 +297,21 @@ void LocalServer::Listening::accept() {
   });
 }
 
-void LocalServer::Listening::make_room() {
-  if (connections_.size() < kMostConnections) return;
+bool LocalServer::Listening::make_room() {
+  if (connections_.size() < kMostConnections) return true;
   std::erase_if(connections_, [](const auto& connection) { return connection.expired(); });
-  if (connections_.size() < kMostConnections) return;
-  auto oldest = std::find_if(connections_.begin(), connections_.end(), [](const auto& connection) {
-    const auto held = connection.lock();
-    return held && !held->admitted();
-  });
-  if (oldest == connections_.end()) oldest = connections_.begin();
-  if (const auto held = oldest->lock()) held->close();
-  connections_.erase(oldest);
+  if (connections_.size() < kMostConnections) return true;
+  for (const bool known : {false, true}) {
+    const auto oldest = std::find_if(connections_.begin(), connections_.end(), [&](const auto& connection) {
+      const auto held = connection.lock();
+      return held && held->known() == known && !held->answering();
+    });
+    if (oldest == connections_.end()) continue;
+    oldest->lock()->close();
+    connections_.erase(oldest);
+    return true;
+  }
+  return false;
 }
 
 void LocalServer::Listening::end() {

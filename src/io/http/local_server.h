@@ -43,6 +43,7 @@ class LocalServer {
   struct Admission {
     std::optional<HttpResponse> refused;
     std::uint64_t most_body = 0;
+    bool known = false;  // who asks: their connection is not closed to make room for others
   };
   struct Handlers {
     std::function<Admission(const HttpRequest&)> admit;  // on the thread of run(): does no work

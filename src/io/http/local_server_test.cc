@@ -1,8 +1,13 @@
 #include "src/io/http/local_server.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <set>
+#include <thread>
 
 namespace millrace {
 namespace {
@@ -36,6 +41,108 @@ TEST(LocalServer, ListensOnThisMachineAlone) {
   EXPECT_EQ(one.host().rfind("127.0.0.1:", 0), 0U);
   EXPECT_NE(one.host(), other.host());
   EXPECT_THROW(LocalServer(static_cast<std::uint16_t>(std::stoi(one.host().substr(10))), 1), Failure);
+}
+
+// A browser's connection.
+class Client {
+ public:
+  explicit Client(const std::string& host) : host_(host), socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(host.substr(10))));
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+  }
+  ~Client() { ::close(socket_); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  void ask(const std::string& path) const {
+    const std::string text = "GET " + path + " HTTP/1.1\r\nHost: " + host_ + "\r\n\r\n";
+    ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+  }
+  // The body of one answer; empty where the connection was closed.
+  std::string answer() const {
+    std::string text;
+    char byte = 0;
+    while (!text.ends_with("\r\n\r\n")) {
+      if (::recv(socket_, &byte, 1, 0) != 1) return "";
+      text += byte;
+    }
+    const std::size_t at = text.find("Content-Length: ");
+    std::string body(std::stoul(text.substr(at + 16)), ' ');
+    return ::recv(socket_, body.data(), body.size(), MSG_WAITALL) == static_cast<ssize_t>(body.size()) ? body : "";
+  }
+
+ private:
+  std::string host_;
+  int socket_;
+};
+
+// Serves until end() is called. "/known" is asked by who is known; "/long" takes until go_on(); "/held" is held back.
+class Serving : public testing::Test {
+ protected:
+  Serving() : server_(0, 4) {
+    thread_ = std::thread([this] {
+      server_.run({[](const HttpRequest& request) {
+                     return LocalServer::Admission{std::nullopt, 0, request.path == "/known"};
+                   },
+                   [this](const HttpRequest& request) { return handle(request); }, [this] { return ended_.load(); }});
+      over_ = true;
+    });
+  }
+  ~Serving() override {
+    go_on_ = ended_ = true;
+    thread_.join();
+  }
+  HttpResponse handle(const HttpRequest& request) {
+    ++handled_;
+    HttpResponse out;
+    out.body = request.path;
+    if (request.path == "/held") out.wait = std::chrono::hours(1);
+    while (request.path == "/long" && !go_on_) std::this_thread::yield();
+    return out;
+  }
+  static void until(const std::function<bool()>& happened) {
+    while (!happened()) std::this_thread::yield();
+  }
+
+  LocalServer server_;
+  std::atomic<int> handled_ = 0;
+  std::atomic<bool> ended_ = false, over_ = false, go_on_ = false;
+  std::thread thread_;
+};
+
+TEST_F(Serving, WhoIsKnownStaysHoweverManyCome) {
+  const Client page(server_.host()), busy(server_.host());
+  page.ask("/known");
+  EXPECT_EQ(page.answer(), "/known");
+  busy.ask("/long");
+  until([&] { return handled_ == 2; });
+  // They hold on to what they were let in for.
+  std::vector<std::unique_ptr<Client>> strangers;
+  for (int i = 0; i < 200; ++i) {
+    strangers.push_back(std::make_unique<Client>(server_.host()));
+    strangers.back()->ask("/");
+    EXPECT_EQ(strangers.back()->answer(), "/") << i;
+  }
+  page.ask("/known");
+  EXPECT_EQ(page.answer(), "/known");
+  go_on_ = true;
+  EXPECT_EQ(busy.answer(), "/long");
+}
+
+TEST_F(Serving, WhatIsAtWorkIsFinishedAndAnsweredAtTheEnd) {
+  const Client busy(server_.host()), held(server_.host());
+  busy.ask("/long");
+  held.ask("/held");
+  until([&] { return handled_ == 2; });
+  ended_ = true;
+  EXPECT_EQ(held.answer(), "/held") << "it is held back no longer";
+  EXPECT_FALSE(over_);
+  go_on_ = true;
+  EXPECT_EQ(busy.answer(), "/long");
+  until([&] { return over_.load(); });
 }
 
 }  // namespace

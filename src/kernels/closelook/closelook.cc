@@ -234,15 +234,18 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
     return alone > static_cast<double>(framed ? kAloneFramed : kAlone);
   };
   const bool more_target = more(alone_a, frames.drawn_target), more_source = more(alone_b, frames.drawn_source);
-  const bool more_a = swapped ? more_source : more_target, more_b = swapped ? more_target : more_source;
-  if (more_a && more_b) {
+  const auto contained = [&](bool target, bool source) {
+    if (target && source) return Contained::neither;
+    return target || source ? (source == swapped ? Contained::second : Contained::first) : Contained::both;
+  };
+  if (more_target && more_source) {
     out.kind = Kind::framed;
   } else if (exposure.tone > kTone ||
              ((exposure.gain > kGain || exposure.gain < 1 / kGain) && exposure.rest < kOnlyGain)) {
     out.kind = Kind::toned;
   } else {
     out.kind = Kind::same;
-    out.contained = more_a ? Contained::second : more_b ? Contained::first : Contained::both;
+    out.contained = contained(more_target, more_source);
   }
   // What is the same here may differ in strokes that are finer than this.
   if (out.kind == Kind::same && std::max(a->raster.width, a->raster.height) > kSide) {
@@ -256,15 +259,17 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
       place(tile->place, at, size_of(a->raster), size_of(b->raster));
     }
   }
-  // Who is said to show no more than the other may have a line written on its frame.
+  // Who is said to show no more than the other may have a line written on its frame, or at a page's edge.
   if (out.kind == Kind::same) {
     const Affine at = between(warp, fitted, fitted_source, size_of(a->raster), size_of(b->raster));
-    if ((!more_target && drawn_upon_target(frames, fitted, fitted_source, a->raster, b->raster, at)) ||
-        (!more_source &&
-         drawn_upon_target(frames.swapped(), fitted_source, fitted, b->raster, a->raster, at.inverse()))) {
-      out.kind = Kind::framed;
-      out.contained = Contained::neither;
-    }
+    const Upon target =
+        more_target ? Upon::nothing : drawn_upon_target(frames, fitted, fitted_source, a->raster, b->raster, at);
+    const Upon source =
+        more_source ? Upon::nothing
+                    : drawn_upon_target(frames.swapped(), fitted_source, fitted, b->raster, a->raster, at.inverse());
+    out.contained = contained(more_target || target == Upon::picture, more_source || source == Upon::picture);
+    if (target == Upon::frame || source == Upon::frame) out.contained = Contained::neither;
+    if (out.contained == Contained::neither) out.kind = Kind::framed;
   }
   if (out.kind == Kind::same && out.contained == Contained::both) {
     out.first_framed = swapped ? frames.put_around_source : frames.put_around_target;

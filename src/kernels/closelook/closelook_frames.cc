@@ -174,12 +174,13 @@ struct Facing {
   bool frames_apart;  // what is frame in both was not compared
 };
 
-// Calls visit(pixel) for each that was not compared, away from what was: a JPEG's blocks and resizing carry the
-// picture's edge into its frame.
+// Calls visit(pixel, near) for each that was not compared, away from what was: a JPEG's blocks and resizing carry the
+// picture's edge into its frame. `near` where that is not far.
 template <class Visit>
 void beside(const Facing& f, const Visit& visit) {
   const double block = 16.0 * std::min(1.0, static_cast<double>(f.raster.width) / std::max(1, f.raster.full_width));
   const double reach = block + 1.5 * f.pitch + 3, reach_there = reach * f.warp.scale();
+  constexpr double kRing = 3;
   constexpr int kBorder = 3;
   const auto outside = [](double x, double y, const Box& box, double by) {
     return x < box.left - by || x >= box.right + by || y < box.top - by || y >= box.bottom + by;
@@ -190,9 +191,9 @@ void beside(const Facing& f, const Visit& visit) {
         f.raster.rgb.data() + 3 * static_cast<std::size_t>(y) * static_cast<std::size_t>(f.raster.width);
     for (int x = kBorder; x < f.raster.width - kBorder; ++x) {
       const double u = f.warp.u(x, y), v = f.warp.v(x, y);
-      if (outside(u, v, all, reach_there) ||
-          (f.frames_apart && outside(x, y, f.content, reach) && outside(u, v, f.other_content, reach_there)))
-        visit(row + 3 * x);
+      const bool unseen = outside(u, v, all, reach_there);
+      if (unseen || (f.frames_apart && outside(x, y, f.content, reach) && outside(u, v, f.other_content, reach_there)))
+        visit(row + 3 * x, unseen && !outside(u, v, all, reach_there + kRing * f.warp.scale()));
     }
   }
 }
@@ -207,38 +208,47 @@ int level_at(const std::array<std::uint64_t, 256>& counts, std::uint64_t all, do
   return level;
 }
 
-// Strokes stand out from the ground's own noise, and there are more of them than of its worst pixels.
-bool has_strokes(const Facing& f) {
-  constexpr int kFaintest = 4, kNoise = 3;
-  constexpr std::uint64_t kFewest = 16, kOneIn = 5000;
+// Strokes stand out from the ground's own noise, and there are more of them than of its worst pixels. A ground with
+// more noise than a JPEG's is a picture's, and looked at as such.
+Upon strokes_on(const Facing& f) {
+  constexpr int kFaintest = 4, kNoise = 3, kMostNoise = 2;
+  constexpr std::uint64_t kFewest = 16, kOneIn = 5000, kOneInRing = 200;
   std::array<std::array<std::uint64_t, 256>, 3> levels{};
-  std::uint64_t all = 0;
-  beside(f, [&](const std::uint8_t* pixel) {
+  std::uint64_t all = 0, ring = 0;
+  beside(f, [&](const std::uint8_t* pixel, bool near) {
+    ring += near ? 1 : 0;
     for (std::size_t c = 0; c < 3; ++c) ++levels[c][pixel[c]];
     ++all;
   });
-  if (all < kFewest) return false;
+  if (all < kFewest) return Upon::nothing;
   std::array<int, 3> ground{};
   for (std::size_t c = 0; c < 3; ++c) ground[c] = level_at(levels[c], all, 0.5);
-  std::array<std::uint64_t, 256> apart{};
-  beside(f, [&](const std::uint8_t* pixel) {
+  std::array<std::uint64_t, 256> apart{}, apart_near{};
+  beside(f, [&](const std::uint8_t* pixel, bool near) {
     int most = 0;
     for (std::size_t c = 0; c < 3; ++c) most = std::max(most, std::abs(pixel[c] - ground[c]));
     ++apart[static_cast<std::size_t>(most)];
+    if (near) ++apart_near[static_cast<std::size_t>(most)];
   });
-  const int usual = std::max(kFaintest, kNoise * level_at(apart, all, 0.8));
-  std::uint64_t strokes = 0;
-  for (int level = usual + 1; level < 256; ++level) strokes += apart[static_cast<std::size_t>(level)];
-  return strokes >= std::max(kFewest, all / kOneIn);
+  const int noise = level_at(apart, all, 0.8);
+  if (noise > kMostNoise) return Upon::nothing;
+  const int usual = std::max(kFaintest, kNoise * noise);
+  const auto beyond = [&](const std::array<std::uint64_t, 256>& counts) {
+    std::uint64_t out = 0;
+    for (int level = usual + 1; level < 256; ++level) out += counts[static_cast<std::size_t>(level)];
+    return out;
+  };
+  if (beyond(apart) < std::max(kFewest, all / kOneIn)) return Upon::nothing;
+  return beyond(apart_near) * kOneInRing <= ring ? Upon::frame : Upon::picture;
 }
 
 }  // namespace
 
-bool drawn_upon_target(const Frames& frames, const Size& of, const Size& of_source, const Raster& target,
+Upon drawn_upon_target(const Frames& frames, const Size& of, const Size& of_source, const Raster& target,
                        const Raster& source, const Affine& warp) {
-  return frames.drawn_target &&
-         has_strokes({target, scaled(frames.target, of, target), source, scaled(frames.source, of_source, source), warp,
-                      static_cast<double>(target.width) / of.width, frames.any});
+  if (!frames.drawn_target) return Upon::nothing;
+  return strokes_on({target, scaled(frames.target, of, target), source, scaled(frames.source, of_source, source), warp,
+                     static_cast<double>(target.width) / of.width, frames.any});
 }
 
 std::int64_t mark_valid(const Affine& warp, const Frames& frames, const Plane& source, Plane& valid) {

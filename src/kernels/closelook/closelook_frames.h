@@ -53,10 +53,12 @@ struct Frames {
   }
 };
 
-// Whether somebody drew on the plain frame of the target where the source shows nothing or has a frame too: there
-// nothing is compared. Looked for in the rasters themselves: at 512 pixels a line of a caption is gone. `warp` goes
-// from `target` to `source`; `of` and `of_source` are the sizes that the frames were found at.
-bool drawn_upon_target(const Frames& frames, const Size& of, const Size& of_source, const Raster& target,
+// What stands on the plain ground of the target where the source shows nothing, or has a frame too: there nothing is
+// compared. On a frame, which is plain all around the other picture, or where a picture goes on. Looked for in the
+// rasters themselves: at 512 pixels a line of a caption is gone. `warp` goes from `target` to `source`; `of` and
+// `of_source` are the sizes that the frames were found at.
+enum class Upon : std::uint8_t { nothing, frame, picture };
+Upon drawn_upon_target(const Frames& frames, const Size& of, const Size& of_source, const Raster& target,
                        const Raster& source, const Affine& warp);
 
 // 1 where both are seen and not both are frame; how many.

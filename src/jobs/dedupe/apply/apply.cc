@@ -103,6 +103,17 @@ class Runner {
     }
   }
 
+  void write(const SidecarPlan& sidecar, ApplyPlan& plan) {
+    Item& item = applied_.items[sidecar.item];
+    try {
+      if (journal_problem_.empty()) return write_sidecar(sidecar, plan, journal_.id, writer_, applied_);
+    } catch (const Failure& failure) {
+      journal_problem_ = failure.error().message();
+    }
+    item.state = State::failed;
+    item.reason = journal_problem_;
+  }
+
   void carry_out(const ApplyPlan& plan) {
     Progress progress(context_.progress, name_of(journal_.action), plan.assets.size());
     for (const AssetOperation& asset : plan.assets) {
@@ -359,13 +370,17 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
     if (context.cancel.cancelled()) {
       applied.items[sidecar.item].state = State::waiting;
     } else {
-      write_sidecar(sidecar, plan, place.id, writer, applied);
+      runner.write(sidecar, plan);
     }
   }
   runner.carry_out(plan);
   // Without a journal it is not known what went.
-  if (runner.journal_works() && (!sidecars.empty() || !place.found.sidecars.empty()))
+  if (!runner.journal_works() || (sidecars.empty() && place.found.sidecars.empty())) return applied;
+  try {
     take_back_sidecars(read_journal(place.path, options.trust()), writer, applied);
+  } catch (const Failure& failure) {
+    applied.notes.push_back("a sidecar that nobody needs may be left: " + failure.error().message());
+  }
   return applied;
 }
 

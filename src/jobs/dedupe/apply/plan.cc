@@ -100,11 +100,11 @@ class Planner {
     }
     if (!subject.good()) return leave(subject, subject.trouble);
     const std::vector<const Subject*> survivors = subjects_.survivors_of(subject);
+    const std::string changed =
+        subjects_.changed_group_of(subject, [&](const Subject& member) { return earlier(member) != nullptr; });
+    if (!changed.empty()) return leave(subject, changed);
     if (survivors.empty() && subjects_.goes_with_its_groups(subject)) {
       if (input_.action == Action::hardlink) return leave(subject, "nothing of its group stays to be linked to");
-      const std::string changed =
-          subjects_.changed_group_of(subject, [&](const Subject& member) { return earlier(member) != nullptr; });
-      if (!changed.empty()) return leave(subject, changed);
       if (input_.action == Action::move && inside(subject.path, input_.destination))
         return leave(subject, "it is in the folder that it would be moved to");
       return plan(subject, survivors);

@@ -155,8 +155,9 @@ bool Subjects::goes_with_its_groups(const Subject& gone) const {
 std::string Subjects::changed_group_of(const Subject& gone,
                                        const std::function<bool(const Subject&)>& went_before) const {
   for (const Decision* d : gone.decisions) {
-    if (d->kind != DecisionKind::remove) continue;
-    const WholeGroup& group = whole_groups_.at(d->group);
+    const auto whole = whole_groups_.find(d->group);
+    if (d->kind != DecisionKind::remove || whole == whole_groups_.end()) continue;
+    const WholeGroup& group = whole->second;
     if (group.said.size() != 1 || *group.said.begin() != group.members.size()) {
       return fmt::format(
           "all {} members of group {} were to go, and the decisions name {}: save them again from the page",
@@ -238,7 +239,10 @@ std::vector<const Subject*> Subjects::survivors_of(const Subject& gone) const {
     const Subject* own = best_of(groups_.at(d->group));
     const auto content = by_content_.find(gone.first().hash);
     const Subject* twin = content == by_content_.end() ? nullptr : best_of(content->second);
-    if (own == nullptr && twin == nullptr) return {};
+    if (own == nullptr && twin == nullptr) {
+      if (whole_groups_.count(d->group) > 0) continue;
+      return {};
+    }
     if (own != nullptr) add(own);
     if (twin != nullptr && (own == nullptr || rank(twin) > rank(own))) add(twin);
   }

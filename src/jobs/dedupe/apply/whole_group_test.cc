@@ -89,6 +89,28 @@ TEST_F(WholeGroup, ARunThatWasCutOffIsFinished) {
   }
 }
 
+// The page lets a file of a whole group go from another group too, in which something stays.
+TEST_F(WholeGroup, AFileOfAnotherGroupGoesWhereThatOneHasWhatStays) {
+  decide("2", "remove", "a.jpg")["chosen"] = true;
+  put("d.jpg", "another picture");
+  decide("2", "keep", "d.jpg");
+  const auto before = disk();
+  const Ran ran = run_apply("delete");
+  for (const char* name : {"a.jpg", "b.jpg", "c.jpg"}) EXPECT_EQ(ran.of(name), "done") << ran.json.dump(1);
+  EXPECT_EQ(run_undo().of("a.jpg"), "done");
+  EXPECT_EQ(disk(), before);
+}
+
+TEST_F(WholeGroup, AFileOfAnotherGroupStaysWhereThatOneHasNothingLeft) {
+  decide("2", "remove", "a.jpg")["chosen"] = true;
+  put("d.jpg", "another picture");
+  decide("2", "keep", "d.jpg");
+  write_decisions();
+  std::filesystem::remove(photos_ + "/d.jpg");
+  const Ran ran = run(options("delete"));
+  EXPECT_EQ(ran.of("a.jpg"), "left") << ran.json.dump(1);
+}
+
 TEST_F(WholeGroup, AnotherGroupThatIsWholeIsNoConcernOfIt) {
   put("d.jpg", "another picture");
   put("e.jpg", "another picture still");

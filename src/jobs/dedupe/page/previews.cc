@@ -3,34 +3,24 @@
 #include <algorithm>
 #include <set>
 
-#include "src/io/image/fingerprint.h"
 #include "src/io/image/thumbnail_jpeg.h"
 #include "src/jobs/dedupe/scan/reading.h"
+#include "src/jobs/dedupe/scan/searched_picture.h"
 
 namespace millrace::dedupe {
 namespace {
 
-// A page has 64 MiB; in base64 a preview of at most 14 KiB takes 19, most of them two thirds of that.
-constexpr std::size_t kMostBytes = 14 << 10, kMostShown = 3600;
+constexpr std::size_t kMostShown = 3600;
 
 // Nothing where it does not decode any more.
 std::vector<std::uint8_t> preview_of(const Library& library, const Picture& picture, const Options& options,
                                      RunContext& context, Span& span) {
-  FingerprintOptions wanted;
-  wanted.upright = true;
-  wanted.thumbnail_side = kPreviewSide;
-  wanted.decode = decode_options(options.files, context);
-  const int longer = std::max(picture.data.width, picture.data.height),
-            shorter = std::min(picture.data.width, picture.data.height);
-  wanted.decode.shortest_side =
-      std::max(1, static_cast<int>(std::int64_t{shorter} * kPreviewSide / std::max(1, longer)));
   for (const std::uint32_t f : picture.files) {
     const FileEntry& entry = library.files[f].entry;
-    auto file = FileReader::open(entry.path, FileReader::Hashing::off);
-    if (!file || (*file)->size() != entry.size || (*file)->mtime_ns() != entry.mtime_ns) continue;
-    const auto print = fingerprint(
-        **file, wanted, context.budget, [&context] { return context.cancel.cancelled(); }, span);
-    if (print) return encode_thumbnail(print->thumbnail, kMostBytes);
+    const auto print =
+        decode_searched({entry.path, entry.size, entry.mtime_ns, picture.data.width, picture.data.height}, kPreviewSide,
+                        options.files, context, span);
+    if (print) return encode_thumbnail(print->thumbnail, kMostPreviewBytes);
   }
   return {};
 }

@@ -14,6 +14,8 @@ namespace millrace::dedupe {
 
 // On the longer side; a page that shows more than fit has the catalogue's thumbnails, of kThumbnailSide.
 inline constexpr int kPreviewSide = 256;
+// A page has 64 MiB; in base64 a preview of at most 14 KiB takes 19, most of them two thirds of that.
+inline constexpr std::size_t kMostPreviewBytes = 14 << 10;
 
 class Previews {
  public:

@@ -7,12 +7,12 @@
 #include "src/base/text.h"
 #include "src/io/image/png_write.h"
 #include "src/io/image/thumbnail_jpeg.h"
+#include "src/jobs/dedupe/page/previews.h"
+#include "src/jobs/dedupe/scan/searched_picture.h"
 
 namespace millrace::dedupe {
 namespace {
 
-constexpr int kThumbSide = 256;
-constexpr std::size_t kThumbBytes = 14 << 10;
 // Two are compared, and the next ones after them.
 constexpr std::size_t kMostWholes = 4;
 
@@ -49,41 +49,38 @@ Pictures::Pictures(const std::vector<FoundFile>& files, const PictureFileOptions
       stage_(context.trace.stage("show pictures", context.executor.threads())) {}
 
 Outcome<Fingerprint> Pictures::decode(std::size_t id, int side) {
-  const FoundFile& wanted = files_.at(id);
-  auto file = FileReader::open(wanted.path, FileReader::Hashing::off);
-  if (!file) return file.error();
-  if ((*file)->size() != wanted.size || (*file)->mtime_ns() != wanted.mtime_ns) {
-    return Error{ErrorCode::conflict, "it changed since the search", printable(wanted.path),
-                 "search again, and review what that finds"};
-  }
-  FingerprintOptions options;
-  options.upright = true;
-  // As the search saw it, which a decoder must not be believed about: memory is taken by it.
-  const int longer = std::max({wanted.width, wanted.height, 1}), shorter = std::min(wanted.width, wanted.height);
-  options.thumbnail_side = side > 0 ? side : longer;
-  options.decode = decode_options(options_, context_);
-  if (side > 0) {
-    // As far as a decoder can reduce it by itself; the rest is done with care.
-    options.decode.shortest_side = std::max(1, static_cast<int>(std::int64_t{shorter} * side / longer));
-  }
+  const FoundFile& file = files_.at(id);
   Span span(stage_);
-  return fingerprint(**file, options, context_.budget, options.decode.cancelled, span);
+  return decode_searched({file.path, file.size, file.mtime_ns, file.width, file.height}, side, options_, context_, span);
+}
+
+template <class Work>
+auto Pictures::with_room(const Work& work) {
+  try {
+    auto done = work();
+    if (done || done.error().code != ErrorCode::out_of_memory) return done;
+  } catch (const OutOfMemory&) {
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    wholes_.clear();
+  }
+  return work();
 }
 
 Outcome<Pictures::Shown> Pictures::thumb(std::size_t id) {
-  const auto print = decode(id, kThumbSide);
+  const auto print = with_room([&] { return decode(id, kPreviewSide); });
   if (!print) return print.error();
-  const auto jpeg = encode_thumbnail(print->thumbnail, kThumbBytes);
+  const auto jpeg = encode_thumbnail(print->thumbnail, kMostPreviewBytes);
   const auto [width, height] = sides_of(*print);
   return Shown{"image/jpeg", {jpeg.begin(), jpeg.end()}, width, height};
 }
 
 Outcome<Pictures::Shown> Pictures::preview(std::size_t id) {
-  const auto print = decode(id, kPreviewSide);
+  const auto print = with_room([&] { return decode(id, kScreenSide); });
   if (!print) return print.error();
   const Thumbnail& picture = print->thumbnail;
-  const auto [width, height] = sides_of(*print);
-  return Shown{"image/png", png_of(picture, {0, 0, picture.width, picture.height}), width, height};
+  return shown_as_png(picture, {0, 0, picture.width, picture.height}, sides_of(*print));
 }
 
 Outcome<Pictures::Shown> Pictures::region(std::size_t id, const Region& wanted) {
@@ -97,7 +94,19 @@ Outcome<Pictures::Shown> Pictures::region(std::size_t id, const Region& wanted) 
     return Error{ErrorCode::usage, "no such part of the picture can be shown", printable(files_.at(id).path),
                  fmt::format("ask for at most {} pixels a side that lie in it", kMostRegion)};
   }
-  return Shown{"image/png", png_of(**picture, part), width, height};
+  return shown_as_png(**picture, part, {width, height});
+}
+
+Outcome<Pictures::Shown> Pictures::shown_as_png(const Thumbnail& picture, const Region& part,
+                                                std::pair<int, int> sides) {
+  // The rows, and as much again for what they become.
+  const Bytes size{6 * static_cast<std::uint64_t>(part.width) * static_cast<std::uint64_t>(part.height)};
+  return with_room([&]() -> Outcome<Shown> {
+    const auto memory =
+        context_.budget.wait_for(size, "pictures to show", [this] { return context_.cancel.cancelled(); });
+    if (!memory) return interrupted();
+    return Shown{"image/png", png_of(picture, part), sides.first, sides.second};
+  });
 }
 
 Outcome<std::shared_ptr<const Thumbnail>> Pictures::whole(std::size_t id) {
@@ -109,14 +118,21 @@ Outcome<std::shared_ptr<const Thumbnail>> Pictures::whole(std::size_t id) {
   }
   const FoundFile& file = files_.at(id);
   const Bytes size{3 * static_cast<std::uint64_t>(file.width) * static_cast<std::uint64_t>(file.height)};
-  // What was looked at before makes room; the decoder takes as much again.
-  while (!wholes_.empty() && (wholes_.size() >= kMostWholes || context_.budget.largest_grant() < size * 4))
+  // What was looked at before makes room; the decoder takes as much again, and a turned picture twice that.
+  while (!wholes_.empty() && (wholes_.size() >= kMostWholes || context_.budget.largest_grant() < size * 5))
     wholes_.pop_back();
   auto print = decode(id, 0);
+  if (!print && print.error().code == ErrorCode::out_of_memory && !wholes_.empty()) {
+    wholes_.clear();
+    print = decode(id, 0);
+  }
   if (!print) return print.error();
   auto picture = std::make_shared<const Thumbnail>(std::move(print->thumbnail));
-  if (auto memory = context_.budget.try_reserve({picture->rgb.size()}, "pictures that are compared"))
-    wholes_.push_front({id, picture, std::move(*memory)});
+  try {
+    wholes_.push_front({id, picture, context_.budget.reserve({picture->rgb.size()}, "pictures that are compared")});
+  } catch (const OutOfMemory&) {
+    // It is shown this once.
+  }
   return std::shared_ptr<const Thumbnail>(picture);
 }
 

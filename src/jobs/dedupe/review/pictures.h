@@ -1,6 +1,6 @@
 // Enters: the files of a result, each by its number.
 // Leaves: their pictures, upright: small, as large as a screen, or a part of them pixel by pixel.
-// Never: shows a file that is not as it was when it was searched; decodes rare formats in this process; holds more
+// Never: shows a file that is not as it was when it was searched; decodes rare formats in this process; keeps more
 //   than the budget gives.
 #pragma once
 
@@ -27,8 +27,8 @@ class Pictures {
   };
   // A JPEG of at most 256 pixels on the longer side.
   Outcome<Shown> thumb(std::size_t id);
-  // A PNG of at most kPreviewSide, so that two of them differ where their pictures do.
-  static constexpr int kPreviewSide = 1600;
+  // A PNG of at most kScreenSide, so that two of them differ where their pictures do.
+  static constexpr int kScreenSide = 1600;
   Outcome<Shown> preview(std::size_t id);
   // A PNG of these pixels of the picture, cut to what lies in it. Error(usage) for more than kMostRegion, or none.
   struct Region {
@@ -41,11 +41,15 @@ class Pictures {
   struct Whole {
     std::size_t id;
     std::shared_ptr<const Thumbnail> picture;
-    Reservation memory;
+    Reservation memory;  // stands: nobody waits for what the next look may give back or not
   };
   // Its longer side at most this long; 0: as it is.
   Outcome<Fingerprint> decode(std::size_t id, int side);
+  // Once more with what is kept given back, where that is in the way.
+  template <class Work>
+  auto with_room(const Work& work);
   Outcome<std::shared_ptr<const Thumbnail>> whole(std::size_t id);
+  Outcome<Shown> shown_as_png(const Thumbnail& picture, const Region& part, std::pair<int, int> sides);
 
   const std::vector<FoundFile>& files_;
   const PictureFileOptions& options_;

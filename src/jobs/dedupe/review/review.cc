@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -103,7 +104,7 @@ LocalServer::Admission Review::admit(const HttpRequest& request) {
   if (post && request.path == "/enter") return {std::nullopt, kMostWords};
   if (!has_key(request))
     return {refused(403, "it has no key of this review", "open the address that the program printed"), 0};
-  return {std::nullopt, post ? kMostBody : 0};
+  return {std::nullopt, post ? kMostBody : 0, true};
 }
 
 HttpResponse Review::handle(const HttpRequest& request) {
@@ -198,7 +199,15 @@ std::string Review::kept_marks() const {
 }
 
 HttpResponse Review::keep_marks(const HttpRequest& request) {
-  if (shallow_json(request.body).is_discarded()) return refused(400, "the marks are no JSON");
+  const Json marks = shallow_json(request.body);
+  if (!marks.is_object()) return refused(400, "the marks are no JSON object");
+  const std::lock_guard lock(marks_mutex_);
+  // They may arrive in another order than they were sent in.
+  if (marks.contains("number") && marks["number"].is_number_unsigned()) {
+    const auto number = marks["number"].get<std::uint64_t>();
+    if (number <= marks_number_) return {200, "application/json", "{}"};
+    marks_number_ = number;
+  }
   put_file(marks_file(), request.body, options_.apply.trust());
   return {200, "application/json", "{}"};
 }
@@ -279,6 +288,14 @@ class Carrying {
   std::atomic<int>& count_;
 };
 
+// A file that is of no use afterwards.
+struct Draft {
+  std::string path;  // empty: none
+  ~Draft() {
+    if (!path.empty()) std::remove(path.c_str());
+  }
+};
+
 }  // namespace
 
 // {"decisions": [...], "go", "merge", "plan": what the dry run before answered}
@@ -295,7 +312,8 @@ HttpResponse Review::carry_out(const HttpRequest& request) {
   // Nothing is done that was not listed before.
   if (apply.go && (!asked.contains("plan") || asked["plan"] != plan))
     return refused(409, "this is not what was listed", "look at what would be done again");
-  apply.decisions = data_path(fmt::format("reviews/{}.decisions.json", plan));
+  apply.decisions = data_path(fmt::format("reviews/{}.{}.json", plan, apply.go ? "decisions" : "listed"));
+  const Draft draft{apply.go ? "" : apply.decisions};
   put_file(apply.decisions, text, options_.apply.trust());
   const Applied applied = dedupe::apply(apply, context_);
   if (apply.go) {

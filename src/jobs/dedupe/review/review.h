@@ -32,7 +32,8 @@ class Review {
 
   // What the address that is printed ends with: it lets one page in.
   const std::string& token() const { return token_; }
-  // Serves until the last page is away for a minute, or says that it is done, or the run is told to stop.
+  // Serves until the last page is away for a minute, or none has come in a quarter of an hour, or one says that it is
+  // done, or the run is told to stop.
   void serve(LocalServer& server);
   // What was carried out, in order, as apply and undo tell it.
   const std::vector<std::string>& runs() const { return runs_; }
@@ -65,6 +66,8 @@ class Review {
   std::mutex acting_;  // one apply or undo at a time
   std::vector<std::string> runs_;
   std::vector<std::string> journals_;  // of this review, in order
+  std::mutex marks_mutex_;
+  std::uint64_t marks_number_ = 0;  // of those that are kept
   std::mutex gone_mutex_;
   std::map<std::string, std::uint32_t> id_of_;
   std::vector<bool> gone_;

@@ -5,6 +5,7 @@
 #include "src/base/error.h"
 #include "src/jobs/dedupe/page/page_html.h"
 #include "src/jobs/dedupe/page/page_json.h"
+#include "src/jobs/dedupe/page/previews.h"
 #include "src/report/html.h"
 
 namespace millrace::dedupe {
@@ -114,7 +115,7 @@ std::string data_lines(const Found& found, const ServedWords& served) {
   PageJson header = json_of(found.header, "");
   header["served"] = {
       {"action", served.action}, {"words", served.words}, {"merge", served.merge_metadata}, {"gone", served.gone}};
-  header["preview"] = 256;
+  header["preview"] = kPreviewSide;
   const auto line = [](const PageJson& json) {
     return json.dump(-1, ' ', false, PageJson::error_handler_t::replace) + "\n";
   };

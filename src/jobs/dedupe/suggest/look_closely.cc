@@ -7,6 +7,7 @@
 #include "src/io/image/fingerprint.h"
 #include "src/io/image/pixels_hash.h"
 #include "src/jobs/dedupe/match/parted_picture.h"
+#include "src/jobs/dedupe/scan/searched_picture.h"
 #include "src/memory/pool.h"
 
 namespace millrace::dedupe {
@@ -42,21 +43,10 @@ struct Seen {
 std::optional<Seen> prepared(const Library& library, std::uint32_t picture, const Options& options, RunContext& context,
                              Span& span) {
   const Picture& p = library.pictures[picture];
-  FingerprintOptions wanted;
-  wanted.upright = true;
-  wanted.thumbnail_side = closelook::kRasterSide;
-  wanted.decode = decode_options(options.files, context);
-  // As much as the long side needs, along the short one.
-  const int longer = std::max(p.data.width, p.data.height), shorter = std::min(p.data.width, p.data.height);
-  wanted.decode.shortest_side =
-      std::max(1, static_cast<int>(static_cast<std::int64_t>(shorter) * closelook::kRasterSide / std::max(1, longer)));
-  const std::function<bool()> cancelled = [&context] { return context.cancel.cancelled(); };
   for (const std::uint32_t f : p.files) {
-    auto file = FileReader::open(library.files[f].entry.path, FileReader::Hashing::off);
-    if (!file || (*file)->size() != library.files[f].entry.size ||
-        (*file)->mtime_ns() != library.files[f].entry.mtime_ns)
-      continue;
-    auto print = fingerprint(**file, wanted, context.budget, cancelled, span);
+    const FileEntry& entry = library.files[f].entry;
+    auto print = decode_searched({entry.path, entry.size, entry.mtime_ns, p.data.width, p.data.height},
+                                 closelook::kRasterSide, options.files, context, span);
     if (!print) continue;
     closelook::Raster out;
     out.width = print->thumbnail.width;

@@ -60,8 +60,9 @@ async function carry(go) {
     const would = answer.applied.totals.would.files + answer.applied.totals.not_duplicates;
     carryState(go ? {title: 'Done', back: true} : {title: would ? 'What would be done' : 'Nothing is to be done', go: would > 0});
   } catch (error) {
-    carryState({title: 'It was not done'});
-    $('carry-words').textContent = visible(error.message);
+    // What was refused was not begun; of what no answer came nothing is known.
+    carryState({title: !go || error.refused ? 'It was not done' : 'It is not known what was done'});
+    $('carry-words').textContent = visible(error.message) + (!go || error.refused ? '' : ' · Load the page again: it shows what is gone.');
     $('carry-items').replaceChildren();
   }
 }
@@ -82,9 +83,8 @@ async function takeBack() {
 }
 
 function markGone(applied, gone) {
-  const byPath = new Map(groups.flatMap((group) => group.members.map((member) => [member.path, member.file])));
   for (const item of applied.items) {
-    const file = byPath.get(item.path);
+    const file = fileOf.get(keyOf(item));
     if (!file || item.sidecar || item.state !== 'done' || served.action === 'hardlink') continue;
     setGone(file, gone);
   }
@@ -103,11 +103,11 @@ function openCarry() {
 }
 
 async function endReview() {
-  saveNow();
+  const kept = await save();
   try {
     await askServer('/done', '');
-    $('storage-warning').textContent = 'The review has ended. Your marks are kept.';
-    $('storage-warning').hidden = false;
+    over = true;
+    warn(`The review has ended. Your ${kept ? '' : 'last '}marks are ${kept ? '' : 'not '}kept.`);
   } catch (error) {
     say(visible(error.message), true);
   }

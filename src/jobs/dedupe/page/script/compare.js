@@ -2,19 +2,28 @@
 
 const MODES = {side: 'side by side', swipe: 'swipe', flicker: 'flicker', difference: 'difference'};
 const comparing = {group: null, one: 0, two: 1};
-const loaded = new Map();  // pictures by their address, the latest last
+const loaded = new Map();  // promises of pictures by their address, the latest last
 const MOST_LOADED = 8;
 
 // All of a picture, as large as it is to be had: of a review a preview, on a disk the file itself where the browser
 // can open it, and its thumbnail else.
-async function loadPicture(group, m) {
+function pictureOf(group, m) {
   const member = group.members[m];
   const thumb = json(group.thumbs)[m];
   const id = served ? `/picture/${thumb}` : addressOf(member) || `thumb ${group.index} ${m}`;
-  if (loaded.has(id)) return loaded.get(id);
+  if (!loaded.has(id)) {
+    const picture = loadPicture(id, member, thumb);
+    loaded.set(id, picture);
+    if (loaded.size > MOST_LOADED) loaded.delete(loaded.keys().next().value);
+    picture.then(({whole}) => {
+      if (!whole) loaded.delete(id);
+    });
+  }
+  return loaded.get(id);
+}
+
+async function loadPicture(id, member, thumb) {
   const picture = lensPicture(member.width || 1, member.height || 1);
-  loaded.set(id, picture);
-  if (loaded.size > MOST_LOADED) loaded.delete(loaded.keys().next().value);
   const image = async (src) => {
     const element = new Image();
     element.src = src;
@@ -40,8 +49,7 @@ async function loadPicture(group, m) {
       }
     }
   } catch (error) {
-    loaded.delete(id);
-    picture.problem = served ? visible(error.message) : 'it cannot be shown';
+    picture.problem = member.file.gone ? 'it was carried away' : served ? visible(error.message) : 'it cannot be shown';
   }
   return picture;
 }
@@ -50,7 +58,10 @@ async function showPair() {
   const {group, one, two} = comparing;
   const there = () => $('compare').open && comparing.group === group && comparing.one === one && comparing.two === two;
   canvas.setAttribute('aria-busy', 'true');
-  const [first, second] = await Promise.all([loadPicture(group, one), loadPicture(group, two)]);
+  // Nobody shall judge by the pictures before.
+  Object.assign(lens, {one: null, two: null, place: null});
+  drawSoon();
+  const [first, second] = await Promise.all([pictureOf(group, one), pictureOf(group, two)]);
   if (!there()) return;
   canvas.setAttribute('aria-busy', 'false');
   // A place is where one differs from that which it was looked at against, which has none: of other pairs none is known.
@@ -114,10 +125,11 @@ function flick() {
 }
 
 function zoomTo(scale, at) {
+  if (!lens.one) return;
   const before = lensScale().scale;
   const {fit} = lensScale();
   const next = Math.min(16, scale);
-  if (at) {
+  if (at && next > fit) {
     // What lies under the pointer stays there.
     const ground = lensGround();
     const pane = lensPanes().find((one) => at.x >= one.x && at.x < one.x + one.w && at.y >= one.y && at.y < one.y + one.h) || lensPanes()[0];

@@ -40,7 +40,7 @@ function dropUnsupported() {
   for (const group of touched) {  // what is dropped touches more
     for (const member of group.members) {
       const {file} = member;
-      if (!file.removed || file.chosen) continue;
+      if (!file.removed || file.chosen || file.gone) continue;
       if (isSupported(file.by, file.by.members.find((one) => one.file === file))) continue;
       setRemoved(file, false, null);
       dropped += 1;
@@ -90,6 +90,10 @@ function acceptOne(group) {
 }
 
 function mark(group, member, remove) {
+  if (member.file.gone) {
+    say('This picture was carried away.', true);
+    return;
+  }
   if (remove && member.file.reference) {
     say('This picture is in a protected folder: it is never marked for removal.', true);
     shake(group, member);

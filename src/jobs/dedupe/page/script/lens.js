@@ -132,17 +132,17 @@ function drawDifference(pane) {
 }
 
 function drawLens() {
-  if (!lens.one) return;
   const box = canvas.parentElement;
   const width = Math.max(1, Math.round(box.clientWidth * devicePixelRatio));
   const height = Math.max(1, Math.round(box.clientHeight * devicePixelRatio));
   if (canvas.width !== width || canvas.height !== height) {
     Object.assign(canvas, {width, height});
-    showWords();
+    if (comparing.group) showWords();
   }
-  lensClamp();
   pen.globalCompositeOperation = 'source-over';
   pen.clearRect(0, 0, width, height);
+  if (!lens.one) return;
+  lensClamp();
   const panes = lensPanes();
   const all = panes[0];
   if (!lens.two) {

@@ -14,9 +14,10 @@ const UNDO_STEPS = 500;
 // and it can be removed only once.
 const files = [];
 const groups = [];
+const fileOf = new Map();
+const keyOf = ({path, path_base64: bytes}) => (bytes ? 'b' + bytes : 'p' + path);
 
 {
-  const fileOf = new Map();
   for (const script of document.querySelectorAll('script.group')) {
     const group = json(script);
     const index = groups.length;
@@ -25,7 +26,7 @@ const groups = [];
     group.state = null;  // null: undecided; 'marked': every member keeps or goes; 'not': not duplicates
     group.apart = new Set();  // numbers of the pairs that are not duplicates
     for (const member of group.members) {
-      const key = (member.path_base64 ? 'b' + member.path_base64 : 'p' + member.path);
+      const key = keyOf(member);
       let file = fileOf.get(key);
       if (file === undefined) {
         file = {removed: false, by: null, chosen: false, reference: false, size: member.size, groups: []};
@@ -84,7 +85,11 @@ function setFile(file, removed, by, chosen) {
   Object.assign(file, {removed, by, chosen});
   sums.files += changed;
   sums.bytes += changed * file.size;
-  for (const group of file.groups) touched.add(group);
+  for (const group of file.groups) {
+    touched.add(group);
+    // Something of it stays.
+    if (!removed && group.state === 'whole') setState(group, 'marked');
+  }
 }
 // What was carried away is no member of its groups any more, and nothing is decided about it again.
 function setGone(file, gone) {
@@ -94,6 +99,8 @@ function setGone(file, gone) {
   sums.files += gone ? -1 : 1;
   sums.bytes += gone ? -file.size : file.size;
   for (const group of file.groups) touched.add(group);
+  // Back, with nobody left who wants it away.
+  if (!gone && !(file.by && (file.by.state === 'marked' || file.by.state === 'whole'))) setFile(file, false, null, false);
 }
 const allGone = (group) => group.members.every(({file}) => file.gone);
 // What a person chose stays chosen, whatever is accepted later.

@@ -1,13 +1,15 @@
 // A rule for all groups that are shown: what matches it stays, the others go where a look allows it.
 
-// A folder, or a pattern: * and ? stop at a slash, ** crosses it. It matches a path, or a folder that it lies in; one
+// A folder, or a pattern: * and ? stop at a slash, ** crosses it, [a-z] is one of these. It matches a path, or a folder that it lies in; one
 // that does not begin with a slash may begin at any folder, as `--prefer` has it.
 function pathMatcher(text) {
   let pattern = text.trim().replace(/(.)\/+$/, '$1');
   if (!pattern) return null;
   if (!pattern.startsWith('/')) pattern = pattern.includes('/') && !pattern.startsWith('**/') ? '**/' + pattern : pattern;
-  const source = pattern.replace(/\*\*|[*?]|[.+^${}()|[\]\\]/g, (one) =>
-      one === '**' ? '.*' : one === '*' ? '[^/]*' : one === '?' ? '[^/]' : '\\' + one);
+  const WORDS = {'**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]'};
+  const set = (one) => one.replace(/^\[[!^]/, '[^/').replace(/\\/g, '\\\\');
+  const source = pattern.replace(/\*\*\/|\*\*|[*?]|\[[!^]?[^\]]+\]|[.+^${}()|[\]\\]/g, (one) =>
+      WORDS[one] || (one.length > 1 ? set(one) : '\\' + one));
   const whole = new RegExp(pattern.includes('/') ? `^${source}(/|$)` : `(^|/)${source}(/|$)`);
   return (path) => whole.test(path);
 }

@@ -5,11 +5,19 @@ const servedKey = served ? sessionStorage.getItem('millrace-key') : '';
 
 async function askServer(path, body) {
   const options = {headers: {'X-Millrace-Key': servedKey}};
-  if (body !== undefined) Object.assign(options, {method: 'POST', body});
+  // What is short is sent though the page is left meanwhile.
+  if (body !== undefined) Object.assign(options, {method: 'POST', body, keepalive: body.length < 30000 && path === '/marks'});
   const answer = await fetch(path, options);
   if (answer.ok) return answer;
   const {error} = await answer.json();
-  throw new Error([error.subject, error.what, error.remedy].filter(Boolean).join(': '));
+  const problem = new Error([error.subject, error.what, error.remedy].filter(Boolean).join(': '));
+  problem.refused = answer.status < 500;
+  throw problem;
+}
+
+function warn(text) {
+  $('storage-warning').textContent = text;
+  $('storage-warning').hidden = text === '';
 }
 
 const fileId = (group, m) => json(group.thumbs)[m];
@@ -31,7 +39,7 @@ async function fetchNext() {
   fetching += 1;
   try {
     image.src = URL.createObjectURL(await (await askServer(`/thumb/${id}`)).blob());
-    image.addEventListener('load', () => URL.revokeObjectURL(image.src), {once: true});
+    for (const name of ['load', 'error']) image.addEventListener(name, () => URL.revokeObjectURL(image.src), {once: true});
   } catch (error) {
     image.replaceWith(h('span', {class: 'none', title: visible(error.message)}, 'cannot be shown'));
   } finally {
@@ -40,16 +48,28 @@ async function fetchNext() {
   }
 }
 
-// The answer is held back: it is asked for again at once, in a tab that nobody looks at too.
+// The answer is held back: it is asked for again at once, in a tab that nobody looks at too. A connection may drop, as
+// of a forwarded port, and come back before the review ends by itself.
+let over = false;
 async function stayAlive() {
-  for (;;) {
+  const PATIENCE = 50000;
+  let heard = Date.now();
+  let silent = false;
+  while (!over) {
     try {
       await askServer('/alive', '');
+      heard = Date.now();
+      if (silent && !over) warn('');
+      silent = false;
     } catch (error) {
-      $('storage-warning').textContent =
-          'The review has ended: run millrace dedupe review again. Your marks are kept.';
-      $('storage-warning').hidden = false;
-      return;
+      if (over) return;
+      if (error.refused || Date.now() - heard > PATIENCE) {
+        warn('The review has ended: run millrace dedupe review again. Marks that were kept come back.');
+        return;
+      }
+      silent = true;
+      warn('The review does not answer, or has ended: it is asked again for a minute.');
+      await new Promise((resolve) => setTimeout(resolve, 1000));
     }
   }
 }

@@ -15,13 +15,12 @@ function restore() {
         continue;
       }
       setApart(group, new Set(apart.filter((p) => p in group.pairs)));
+      for (const m of chosen) {
+        if (!removed.includes(m)) setRemoved(group.members[m].file, false, group, true);
+      }
       for (const m of removed) {
         const {file} = group.members[m];
         if (!file.reference && mayRemove(file, group)) setRemoved(file, true, group, chosen.includes(m));
-      }
-      for (const m of chosen) {
-        const {file} = group.members[m];
-        if (!removed.includes(m) && !file.removed) setRemoved(file, false, group, true);
       }
     }
     dropUnsupported();
@@ -31,7 +30,9 @@ function restore() {
 }
 
 let saveTimer = 0;
-function save() {
+let saves = 0;
+// Whether they are kept now.
+async function save() {
   clearTimeout(saveTimer);
   saveTimer = 0;
   const kept = [];
@@ -48,25 +49,25 @@ function save() {
     }
     kept.push([group.index, group.state, removed, [...group.apart], chosen]);
   }
-  let problem = '';
   try {
     if (served) {
-      askServer('/marks', JSON.stringify({groups: kept})).catch(() => {
-        $('storage-warning').textContent = 'The review does not answer: your last marks are not kept.';
-        $('storage-warning').hidden = false;
-      });
-      return;
-    }
-    if (kept.length) {
+      // By its number the review knows the newest, whichever arrives last.
+      saves = Math.max(saves + 1, Date.now());
+      await askServer('/marks', JSON.stringify({groups: kept, number: saves}));
+    } else if (kept.length) {
       localStorage.setItem(STORE, JSON.stringify({groups: kept}));
     } else {
       localStorage.removeItem(STORE);
     }
+    if (!over) warn('');
+    return true;
   } catch (error) {
-    problem = 'This browser does not keep your marks for this page: save decisions.json before you leave.';
+    if (!over) {
+      warn(served ? 'The review does not answer: your last marks are not kept.' :
+        'This browser does not keep your marks for this page: save decisions.json before you leave.');
+    }
+    return false;
   }
-  $('storage-warning').textContent = problem;
-  $('storage-warning').hidden = problem === '';
 }
 function saveSoon() {
   if (!saveTimer) saveTimer = setTimeout(save, 150);

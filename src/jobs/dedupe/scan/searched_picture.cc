@@ -1,0 +1,29 @@
+#include "src/jobs/dedupe/scan/searched_picture.h"
+
+#include <algorithm>
+
+#include "src/base/text.h"
+#include "src/io/file/reader.h"
+
+namespace millrace::dedupe {
+
+Outcome<Fingerprint> decode_searched(const SearchedPicture& picture, int side, const PictureFileOptions& options,
+                                     RunContext& context, Span& span) {
+  auto file = FileReader::open(picture.path, FileReader::Hashing::off);
+  if (!file) return file.error();
+  if ((*file)->size() != picture.size || (*file)->mtime_ns() != picture.mtime_ns) {
+    return Error{ErrorCode::conflict, "it changed since the search", printable(picture.path),
+                 "search again, and review what that finds"};
+  }
+  FingerprintOptions wanted;
+  wanted.upright = true;
+  wanted.decode = decode_options(options, context);
+  const int longer = std::max({picture.width, picture.height, 1}), shorter = std::min(picture.width, picture.height);
+  wanted.thumbnail_side = side > 0 ? side : longer;
+  // As much as the long side needs, along the short one.
+  if (side > 0) wanted.decode.shortest_side = std::max(1, static_cast<int>(std::int64_t{shorter} * side / longer));
+  return fingerprint(
+      **file, wanted, context.budget, [&context] { return context.cancel.cancelled(); }, span);
+}
+
+}  // namespace millrace::dedupe
