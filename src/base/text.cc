@@ -208,6 +208,28 @@ bool is_utf8(std::string_view bytes) {
   return true;
 }
 
+std::string utf8_of(std::uint32_t code) {
+  std::string out;
+  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (code == 0 || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return out;
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xC0 | code >> 6);
+    put(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    put(0xE0 | code >> 12);
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  } else {
+    put(0xF0 | code >> 18);
+    put(0x80 | (code >> 12 & 0x3F));
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  }
+  return out;
+}
+
 std::string utf8_for_display(std::string_view bytes) {
   std::string out;
   for (std::size_t i = 0; i < bytes.size();) {

@@ -20,6 +20,8 @@ std::string base64(std::string_view bytes);
 std::optional<std::string> from_base64(std::string_view text);
 
 bool is_utf8(std::string_view bytes);
+// Of one character by its number; empty where there is none of it.
+std::string utf8_of(std::uint32_t code);
 // The same text with every byte that is not UTF-8 replaced by U+FFFD.
 std::string utf8_for_display(std::string_view bytes);
 // utf8_for_display, with control characters and those that turn the order of text escaped, so that a file name can

@@ -16,6 +16,7 @@ void describe(Settings& settings, PictureFileOptions& options) {
 DecodeOptions decode_options(const PictureFileOptions& options, RunContext& context) {
   DecodeOptions out;
   out.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
+  out.wide_gray = options.wide_gray;
   out.all_in_helpers = options.sandbox == Sandbox::all;
   out.helpers = &context.helpers;
   out.cancelled = [&context] { return context.cancel.cancelled(); };

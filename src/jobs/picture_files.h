@@ -25,6 +25,7 @@ struct PictureFileOptions : FolderOptions {
   Bytes max_size = kMostFileBytes;
   long long max_pixels = 1'000'000'000;
   Sandbox sandbox = Sandbox::rare;
+  bool wide_gray = false;  // as DecodeOptions has it; a job's, and nobody's to choose
 };
 
 void describe(Settings& settings, PictureFileOptions& options);

@@ -1,5 +1,6 @@
 """`millrace dedupe review` against other pages, other programs of this machine, and a result that an enemy wrote."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -52,8 +53,9 @@ def own(review):
     return {"Cookie": review.cookie, "X-Millrace-Key": review.key}
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "evil.example", "127.0.0.1:1", "[::1]", "127.0.0.1.evil.example", ""])
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:{port}", "localhost:{port}", "0123456789abcdef0123456789abcdef.localhost:{port}", "127.0.0.1", "evil.example", "127.0.0.1:1", "[::1]", "127.0.0.1.evil.example", ""])
 def test_another_host_is_refused_with_the_key_too(review, host):
+    host = host.format(port=review.port)
     named = host if ":" in host or not host.startswith("localhost") else f"{host}:{review.port}"
     for path in ("/", "/page.js", "/data"):
         assert review.request("GET", path, headers={"Host": named})[0] == 403, path
@@ -65,7 +67,7 @@ def test_two_hosts_are_none(review):
     assert b" 403 " in raw(review, head.encode()).split(b"\r\n")[0] or b" 400 " in raw(review, head.encode()).split(b"\r\n")[0]
 
 
-@pytest.mark.parametrize("origin", ["null", "http://evil.example", "https://127.0.0.1:{port}", "http://localhost:{port}", "http://127.0.0.1:1", None])
+@pytest.mark.parametrize("origin", ["null", "http://127.0.0.1:{port}", "http://evil.example", "https://127.0.0.1:{port}", "http://localhost:{port}", "http://127.0.0.1:1", None])
 def test_a_change_comes_from_its_own_origin(library, review, origin):
     before = content_of(library.folder)
     headers = own(review) | ({"Origin": origin.format(port=review.port)} if origin else {})
@@ -130,6 +132,65 @@ def test_strangers_that_hold_connections_do_not_keep_its_page_out(review):
         for one in held:
             one.close()
     assert review.get("/data")[0] == 200
+
+
+def test_strangers_that_are_answered_keep_nobody_out(library, review):
+    """Who asks for what anybody may have, and holds on: the page's sign of life and its work go on."""
+    alive = socket.create_connection(("127.0.0.1", review.port))
+    head = f"POST /alive HTTP/1.1\r\nHost: {review.host}\r\nOrigin: http://{review.host}\r\nCookie: {review.cookie}\r\nX-Millrace-Key: {review.key}\r\n"
+    alive.sendall(f"{head}Content-Length: 0\r\n\r\n".encode())
+    held = []
+    for _ in range(150):
+        held.append(socket.create_connection(("127.0.0.1", review.port)))
+        held[-1].sendall(f"GET /page.js HTTP/1.1\r\nHost: {review.host}\r\n\r\n".encode())
+    try:
+        for _ in range(5):
+            assert review.get("/data")[0] == 200
+        alive.setblocking(False)
+        with pytest.raises(BlockingIOError):  # it is held back, and not closed
+            alive.recv(1)
+        # Nor is the end kept waiting by those who do not read.
+        assert review.post("/done", {})[0] == 200
+        assert review.process.wait(timeout=60) == 0
+    finally:
+        for one in [alive, *held]:
+            one.close()
+
+
+def test_only_what_was_listed_is_done(library, review):
+    _, _, groups, _ = review.data()
+    decisions = decisions_of(groups)
+    listed = review.post("/apply", {"decisions": decisions})[1]
+    going = next(m["path"] for m in groups[0]["members"] if not m.get("keep"))
+    pathlib.Path(going + ".xmp").write_text("<x/>")  # would go along
+    before = content_of(library.folder)
+    status, answer = review.post("/apply", {"decisions": decisions, "go": True, "plan": listed["plan"]})
+    assert status == 409 and "not what was listed" in answer["error"]["what"], answer
+    os.remove(going)
+    before.pop(os.path.basename(going))
+    assert review.post("/apply", {"decisions": decisions, "go": True, "plan": listed["plan"]})[0] == 409
+    assert content_of(library.folder) == before
+    # No other review's word counts, nor one that a page made up.
+    with library.review() as other:
+        other.enter()
+        assert other.post("/apply", {"decisions": decisions, "go": True, "plan": review.post("/apply", {"decisions": decisions})[1]["plan"]})[0] == 409
+    assert review.post("/apply", {"decisions": decisions, "go": True, "plan": "0" * 32})[0] == 409
+    assert content_of(library.folder) == before
+
+
+def test_one_at_a_time_of_a_user(library, review):
+    """Two that each leave what the other takes would leave nothing."""
+    decisions = decisions_of(review.data()[2])
+    plan = review.post("/apply", {"decisions": decisions})[1]["plan"]
+    lock = library.home / "millrace" / "journals" / "acting.lock"
+    lock.parent.mkdir(mode=0o700, exist_ok=True)
+    before = content_of(library.folder)
+    with open(lock, "w") as held:
+        lock.chmod(0o600)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        status, answer = review.post("/apply", {"decisions": decisions, "go": True, "plan": plan})
+        assert status == 409 and "at work" in answer["error"]["what"] and content_of(library.folder) == before
+    assert review.post("/apply", {"decisions": decisions, "go": True, "plan": plan})[0] == 200
 
 
 def test_bodies_and_heads_of_strangers_are_not_read(review):

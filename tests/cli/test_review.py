@@ -297,6 +297,58 @@ def test_marks_are_kept_for_the_next_review(library):
         assert review.data()[1].get("marks") is None, "other groups have no marks yet"
 
 
+def test_marks_are_of_the_page_that_was_loaded_last(library):
+    with library.review() as review, library.review() as other:
+        for one in (review, other):
+            one.enter()
+        first, second = (review.data()[0]["served"]["visit"] for _ in range(2))
+        assert review.post("/marks", {"groups": [], "visit": first})[0] == 409
+        assert review.post("/marks", {"groups": [[0, "not", [], [], []]], "visit": second, "number": 7})[0] == 200
+        assert review.post("/marks", {"groups": [], "visit": second, "number": 6})[0] == 200, "it came late"
+        assert json.loads(review.data()[1]["marks"])["groups"] == [[0, "not", [], [], []]]
+        # Another review of the result had its page loaded before that.
+        assert other.data()[1]["marks"]
+        assert review.post("/marks", {"groups": [[1, "not", [], [], []]]})[0] == 200
+        status, answer = other.post("/marks", {"groups": []})
+        assert status == 409 and "another review" in answer["error"]["what"]
+        assert json.loads(review.data()[1]["marks"])["groups"] == [[1, "not", [], [], []]]
+
+
+def test_what_is_not_there_and_what_was_carried_out_is_known_to_every_page(library):
+    before = content_of(library.folder)
+    with library.review() as review:
+        review.enter()
+        header, _, groups, ids = review.data()
+        assert header["served"]["gone"] == [] and header["served"]["runs"] == []
+        decisions = decisions_of(groups)
+        plan = review.post("/apply", {"decisions": decisions})[1]["plan"]
+        assert review.post("/apply", {"decisions": decisions, "go": True, "plan": plan})[0] == 200
+        served = review.data()[0]["served"]
+        assert served["runs"] == [[0, 2]] and len(served["gone"]) == 2
+        # Another review knows what is not there, too.
+        with library.review() as other:
+            other.enter()
+            assert other.data()[0]["served"]["gone"] == served["gone"]
+            assert other.data()[0]["served"]["runs"] == []
+        assert review.post("/undo", {"run": 0, "go": True})[0] == 200
+        assert review.data()[0]["served"]["runs"] == [] and content_of(library.folder) == before
+        assert review.post("/done", {})[0] == 200
+        assert review.process.wait(timeout=30) == 0
+        review.end()
+        assert "all back" in review.said and "undo" not in review.said
+
+
+def test_folders_that_are_protected_here_are_so_on_the_page(library):
+    with library.review("--reference", library.folder) as review:
+        review.enter()
+        assert all(member["reference"] for group in review.data()[2] for member in group["members"])
+
+
+def test_without_the_catalogue_it_says_so_at_once(library):
+    done = millrace("dedupe", "review", library.result, "--catalog", library.home / "none.sqlite", check=False, env=library.env)
+    assert done.returncode == 2 and "none.sqlite" in done.stderr and "--catalog" in done.stderr, done.stderr
+
+
 def test_an_interrupt_ends_it_and_no_file_was_changed(library):
     before = content_of(library.folder)
     with library.review() as review:

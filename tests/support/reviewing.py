@@ -18,7 +18,7 @@ class Review:
         self.process = subprocess.Popen([PROGRAM, "dedupe", "review", result, *map(str, arguments)], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, env=environment, **options)
         self.address = self.process.stdout.readline().decode().strip()
-        found = re.fullmatch(r"http://(127\.0\.0\.1:(\d+))/#([0-9a-f]{32})", self.address)
+        found = re.fullmatch(r"http://([0-9a-f]{32}\.localhost:(\d+))/#([0-9a-f]{32})", self.address)
         assert found, (self.address, self.process.stderr.read().decode() if not self.address else "")
         self.host, port, self.token = found.groups()
         self.port = int(port)
@@ -41,9 +41,9 @@ class Review:
     def request(self, method, path, body=None, headers=None, own=True):
         """(status, headers, body); with `own` as the page asks, else with these headers alone."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        sent = {}
+        sent = {"Host": self.host}
         if own:
-            sent = {"Cookie": self.cookie or "", "X-Millrace-Key": self.key or ""}
+            sent |= {"Cookie": self.cookie or "", "X-Millrace-Key": self.key or ""}
             if method == "POST":
                 sent["Origin"] = f"http://{self.host}"
         connection.request(method, path, body=body, headers=sent | (headers or {}))

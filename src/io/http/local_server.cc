@@ -89,7 +89,8 @@ class LocalServer::Listening {
     Status status;
     const tcp::endpoint wanted(asio::ip::address_v4::loopback(), port);
     acceptor_.open(wanted.protocol(), status);
-    if (!status) acceptor_.set_option(tcp::acceptor::reuse_address(true), status);
+    // Of any port that is free none is wanted that somebody holds without listening.
+    if (!status && port != 0) acceptor_.set_option(tcp::acceptor::reuse_address(true), status);
     if (!status) acceptor_.bind(wanted, status);
     if (!status) acceptor_.listen(asio::socket_base::max_listen_connections, status);
     if (status) {
@@ -97,10 +98,12 @@ class LocalServer::Listening {
       error.remedy = "name another with --port, or none";
       throw Failure(error);
     }
-    host_ = fmt::format("127.0.0.1:{}", acceptor_.local_endpoint().port());
+    port_ = acceptor_.local_endpoint().port();
+    host_ = fmt::format("{}.localhost:{}", random_token(), port_);
   }
 
   const std::string& host() const { return host_; }
+  std::uint16_t port() const { return port_; }
 
   void run(const Handlers& handlers) {
     handlers_ = &handlers;
@@ -138,10 +141,11 @@ class LocalServer::Listening {
   asio::steady_timer clock_, again_;
   const int threads_;
   std::string host_;
+  std::uint16_t port_ = 0;
   const Handlers* handlers_ = nullptr;
   std::unique_ptr<asio::thread_pool> workers_;
   std::list<std::weak_ptr<Connection>> connections_;
-  int busy_ = 0;  // requests that were admitted and are not answered yet
+  int busy_ = 0;  // requests that are handled, and answers to whom is known that are not sent yet
   bool ending_ = false;
 };
 
@@ -173,6 +177,11 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
   }
 
  private:
+  void count() {
+    ++server_.busy_;
+    counted_ = true;
+  }
+
   void take_head() {
     const auto& head = parser_->get();
     request_ = {};
@@ -203,7 +212,7 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
   }
 
   void hand_over() {
-    ++server_.busy_;
+    count();
     answering_ = true;
     stream_.expires_never();
     asio::post(*server_.workers_, [self = shared_from_this()] {
@@ -227,19 +236,16 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
     }
     // Who only waits is not waited for.
     --server_.busy_;
-    answering_ = false;
+    counted_ = answering_ = false;
     delay_.expires_after(response.wait);
     delay_.async_wait([self = shared_from_this(), answer = std::move(response)](Status) mutable {
-      ++self->server_.busy_;
+      self->count();
       self->send(std::move(answer), self->parser_->keep_alive() && !self->server_.ending_);
     });
   }
 
   // What was not admitted: the rest of it is not read.
-  void refuse(HttpResponse response) {
-    ++server_.busy_;
-    send(std::move(response), false);
-  }
+  void refuse(HttpResponse response) { send(std::move(response), false); }
 
   void send(HttpResponse response, bool keep_alive) {
     response_ = {static_cast<http::status>(response.status), 11};
@@ -255,17 +261,22 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
     response_.keep_alive(keep_alive);
     response_.body() = std::move(response.body);
     response_.prepare_payload();
-    stream_.expires_after(kBodyTime);
-    http::async_write(stream_, response_, [self = shared_from_this(), keep_alive](Status status, std::size_t) {
-      --self->server_.busy_;
-      self->answering_ = false;
-      if (status || !keep_alive) {
-        Status ignored;
-        self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-        return self->close();
-      }
-      self->read();
-    });
+    // Whom nobody knows is not waited for at the end, however slowly they read.
+    const bool waited_for = std::exchange(counted_, false);
+    if (waited_for && !known_) --server_.busy_;
+    stream_.expires_after(known_ ? kBodyTime : kHeadTime);
+    http::async_write(
+        stream_, response_,
+        [self = shared_from_this(), keep_alive, counted = waited_for && known_](Status status, std::size_t) {
+          if (counted) --self->server_.busy_;
+          self->answering_ = false;
+          if (status || !keep_alive) {
+            Status ignored;
+            self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+            return self->close();
+          }
+          self->read();
+        });
   }
 
   Listening& server_;
@@ -275,7 +286,7 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
   std::optional<http::request_parser<http::string_body>> parser_;
   HttpRequest request_;
   http::response<http::string_body> response_;
-  bool known_ = false, answering_ = false;
+  bool known_ = false, answering_ = false, counted_ = false;  // the last: among those that are busy
 };
 
 void LocalServer::Listening::accept() {
@@ -326,6 +337,7 @@ void LocalServer::Listening::end() {
 LocalServer::LocalServer(std::uint16_t port, int threads) : listening_(std::make_unique<Listening>(port, threads)) {}
 LocalServer::~LocalServer() = default;
 const std::string& LocalServer::host() const { return listening_->host(); }
+std::uint16_t LocalServer::port() const { return listening_->port(); }
 void LocalServer::run(const Handlers& handlers) { listening_->run(handlers); }
 
 std::string random_token() {

@@ -3,7 +3,8 @@
 // Never: listens to another machine; takes a request whose Host is not its own address, a change that another origin
 //   asks for, or a body before its head was admitted. Keeps a log.
 //
-// HTTP/1.1 on 127.0.0.1. Every answer forbids to be cached, framed, sniffed or read by another origin.
+// HTTP/1.1 on 127.0.0.1, under a name of each run's own. Every answer forbids to be cached, framed, sniffed or read by
+// another origin.
 #pragma once
 
 #include <chrono>
@@ -58,8 +59,10 @@ class LocalServer {
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;
 
-  // "127.0.0.1:40123"
+  // "3f0c…d2.localhost:40123": a name that nobody knew before, which browsers take for this machine themselves. What
+  // others served on this port of 127.0.0.1, and left in a browser (a cache, a worker, cookies), is another origin's.
   const std::string& host() const;
+  std::uint16_t port() const;
   // Serves until `ended` is true. What is being handled then is waited for, and answered.
   void run(const Handlers& handlers);
 

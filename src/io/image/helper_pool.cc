@@ -191,7 +191,11 @@ std::unique_ptr<HelperProcess> HelperPool::take_idle() {
 
 Outcome<std::unique_ptr<HelperProcess>> HelperPool::one_with(const DecodeOptions& options, ImageFormat format, int fd,
                                                              const std::string& subject) {
-  const helper::Request request{static_cast<std::uint32_t>(format), options.shortest_side, options.gray, options.luma,
+  const helper::Request request{static_cast<std::uint32_t>(format),
+                                options.shortest_side,
+                                options.gray,
+                                options.luma,
+                                options.wide_gray,
                                 memory_.count};
   if (auto helper = take_idle(); helper && helper->request(request, fd)) return helper;
   auto helper = HelperProcess::start();

@@ -65,6 +65,7 @@ struct DecodeOptions {
   int shortest_side = 0;
   bool gray = false;                          // luma is enough: JPEG then gives its own Y
   bool luma = false;                          // of RGB only its exact luma is looked at: a decoder may give that alone
+  bool wide_gray = false;                     // 16-bit gray keeps its high byte, as colour does; else it clips at 255
   std::uint64_t most_pixels = 1'000'000'000;  // a larger picture is refused, against decompression bombs
   std::function<bool()> cancelled{};          // asked while a helper is silent; may be empty
   bool all_in_helpers = false;                // JPEG and PNG too, which this process else decodes itself
@@ -77,7 +78,7 @@ struct Decoded {
   PictureInfo info;
   bool damaged = false;  // it displays, but part of it is missing
   std::string damage;    // why, when damaged
-  // The file holds more than its rows show: transparency, further frames or pages.
+  // The file holds more than its rows show: transparency, further frames or pages, samples of more than 8 bits.
   bool hides = false;
 };
 

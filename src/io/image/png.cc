@@ -32,8 +32,8 @@ struct Session {
   std::vector<png_bytep> rows;
   std::size_t pitch = 0;
   bool wide_gray = false;
-  bool alpha = false;  // behind each pixel of the rows
-  bool hides = false;
+  bool alpha = false;                     // behind each pixel of the rows
+  bool hides = false, high_byte = false;  // of 16-bit gray: what is kept
   bool interlaced = false;
   bool any = false;  // a whole pass has arrived
 
@@ -97,7 +97,7 @@ bool choose_pixels(Session& s) {
   if (depth == 16 && !s.wide_gray) png_set_strip_16(s.png);
   const bool keyed = png_get_valid(s.png, s.info, PNG_INFO_tRNS) != 0;
   if (keyed && !s.wide_gray) png_set_tRNS_to_alpha(s.png);
-  s.hides = keyed && s.wide_gray;
+  s.hides = depth == 16;
   s.interlaced = png_set_interlace_handling(s.png) > 1;
   png_read_update_info(s.png, s.info);
   s.pitch = png_get_rowbytes(s.png, s.info);
@@ -142,9 +142,9 @@ void read_exif(Session& s, const DecodeOptions& options) {
   }
 }
 
-// 16-bit gray in place to 8 bits: what is above 255 becomes 255.
-void clip_wide(std::uint8_t* row, int width) {
-  for (int x = 0; x < width; ++x) row[x] = row[2 * x] != 0 ? 255 : row[2 * x + 1];
+// 16-bit gray in place to 8 bits: its high byte, or what is above 255 becomes 255.
+void narrow(std::uint8_t* row, int width, bool high_byte) {
+  for (int x = 0; x < width; ++x) row[x] = high_byte ? row[2 * x] : row[2 * x] != 0 ? 255 : row[2 * x + 1];
 }
 
 // Alpha goes, in place; true where it says that something is not opaque.
@@ -185,7 +185,8 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   s.picture.height = s.picture.full_height = static_cast<int>(height);
   // An interlaced picture is only whole at its end, so all of it is held.
   const std::size_t held = s.interlaced ? static_cast<std::size_t>(height) : kRowsAtOnce;
-  s.picture.clips = s.wide_gray;
+  s.high_byte = options.wide_gray;
+  s.picture.clips = s.wide_gray && !s.high_byte;
   s.picture.decoder_memory = {s.pitch * (held + 4) + (1U << 19)};
   read_exif(s, options);
   if (auto done = sink.begin(s.picture); !done.ok()) return done.error();
@@ -195,7 +196,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   Decoded result;
   const auto give = [&](std::size_t count) {
     for (std::size_t r = 0; r < count; ++r) {
-      if (s.wide_gray) clip_wide(s.rows[r], s.picture.width);
+      if (s.wide_gray) narrow(s.rows[r], s.picture.width, s.high_byte);
       if (s.alpha && drop_alpha(s.rows[r], s.picture.width, s.picture.channels)) s.hides = true;
     }
     sink.rows(s.pixels.data(), static_cast<std::ptrdiff_t>(s.pitch), static_cast<int>(count));

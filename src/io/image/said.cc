@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -51,21 +52,35 @@ bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// EXIF's "2024:05:01 12:30:00", or XMP's "2024-05-01T12:30:00..."; empty for what is no such time.
+// Not the blanks and zeros of a camera whose clock was never set.
+bool says_a_date(std::string_view text) { return text.find_first_of("123456789") != std::string_view::npos; }
+
+// EXIF's "2024:05:01 12:30:00", or XMP's "2024-05-01T12:30:00+02:00", which may end after the year, the month, the day
+// or the minute; empty for what is no such time.
 std::string moment_of(std::string_view text, std::string_view fraction = {}, std::string_view offset = {}) {
   text = trim(text);
-  if (text.size() < 19) return "";
-  for (const std::size_t at : {0U, 5U, 8U, 11U, 14U, 17U}) {
-    if (!is_digits(text.substr(at, at == 0 ? 4 : 2))) return "";
+  // What stands before each two digits, and how long it is with them.
+  struct Step {
+    std::string_view before;
+    char written;
+    bool may_end;
+  };
+  constexpr std::array<Step, 5> kSteps = {
+      {{":-", '-', true}, {":-", '-', true}, {" T", 'T', false}, {":", ':', true}, {":", ':', true}}};
+  if (!is_digits(text.substr(0, 4)) || text.size() < 4 || text.substr(0, 4) == "0000") return "";
+  std::string out(text.substr(0, 4));
+  std::string_view rest = text.substr(4);
+  std::size_t steps = 0;
+  for (; steps < kSteps.size(); ++steps) {
+    const Step& step = kSteps[steps];
+    if (rest.size() < 3 || step.before.find(rest[0]) == std::string_view::npos || !is_digits(rest.substr(1, 2))) break;
+    out += step.written;
+    out += rest.substr(1, 2);
+    rest.remove_prefix(3);
   }
-  const auto is = [&](std::size_t at, std::string_view any) { return any.find(text[at]) != std::string_view::npos; };
-  if (!is(4, ":-") || !is(7, ":-") || !is(10, " T") || !is(13, ":") || !is(16, ":")) return "";
-  if (text.substr(0, 4) == "0000") return "";
-  std::string out(text.substr(0, 19));
-  out[4] = out[7] = '-';
-  out[10] = 'T';
-  std::string_view rest = text.substr(19);
-  if (rest.starts_with('.')) {
+  if (steps > 0 && !kSteps[steps - 1].may_end) return "";
+  if (steps < 4) return rest.empty() ? out : "";  // a day has no offset
+  if (steps == 5 && rest.starts_with('.')) {
     const std::size_t end = std::min(rest.find_first_not_of("0123456789", 1), rest.size());
     fraction = rest.substr(1, end - 1);
     rest.remove_prefix(end);
@@ -94,22 +109,7 @@ std::string wide_text(ByteRange value) {
     } else if (code >= 0xD800 && code < 0xE000) {
       continue;
     }
-    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-    if (code < 0x80) {
-      put(code);
-    } else if (code < 0x800) {
-      put(0xC0 | code >> 6);
-      put(0x80 | (code & 0x3F));
-    } else if (code < 0x10000) {
-      put(0xE0 | code >> 12);
-      put(0x80 | (code >> 6 & 0x3F));
-      put(0x80 | (code & 0x3F));
-    } else {
-      put(0xF0 | code >> 18);
-      put(0x80 | (code >> 12 & 0x3F));
-      put(0x80 | (code >> 6 & 0x3F));
-      put(0x80 | (code & 0x3F));
-    }
+    out += utf8_of(code);
   }
   return out;
 }
@@ -161,6 +161,7 @@ Said said_in(const XmpFacts& facts) {
   Said out;
   out.developed = facts.developed;
   out.cut = words.cut;
+  if (words.odd) out.odd = "its XMP";
   out.rating = facts.rating.value_or(0);
   for (const std::string& word : words.subjects) add_word(word, out.keywords, out.cut);
   for (const auto& [list, mark] : {std::pair(&words.branches, '|'), std::pair(&words.tags, '/')}) {
@@ -178,8 +179,10 @@ Said said_in(const XmpFacts& facts) {
   for (const SaidText& text : kSaidTexts) set(out.*text.said, words.*text.xmp, text.longest, out.cut);
   if (lower_ascii(out.label) == "none") out.label.clear();
   out.place = place_at(degrees_of(words.latitude), degrees_of(words.longitude));
-  out.taken = moment_of(words.taken);
-  if (out.taken.empty()) out.taken = moment_of(words.created);
+  for (const std::string& date : {words.taken, words.created}) {
+    if (out.taken.empty()) out.taken = moment_of(date);
+    if (moment_of(date).empty() && says_a_date(date)) out.odd = "its date";
+  }
   return out;
 }
 
@@ -213,9 +216,11 @@ Said said_in(const MetadataParts& parts) {
 
 }  // namespace
 
-Outcome<Said> said_of(const std::string& path) {
-  auto file = FileReader::open(path, FileReader::Hashing::off);
+Outcome<Said> said_of(const std::string& path, const FileState& wanted) {
+  auto file = FileReader::open(path, FileReader::Hashing::off, Links::refused);
   if (!file) return file.error();
+  const auto state = state_of_descriptor((*file)->descriptor());
+  if (!state || !state->same(wanted)) return Error{ErrorCode::conflict, "changed a moment ago", printable(path), ""};
   ByteSource source((*file)->descriptor(), (*file)->size(), kMostMetadataRead);
   const MetadataParts parts = find_parts(ByteRange(source), path);
   Said out;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/io/file/place.h"
 
 namespace millrace {
 
@@ -38,6 +39,7 @@ struct Said {
   bool favourite = false;  // Google Takeout's mark
   bool developed = false;  // settings of a RAW developer or of Apple's editor, for these very pixels
   bool cut = false;        // there is more than fits here
+  std::string odd;         // what of it is not understood: "its date"; empty: nothing
 
   // But for what no sidecar can say.
   bool nothing() const;
@@ -45,8 +47,9 @@ struct Said {
   void add(const Said& other);
 };
 
-// An Error where the file cannot be opened or read.
-Outcome<Said> said_of(const std::string& path);
+// Of the very file that was looked at before, by a path without links: whoever may exchange it meanwhile learns nothing
+// of another. An Error where it is not that file, or cannot be opened or read.
+Outcome<Said> said_of(const std::string& path, const FileState& file);
 // The text of a sidecar. An Error for what is no regular file (a link neither), cannot be read or is larger.
 inline constexpr std::uint64_t kLongestSidecar = 1 << 20;
 Outcome<std::string> text_of_sidecar(const std::string& path);

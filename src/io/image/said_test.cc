@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+
+#include "src/io/file/relocate.h"
 #include "src/io/image/metadata/metadata_for_test.h"
 #include "src/io/image/metadata/xmp.h"
 #include "src/io/test_pictures.h"
@@ -34,7 +37,8 @@ std::string bag(const std::string& name, const std::vector<std::string>& words) 
 class SaidTest : public testing::Test {
  protected:
   Said of_jpeg(const std::string& segments) const {
-    return said_of(folder_.write("a.jpg", jpeg_file(segments))).or_throw();
+    const std::string path = folder_.write("a.jpg", jpeg_file(segments));
+    return said_of(path, state_of(path).or_throw()).or_throw();
   }
   static std::string exif(const TestTiff& tiff) { return jpeg_segment(0xE1, "Exif\0\0"s + tiff.build()); }
   static std::string xmp(const std::string& packet) {
@@ -225,11 +229,52 @@ TEST_F(SaidTest, WhatIsNoWordIsNothing) {
         of_sidecar("a.xmp", test_xmp("exif:GPSLatitude=\""s + place + "\" exif:GPSLongitude=\"1,0E\"", "")).place)
         << place;
   }
-  for (const char* taken : {"yesterday", "2024-05-01", "2024:05:01 12.30.05", "    :  :     :  :  "})
-    EXPECT_EQ(of_sidecar("a.xmp", test_xmp("exif:DateTimeOriginal=\""s + taken + "\"", "")).taken, "") << taken;
+  for (const char* taken :
+       {"yesterday", "2024:05:01 12.30.05", "2024-05-01T12", "May 1964", "24", "    :  :     :  :  "}) {
+    const Said said = of_sidecar("a.xmp", test_xmp("exif:DateTimeOriginal=\""s + taken + "\"", ""));
+    EXPECT_EQ(said.taken, "") << taken;
+    EXPECT_EQ(said.odd, ("yesterday"s == taken || taken[0] == ' ') ? "" : "its date") << taken;
+  }
   EXPECT_TRUE(of_sidecar("a.xmp", " \n").nothing());
   EXPECT_TRUE(of_sidecar("a.pp3", "[Version]").nothing());
-  EXPECT_FALSE(said_of(folder_.at("nowhere.jpg")).ok());
+  EXPECT_FALSE(said_of(folder_.at("nowhere.jpg"), FileState()).ok());
+}
+
+TEST_F(SaidTest, ADateMayBeToldInPart) {
+  for (const char* taken :
+       {"1964", "1975-06", "1964-07-15", "2024-05-01T12:30", "2024-05-01T12:30+02:00", "2024-05-01T12:30:05.25Z"}) {
+    const Said said = of_sidecar("a.xmp", test_xmp("photoshop:DateCreated=\""s + taken + "\"", ""));
+    EXPECT_EQ(said.taken, taken);
+    EXPECT_EQ(said.odd, "");
+    EXPECT_NE(xmp_sidecar(said).find("photoshop:DateCreated=\""s + taken + "\""), std::string::npos);
+  }
+  Said day, second;
+  day.taken = "1964-07-15";
+  second.taken = "1964-07-15T12:00:00";
+  EXPECT_TRUE(lacking(day, second).differing.empty());
+  second.taken = "1964-07-16T12:00:00";
+  EXPECT_FALSE(lacking(day, second).differing.empty());
+}
+
+// Whoever may exchange a file between two looks must not learn what another says.
+TEST_F(SaidTest, OnlyTheFileThatWasLookedAtSaysAnything) {
+  const std::string text = jpeg_file(
+      jpeg_segment(0xE1, std::string("http://ns.adobe.com/xap/1.0/\0", 29) + test_xmp("dc:title=\"secret\"", "")));
+  const std::string path = folder_.write("a.jpg", text), other = folder_.write("b.jpg", text);
+  const FileState state = state_of(path).or_throw();
+  EXPECT_EQ(said_of(path, state).or_throw().title, "secret");
+  std::filesystem::rename(other, path);
+  EXPECT_FALSE(said_of(path, state).ok()) << "another file of the same bytes";
+  const std::string link = folder_.at("link.jpg");
+  std::filesystem::create_symlink(path, link);
+  EXPECT_FALSE(said_of(link, state_of(path).or_throw()).ok());
+}
+
+TEST_F(SaidTest, NoControlCharactersInAnyForm) {
+  const Said said = of_sidecar("a.xmp", test_xmp("dc:title=\"a\xC2\x9B"
+                                                 "31m&#155;b\"",
+                                                 ""));
+  EXPECT_EQ(said.title, "a 31m b");
 }
 
 TEST_F(SaidTest, ASidecarSaysTheSame) {

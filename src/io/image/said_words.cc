@@ -12,18 +12,10 @@ namespace {
 constexpr std::size_t kMostWords = 1000;
 
 // Of bytes in an encoding that is not told: UTF-8 where they are that, else Latin-1.
-std::string utf8_of(std::string_view bytes) {
+std::string as_utf8(std::string_view bytes) {
   if (is_utf8(bytes)) return std::string(bytes);
   std::string out;
-  for (const char c : bytes) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code < 0x80) {
-      out += c;
-    } else {
-      out += static_cast<char>(0xC0 | code >> 6);
-      out += static_cast<char>(0x80 | (code & 0x3F));
-    }
-  }
+  for (const char c : bytes) out += c == '\0' ? std::string(1, c) : utf8_of(static_cast<unsigned char>(c));
   return out;
 }
 
@@ -35,10 +27,12 @@ bool near(const Said::Place& a, const Said::Place& b) {
 }  // namespace
 
 std::string clean_text(std::string_view bytes, std::size_t longest, bool& cut) {
-  std::string text;
-  for (const char c : utf8_of(bytes)) {
-    const auto code = static_cast<unsigned char>(c);
-    text += code < 0x20 || code == 0x7F ? ' ' : c;
+  std::string text = as_utf8(bytes);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto code = static_cast<unsigned char>(text[i]);
+    if (code < 0x20 || code == 0x7F) text[i] = ' ';
+    // U+0080 to U+009F: terminals obey them as they do an escape.
+    if (code == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) text.replace(i, 2, " ");
   }
   for (const char* non_character : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
     for (std::size_t at = text.find(non_character); at != std::string::npos; at = text.find(non_character, at))
@@ -77,6 +71,7 @@ void Said::add(const Said& other) {
   cut = cut || other.cut;
   favourite = favourite || other.favourite;
   developed = developed || other.developed;
+  if (odd.empty()) odd = other.odd;
   if (rating == 0) rating = other.rating;
   for (const SaidList& list : kSaidLists) {
     for (const std::string& word : other.*list.said) add_word(word, this->*list.said, cut);
@@ -112,9 +107,10 @@ Lacking lacking(const Said& of, const Said& from) {
   either(
       of.place.has_value(), from.place.has_value(), of.place && from.place && near(*of.place, *from.place),
       [&] { out.said.place = from.place; }, "another place");
-  // The same second may be told more or less closely.
+  // The same moment may be told more or less closely.
+  const std::size_t told = std::min({of.taken.size(), from.taken.size(), std::size_t{19}});
   either(
-      !of.taken.empty(), !from.taken.empty(), of.taken.substr(0, 19) == from.taken.substr(0, 19),
+      !of.taken.empty(), !from.taken.empty(), of.taken.substr(0, told) == from.taken.substr(0, told),
       [&] { out.said.taken = from.taken; }, fmt::format("taken {}, not {}", of.taken, from.taken));
   for (const SaidList& list : kSaidLists) {
     std::vector<std::string> all = of.*list.said;

@@ -62,6 +62,13 @@ constexpr std::array<Choice<PairMode>, 3> choices_of(PairMode) {
   return {{{"any", PairMode::any}, {"within", PairMode::within}, {"across", PairMode::across}}};
 }
 
+// Wide grays as a person sees them: two scans of different pages do not become one white picture.
+inline PictureFileOptions scaled_pictures() {
+  PictureFileOptions out;
+  out.wide_gray = true;
+  return out;
+}
+
 struct Options {
   std::vector<std::string> folders;
   std::string catalog;  // empty: the default place
@@ -76,7 +83,7 @@ struct Options {
   std::vector<std::string> reference;
   std::vector<std::string> prefer;  // globs: what stays rather than others, the first pattern before the next
   std::string keep = kKeepOrder;
-  PictureFileOptions files;
+  PictureFileOptions files = scaled_pictures();
   Bytes min_size{1};
   std::string report, csv;
   bool retry = false;        // what could not be read before is tried again

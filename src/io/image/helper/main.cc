@@ -130,8 +130,12 @@ int main(int argc, char** argv) {
   while (helper::receive(request, fd)) {
     if (!limited) limit_memory(request.memory_limit, true);
     limited = true;
-    const helper::Job job{fd, static_cast<int>(request.format), request.shortest_side, request.gray != 0,
-                          request.luma != 0};
+    const helper::Job job{fd,
+                          static_cast<int>(request.format),
+                          request.shortest_side,
+                          request.gray != 0,
+                          request.luma != 0,
+                          request.wide_gray != 0};
     switch (static_cast<ImageFormat>(request.format)) {
       case ImageFormat::jpeg:
       case ImageFormat::png:

@@ -81,9 +81,9 @@ bool read_header(ByteStream& stream, Header& out) {
 }
 
 // Samples as they are shown, looked up.
-std::vector<std::uint8_t> levels(const Header& header) {
+std::vector<std::uint8_t> levels(const Header& header, bool clips) {
   std::vector<std::uint8_t> out(header.most + std::size_t{1});
-  const double to = header.channels() == 1 && header.most > 255 ? 65535 : 255;
+  const double to = clips ? 65535 : 255;
   for (std::size_t v = 0; v < out.size(); ++v) {
     const double level = std::nearbyint(static_cast<double>(v) / static_cast<double>(header.most) * to);
     // Of a bit, 1 is black.
@@ -96,8 +96,8 @@ std::vector<std::uint8_t> levels(const Header& header) {
 // A picture's rows, from the top.
 class Samples {
  public:
-  Samples(const FileBytes& bytes, ByteStream& stream, const Header& header)
-      : bytes_(bytes), stream_(stream), header_(header), at_(stream.at()), levels_(levels(header)) {
+  Samples(const FileBytes& bytes, ByteStream& stream, const Header& header, bool clips)
+      : bytes_(bytes), stream_(stream), header_(header), at_(stream.at()), levels_(levels(header, clips)) {
     if (!header.text()) raw_.resize(header.row_bytes());
   }
 
@@ -158,10 +158,11 @@ void decode_pnm(const Job& job, Channel& channel) {
   about.height = about.full_height = static_cast<int>(header.height);
   about.channels = static_cast<int>(header.channels());
   about.exact = 1;
-  about.clips = header.channels() == 1 && header.most > 255 ? 1 : 0;
+  const bool clips = header.channels() == 1 && header.most > 255 && !job.wide_gray;
+  about.clips = clips ? 1 : 0;
   about.decoder_memory = header.row_bytes() + (1U << 20);
   if (!channel.begin(about)) return;
-  Samples rows(bytes, stream, header);
+  Samples rows(bytes, stream, header, clips);
   const auto height = static_cast<int>(header.height);
   for (int y = 0; y < height;) {
     const int count = std::min(channel.most_rows(), height - y);
@@ -169,7 +170,7 @@ void decode_pnm(const Job& job, Channel& channel) {
     if (!channel.rows(count)) return channel.end(true, "cancelled");
     y += count;
   }
-  channel.end(rows.missing(), rows.missing() ? "the file ends in the middle of its picture" : "");
+  channel.end(rows.missing(), rows.missing() ? "the file ends in the middle of its picture" : "", header.most > 255);
 }
 
 }  // namespace millrace::helper

@@ -21,6 +21,7 @@ struct Request {
   std::uint32_t format;        // ImageFormat
   std::int32_t shortest_side;  // 0: in full
   std::uint32_t gray, luma;    // as DecodeOptions has them; for JPEG
+  std::uint32_t wide_gray;     // likewise
   std::uint64_t memory_limit;  // what the helper may allocate, 0: no limit; that of its first request stays
 };
 

@@ -102,7 +102,7 @@ bool shows_what_lies_below(const VipsPel* row, const VipsImage* image) {
   return false;
 }
 
-void convert_row(const VipsPel* from, const VipsImage* image, int channels, std::uint8_t* to) {
+void convert_row(const VipsPel* from, const VipsImage* image, int channels, bool wide_gray, std::uint8_t* to) {
   const int width = image->Xsize;
   const int bands = image->Bands;
   const bool cmyk = image->Type == VIPS_INTERPRETATION_CMYK && bands >= 4;
@@ -114,7 +114,7 @@ void convert_row(const VipsPel* from, const VipsImage* image, int channels, std:
           return from[at];
         case VIPS_FORMAT_USHORT: {
           const int v = reinterpret_cast<const std::uint16_t*>(from)[at];
-          return channels == 1 ? std::min(v, 255) : v >> 8;
+          return channels == 1 && !wide_gray ? std::min(v, 255) : v >> 8;
         }
         case VIPS_FORMAT_UINT:
           return static_cast<int>(std::min<std::uint32_t>(reinterpret_cast<const std::uint32_t*>(from)[at], 255));
@@ -258,8 +258,8 @@ void decode_with_vips(const Job& job, Channel& channel) {
   about.full_width = full_width;
   about.full_height = full_height;
   about.channels = image->Bands < 3 ? 1 : 3;
-  about.clips =
-      image->BandFmt == VIPS_FORMAT_UCHAR || (image->BandFmt == VIPS_FORMAT_USHORT && about.channels == 3) ? 0 : 1;
+  const bool narrowed = image->BandFmt == VIPS_FORMAT_USHORT && (about.channels == 3 || job.wide_gray);
+  about.clips = image->BandFmt == VIPS_FORMAT_UCHAR || narrowed ? 0 : 1;
   about.decoder_memory = memory_of(job, static_cast<std::uint64_t>(full_width), static_cast<std::uint64_t>(full_height),
                                    VIPS_IMAGE_SIZEOF_PEL(image.get()));
   std::vector<std::uint8_t> exif;
@@ -279,7 +279,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
 
   const Ref<VipsRegion> region(vips_region_new(image.get()));
   const std::size_t pitch = static_cast<std::size_t>(about.width) * static_cast<std::size_t>(about.channels);
-  bool damaged = false, hides = has_more_pages;
+  bool damaged = false, hides = has_more_pages || image->BandFmt != VIPS_FORMAT_UCHAR;
   std::string why;
   for (int y = 0; y < about.height;) {
     const int count = std::min(channel.most_rows(), about.height - y);
@@ -294,7 +294,8 @@ void decode_with_vips(const Job& job, Channel& channel) {
     } else {
       for (int r = 0; r < count; ++r) {
         const VipsPel* const row = VIPS_REGION_ADDR(region.get(), 0, y + r);
-        convert_row(row, image.get(), about.channels, channel.strip() + static_cast<std::size_t>(r) * pitch);
+        convert_row(row, image.get(), about.channels, job.wide_gray,
+                    channel.strip() + static_cast<std::size_t>(r) * pitch);
         hides = hides || (vips_image_hasalpha(image.get()) != 0 && shows_what_lies_below(row, image.get()));
       }
     }

@@ -38,7 +38,11 @@ XmlTokens::Token XmlTokens::next() {
       take(left_, kLiteralEnd.size());
       return {Kind::text, {}, text, false, true};
     }
-    if (pass_over("<!--", "-->") || pass_over("<?", "?>") || pass_over("<!", ">")) continue;
+    if (pass_over("<!--", "-->") || pass_over("<?", "?>")) continue;
+    if (pass_over("<!", ">")) {
+      declares_ = true;
+      continue;
+    }
     return tag();
   }
   return {};
@@ -90,7 +94,7 @@ bool XmlAttributes::next() {
 std::string xml_text(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, char>, 5> kNamed = {
       {{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}}};
-  constexpr std::size_t kLongest = 8;  // "#0000000" is as good as none
+  constexpr std::size_t kLongest = 9;  // "#00000000" is as good as none
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
@@ -102,17 +106,15 @@ std::string xml_text(std::string_view text) {
     }
     const std::string_view name = text.substr(1, end - 1);
     const auto named = std::find_if(kNamed.begin(), kNamed.end(), [&](const auto& n) { return n.first == name; });
-    char replacement = named == kNamed.end() ? '\0' : named->second;
+    std::string replacement = named == kNamed.end() ? "" : std::string(1, named->second);
     if (name.starts_with('#')) {
       const bool hex = name.starts_with("#x");
       const std::string_view digits = name.substr(hex ? 2 : 1);
-      unsigned number = 0;
+      std::uint32_t number = 0;
       const auto [last, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number, hex ? 16 : 10);
-      if (problem == std::errc() && last == digits.data() + digits.size() && number < 0x80) {
-        replacement = static_cast<char>(number);
-      }
+      if (problem == std::errc() && last == digits.data() + digits.size()) replacement = utf8_of(number);
     }
-    if (replacement == '\0') {
+    if (replacement.empty()) {
       out += take(text, 1);
     } else {
       out += replacement;

@@ -24,12 +24,15 @@ class XmlTokens {
   explicit XmlTokens(std::string_view text) : left_(text) {}
   // Comments, instructions and declarations are passed over. What breaks off in the middle is the end.
   Token next();
+  // Whether a document type was passed over: what it declares is not known here.
+  bool declares() const { return declares_; }
 
  private:
   bool pass_over(std::string_view begin, std::string_view end);
   Token tag();
 
   std::string_view left_;
+  bool declares_ = false;
 };
 
 class XmlAttributes {
@@ -44,7 +47,7 @@ class XmlAttributes {
   std::string_view left_, name_, value_;
 };
 
-// With XML's five entities and ASCII's numbers replaced; others stay as they are.
+// With XML's five entities and numbers replaced, in UTF-8; others stay as they are.
 std::string xml_text(std::string_view text);
 
 }  // namespace millrace

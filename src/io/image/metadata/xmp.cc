@@ -8,6 +8,7 @@
 #include "src/base/text.h"
 #include "src/io/image/metadata/software.h"
 #include "src/io/image/metadata/xml_tokens.h"
+#include "src/io/image/metadata/xmp_names.h"
 
 namespace millrace {
 namespace {
@@ -58,18 +59,17 @@ class Reader {
           close();
           break;
         default:
-          if (too_deep_ == 0 && !path_.empty() && path_.back().text.empty() && !blank(token.text)) {
-            path_.back().text = token.literal ? std::string(token.text) : xml_text(token.text);
-          }
+          if (too_deep_ == 0 && !path_.empty()) text(token);
       }
     }
+    facts_.words.odd = tokens.declares() || (facts_.packet && !whole_);
     return finish();
   }
 
  private:
   struct Element {
-    std::string_view name;
-    std::string text;               // the first that is not blank
+    std::string name;
+    std::string text;               // all there is, but for what is blank before it
     bool default_language = false;  // of one of a list by languages
   };
 
@@ -81,10 +81,20 @@ class Reader {
 
   // rdf:RDF's child, which describes, has level 1; its properties have 2.
   std::size_t level() const { return rdf_ == 0 ? 0 : path_.size() - rdf_; }
-  std::string_view property() const { return level() >= 2 ? path_[rdf_ + 1].name : std::string_view(); }
+  std::string_view property() const {
+    return level() >= 2 ? std::string_view(path_[rdf_ + 1].name) : std::string_view();
+  }
   // What a list is the value of: the element around rdf:Bag and rdf:li.
   std::string_view list() const {
-    return path_.size() >= 3 && path_.back().name == "rdf:li" ? path_[path_.size() - 3].name : std::string_view();
+    return path_.size() >= 3 && path_.back().name == "rdf:li" ? std::string_view(path_[path_.size() - 3].name)
+                                                              : std::string_view();
+  }
+
+  // Comments and literal parts stand in the middle of it.
+  void text(const XmlTokens::Token& token) {
+    std::string& all = path_.back().text;
+    if (all.size() > kLongestText || (all.empty() && blank(token.text))) return;
+    all += token.literal ? std::string(token.text) : xml_text(token.text);
   }
 
   void open(const XmlTokens::Token& token) {
@@ -92,8 +102,9 @@ class Reader {
       ++too_deep_;
       return;
     }
-    path_.push_back({token.name, {}});
-    if (token.name == "rdf:RDF" && rdf_ == 0) {
+    names_.open(token.text, path_.size() + 1);
+    path_.push_back({names_.of_element(token.name), {}});
+    if (path_.back().name == "rdf:RDF" && rdf_ == 0) {
       rdf_ = path_.size();
       facts_.packet = true;
     }
@@ -101,8 +112,9 @@ class Reader {
     const bool event = list() == "xmpMM:History" && level() == 4;
     if (item_.depth == 0 && (region || event)) item_ = {path_.size(), {}, {}, {}, {}};
     for (XmlAttributes attributes(token.text); attributes.next();) {
-      if (attributes.name() == "xml:lang") path_.back().default_language = attributes.value() == "x-default";
-      value(attributes.name(), attributes.value(), level() + 1);
+      const std::string name = names_.of_attribute(attributes.name());
+      if (name == "xml:lang") path_.back().default_language = attributes.value() == "x-default";
+      value(name, xml_text(attributes.value()), level() + 1);
     }
   }
 
@@ -113,13 +125,20 @@ class Reader {
     }
     if (path_.empty()) return;
     const std::string text = std::move(path_.back().text);
-    if (path_.back().name == "rdf:li" && level() == 4) {
+    // What qualifiers stand beside is the value of what is around them.
+    if (path_.back().name == "rdf:value" && level() > 2) {
+      if (blank(path_[path_.size() - 2].text)) path_[path_.size() - 2].text = text;
+    } else if (path_.back().name == "rdf:li" && level() == 4) {
       list_item(text, path_.back().default_language);
     } else {
       value(path_.back().name, text, level());
     }
     if (item_.depth == path_.size()) close_item();
-    if (rdf_ == path_.size()) rdf_ = 0;
+    if (rdf_ == path_.size()) {
+      rdf_ = 0;
+      whole_ = true;
+    }
+    names_.close(path_.size());
     path_.pop_back();
   }
 
@@ -140,17 +159,17 @@ class Reader {
 
   // An attribute, or an element with a text. Beneath a property only the items of lists say something: a picture that
   // was put together keeps there what was said about its parts.
-  void value(std::string_view name, std::string_view raw, std::size_t level) {
-    if (level == 2) return property_value(name, xml_text(raw));
+  void value(std::string_view name, const std::string& text, std::size_t level) {
+    if (level == 2) return property_value(name, text);
     if (level < 2) return;
     if (item_.depth > 0) {
-      if (name == "mwg-rs:Name") item_.person = raw;
-      if (name == "mwg-rs:Type") item_.kind = raw;
-      if (name == "stEvt:softwareAgent") item_.agent = raw;
-      if (name == "stEvt:changed") item_.changed = raw;
+      if (name == "mwg-rs:Name") item_.person = text;
+      if (name == "mwg-rs:Type") item_.kind = text;
+      if (name == "stEvt:softwareAgent") item_.agent = text;
+      if (name == "stEvt:changed") item_.changed = text;
     }
-    if (name == "MPReg:PersonDisplayName" && property().starts_with("MP:") && !blank(raw))
-      add(xml_text(raw), facts_.words.faces);
+    if (name == "MPReg:PersonDisplayName" && property().starts_with("MP:") && !blank(text))
+      add(text, facts_.words.faces);
   }
 
   std::string cut(std::string_view text, std::size_t longest) {
@@ -207,7 +226,7 @@ class Reader {
 
   void close_item() {
     const std::string kind = lower_ascii(trim(item_.kind));
-    if (!blank(item_.person) && (kind.empty() || kind == "face")) add(xml_text(item_.person), facts_.words.regions);
+    if (!blank(item_.person) && (kind.empty() || kind == "face")) add(item_.person, facts_.words.regions);
     // Programs that keep a catalogue write what was said about a picture into it, and that into its history.
     if (names_editor(item_.agent) && trim(item_.changed) != "/metadata") facts_.edited = true;
     item_ = {};
@@ -230,6 +249,8 @@ class Reader {
   XmpFacts facts_;
   std::array<bool, kTexts.size()> in_default_{};  // which of them are in the default language
   std::vector<Element> path_;
+  XmpNames names_;
+  bool whole_ = false;        // what describes has ended
   std::size_t too_deep_ = 0;  // how many elements are open beyond the deepest that is looked at
   std::size_t rdf_ = 0;       // how long the path is at rdf:RDF; 0 outside
   Item item_;

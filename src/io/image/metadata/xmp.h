@@ -1,7 +1,7 @@
 // Enters: an XMP packet, out of a picture or from a sidecar.
 // Leaves: what people and programs said in it about the picture.
-// Never: fails: what is not found is absent. Names are known by the prefixes that programs write ("xmp:", "dc:"), not
-// by the addresses that these stand for.
+// Never: fails: what is not found is absent. Names are known by the addresses that their prefixes stand for, and where
+//   none is given by the prefixes that programs write ("xmp:", "dc:").
 //
 // XMP: ISO 16684-1; regions: the Metadata Working Group's guidelines 2.0 and Microsoft's schema; PersonInImage: IPTC.
 #pragma once
@@ -27,6 +27,8 @@ struct XmpWords {
   std::string taken, created;       // exif:DateTimeOriginal, photoshop:DateCreated
   // Something was too long or too many to be read here, or stands in another part of the file (extended XMP).
   bool cut = false;
+  // It breaks off in the middle, or has declarations of its own: not all of it was understood.
+  bool odd = false;
 };
 
 struct XmpFacts {

@@ -1,6 +1,6 @@
 #include "src/io/image/metadata/xmp.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "src/io/image/metadata/metadata_for_test.h"
 #include "src/io/image/metadata/xml_tokens.h"
@@ -188,7 +188,52 @@ TEST(Xmp, TimeGrowsWithTheBytesAlone) {
 TEST(XmlTokens, TextWithItsEntities) {
   EXPECT_EQ(xml_text("a&lt;b&gt;&amp;&quot;&apos;"), "a<b>&\"'");
   EXPECT_EQ(xml_text("&#65;&#x42;&#x263A;&unknown;&;&#;&#x;& &#999999999999;&amp"),
-            "AB&#x263A;&unknown;&;&#;&#x;& &#999999999999;&amp");
+            "AB\xE2\x98\xBA&unknown;&;&#;&#x;& &#999999999999;&amp");
+  EXPECT_EQ(xml_text("&#233;&#x1F600;&#0;&#xD800;&#x110000;"), "\xC3\xA9\xF0\x9F\x98\x80&#0;&#xD800;&#x110000;");
+}
+
+TEST(Xmp, TextAroundCommentsAndLiteralParts) {
+  EXPECT_EQ(of_elements("<dc:title>Anna<!-- c -->and Bert</dc:title>").words.title, "Annaand Bert");
+  EXPECT_EQ(of_elements("<dc:title>Anna <![CDATA[& <Bert>]]> and Carl</dc:title>").words.title,
+            "Anna & <Bert> and Carl");
+  EXPECT_EQ(of_elements("<dc:title>&amp;lt;</dc:title>").words.title, "&lt;") << "once";
+}
+
+TEST(Xmp, WhatStandsBesideQualifiers) {
+  EXPECT_EQ(of_elements("<xmp:Rating><rdf:value>5</rdf:value></xmp:Rating>").rating, 5);
+  EXPECT_EQ(of_elements("<xmp:Rating rdf:parseType='Resource'>\n <rdf:value>4</rdf:value><a:by>me</a:by></xmp:Rating>")
+                .rating,
+            4);
+  EXPECT_THAT(of_elements("<dc:subject><rdf:Bag><rdf:li rdf:parseType='Resource'><rdf:value>cat</rdf:value>"
+                          "<a:by>me</a:by></rdf:li><rdf:li>dog</rdf:li></rdf:Bag></dc:subject>")
+                  .words.subjects,
+              testing::ElementsAre("cat", "dog"));
+}
+
+TEST(Xmp, NamesAreKnownByWhatTheirPrefixesStandFor) {
+  const std::string rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#", xmp = "http://ns.adobe.com/xap/1.0/";
+  const auto rating = [&](const std::string& text) { return read_xmp(text).rating.value_or(0); };
+  EXPECT_EQ(rating("<r:RDF xmlns:r='" + rdf + "'><r:Description xmlns:x1='" + xmp + "' x1:Rating='5'/></r:RDF>"), 5);
+  EXPECT_EQ(rating("<RDF xmlns='" + rdf + "'><Description xmlns:x1='" + xmp +
+                   "'><x1:Rating>4</x1:Rating></Description></RDF>"),
+            4);
+  // In its element alone; and one that is called as usual within another that is not.
+  EXPECT_EQ(rating("<rdf:RDF><rdf:Description><a:b xmlns:x1='" + xmp +
+                   "'/><x1:Rating>3</x1:Rating></rdf:Description></rdf:RDF>"),
+            0);
+  EXPECT_EQ(rating("<rdf:RDF xmlns:xmp='http://elsewhere/'><rdf:Description xmlns:dc='" + xmp +
+                   "'><dc:Rating>2</dc:Rating></rdf:Description></rdf:RDF>"),
+            2);
+  EXPECT_EQ(read_xmp("<rdf:RDF><rdf:Description dc:title='t'/></rdf:RDF>").words.title, "t") << "nothing declared";
+}
+
+TEST(Xmp, WhatBreaksOffOrDeclaresIsToldOf) {
+  const std::string whole = "<rdf:RDF><rdf:Description xmp:Rating='3'></rdf:Description></rdf:RDF>";
+  EXPECT_FALSE(read_xmp(whole).words.odd);
+  EXPECT_TRUE(read_xmp(whole.substr(0, whole.size() - 3)).words.odd);
+  EXPECT_TRUE(read_xmp(whole.substr(0, 50)).words.odd);
+  EXPECT_TRUE(read_xmp("<!DOCTYPE x [<!ENTITY n 'Anna'>]>" + whole).words.odd);
+  EXPECT_FALSE(read_xmp("no packet").words.odd);
 }
 
 }  // namespace

@@ -360,6 +360,10 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   tidy_sidecars(place.found);
   ApplyPlan plan = plan_now();
   if (applied.interrupted) return applied;
+  if (options.agree && !options.agree(applied)) {
+    throw Failure(ErrorCode::conflict, "this is not what was listed: something changed meanwhile",
+                  printable(options.decisions), "look at what would be done again");
+  }
   if (!pairs.empty()) {
     remember_not_duplicates(pairs, catalog_file(options.catalog), access_for(context, options.trust()), place.found,
                             writer);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ struct ApplyOptions {
   bool ignore_access = false;           // hardlink: also between files of other owners, groups, modes, access lists
   bool trust_files = false;             // see src/io/file/own.h
   bool go = false;
+  // Asked with what is about to be done, when all of it is looked at; false: nothing is, and Failure(conflict) says so.
+  std::function<bool(const struct Applied&)> agree{};
 
   Trust trust() const { return trust_files ? Trust::files : Trust::checked; }
 };

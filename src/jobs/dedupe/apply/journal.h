@@ -122,7 +122,7 @@ class JournalWriter {
 
   std::string path_;
   Trust trust_;
-  Descriptor file_;
+  Descriptor file_, acting_;  // both locked: by one run with this journal, and one of this user
   bool fresh_ = false;
 };
 

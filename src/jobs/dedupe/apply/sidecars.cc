@@ -19,7 +19,7 @@ const std::string& picture_of(const AssetOperation& asset) { return asset.operat
 
 // A sidecar that cannot be read says nothing: then nothing may be written that it could say otherwise, as `unread`
 // tells.
-Outcome<Said> said_of_what_stays(const std::string& picture, const std::vector<std::string>& companions,
+Outcome<Said> said_of_what_stays(const AssetOperation::Survivor& picture, const std::vector<std::string>& companions,
                                  std::string& unread) {
   Said out;
   // What a person wrote beside it is newer than what is in it.
@@ -31,7 +31,7 @@ Outcome<Said> said_of_what_stays(const std::string& picture, const std::vector<s
       unread = fmt::format("{} {}", printable(file_name(companion)), said.error().what);
     }
   }
-  const auto own = said_of(picture);
+  const auto own = said_of(picture.path, picture.state);
   if (!own) return own.error();
   out.add(*own);
   return out;
@@ -69,7 +69,7 @@ class Planning {
     const AssetOperation::Survivor& stays = plan_.assets[assets[0]].survivors[0];
     const std::vector<std::string> beside = companions_.of(picture).files;
     std::string unread;  // why it is not known what all of its sidecars say
-    const auto own = said_of_what_stays(picture, beside, unread);
+    const auto own = said_of_what_stays(stays, beside, unread);
     if (!own) {
       for (const std::size_t a : assets) leave(a, own.error().what);
       return;
@@ -85,6 +85,10 @@ class Planning {
       }
       if (theirs->favourite && !own->favourite) {
         leave(a, "it is a favourite, which cannot be written down");
+        continue;
+      }
+      if (!theirs->odd.empty()) {
+        leave(a, fmt::format("{} cannot be understood, and so not written down", theirs->odd));
         continue;
       }
       Lacking lacks = lacking(known, *theirs);
@@ -184,7 +188,7 @@ class Planning {
     }
     // The same bytes say the same.
     if (picture.hash == stays.hash) return out;
-    const auto own = said_of(picture.path);
+    const auto own = said_of(picture.path, picture.before);
     if (!own) return own.error();
     if (own->developed) return refused(picture.path, "has develop settings, which cannot be written down");
     out.add(*own);

@@ -21,7 +21,7 @@ namespace millrace::dedupe {
 struct PartPair {
   std::uint32_t part = 0, whole = 0;
   friend bool operator==(const PartPair&, const PartPair&) = default;
-  friend auto operator<=>(const PartPair&, const PartPair&) = default;
+  friend auto operator<=>(const PartPair&, const PartPair&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 class WholeTable {

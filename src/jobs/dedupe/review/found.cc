@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "src/base/text.h"
@@ -178,6 +179,7 @@ Found read_found(const std::string& text, const std::string& subject) {
   out.header.damaged = files_in(top, "damaged");
   std::unordered_map<std::string, std::uint32_t> id_of;
   std::vector<std::size_t> seen_in;  // of each file, the last group, from 1
+  std::unordered_set<std::string> group_ids;
   PageId page;
   for (const char* list : {"groups", "related"}) {
     for (const Object& object : top.objects(list, "group")) {
@@ -202,6 +204,7 @@ Found read_found(const std::string& text, const std::string& subject) {
         ids.push_back(at->second);
       }
       if (group.id.empty() || group.members.size() < 2) object.wrong("it has no id, or no two members");
+      if (!group_ids.insert(group.id).second) object.wrong("another group has its id");
       for (const Object& pair : object.objects("pairs", "pair"))
         group.pairs.push_back(pair_of(pair, group.members.size()));
       page.add(group);

@@ -77,6 +77,7 @@ TEST(Found, WhatIsWrongIsNamedWithItsPlace) {
            Case{"/groups/0/members", "{}", "its members is not a list"},
            Case{"/groups/0/kind", "\"other\"", "it is of no kind that this version knows"},
            Case{"/groups/0/id", "\"\"", "it has no id"},
+           Case{"/related/0/id", "\"1\"", "group 1: another group has its id"},
            Case{"/groups/0/pairs/0/b", "2", "pair 1: it does not name two members"},
            Case{"/groups/0/pairs/0/b", "0", "pair 1: it does not name two members"},
            Case{"/groups/0/pairs/0/score", "1.5", "its score is not from 0 to 1"},

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
+#include "src/io/file/relocate.h"
 #include "src/jobs/dedupe/job.h"
 #include "src/jobs/dedupe/review/review.h"
 #include "src/jobs/dedupe/scan/library.h"
@@ -53,14 +55,13 @@ class ReviewJob : public Job {
     print(fmt::format("http://{}/#{}\n", server.host(), review.token()));
     review.serve(server);
     Result out;
-    out.summary.push_back(review.runs().empty() ? "the review has ended; no file was changed"
-                                                : "the review has ended; what it carried out can be taken back:");
-    for (const std::string& run : review.runs()) {
-      const auto json = nlohmann::ordered_json::parse(run);
-      out.summary.push_back(fmt::format("{}: journal {}", json["command"].get<std::string>(),
-                                        printable(json["journal"].get<std::string>())));
-    }
-    out.json = [runs = review.runs()] {
+    const std::vector<std::string> standing = review.standing();
+    out.summary.emplace_back(review.told().empty() ? "the review has ended; no file was changed"
+                             : standing.empty()    ? "the review has ended; what it carried out is all back"
+                                                   : "the review has ended; what it carried out can be taken back:");
+    for (const std::string& journal : standing)
+      out.summary.push_back(fmt::format("millrace dedupe undo {} --go", printable(journal)));
+    out.json = [runs = review.told()] {
       nlohmann::ordered_json json{{kJsonMark, "review"}, {"runs", nlohmann::ordered_json::array()}};
       for (const std::string& run : runs) json["runs"].push_back(nlohmann::ordered_json::parse(run));
       return json_pieces(json);
@@ -79,6 +80,18 @@ class ReviewJob : public Job {
       throw Failure(ErrorCode::too_large, fmt::format("it is larger than {}", to_text(Bytes{kMostResultBytes})),
                     subject);
     found_ = read_found(*text, subject);
+    const std::vector<std::string> references = absolute_folders(options_.apply.references);
+    for (PageGroup& group : found_.groups) {
+      for (PageMember& member : group.members) {
+        member.reference |= std::any_of(references.begin(), references.end(),
+                                        [&](const std::string& folder) { return inside(member.path, folder); });
+      }
+    }
+    const std::string catalog = catalog_file(options_.apply.catalog);
+    if (!exists(catalog) && options_.apply.within.empty()) {
+      throw Failure(ErrorCode::not_found, "the catalogue of the search is not there, and without it no file is touched",
+                    printable(catalog), "name that of the search with --catalog");
+    }
   }
 
   std::vector<std::string> inputs_;

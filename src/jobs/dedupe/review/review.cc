@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
@@ -73,20 +74,21 @@ Review::Review(const Found& found, const ReviewOptions& options, RunContext& con
       token_(random_token()),
       session_(random_token()),
       key_(random_token()),
-      alive_(now()),
-      gone_(found.files.size(), false) {
-  for (std::size_t i = 0; i < found.files.size(); ++i) id_of_[found.files[i].path] = static_cast<std::uint32_t>(i);
-}
+      plan_secret_(random_token()),
+      alive_(now()) {}
 
 void Review::serve(LocalServer& server) {
-  // Cookies do not tell ports apart.
-  cookie_name_ = "millrace-review-" + server.host().substr(server.host().find(':') + 1);
-  alive_ = now();
+  cookie_name_ = fmt::format("millrace-review-{}", server.port());
+  alive_ = looked_ = now();
   server.run({[this](const HttpRequest& request) { return admit(request); },
               [this](const HttpRequest& request) { return handle(request); }, [this] { return ended(); }});
 }
 
 bool Review::ended() {
+  // While this process was stopped no page could be heard.
+  constexpr auto kStopped = std::chrono::steady_clock::duration(5s).count();
+  const std::int64_t since = now() - std::exchange(looked_, now());
+  if (since > kStopped) alive_ += since;
   if (carrying_ > 0) return false;
   if (done_ || context_.cancel.cancelled()) return true;
   const auto silent = std::chrono::steady_clock::duration(now() - alive_);
@@ -132,22 +134,38 @@ HttpResponse Review::handle(const HttpRequest& request) {
     return {200, "text/html; charset=utf-8", shell_html(nonce), {{"Content-Security-Policy", shell_policy(nonce)}}};
   }
   if (path == "/page.js") return {200, "text/javascript; charset=utf-8", std::string(shell_script())};
-  if (path == "/data") {
-    ServedWords words;
-    const Action action = action_in(options_.apply.action);
-    words.action = name_of(action);
-    words.words = words_of(action);
-    words.merge_metadata = options_.apply.merge_metadata;
-    words.marks = kept_marks();
-    {
-      const std::lock_guard lock(gone_mutex_);
-      for (std::uint32_t i = 0; i < gone_.size(); ++i) {
-        if (gone_[i]) words.gone.push_back(i);
-      }
-    }
-    return {200, "text/plain; charset=utf-8", data_lines(found_, words)};
-  }
+  if (path == "/data") return data();
   return picture(request);
+}
+
+HttpResponse Review::data() {
+  ServedWords words;
+  const Action action = action_in(options_.apply.action);
+  words.action = name_of(action);
+  words.words = words_of(action);
+  words.merge_metadata = options_.apply.merge_metadata;
+  {
+    const std::lock_guard lock(marks_mutex_);
+    words.visit = ++visit_;
+    words.marks = known_marks_ = kept_marks();
+  }
+  for (std::uint32_t i = 0; i < found_.files.size(); ++i) {
+    const auto state = state_of(found_.files[i].path);
+    if (!state && state.error().code == ErrorCode::not_found) words.gone.push_back(i);
+  }
+  const std::lock_guard lock(acting_);
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (!runs_[i].undone) words.runs.push_back({i, runs_[i].files});
+  }
+  return {200, "text/plain; charset=utf-8", data_lines(found_, words)};
+}
+
+std::vector<std::string> Review::standing() const {
+  std::vector<std::string> out;
+  for (const Run& run : runs_) {
+    if (!run.undone) out.push_back(run.journal);
+  }
+  return out;
 }
 
 HttpResponse Review::enter(const HttpRequest& request) {
@@ -202,6 +220,14 @@ HttpResponse Review::keep_marks(const HttpRequest& request) {
   const Json marks = shallow_json(request.body);
   if (!marks.is_object()) return refused(400, "the marks are no JSON object");
   const std::lock_guard lock(marks_mutex_);
+  const auto is = [&](const char* name, std::uint64_t number) {
+    return !marks.contains(name) || marks[name] == number;
+  };
+  if (!is("visit", visit_))
+    return refused(409, "another tab shows this review by now", "go on there, or load this page again");
+  if (kept_marks() != known_marks_)
+    return refused(409, "another review of this result keeps marks too",
+                   "end one of the two, and load this page again");
   // They may arrive in another order than they were sent in.
   if (marks.contains("number") && marks["number"].is_number_unsigned()) {
     const auto number = marks["number"].get<std::uint64_t>();
@@ -209,6 +235,7 @@ HttpResponse Review::keep_marks(const HttpRequest& request) {
     marks_number_ = number;
   }
   put_file(marks_file(), request.body, options_.apply.trust());
+  known_marks_ = request.body;
   return {200, "application/json", "{}"};
 }
 
@@ -257,21 +284,9 @@ std::string Review::decisions_from(const std::string& body) const {
 
 HttpResponse Review::tell(const Applied& applied) {
   std::string text = json_of(applied);
-  if (applied.go) runs_.push_back(text);
+  if (applied.go) told_.push_back(text);
   Json out{{"applied", Json::parse(text)}, {"summary", utf8_for_display(summary_of(applied))}};
   return {200, "application/json", out.dump()};
-}
-
-// What is carried away is not shown as there any more, and what came back is.
-void Review::note_gone(const Applied& applied) {
-  const std::lock_guard lock(gone_mutex_);
-  for (const Item& item : applied.items) {
-    const auto found = id_of_.find(item.path);
-    if (found == id_of_.end() || item.sidecar) continue;
-    if (applied.operation == "apply" && applied.action != Action::hardlink && item.state == State::done)
-      gone_[found->second] = true;
-    if (applied.operation == "undo" && item.state == State::done) gone_[found->second] = false;
-  }
 }
 
 namespace {
@@ -308,24 +323,32 @@ HttpResponse Review::carry_out(const HttpRequest& request) {
   ApplyOptions apply = options_.apply;
   apply.go = flag("go");
   apply.merge_metadata = flag("merge");
-  const std::string plan = hex_of_bytes(content_hash(fmt::format("{}{}", apply.merge_metadata, text)));
-  // Nothing is done that was not listed before.
-  if (apply.go && (!asked.contains("plan") || asked["plan"] != plan))
-    return refused(409, "this is not what was listed", "look at what would be done again");
-  apply.decisions = data_path(fmt::format("reviews/{}.{}.json", plan, apply.go ? "decisions" : "listed"));
+  // Nothing is done that was not listed before, or not as it was listed.
+  const std::string wanted = fmt::format("{}{}", apply.merge_metadata, text);
+  apply.agree = [&](const Applied& about) { return asked.contains("plan") && asked["plan"] == plan_of(wanted, about); };
+  if (apply.go && !asked.contains("plan"))
+    return refused(409, "this was not listed", "look at what would be done first");
+  apply.decisions = data_path(
+      fmt::format("reviews/{}.{}.json", hex_of_bytes(content_hash(wanted)), apply.go ? "decisions" : "listed"));
   const Draft draft{apply.go ? "" : apply.decisions};
   put_file(apply.decisions, text, options_.apply.trust());
   const Applied applied = dedupe::apply(apply, context_);
-  if (apply.go) {
-    journals_.push_back(applied.journal);
-    note_gone(applied);
-  }
+  if (apply.go) runs_.push_back({applied.journal, applied.count(State::done)});
   HttpResponse out = tell(applied);
   Json json = Json::parse(out.body);
-  json["plan"] = plan;
-  if (apply.go) json["run"] = journals_.size() - 1;
+  if (!apply.go) json["plan"] = plan_of(wanted, applied);
+  if (apply.go) json["run"] = runs_.size() - 1;
   out.body = json.dump();
   return out;
+}
+
+// Of what would become of every file. Only this review can say it.
+std::string Review::plan_of(const std::string& decisions, const Applied& applied) const {
+  std::string text = plan_secret_ + decisions;
+  for (const Item& item : applied.items) {
+    text += fmt::format("\n{}\0{}\0{}{}", item.path, item.main, name_of(item.state), item.sidecar);
+  }
+  return hex_of_bytes(content_hash(text));
 }
 
 // {"run": a number that carry_out() gave, "go"}
@@ -334,11 +357,12 @@ HttpResponse Review::take_back(const HttpRequest& request) {
   const std::lock_guard lock(acting_);
   const Json asked = shallow_json(request.body);
   if (!asked.is_object() || !asked.contains("run") || !asked["run"].is_number_unsigned() ||
-      asked["run"].get<std::uint64_t>() >= journals_.size())
+      asked["run"].get<std::uint64_t>() >= runs_.size())
     return refused(404, "this review carried out nothing of that number");
   const bool go = asked.contains("go") && asked["go"] == true;
-  const Applied applied = undo(journals_[asked["run"].get<std::size_t>()], go, options_.apply.trust(), context_);
-  if (go) note_gone(applied);
+  Run& run = runs_[asked["run"].get<std::size_t>()];
+  const Applied applied = undo(run.journal, go, options_.apply.trust(), context_);
+  if (go) run.undone = !applied.interrupted && applied.exit_code() == ExitCode::done;
   return tell(applied);
 }
 

@@ -113,8 +113,8 @@ std::string_view shell_script() {
 
 std::string data_lines(const Found& found, const ServedWords& served) {
   PageJson header = json_of(found.header, "");
-  header["served"] = {
-      {"action", served.action}, {"words", served.words}, {"merge", served.merge_metadata}, {"gone", served.gone}};
+  header["served"] = {{"action", served.action}, {"words", served.words}, {"merge", served.merge_metadata},
+                      {"gone", served.gone},     {"visit", served.visit}, {"runs", served.runs}};
   header["preview"] = kPreviewSide;
   const auto line = [](const PageJson& json) {
     return json.dump(-1, ' ', false, PageJson::error_handler_t::replace) + "\n";

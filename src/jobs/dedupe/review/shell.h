@@ -24,7 +24,10 @@ struct ServedWords {
   std::string words;   // "put into the trash"
   bool merge_metadata = false;
   std::string marks;                // JSON that a page left here; empty: none
-  std::vector<std::uint32_t> gone;  // files that were carried away in this review
+  std::vector<std::uint32_t> gone;  // files that are not there any more
+  std::uint64_t visit = 0;          // which page this is of those that this review was asked for
+  // What this review carried out and did not take back: by its numbers, and how many files each.
+  std::vector<std::pair<std::size_t, std::uint64_t>> runs;
 };
 // Lines of JSON: the header, two a group (the group, and its files' numbers), the end.
 std::string data_lines(const Found& found, const ServedWords& served);

@@ -18,7 +18,7 @@ namespace {
 // Changes whenever similarity::compare() may find otherwise of the same thumbnails.
 constexpr int kVerifierVersion = 3;
 // Changes whenever a file may be decoded to other pixels than before.
-constexpr int kDecoderVersion = 2;
+constexpr int kDecoderVersion = 3;
 
 }  // namespace
 

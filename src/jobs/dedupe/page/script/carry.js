@@ -13,6 +13,8 @@ function decisionsByNumber() {
   });
 }
 
+const GO_WORDS = {trash: 'Put them into the trash', move: 'Move them', hardlink: 'Replace them by hard links', delete: 'Set them aside'};
+
 let listed = null;  // what a dry run has answered, and may be done
 
 const itemWords = (item) => {
@@ -36,15 +38,20 @@ function showApplied({applied, summary}) {
   $('carry-items').replaceChildren(list);
 }
 
-function carryState({busy = false, title, go = false, back = false}) {
+// `go`: what was listed may be done; `only`: of it there are pairs to be remembered alone.
+function carryState({busy = false, title, go = false, only = false}) {
   $('carry-title').textContent = title;
   $('carry').setAttribute('aria-busy', String(busy));
   $('carry-go').hidden = !go;
   $('carry-go').disabled = busy;
-  $('carry-back').hidden = !back;
+  $('carry-go').textContent = only ? 'Remember it' : GO_WORDS[served.action];
+  const last = served.runs[served.runs.length - 1];
+  $('carry-back').hidden = !last;
   $('carry-back').disabled = busy;
+  if (last) $('carry-back').textContent = `Take back the last ${plural(last[1], 'file')}`;
   $('carry-merge').disabled = busy;
-  $('carry-merge-box').hidden = back;
+  const knowing = groups.filter(knowsMore).length;
+  $('carry-merge-more').textContent = knowing ? ` (${plural(knowing, 'group')}: more stars, keywords, names or places go)` : '';
   $('carry-close').disabled = busy;
 }
 
@@ -56,9 +63,13 @@ async function carry(go) {
     const answer = await (await askServer('/apply', JSON.stringify(body))).json();
     listed = answer;
     showApplied(answer);
-    if (go) markGone(answer.applied, true);
-    const would = answer.applied.totals.would.files + answer.applied.totals.not_duplicates;
-    carryState(go ? {title: 'Done', back: true} : {title: would ? 'What would be done' : 'Nothing is to be done', go: would > 0});
+    if (go) {
+      served.runs.push([answer.run, answer.applied.totals.done.files]);
+      markGone(answer.applied, true);
+    }
+    const {would, not_duplicates: pairs} = answer.applied.totals;
+    carryState(go ? {title: 'Done'} : {title: would.files + pairs ? 'What would be done' : 'Nothing is to be done',
+      go: would.files + pairs > 0, only: would.files === 0});
   } catch (error) {
     // What was refused was not begun; of what no answer came nothing is known.
     carryState({title: !go || error.refused ? 'It was not done' : 'It is not known what was done'});
@@ -68,16 +79,18 @@ async function carry(go) {
 }
 
 async function takeBack() {
-  carryState({busy: true, back: true, title: 'Taking it back …'});
+  carryState({busy: true, title: 'Taking it back …'});
   try {
-    const answer = await (await askServer('/undo', JSON.stringify({run: listed.run, go: true}))).json();
+    const [run] = served.runs[served.runs.length - 1];
+    const answer = await (await askServer('/undo', JSON.stringify({run, go: true}))).json();
     showApplied(answer);
     markGone(answer.applied, false);
     const {failed, lost, left, waiting} = answer.applied.totals;
     const all = failed.files + lost.files + left.files + waiting.files === 0;
-    carryState({title: all ? 'Taken back' : 'Not all of it is back', back: !all});
+    if (all) served.runs.pop();
+    carryState({title: all ? 'Taken back' : 'Not all of it is back'});
   } catch (error) {
-    carryState({title: 'It was not taken back', back: true});
+    carryState({title: error.refused ? 'It was not taken back' : 'It is not known what was taken back'});
     $('carry-words').textContent = visible(error.message);
   }
 }
@@ -121,8 +134,6 @@ if (served) {
   $('carry-open').hidden = false;
   $('end-review').hidden = false;
   $('carry-merge').checked = served.merge;
-  $('carry-go').textContent = {trash: 'Put them into the trash', move: 'Move them', hardlink: 'Replace them by hard links',
-    delete: 'Set them aside'}[served.action];
   $('carry-open').addEventListener('click', openCarry);
   $('carry-merge').addEventListener('change', () => carry(false));
   $('carry-go').addEventListener('click', () => carry(true));

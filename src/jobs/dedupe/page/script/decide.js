@@ -1,9 +1,10 @@
 // What a person may decide, and what no decision may do: take the last picture of a group, or a protected one.
 
-// Whether a survivor stays behind in every decided group of the file, and in the one in hand.
+// Whether a survivor stays behind in every decided group of the file, in the one in hand, and among its copies.
 function mayRemove(file, inHand) {
   return file.groups.every((group) => {
-    if (group !== inHand && group.state !== 'marked') return true;
+    const open = group.state === null && ALL_COPIES.has(group.kind);
+    if (group !== inHand && group.state !== 'marked' && !open) return true;
     return group.members.some((member) => member.file !== file && !member.file.removed);
   });
 }

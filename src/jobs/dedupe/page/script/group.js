@@ -59,6 +59,7 @@ function memberView(group, member, m, thumb) {
         h('div', {class: 'badges'},
           h('span', {class: 'badge number', 'aria-hidden': 'true'}, String(m + 1)),
           member.keep && SUGGESTS.has(group.kind) ? badge('keep', '★ Keep', 'suggested: this one stays') : null,
+          badge('away', 'Carried away', 'it is not there any more'),
           member.file.reference ? badge('reference', 'Reference', 'in a protected folder: never removed') : null,
           member.damaged ? badge('damaged', 'Damaged', 'could be decoded in part only') : null),
         h('div', {class: 'words'},
@@ -176,17 +177,27 @@ function lossOf(group) {
   return words.length ? `⚠ ${words.join('; ')}` : '';
 }
 
+// Whether what goes has more of what people gave than all that stay.
+function knowsMore(group) {
+  if (group.state !== 'marked') return false;
+  const given = (gone) => Math.max(0, ...group.members.filter(({file}) => file.removed === gone && !file.gone)
+      .map((member) => member.given || 0));
+  return given(true) > given(false);
+}
+
 function stateOf(group) {
   if (allGone(group)) return ['marked', 'Carried away'];
   if (group.state === 'whole') return ['warn', `⚠ none stays, ${group.members.length} go`];
   if (group.state === 'not') return ['not', 'Not duplicates'];
   if (group.state === 'marked') {
     const staying = group.members.filter((member) => !member.file.removed);
-    const gone = group.members.length - staying.length;
-    if (gone && staying.every((member) => member.damaged)) {
-      return ['warn', `⚠ only damaged stay, ${gone} go`];
+    const away = group.members.filter((member) => member.file.gone).length;
+    const go = group.members.length - staying.length - away;
+    if (go && staying.every((member) => member.damaged)) {
+      return ['warn', `⚠ only damaged stay, ${go} go`];
     }
-    return ['marked', gone === 0 ? '✓ All stay' : `✓ ${staying.length} stay, ${gone} go`];
+    const words = [`${staying.length} stay`, go ? `${go} go` : '', away ? `${away} carried away` : ''].filter(Boolean);
+    return ['marked', go + away === 0 ? '✓ All stay' : '✓ ' + words.join(', ')];
   }
   if (group.apart.size) return ['not', plural(group.apart.size, 'pair') + ' told apart'];
   return ['', ''];

@@ -103,6 +103,8 @@ function setGone(file, gone) {
   if (!gone && !(file.by && (file.by.state === 'marked' || file.by.state === 'whole'))) setFile(file, false, null, false);
 }
 const allGone = (group) => group.members.every(({file}) => file.gone);
+// Groups that hold all copies there are: none of them loses its last without a word.
+const ALL_COPIES = new Set(['identical', 'same pixels']);
 // What a person chose stays chosen, whatever is accepted later.
 function setRemoved(file, removed, by, chosen = false) {
   if (file.removed && removed && (file.chosen || !chosen)) return;
@@ -145,7 +147,7 @@ function change(work) {
 function undo() {
   const last = undoSteps.pop();
   if (!last) {
-    say('There is nothing to undo.');
+    say(served && served.runs.length ? 'What was carried out is taken back under Carry out….' : 'There is nothing to undo.');
     return;
   }
   for (const [file, was] of last.files) setFile(file, was.removed, was.by, was.chosen);

@@ -53,7 +53,7 @@ async function save() {
     if (served) {
       // By its number the review knows the newest, whichever arrives last.
       saves = Math.max(saves + 1, Date.now());
-      await askServer('/marks', JSON.stringify({groups: kept, number: saves}));
+      await askServer('/marks', JSON.stringify({groups: kept, number: saves, visit: served.visit}));
     } else if (kept.length) {
       localStorage.setItem(STORE, JSON.stringify({groups: kept}));
     } else {
@@ -63,7 +63,7 @@ async function save() {
     return true;
   } catch (error) {
     if (!over) {
-      warn(served ? 'The review does not answer: your last marks are not kept.' :
+      warn(served ? `Your last marks are not kept: ${error.refused ? visible(error.message) : 'the review does not answer'}.` :
         'This browser does not keep your marks for this page: save decisions.json before you leave.');
     }
     return false;
