@@ -168,8 +168,8 @@ def test_only_what_was_listed_is_done(library, review):
     assert status == 409 and "not what was listed" in answer["error"]["what"], answer
     os.remove(going)
     before.pop(os.path.basename(going))
-    assert review.post("/apply", {"decisions": decisions, "go": True, "plan": listed["plan"]})[0] == 409
-    assert content_of(library.folder) == before
+    status, answer = review.post("/apply", {"decisions": decisions, "go": True, "plan": listed["plan"]})
+    assert status == 409 and content_of(library.folder) == before, (listed, answer)
     # No other review's word counts, nor one that a page made up.
     with library.review() as other:
         other.enter()

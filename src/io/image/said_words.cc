@@ -110,7 +110,7 @@ Lacking lacking(const Said& of, const Said& from) {
   // The same moment may be told more or less closely.
   const std::size_t told = std::min({of.taken.size(), from.taken.size(), std::size_t{19}});
   either(
-      !of.taken.empty(), !from.taken.empty(), of.taken.substr(0, told) == from.taken.substr(0, told),
+      !of.taken.empty(), !from.taken.empty(), told > 0 && of.taken.substr(0, told) == from.taken.substr(0, told),
       [&] { out.said.taken = from.taken; }, fmt::format("taken {}, not {}", of.taken, from.taken));
   for (const SaidList& list : kSaidLists) {
     std::vector<std::string> all = of.*list.said;

@@ -346,7 +346,10 @@ HttpResponse Review::carry_out(const HttpRequest& request) {
 std::string Review::plan_of(const std::string& decisions, const Applied& applied) const {
   std::string text = plan_secret_ + decisions;
   for (const Item& item : applied.items) {
-    text += fmt::format("\n{}\0{}\0{}{}", item.path, item.main, name_of(item.state), item.sidecar);
+    // No path holds a zero.
+    for (const std::string& part :
+         {item.path, item.main, std::string(name_of(item.state)), std::string(item.sidecar ? "+" : "")})
+      text.append(part).push_back('\0');
   }
   return hex_of_bytes(content_hash(text));
 }
