@@ -98,6 +98,11 @@ def searched(tmp_path_factory):
     marked.save(pictures / "three.jpg", quality=95)
     ImageDraw.Draw(marked).rectangle((1200, 300, 1300, 380), fill=(250, 40, 30))
     marked.save(pictures / "three-marked.jpg", quality=95)
+    four = scene(1600, 1200, 14)
+    four.save(pictures / "four.jpg", quality=95)
+    four.crop((220, 100, 1500, 1060)).save(pictures / "four-crop.jpg", quality=95)
+    four.resize((1200, 900)).transpose(Image.Transpose.ROTATE_90).save(pictures / "four-turned.jpg", quality=95)
+    four.transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(pictures / "four-mirrored.jpg", quality=94)
     env = {"XDG_DATA_HOME": str(folder / "home"), "XDG_CACHE_HOME": str(folder / "home")}
     (folder / "home").mkdir()
     millrace("dedupe", pictures, "--json", folder / "result.json", env=env)
@@ -140,10 +145,10 @@ def go_to(page, name):
 def test_the_address_is_for_one_visit(opened):
     page = opened
     assert page.browser.current_url == f"http://{page.review.host}/"
-    assert len(page.shown()) == 3
+    assert len(page.shown()) == 4
     # Loaded again it is the same visit; who comes with the address alone is told.
     page.reload()
-    page.wait("document.querySelectorAll('.group').length === 3")
+    page.wait("document.querySelectorAll('.group').length === 4")
     other = start_browser()
     try:
         other.get(page.review.address)
@@ -228,16 +233,48 @@ def test_the_difference_of_the_same_bytes_is_none_and_a_mark_is_where_it_is(open
     assert any(max(abs(a - b) for a, b in zip(side, (250, 40, 30))) < 30 for side in sides) and sides[0] != sides[1]
 
 
+@pytest.mark.parametrize("other", ["four-crop.jpg", "four-turned.jpg", "four-mirrored.jpg"])
+def test_what_was_cut_and_turned_is_laid_where_it_meets(opened, other):
+    page = opened
+    go_to(page, "four.jpg")
+    page.compare()
+    for _ in range(4):
+        if other in page.text("#compare-two"):
+            break
+        page.keys("]")
+        page.loaded()
+    assert other in page.text("#compare-two") and "four.jpg" in page.text("#compare-one")
+    assert "laid where they meet" in page.words() and ("turned" in page.words()) == (other != "four-crop.jpg")
+    page.keys("d", "m")
+    width, height, data = page.pixels()
+    # In the middle both are; what differs there is compression alone.
+    levels = [max(data[i:i + 3]) for y in range(height // 2 - 60, height // 2 + 60, 3)
+              for i in range(4 * (y * width + width // 2 - 100), 4 * (y * width + width // 2 + 100), 12)]
+    assert sum(levels) / len(levels) < 40, sum(levels) / len(levels)
+    # To the pixel too, as the review turns and cuts it.
+    page.keys("1")
+    for _ in range(200):
+        width, height, data = page.pixels()
+        levels = [max(data[i:i + 3]) for y in range(height // 2 - 60, height // 2 + 60, 3)
+                  for i in range(4 * (y * width + width // 2 - 100), 4 * (y * width + width // 2 + 100), 12)]
+        if sum(levels) / len(levels) < 50:
+            break
+    assert sum(levels) / len(levels) < 50, sum(levels) / len(levels)
+    page.keys("x")
+    page.loaded()
+    assert "laid where they meet" in page.words()
+
+
 def test_from_picture_to_picture_and_group_to_group(opened):
     page = opened
     seen = []
     page.keys("j")
     page.compare()
-    for _ in range(3):
+    for _ in range(4):
         seen.append(page.text("#compare-one") + page.text("#compare-two"))
         page.keys("j")
         page.loaded()
-    assert len(set(seen)) == 3 and "last group" in page.text("#toast")
+    assert len(set(seen)) == 4 and "last group" in page.text("#toast")
     page.keys(" ")
     assert "goes" in page.text("#compare-two")
     page.keys("x")
@@ -253,9 +290,9 @@ def test_it_is_carried_out_listed_first_and_taken_back(opened, searched):
     before = content_of(pictures)
     page.click("#accept-all")
     marked = page.removed()
-    assert len(marked) == 2
+    assert len(marked) == 5
     page.one("#carry-open").click()
-    assert "2 files" in page.carried("What would be done")
+    assert "5 files" in page.carried("What would be done")
     assert "one-small.jpg" in page.text("#carry-items") and content_of(pictures) == before
     page.one("#carry-go").click()
     page.carried("Done")
@@ -276,9 +313,9 @@ def test_what_was_carried_away_shows_so_and_is_not_decided_again(opened, searche
     page.one("#carry-go").click()
     page.carried("Done")
     page.one("#carry-close").click()
-    assert len(page.all(".member.gone")) == 2
+    assert len(page.all(".member.gone")) == 5
     page.reload()
-    page.wait("document.querySelectorAll('.member.gone').length === 2")
+    page.wait("document.querySelectorAll('.member.gone').length === 5")
     group = go_to(page, "one.tif")
     # What is decided there goes on; what is gone is no part of it.
     for key in ("a", "n", "n", "u", " "):
@@ -322,7 +359,7 @@ def test_marks_come_back_and_the_review_says_when_it_is_over(searched):
                 page = Served(browser, review)
                 if not wanted:
                     page.click("#accept-all")
-                assert len(page.removed()) == 2
+                assert len(page.removed()) == 5
                 page.one("#end-review").click()
                 page.wait("document.getElementById('storage-warning').textContent.includes('ended')")
                 assert review.process.wait(timeout=60) == 0

@@ -82,6 +82,18 @@ Exposure exposure_of(const Tone& tone, const Plane& source_luma, const Plane& va
   return out;
 }
 
+// A map between pictures of these sides, whose pixels have their middles at whole numbers, as one between their shares.
+std::array<float, 6> in_shares(const Affine& warp, const Size& from, const Size& to) {
+  const auto at = [&](double x, double y) {
+    const double px = (x + 0.5) * from.width - 0.5, py = (y + 0.5) * from.height - 0.5;
+    return std::pair((warp.u(px, py) + 0.5) / to.width - 0.5, (warp.v(px, py) + 0.5) / to.height - 0.5);
+  };
+  const auto middle = at(0, 0), right = at(1, 0), down = at(0, 1);
+  const auto apart = [](double a, double b) { return static_cast<float>(a - b); };
+  return {static_cast<float>(middle.first),  apart(right.first, middle.first),   apart(down.first, middle.first),
+          static_cast<float>(middle.second), apart(right.second, middle.second), apart(down.second, middle.second)};
+}
+
 }  // namespace
 
 const char* name_of(Kind kind) {
@@ -116,6 +128,15 @@ Prepared::~Prepared() = default;
 Prepared::Prepared(Prepared&& other) noexcept = default;
 Prepared& Prepared::operator=(Prepared&& other) noexcept = default;
 const Raster& Prepared::raster() const { return planes_->raster; }
+Prepared Prepared::turned(Orientation orientation) const {
+  Raster out = raster();
+  out.rgb = oriented(out.rgb.data(), out.width, out.height, 3, orientation);
+  if (swaps_sides(orientation)) {
+    std::swap(out.width, out.height);
+    std::swap(out.full_width, out.full_height);
+  }
+  return Prepared(std::move(out));
+}
 
 struct Looker::State {
   Pair pair;
@@ -219,6 +240,8 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   constexpr float kSpread = 0.25F, kAlike = 0.5F, kCorrelated = 0.93F, kAlone = 0.004F, kAloneFramed = 0.015F;
   constexpr double kGain = 1.14, kOnlyGain = 0.4, kTone = 33;
   out.excess = found->excess();
+  out.meeting =
+      in_shares(swapped ? warp.inverse() : warp, swapped ? fitted_source : fitted, swapped ? fitted : fitted_source);
   if (figures.windows < kFewestWindows) return out;
   // Another view of the scene: everything has moved a little, each by its distance.
   if (out.excess > 1 && measured.excess <= 1) return out;

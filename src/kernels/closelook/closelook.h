@@ -31,6 +31,8 @@
 #include <optional>
 #include <vector>
 
+#include "src/kernels/orient/orient.h"
+
 namespace millrace::closelook {
 
 // The long side at which pictures are compared, and that of the rasters that compare() takes: a crop of half a side has
@@ -54,6 +56,7 @@ class Prepared {
 
   struct Planes;
   const Raster& raster() const;
+  Prepared turned(Orientation orientation) const;
   const Planes& planes() const { return *planes_; }
 
  private:
@@ -92,6 +95,8 @@ struct Verdict {
   bool first_framed = false, second_framed = false;
   // How much of each lies outside the other, frames not counted, 0..1.
   float first_alone = 0, second_alone = 0;
+  // Where they meet, as compare() takes it; only where they were registered.
+  std::optional<std::array<float, 6>> meeting{};
   // Where they differ most: left, top, right, bottom in shares of each picture's sides. Only where `altered`.
   std::array<float, 4> first_place{}, second_place{};
 

@@ -271,4 +271,18 @@ PartMeeting compare_parts(const PartedPicture& first, const PartedPicture& secon
   return best;
 }
 
+Meeting meeting_of(PartedPicture& first, PartedPicture& second, WantedParts wanted) {
+  Meeting out;
+  out.map = similarity::meeting_of(first.whole, second.whole);
+  if (!wanted.any() || similarity::same(first.whole, second.whole)) return out;
+  out.looked_for_parts = true;
+  for (PartedPicture* picture : {&first, &second}) find_codes(*picture, wanted);
+  const PartMeeting met = compare_parts(first, second);
+  if (met.judgement.kind == similarity::Kind::same) {
+    out.orientation = met.orientation;
+    out.map = met.meeting;
+  }
+  return out;
+}
+
 }  // namespace millrace::dedupe

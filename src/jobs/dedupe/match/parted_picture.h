@@ -52,4 +52,13 @@ Enclosed enclosed(const PartedPicture& first, const PartedPicture& second, const
 // Of all parts whose codes meet, the one that tells most. `different` where none do.
 PartMeeting compare_parts(const PartedPicture& first, const PartedPicture& second);
 
+// For whoever looks closer: where they meet as they stand, or, where the wholes are not alike, by a part of one or
+// turned.
+struct Meeting {
+  Orientation orientation = Orientation::upright;  // as PartMeeting has both
+  std::array<float, 6> map = {0, 1, 0, 0, 0, 1};
+  bool looked_for_parts = false;
+};
+Meeting meeting_of(PartedPicture& first, PartedPicture& second, WantedParts wanted);
+
 }  // namespace millrace::dedupe

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "src/base/text.h"
 #include "src/io/image/png_write.h"
 #include "src/io/image/thumbnail_jpeg.h"
+#include "src/jobs/dedupe/match/parted_picture.h"
 #include "src/jobs/dedupe/page/previews.h"
+#include "src/jobs/dedupe/scan/reading.h"
 #include "src/jobs/dedupe/scan/searched_picture.h"
 
 namespace millrace::dedupe {
@@ -16,21 +20,50 @@ namespace {
 // Two are compared, and the next ones after them.
 constexpr std::size_t kMostWholes = 4;
 
-std::string png_of(const Thumbnail& picture, const Pictures::Region& part) {
+// A part of a picture, which is turned then.
+std::string png_of(const Thumbnail& picture, const Pictures::Region& part, Orientation turn) {
   const std::size_t line = 3 * static_cast<std::size_t>(part.width);
-  std::vector<std::uint8_t> rows;
-  rows.reserve((line + 1) * static_cast<std::size_t>(part.height));
+  std::vector<std::uint8_t> cut;
+  cut.reserve(line * static_cast<std::size_t>(part.height));
   for (int y = 0; y < part.height; ++y) {
     const std::size_t at = 3 * (static_cast<std::size_t>(part.top + y) * static_cast<std::size_t>(picture.width) +
                                 static_cast<std::size_t>(part.left));
-    rows.push_back(0);
     const auto first = picture.rgb.begin() + static_cast<std::ptrdiff_t>(at);
-    rows.insert(rows.end(), first, first + static_cast<std::ptrdiff_t>(line));
+    cut.insert(cut.end(), first, first + static_cast<std::ptrdiff_t>(line));
+  }
+  if (turn != Orientation::upright) cut = oriented(cut.data(), part.width, part.height, 3, turn);
+  const auto [width, height] =
+      swaps_sides(turn) ? std::pair(part.height, part.width) : std::pair(part.width, part.height);
+  const std::size_t pitch = 3 * static_cast<std::size_t>(width);
+  std::vector<std::uint8_t> rows;
+  rows.reserve((pitch + 1) * static_cast<std::size_t>(height));
+  for (int y = 0; y < height; ++y) {
+    rows.push_back(0);
+    const auto first = cut.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(y) * pitch);
+    rows.insert(rows.end(), first, first + static_cast<std::ptrdiff_t>(pitch));
   }
   std::vector<std::uint8_t> out;
-  append_png({static_cast<std::uint32_t>(part.width), static_cast<std::uint32_t>(part.height), 3, 8}, png_stream(rows),
-             out);
+  append_png({static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height), 3, 8}, png_stream(rows), out);
   return {out.begin(), out.end()};
+}
+
+// Where a part of a turned picture lies in it as it stands. Each corner goes where oriented() took it from.
+Pictures::Region unturned(const Pictures::Region& part, Orientation turn, int width, int height) {
+  const int code = static_cast<int>(turn);
+  const bool swapped = swaps_sides(turn);
+  const int turned_width = swapped ? height : width, turned_height = swapped ? width : height;
+  // As EXIF's 1 to 8: which sides of the turned picture its first row and its first column came from.
+  const bool from_right = code == 2 || code == 3 || code == 7 || code == 8;
+  const bool from_bottom = code == 3 || code == 4 || code == 6 || code == 7;
+  Pictures::Region out = part;
+  const bool flip_x = swapped ? from_bottom : from_right, flip_y = swapped ? from_right : from_bottom;
+  const int left = flip_x ? turned_width - part.left - part.width : part.left;
+  const int top = flip_y ? turned_height - part.top - part.height : part.top;
+  out.left = swapped ? top : left;
+  out.top = swapped ? left : top;
+  out.width = swapped ? part.height : part.width;
+  out.height = swapped ? part.width : part.height;
+  return out;
 }
 
 // The picture's sides as it is shown; those of the rows may be reduced ones.
@@ -51,7 +84,8 @@ Pictures::Pictures(const std::vector<FoundFile>& files, const PictureFileOptions
 Outcome<Fingerprint> Pictures::decode(std::size_t id, int side) {
   const FoundFile& file = files_.at(id);
   Span span(stage_);
-  return decode_searched({file.path, file.size, file.mtime_ns, file.width, file.height}, side, options_, context_, span);
+  return decode_searched({file.path, file.size, file.mtime_ns, file.width, file.height}, side, options_, context_,
+                         span);
 }
 
 template <class Work>
@@ -76,17 +110,18 @@ Outcome<Pictures::Shown> Pictures::thumb(std::size_t id) {
   return Shown{"image/jpeg", {jpeg.begin(), jpeg.end()}, width, height};
 }
 
-Outcome<Pictures::Shown> Pictures::preview(std::size_t id) {
+Outcome<Pictures::Shown> Pictures::preview(std::size_t id, Orientation turn) {
   const auto print = with_room([&] { return decode(id, kScreenSide); });
   if (!print) return print.error();
   const Thumbnail& picture = print->thumbnail;
-  return shown_as_png(picture, {0, 0, picture.width, picture.height}, sides_of(*print));
+  return shown_as_png(picture, {0, 0, picture.width, picture.height}, turn, sides_of(*print));
 }
 
-Outcome<Pictures::Shown> Pictures::region(std::size_t id, const Region& wanted) {
+Outcome<Pictures::Shown> Pictures::region(std::size_t id, Orientation turn, const Region& wanted) {
   const auto picture = whole(id);
   if (!picture) return picture.error();
-  const int width = (*picture)->width, height = (*picture)->height;
+  int width = (*picture)->width, height = (*picture)->height;
+  if (swaps_sides(turn)) std::swap(width, height);
   Region part{std::clamp(wanted.left, 0, width), std::clamp(wanted.top, 0, height), 0, 0};
   part.width = std::min(wanted.width, width - part.left);
   part.height = std::min(wanted.height, height - part.top);
@@ -94,18 +129,20 @@ Outcome<Pictures::Shown> Pictures::region(std::size_t id, const Region& wanted) 
     return Error{ErrorCode::usage, "no such part of the picture can be shown", printable(files_.at(id).path),
                  fmt::format("ask for at most {} pixels a side that lie in it", kMostRegion)};
   }
-  return shown_as_png(**picture, part, {width, height});
+  return shown_as_png(**picture, unturned(part, turn, (*picture)->width, (*picture)->height), turn,
+                      {(*picture)->width, (*picture)->height});
 }
 
-Outcome<Pictures::Shown> Pictures::shown_as_png(const Thumbnail& picture, const Region& part,
+Outcome<Pictures::Shown> Pictures::shown_as_png(const Thumbnail& picture, const Region& part, Orientation turn,
                                                 std::pair<int, int> sides) {
-  // The rows, and as much again for what they become.
-  const Bytes size{6 * static_cast<std::uint64_t>(part.width) * static_cast<std::uint64_t>(part.height)};
+  if (swaps_sides(turn)) std::swap(sides.first, sides.second);
+  // What is cut, the same turned, its rows, and what they become.
+  const Bytes size{12 * static_cast<std::uint64_t>(part.width) * static_cast<std::uint64_t>(part.height)};
   return with_room([&]() -> Outcome<Shown> {
     const auto memory =
         context_.budget.wait_for(size, "pictures to show", [this] { return context_.cancel.cancelled(); });
     if (!memory) return interrupted();
-    return Shown{"image/png", png_of(picture, part), sides.first, sides.second};
+    return Shown{"image/png", png_of(picture, part, turn), sides.first, sides.second};
   });
 }
 
@@ -134,6 +171,43 @@ Outcome<std::shared_ptr<const Thumbnail>> Pictures::whole(std::size_t id) {
     // It is shown this once.
   }
   return std::shared_ptr<const Thumbnail>(picture);
+}
+
+Outcome<closelook::Prepared> Pictures::prepared(std::size_t id) {
+  auto print = with_room([&] { return decode(id, closelook::kRasterSide); });
+  if (!print) return print.error();
+  closelook::Raster raster;
+  raster.width = print->thumbnail.width;
+  raster.height = print->thumbnail.height;
+  raster.rgb = std::move(print->thumbnail.rgb);
+  std::tie(raster.full_width, raster.full_height) = sides_of(*print);
+  return closelook::Prepared(std::move(raster));
+}
+
+Outcome<std::optional<Pictures::Alignment>> Pictures::alignment(std::size_t first, std::size_t second) {
+  std::vector<PartedPicture> parted;
+  for (const std::size_t id : {first, second}) {
+    const auto print = with_room([&] { return decode(id, kThumbnailSide); });
+    if (!print) return print.error();
+    auto picture = parted_picture(encode_thumbnail(print->thumbnail, kThumbnailBytes), {false, false});
+    if (!picture) return std::optional<Alignment>();
+    parted.push_back(std::move(*picture));
+  }
+  const Meeting met = meeting_of(parted[0], parted[1], {});
+  const auto one = prepared(first);
+  if (!one) return one.error();
+  auto other = prepared(second);
+  if (!other) return other.error();
+  if (met.orientation != Orientation::upright) *other = other->turned(met.orientation);
+  return with_room([&]() -> Outcome<std::optional<Alignment>> {
+    const auto memory = context_.budget.wait_for({closelook::Looker::kMemory}, "laying pictures over each other",
+                                                 [this] { return context_.cancel.cancelled(); });
+    if (!memory) return interrupted();
+    closelook::Looker looker;
+    const closelook::Verdict verdict = looker.compare(*one, *other, met.map);
+    if (!verdict.meeting || verdict.kind == closelook::Kind::different) return std::optional<Alignment>();
+    return std::optional<Alignment>({met.orientation, *verdict.meeting});
+  });
 }
 
 }  // namespace millrace::dedupe

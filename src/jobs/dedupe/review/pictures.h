@@ -4,15 +4,19 @@
 //   than the budget gives.
 #pragma once
 
+#include <array>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/io/image/fingerprint.h"
 #include "src/jobs/dedupe/review/found.h"
 #include "src/jobs/picture_files.h"
+#include "src/kernels/closelook/closelook.h"
+#include "src/kernels/orient/orient.h"
 
 namespace millrace::dedupe {
 
@@ -29,13 +33,20 @@ class Pictures {
   Outcome<Shown> thumb(std::size_t id);
   // A PNG of at most kScreenSide, so that two of them differ where their pictures do.
   static constexpr int kScreenSide = 1600;
-  Outcome<Shown> preview(std::size_t id);
-  // A PNG of these pixels of the picture, cut to what lies in it. Error(usage) for more than kMostRegion, or none.
+  Outcome<Shown> preview(std::size_t id, Orientation turn);
+  // A PNG of these pixels of the picture, turned, cut to what lies in it. Error(usage) for more than kMostRegion, or
+  // none.
   struct Region {
     int left = 0, top = 0, width = 0, height = 0;
   };
   static constexpr int kMostRegion = 4096;  // on either side
-  Outcome<Shown> region(std::size_t id, const Region& region);
+  Outcome<Shown> region(std::size_t id, Orientation turn, const Region& region);
+  // Where two of them meet, and how the second has to be turned for it; nothing where they do not.
+  struct Alignment {
+    Orientation turn = Orientation::upright;
+    std::array<float, 6> map{};  // as closelook::Verdict has it, to the second, turned
+  };
+  Outcome<std::optional<Alignment>> alignment(std::size_t first, std::size_t second);
 
  private:
   struct Whole {
@@ -49,7 +60,9 @@ class Pictures {
   template <class Work>
   auto with_room(const Work& work);
   Outcome<std::shared_ptr<const Thumbnail>> whole(std::size_t id);
-  Outcome<Shown> shown_as_png(const Thumbnail& picture, const Region& part, std::pair<int, int> sides);
+  Outcome<Shown> shown_as_png(const Thumbnail& picture, const Region& part, Orientation turn,
+                              std::pair<int, int> sides);
+  Outcome<closelook::Prepared> prepared(std::size_t id);
 
   const std::vector<FoundFile>& files_;
   const PictureFileOptions& options_;

@@ -135,6 +135,7 @@ HttpResponse Review::handle(const HttpRequest& request) {
   }
   if (path == "/page.js") return {200, "text/javascript; charset=utf-8", std::string(shell_script())};
   if (path == "/data") return data();
+  if (path.starts_with("/meeting/") && std::count(path.begin(), path.end(), '/') == 3) return meeting(request);
   return picture(request);
 }
 
@@ -181,19 +182,35 @@ HttpResponse Review::enter(const HttpRequest& request) {
   return out;
 }
 
-// /thumb/ID, /picture/ID, /region/ID?x=&y=&w=&h=
+// /meeting/ID/ID: how the second is turned and where a point (x, y) of the first lies in it then, both as shares of
+// their sides from -0.5 to 0.5; {} where they do not meet.
+HttpResponse Review::meeting(const HttpRequest& request) {
+  const auto parts = split(request.path, '/');
+  const auto first = number_in(parts[2]), second = number_in(parts[3]);
+  if (!first || !second || *first >= found_.files.size() || *second >= found_.files.size())
+    return refused(404, "there is nothing under this address");
+  const auto met = pictures_.alignment(*first, *second);
+  if (!met) return error_response(409, met.error());
+  Json json = Json::object();
+  if (*met) json = {{"turn", static_cast<int>((*met)->turn)}, {"map", (*met)->map}};
+  return {200, "application/json", json.dump()};
+}
+
+// /thumb/ID, /picture/ID?turn=, /region/ID?turn=&x=&y=&w=&h=; turned as EXIF's 1 to 8 say.
 HttpResponse Review::picture(const HttpRequest& request) {
   const auto parts = split(request.path, '/');
   const auto id = parts.size() == 3 ? number_in(parts[2]) : std::nullopt;
   if (!id || *id >= found_.files.size()) return refused(404, "there is nothing under this address");
+  const auto number = [&](const char* name) {
+    const auto found = request.query.find(name);
+    return static_cast<int>(found == request.query.end() ? 0 : number_in(found->second).value_or(0));
+  };
+  const int turn = number("turn");
+  const Orientation orientation = turn >= 1 && turn <= 8 ? static_cast<Orientation>(turn) : Orientation::upright;
   const auto shown = [&]() -> Outcome<Pictures::Shown> {
     if (parts[1] == "thumb") return pictures_.thumb(*id);
-    if (parts[1] == "picture") return pictures_.preview(*id);
-    const auto side = [&](const char* name) {
-      const auto found = request.query.find(name);
-      return static_cast<int>(found == request.query.end() ? 0 : number_in(found->second).value_or(0));
-    };
-    return pictures_.region(*id, {side("x"), side("y"), side("w"), side("h")});
+    if (parts[1] == "picture") return pictures_.preview(*id, orientation);
+    return pictures_.region(*id, orientation, {number("x"), number("y"), number("w"), number("h")});
   };
   if (parts[1] != "thumb" && parts[1] != "picture" && parts[1] != "region")
     return refused(404, "there is nothing under this address");

@@ -47,6 +47,7 @@ class Review {
 
   HttpResponse enter(const HttpRequest& request);
   HttpResponse picture(const HttpRequest& request);
+  HttpResponse meeting(const HttpRequest& request);
   HttpResponse data();
   HttpResponse keep_marks(const HttpRequest& request);
   HttpResponse carry_out(const HttpRequest& request);

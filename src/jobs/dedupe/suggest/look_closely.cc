@@ -59,16 +59,6 @@ std::optional<Seen> prepared(const Library& library, std::uint32_t picture, cons
   return std::nullopt;
 }
 
-closelook::Prepared turned(const closelook::Prepared& picture, Orientation o) {
-  closelook::Raster out = picture.raster();
-  out.rgb = oriented(out.rgb.data(), out.width, out.height, 3, o);
-  if (swaps_sides(o)) {
-    std::swap(out.width, out.height);
-    std::swap(out.full_width, out.full_height);
-  }
-  return closelook::Prepared(std::move(out));
-}
-
 }  // namespace
 
 void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) const {
@@ -81,7 +71,7 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     const closelook::Prepared& first = leads ? leader->picture : picture->picture;
     std::optional<closelook::Prepared> by_turning;
     if (other.orientation != Orientation::upright)
-      by_turning = turned(leads ? picture->picture : leader->picture, other.orientation);
+      by_turning = (leads ? picture->picture : leader->picture).turned(other.orientation);
     const closelook::Prepared& second = by_turning ? *by_turning : leads ? picture->picture : leader->picture;
     CloseLook& look = other.look;
     look.seen = true;
@@ -150,17 +140,10 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
     const auto thumbnail = [](const auto& jpeg) { return jpeg ? parted_picture(*jpeg, {false, false}) : std::nullopt; };
     auto first = thumbnail(jpeg_a), second = thumbnail(jpeg_b);
     if (first && second) {
-      next.meeting = similarity::meeting_of(first->whole, second->whole);
-      // Where the wholes are not alike, a part may be.
-      if (!similarity::same(first->whole, second->whole)) {
-        next.look.looked_for = wanted;
-        for (PartedPicture* picture : {&*first, &*second}) find_codes(*picture, wanted);
-        const PartMeeting met = compare_parts(*first, *second);
-        if (met.judgement.kind == similarity::Kind::same) {
-          next.orientation = met.orientation;
-          next.meeting = met.meeting;
-        }
-      }
+      const Meeting met = meeting_of(*first, *second, wanted);
+      next.orientation = met.orientation;
+      next.meeting = met.map;
+      if (met.looked_for_parts) next.look.looked_for = wanted;
       if (next.orientation == Orientation::upright) next.enclosed = enclosed(*first, *second, next.meeting);
     }
     if (tasks.empty() || tasks.back().leader != leader || tasks.back().others.size() == kOthers)

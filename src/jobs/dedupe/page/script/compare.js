@@ -7,12 +7,12 @@ const MOST_LOADED = 8;
 
 // All of a picture, as large as it is to be had: of a review a preview, on a disk the file itself where the browser
 // can open it, and its thumbnail else.
-function pictureOf(group, m) {
+function pictureOf(group, m, turn = 1) {
   const member = group.members[m];
   const thumb = json(group.thumbs)[m];
-  const id = served ? `/picture/${thumb}` : addressOf(member) || `thumb ${group.index} ${m}`;
+  const id = served ? `/picture/${thumb}?turn=${turn}` : addressOf(member) || `thumb ${group.index} ${m}`;
   if (!loaded.has(id)) {
-    const picture = loadPicture(id, member, thumb);
+    const picture = loadPicture(id, member, thumb, turn);
     loaded.set(id, picture);
     if (loaded.size > MOST_LOADED) loaded.delete(loaded.keys().next().value);
     picture.then(({whole}) => {
@@ -22,8 +22,8 @@ function pictureOf(group, m) {
   return loaded.get(id);
 }
 
-async function loadPicture(id, member, thumb) {
-  const picture = lensPicture(member.width || 1, member.height || 1);
+async function loadPicture(id, member, thumb, turn) {
+  const picture = lensPicture(member.width || 1, member.height || 1, turn);
   const image = async (src) => {
     const element = new Image();
     element.src = src;
@@ -54,20 +54,54 @@ async function loadPicture(id, member, thumb) {
   return picture;
 }
 
+// How a review found that two of them meet: {turn, map}; {} where they do not, or that cannot be told.
+const meetings = new Map();
+function meetingOf(group, one, two) {
+  const ids = json(group.thumbs);
+  const path = `/meeting/${ids[one]}/${ids[two]}`;
+  if (!meetings.has(path)) {
+    const met = askServer(path).then((answer) => answer.json());
+    meetings.set(path, met);
+    met.catch(() => meetings.delete(path));
+  }
+  return meetings.get(path);
+}
+
 async function showPair() {
   const {group, one, two} = comparing;
   const there = () => $('compare').open && comparing.group === group && comparing.one === one && comparing.two === two;
   canvas.setAttribute('aria-busy', 'true');
   // Nobody shall judge by the pictures before.
-  Object.assign(lens, {one: null, two: null, place: null});
+  Object.assign(lens, {one: null, two: null, place: null, map: null, met: !served});
   drawSoon();
   const [first, second] = await Promise.all([pictureOf(group, one), pictureOf(group, two)]);
   if (!there()) return;
-  canvas.setAttribute('aria-busy', 'false');
   // A place is where one differs from that which it was looked at against, which has none: of other pairs none is known.
   const places = [group.members[one].place, group.members[two].place];
   const place = places[0] && places[1] ? null : places[0] || places[1] || null;
   Object.assign(lens, {one: first, two: second, place, placeOf: places[0] ? first : second, shows: 0});
+  showWords();
+  drawSoon();
+  if (served) await layOver(group, one, two, there);
+  if (there()) canvas.setAttribute('aria-busy', 'false');
+}
+
+// Once both are seen: how they meet takes longer.
+async function layOver(group, one, two, there) {
+  let met = {};
+  try {
+    met = await meetingOf(group, one, two);
+    const second = met.turn > 1 ? await pictureOf(group, two, met.turn) : null;
+    if (!there()) return;
+    if (second && second.whole) {
+      if (lens.placeOf === lens.two) lens.place = null;  // it is of the picture as it stands
+      lens.two = second;
+    }
+  } catch (error) {
+    if (!there()) return;
+  }
+  const laid = met.map && met.map[1] > 0.05 && met.map[5] > 0.05;
+  Object.assign(lens, {map: laid ? met.map : null, turned: met.turn > 1, met: true});
   showWords();
   drawSoon();
 }
@@ -96,7 +130,9 @@ function showWords() {
   if (lens.one) {
     const {fit, scale} = lensScale();
     words.push(lens.scale > 0 ? `${Math.round(100 * scale)} %` : `fits, ${Math.round(100 * fit)} %`);
-    if (lens.two && !sameShape(lens.one, lens.two)) words.push('other proportions: the smaller lies in the middle');
+    if (lens.two && !lens.met) words.push('looking how they meet …');
+    else if (lens.map) words.push(lens.turned ? 'the second turned, laid where they meet' : 'laid where they meet');
+    else if (lens.two) words.push(served ? 'how they meet is not known' : 'as they are: millrace dedupe review lays them where they meet');
     for (const [m, picture] of [[one, lens.one], [two, lens.two]]) {
       if (picture && picture.problem) words.push(`${m + 1}: ${picture.problem}`);
     }

@@ -1,29 +1,41 @@
 // Two pictures on one canvas: side by side, swiped, flickering, or their difference; moved and enlarged together.
 //
-// Places are shares of the larger picture's sides; the other one is stretched over it where both have one shape, else
-// laid into its middle.
+// Places are shares of the ground's sides: of the picture that holds the other where it is known how they meet, else of
+// the larger one; then the other is stretched over it where both have one shape, else laid into its middle.
 
 const lens = {
   one: null, two: null, mode: 'side', x: 0.5, y: 0.5, scale: 0, swipe: 0.5, shows: 0, place: null, placeOf: null, marks: true,
+  met: false, turned: false,  // whether it is known how they meet, and that the second is shown turned for it
+  map: null,  // where a point of the first lies in the second, as shares of their sides from -0.5 to 0.5
 };
 const LONGEST_PART = 2048;
 
 // What is known of a picture: its sides, what was loaded of all of it, and of a part in full.
-function lensPicture(width, height) {
-  return {width, height, whole: null, part: null, partAt: null, asked: '', problem: ''};
+function lensPicture(width, height, turn) {
+  return {width, height, turn, whole: null, part: null, partAt: null, asked: '', problem: ''};
 }
 
 const sameShape = (a, b) => Math.abs(a.width * b.height - b.width * a.height) <= 0.02 * a.width * b.height;
 
 function lensGround() {
-  const {one, two} = lens;
+  const {one, two, map} = lens;
+  if (two && map) return map[1] * map[5] >= 1 ? one : two;
   return !two || one.width * one.height >= two.width * two.height ? one : two;
 }
 
 // Where a picture lies on the ground, in its pixels.
 function lensPlace(picture) {
   const ground = lensGround();
-  if (picture === ground || sameShape(picture, ground)) return {x: 0, y: 0, w: ground.width, h: ground.height};
+  if (picture === ground) return {x: 0, y: 0, w: ground.width, h: ground.height};
+  if (lens.map) {
+    const [dx, sx, , dy, , sy] = lens.map;
+    const of = (shift, scale, side) => (ground === lens.two ? {at: (shift - scale / 2 + 0.5) * side, long: scale * side} :
+      {at: ((-0.5 - shift) / scale + 0.5) * side, long: side / scale});
+    const across = of(dx, sx, ground.width);
+    const down = of(dy, sy, ground.height);
+    return {x: across.at, y: down.at, w: across.long, h: down.long};
+  }
+  if (sameShape(picture, ground)) return {x: 0, y: 0, w: ground.width, h: ground.height};
   const scale = Math.min(ground.width / picture.width, ground.height / picture.height);
   const w = picture.width * scale;
   const h = picture.height * scale;
@@ -200,7 +212,7 @@ async function askForPart(picture) {
   const h = Math.min(LONGEST_PART, Math.ceil(pane.h / own) + 128, picture.height - top);
   // More than it may be at once: it is enlarged less than that by far, and the preview does.
   if (w <= 0 || h <= 0 || pane.w / own > LONGEST_PART || pane.h / own > LONGEST_PART) return;
-  const path = `/region/${picture.id}?x=${left}&y=${top}&w=${w}&h=${h}`;
+  const path = `/region/${picture.id}?turn=${picture.turn}&x=${left}&y=${top}&w=${w}&h=${h}`;
   if (picture.asked === path) return;
   picture.asked = path;
   try {
