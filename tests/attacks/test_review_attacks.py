@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from program import content_of  # noqa: E402
+from program import content_of, millrace  # noqa: E402
 from reviewing import Review  # noqa: E402
 
 pytest.importorskip("PIL")
@@ -155,6 +155,58 @@ def test_strangers_that_are_answered_keep_nobody_out(library, review):
     finally:
         for one in [alive, *held]:
             one.close()
+
+
+def test_strangers_that_ask_and_do_not_read_keep_nobody_out(review):
+    held = []
+
+    def stall():
+        one = socket.socket()
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        one.connect(("127.0.0.1", review.port))
+        one.sendall(f"GET /page.js HTTP/1.1\r\nHost: {review.host}\r\n\r\n".encode() * 40)
+        held.append(one)
+
+    try:
+        for _ in range(70):
+            stall()
+        for _ in range(20):
+            assert review.get("/data")[0] == 200
+            stall()
+    finally:
+        for one in held:
+            one.close()
+
+
+def test_whoever_listens_at_the_other_address_is_not_asked(library):
+    """A browser asks ::1 first."""
+    try:
+        enemy = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError:
+        pytest.skip("there is no IPv6 here")
+    with enemy:
+        port = enemy.getsockname()[1]
+        done = millrace("dedupe", "review", library.result, "--port", str(port), check=False, env=library.env)
+        assert done.returncode == 1 and b"cannot be listened to" in done.stderr, done.stderr
+    with library.review() as review:
+        with pytest.raises(OSError):
+            socket.create_server(("::1", review.port), family=socket.AF_INET6)
+        assert socket.create_connection(("::1", review.port), timeout=5)
+
+
+def test_two_runs_with_folders_of_their_own_never_take_both(library):
+    """Whoever has a hand on what goes, or on what stays for it, is waited for."""
+    with library.review() as review:
+        review.enter()
+        decisions = decisions_of(review.data()[2])
+        listed = review.post("/apply", {"decisions": decisions})[1]
+        before = content_of(library.folder)
+        with open(next(item["path"] for item in listed["applied"]["items"]), "rb") as held:
+            fcntl.flock(held, fcntl.LOCK_SH)  # as of one that stays for another
+            status, answer = review.post("/apply", {"decisions": decisions, "go": True, "plan": listed["plan"]})
+            states = [item["state"] for item in answer["applied"]["items"]]
+            assert status == 200 and sorted(states) == ["done", "left"] and any("in hand" in item["reason"] for item in answer["applied"]["items"] if item["state"] == "left")
+        assert review.post("/undo", {"run": 0, "go": True})[0] == 200 and content_of(library.folder) == before
 
 
 def test_only_what_was_listed_is_done(library, review):
@@ -321,4 +373,4 @@ def test_nobody_else_may_listen_in(review):
         for line in open(table).read().splitlines()[1:]:
             fields = line.split()
             if fields[3] == "0A" and f"socket:[{fields[9]}]" in inode:
-                assert fields[1].startswith("0100007F:"), line
+                assert fields[1].startswith(("0100007F:", "00000000000000000000000001000000:")), line

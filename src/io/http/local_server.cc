@@ -14,6 +14,8 @@
 
 #include "src/base/text.h"
 
+#include "src/base/text.h"
+
 namespace millrace {
 namespace {
 
@@ -85,20 +87,23 @@ HttpResponse error_response(int status, const Error& error) {
 
 class LocalServer::Listening {
  public:
-  Listening(std::uint16_t port, int threads) : acceptor_(io_), clock_(io_), again_(io_), threads_(threads) {
+  Listening(std::uint16_t port, int threads)
+      : doors_{Door{tcp::acceptor(io_), asio::steady_timer(io_)}, Door{tcp::acceptor(io_), asio::steady_timer(io_)}},
+        clock_(io_),
+        threads_(threads) {
     Status status;
-    const tcp::endpoint wanted(asio::ip::address_v4::loopback(), port);
-    acceptor_.open(wanted.protocol(), status);
-    // Of any port that is free none is wanted that somebody holds without listening.
-    if (!status && port != 0) acceptor_.set_option(tcp::acceptor::reuse_address(true), status);
-    if (!status) acceptor_.bind(wanted, status);
-    if (!status) acceptor_.listen(asio::socket_base::max_listen_connections, status);
+    // A port that is free at one address may be somebody's at the other.
+    constexpr int kMostTries = 100;
+    for (int tries = 0; tries < (port == 0 ? kMostTries : 1); ++tries) {
+      status = listen(port);
+      if (status != asio::error::address_in_use) break;
+    }
     if (status) {
       Error error = system_error("cannot be listened to", fmt::format("port {}", port), status.value());
       error.remedy = "name another with --port, or none";
       throw Failure(error);
     }
-    port_ = acceptor_.local_endpoint().port();
+    port_ = doors_[0].acceptor.local_endpoint().port();
     host_ = fmt::format("{}.localhost:{}", random_token(), port_);
   }
 
@@ -108,7 +113,9 @@ class LocalServer::Listening {
   void run(const Handlers& handlers) {
     handlers_ = &handlers;
     workers_ = std::make_unique<asio::thread_pool>(static_cast<std::size_t>(threads_));
-    accept();
+    for (Door& door : doors_) {
+      if (door.acceptor.is_open()) accept(door);
+    }
     look();
     io_.run();
     workers_->join();
@@ -119,9 +126,44 @@ class LocalServer::Listening {
  private:
   class Connection;
 
-  void accept();
+  // Both of this machine's addresses, which browsers take "localhost" for: whoever held the other would be asked first.
+  struct Door {
+    tcp::acceptor acceptor;
+    asio::steady_timer again;
+  };
+  Status listen(std::uint16_t port) {
+    Status status;
+    for (Door& door : doors_) {
+      Status ignored;
+      door.acceptor.close(ignored);
+    }
+    for (Door& door : doors_) {
+      tcp::acceptor& acceptor = door.acceptor;
+      const bool first = &door == &doors_[0];
+      const asio::ip::address address = first ? asio::ip::address(asio::ip::address_v4::loopback())
+                                              : asio::ip::address(asio::ip::address_v6::loopback());
+      const tcp::endpoint wanted(address, first ? port : doors_[0].acceptor.local_endpoint().port());
+      acceptor.open(wanted.protocol(), status);
+      if (!status && !first) acceptor.set_option(asio::ip::v6_only(true), status);
+      // Of any port that is free none is wanted that somebody holds without listening.
+      if (!status && port != 0) acceptor.set_option(tcp::acceptor::reuse_address(true), status);
+      if (!status) acceptor.bind(wanted, status);
+      if (!status) acceptor.listen(asio::socket_base::max_listen_connections, status);
+      if (!status) continue;
+      Status ignored;
+      acceptor.close(ignored);
+      // A machine without IPv6 has nobody there.
+      if (!first && (status == asio::error::address_family_not_supported || status.value() == EADDRNOTAVAIL)) {
+        status.clear();
+        continue;
+      }
+      return status;
+    }
+    return status;
+  }
+  void accept(Door& door);
 
-  // The oldest goes first, of those whom nobody knows; never one that is being answered. False: there is none.
+  // The oldest goes, of those whom nobody knows. False: there is none.
   bool make_room();
 
   void look() {
@@ -137,8 +179,8 @@ class LocalServer::Listening {
   void end();
 
   asio::io_context io_{1};
-  tcp::acceptor acceptor_;
-  asio::steady_timer clock_, again_;
+  std::array<Door, 2> doors_;
+  asio::steady_timer clock_;
   const int threads_;
   std::string host_;
   std::uint16_t port_ = 0;
@@ -155,7 +197,6 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
   Connection(Listening& server, tcp::socket socket) : server_(server), stream_(std::move(socket)), delay_(server.io_) {}
 
   bool known() const { return known_; }
-  bool answering() const { return answering_; }
   void close() {
     Status ignored;
     stream_.socket().close(ignored);
@@ -213,7 +254,6 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
 
   void hand_over() {
     count();
-    answering_ = true;
     stream_.expires_never();
     asio::post(*server_.workers_, [self = shared_from_this()] {
       HttpResponse response;
@@ -236,7 +276,7 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
     }
     // Who only waits is not waited for.
     --server_.busy_;
-    counted_ = answering_ = false;
+    counted_ = false;
     delay_.expires_after(response.wait);
     delay_.async_wait([self = shared_from_this(), answer = std::move(response)](Status) mutable {
       self->count();
@@ -269,7 +309,6 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
         stream_, response_,
         [self = shared_from_this(), keep_alive, counted = waited_for && known_](Status status, std::size_t) {
           if (counted) --self->server_.busy_;
-          self->answering_ = false;
           if (status || !keep_alive) {
             Status ignored;
             self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -286,11 +325,11 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
   std::optional<http::request_parser<http::string_body>> parser_;
   HttpRequest request_;
   http::response<http::string_body> response_;
-  bool known_ = false, answering_ = false, counted_ = false;  // the last: among those that are busy
+  bool known_ = false, counted_ = false;  // the latter: among those that are busy
 };
 
-void LocalServer::Listening::accept() {
-  acceptor_.async_accept([this](Status status, tcp::socket socket) {
+void LocalServer::Listening::accept(Door& door) {
+  door.acceptor.async_accept([this, &door](Status status, tcp::socket socket) {
     if (ending_ || status == asio::error::operation_aborted) return;
     if (!status) {
       if (make_room()) {
@@ -298,12 +337,12 @@ void LocalServer::Listening::accept() {
         connections_.push_back(connection);
         connection->read();
       }
-      return accept();
+      return accept(door);
     }
     // No descriptor is left, or the like: it is tried again a little later, and not at once for ever.
-    again_.expires_after(kBetweenLooks);
-    again_.async_wait([this](Status) {
-      if (!ending_) accept();
+    door.again.expires_after(kBetweenLooks);
+    door.again.async_wait([this, &door](Status) {
+      if (!ending_) accept(door);
     });
   });
 }
@@ -312,23 +351,20 @@ bool LocalServer::Listening::make_room() {
   if (connections_.size() < kMostConnections) return true;
   std::erase_if(connections_, [](const auto& connection) { return connection.expired(); });
   if (connections_.size() < kMostConnections) return true;
-  for (const bool known : {false, true}) {
-    const auto oldest = std::find_if(connections_.begin(), connections_.end(), [&](const auto& connection) {
-      const auto held = connection.lock();
-      return held && held->known() == known && !held->answering();
-    });
-    if (oldest == connections_.end()) continue;
-    oldest->lock()->close();
-    connections_.erase(oldest);
-    return true;
-  }
-  return false;
+  const auto oldest = std::find_if(connections_.begin(), connections_.end(), [](const auto& connection) {
+    const auto held = connection.lock();
+    return held && !held->known();
+  });
+  if (oldest == connections_.end()) return false;
+  if (const auto held = oldest->lock()) held->close();
+  connections_.erase(oldest);
+  return true;
 }
 
 void LocalServer::Listening::end() {
   ending_ = true;
   Status ignored;
-  acceptor_.close(ignored);
+  for (Door& door : doors_) door.acceptor.close(ignored);
   for (const auto& connection : connections_) {
     if (const auto held = connection.lock()) held->end_wait();
   }

@@ -3,8 +3,8 @@
 // Never: listens to another machine; takes a request whose Host is not its own address, a change that another origin
 //   asks for, or a body before its head was admitted. Keeps a log.
 //
-// HTTP/1.1 on 127.0.0.1, under a name of each run's own. Every answer forbids to be cached, framed, sniffed or read by
-// another origin.
+// HTTP/1.1 on 127.0.0.1 and ::1, under a name of each run's own. Every answer forbids to be cached, framed, sniffed or
+// read by another origin.
 #pragma once
 
 #include <chrono>

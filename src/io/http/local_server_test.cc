@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <functional>
+#include <memory>
 #include <set>
 #include <thread>
 
@@ -41,6 +44,36 @@ TEST(LocalServer, ListensOnThisMachineAlone) {
   EXPECT_EQ(one.host().substr(32), ".localhost:" + std::to_string(one.port()));
   EXPECT_NE(one.host().substr(0, 32), other.host().substr(0, 32)) << "no two runs have one name";
   EXPECT_THROW(LocalServer(one.port(), 1), Failure);
+}
+
+// Browsers ask ::1 first for a name below localhost: who listens there would get what is meant for us.
+TEST(LocalServer, HoldsBothAddressesOfThisMachine) {
+  const LocalServer server(0, 1);
+  const int other = ::socket(AF_INET6, SOCK_STREAM, 0);
+  if (other < 0) GTEST_SKIP() << "no IPv6 here";
+  sockaddr_in6 to{};
+  to.sin6_family = AF_INET6;
+  to.sin6_addr = in6addr_loopback;
+  to.sin6_port = htons(server.port());
+  const int yes = 1;
+  ::setsockopt(other, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  const bool bound = ::bind(other, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+  if (!bound && errno == EADDRNOTAVAIL) {
+    ::close(other);
+    GTEST_SKIP() << "no IPv6 here";
+  }
+  EXPECT_FALSE(bound && ::listen(other, 1) == 0) << "somebody else listens there";
+  // And where somebody does already, the port is not taken.
+  sockaddr_in6 free = to;
+  free.sin6_port = 0;
+  const int enemy = ::socket(AF_INET6, SOCK_STREAM, 0);
+  ASSERT_EQ(::bind(enemy, reinterpret_cast<const sockaddr*>(&free), sizeof free), 0);
+  ASSERT_EQ(::listen(enemy, 1), 0);
+  socklen_t size = sizeof free;
+  ASSERT_EQ(::getsockname(enemy, reinterpret_cast<sockaddr*>(&free), &size), 0);
+  EXPECT_THROW(LocalServer(ntohs(free.sin6_port), 1), Failure);
+  ::close(other);
+  ::close(enemy);
 }
 
 // A browser's connection.
@@ -79,13 +112,14 @@ class Client {
   int socket_;
 };
 
-// Serves until end() is called. "/known" is asked by who is known; "/long" takes until go_on(); "/held" is held back.
+// Serves until end() is called. "/known..." is asked by who is known; ".../long" takes until go_on(); "/held" is held
+// back.
 class Serving : public testing::Test {
  protected:
   Serving() : server_(0, 4) {
     thread_ = std::thread([this] {
       server_.run({[](const HttpRequest& request) {
-                     return LocalServer::Admission{std::nullopt, 0, request.path == "/known"};
+                     return LocalServer::Admission{std::nullopt, 0, request.path.starts_with("/known")};
                    },
                    [this](const HttpRequest& request) { return handle(request); }, [this] { return ended_.load(); }});
       over_ = true;
@@ -100,7 +134,7 @@ class Serving : public testing::Test {
     HttpResponse out;
     out.body = request.path;
     if (request.path == "/held") out.wait = std::chrono::hours(1);
-    while (request.path == "/long" && !go_on_) std::this_thread::yield();
+    while (request.path.ends_with("/long") && !go_on_) std::this_thread::yield();
     return out;
   }
   static void until(const std::function<bool()>& happened) {
@@ -117,7 +151,7 @@ TEST_F(Serving, WhoIsKnownStaysHoweverManyCome) {
   const Client page(server_), busy(server_);
   page.ask("/known");
   EXPECT_EQ(page.answer(), "/known");
-  busy.ask("/long");
+  busy.ask("/known/long");
   until([&] { return handled_ == 2; });
   // They hold on to what they were let in for.
   std::vector<std::unique_ptr<Client>> strangers;
@@ -129,7 +163,7 @@ TEST_F(Serving, WhoIsKnownStaysHoweverManyCome) {
   page.ask("/known");
   EXPECT_EQ(page.answer(), "/known");
   go_on_ = true;
-  EXPECT_EQ(busy.answer(), "/long");
+  EXPECT_EQ(busy.answer(), "/known/long");
 }
 
 TEST_F(Serving, WhatIsAtWorkIsFinishedAndAnsweredAtTheEnd) {

@@ -85,11 +85,18 @@ std::string moment_of(std::string_view text, std::string_view fraction = {}, std
     fraction = rest.substr(1, end - 1);
     rest.remove_prefix(end);
   }
-  if (!rest.empty()) offset = rest;
+  // "+02:00", or without the colon; what else stands there makes no date of it.
+  std::string zone_told;
+  if (rest = trim(rest); !rest.empty()) {
+    zone_told = rest;
+    if (zone_told.size() == 5 && (zone_told[0] == '+' || zone_told[0] == '-')) zone_told.insert(3, ":");
+    offset = zone_told;
+  }
   if (fraction = trim(fraction); is_digits(fraction) && fraction.size() <= 9) out += "." + std::string(fraction);
   offset = trim(offset);
   const bool zone = offset.size() == 6 && (offset[0] == '+' || offset[0] == '-') && is_digits(offset.substr(1, 2)) &&
                     offset[3] == ':' && is_digits(offset.substr(4, 2));
+  if (!zone && offset != "Z" && !rest.empty()) return "";
   if (zone || offset == "Z") out += offset;
   return out;
 }
@@ -152,7 +159,9 @@ Said said_in(const TiffFields& fields) {
     out.cut = out.cut || fields.value(kMain, tag).size() > kLongestWide;
   }
   out.place = place_at(gps_degrees(fields, 2, 1, 'S'), gps_degrees(fields, 4, 3, 'W'));
-  out.taken = moment_of(fields.text(kExif, 0x9003), fields.text(kExif, 0x9291), fields.text(kExif, 0x9011));
+  const std::string taken = fields.text(kExif, 0x9003);
+  out.taken = moment_of(taken, fields.text(kExif, 0x9291), fields.text(kExif, 0x9011));
+  if (out.taken.empty() && says_a_date(taken)) out.odd = "its date";
   return out;
 }
 
@@ -178,7 +187,10 @@ Said said_in(const XmpFacts& facts) {
   }
   for (const SaidText& text : kSaidTexts) set(out.*text.said, words.*text.xmp, text.longest, out.cut);
   if (lower_ascii(out.label) == "none") out.label.clear();
-  out.place = place_at(degrees_of(words.latitude), degrees_of(words.longitude));
+  const auto latitude = degrees_of(words.latitude), longitude = degrees_of(words.longitude);
+  out.place = place_at(latitude, longitude);
+  if ((!latitude && !trim(words.latitude).empty()) || (!longitude && !trim(words.longitude).empty()))
+    out.odd = "its place";
   for (const std::string& date : {words.taken, words.created}) {
     if (out.taken.empty()) out.taken = moment_of(date);
     if (moment_of(date).empty() && says_a_date(date)) out.odd = "its date";

@@ -229,8 +229,8 @@ TEST_F(SaidTest, WhatIsNoWordIsNothing) {
         of_sidecar("a.xmp", test_xmp("exif:GPSLatitude=\""s + place + "\" exif:GPSLongitude=\"1,0E\"", "")).place)
         << place;
   }
-  for (const char* taken :
-       {"yesterday", "2024:05:01 12.30.05", "2024-05-01T12", "May 1964", "24", "    :  :     :  :  "}) {
+  for (const char* taken : {"yesterday", "2024:05:01 12.30.05", "2024-05-01T12", "2024-05-01T12:30:00 evening",
+                            "2024-05-01T12:30/1965", "May 1964", "24", "    :  :     :  :  "}) {
     const Said said = of_sidecar("a.xmp", test_xmp("exif:DateTimeOriginal=\""s + taken + "\"", ""));
     EXPECT_EQ(said.taken, "") << taken;
     EXPECT_EQ(said.odd, ("yesterday"s == taken || taken[0] == ' ') ? "" : "its date") << taken;
@@ -248,6 +248,9 @@ TEST_F(SaidTest, ADateMayBeToldInPart) {
     EXPECT_EQ(said.odd, "");
     EXPECT_NE(xmp_sidecar(said).find("photoshop:DateCreated=\""s + taken + "\""), std::string::npos);
   }
+  EXPECT_EQ(of_sidecar("a.xmp", test_xmp("photoshop:DateCreated=\"2024-05-01T12:30:05+0200\"", "")).taken,
+            "2024-05-01T12:30:05+02:00");
+  EXPECT_EQ(of_jpeg(exif(TestTiff(ByteOrder::big).ascii(kExif, 0x9003, "15/07/1964 12:00"))).odd, "its date");
   Said day, second;
   day.taken = "1964-07-15";
   second.taken = "1964-07-15T12:00:00";
@@ -268,6 +271,14 @@ TEST_F(SaidTest, OnlyTheFileThatWasLookedAtSaysAnything) {
   const std::string link = folder_.at("link.jpg");
   std::filesystem::create_symlink(path, link);
   EXPECT_FALSE(said_of(link, state_of(path).or_throw()).ok());
+}
+
+TEST_F(SaidTest, APlaceThatIsNotUnderstoodIsToldOf) {
+  for (const char* place : {"52.5", "N52,30.5"})
+    EXPECT_EQ(of_sidecar("a.xmp", test_xmp("exif:GPSLatitude=\""s + place + "\" exif:GPSLongitude=\"1,0E\"", "")).odd,
+              "its place")
+        << place;
+  EXPECT_EQ(of_sidecar("a.xmp", test_xmp("exif:GPSLatitude=\"0,0N\" exif:GPSLongitude=\"0,0E\"", "")).odd, "");
 }
 
 TEST_F(SaidTest, NoControlCharactersInAnyForm) {

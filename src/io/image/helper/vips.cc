@@ -231,6 +231,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
   if (loaded == nullptr) return bad();
   Ref<VipsImage> image(loaded);
 
+  const bool deep = image->BandFmt != VIPS_FORMAT_UCHAR;
   Message about{};
   about.exact = scale == 1.0 && page == 0;
   switch (static_cast<ImageFormat>(job.format)) {
@@ -279,7 +280,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
 
   const Ref<VipsRegion> region(vips_region_new(image.get()));
   const std::size_t pitch = static_cast<std::size_t>(about.width) * static_cast<std::size_t>(about.channels);
-  bool damaged = false, hides = has_more_pages || image->BandFmt != VIPS_FORMAT_UCHAR;
+  bool damaged = false, hides = has_more_pages || deep;
   std::string why;
   for (int y = 0; y < about.height;) {
     const int count = std::min(channel.most_rows(), about.height - y);

@@ -91,9 +91,24 @@ bool XmlAttributes::next() {
   return true;
 }
 
+namespace {
+
+constexpr std::array<std::pair<std::string_view, char>, 5> kNamed = {
+    {{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}}};
+
+}  // namespace
+
+bool has_other_entity(std::string_view text) {
+  for (std::size_t at = text.find('&'); at != std::string_view::npos; at = text.find('&', at + 1)) {
+    const std::size_t end = text.find_first_of(";&< \t\r\n", at + 1);
+    if (end == std::string_view::npos || text[end] != ';' || end == at + 1 || text[at + 1] == '#') continue;
+    const std::string_view name = text.substr(at + 1, end - at - 1);
+    if (std::none_of(kNamed.begin(), kNamed.end(), [&](const auto& n) { return n.first == name; })) return true;
+  }
+  return false;
+}
+
 std::string xml_text(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, char>, 5> kNamed = {
-      {{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}}};
   constexpr std::size_t kLongest = 9;  // "#00000000" is as good as none
   std::string out;
   out.reserve(text.size());

@@ -49,5 +49,7 @@ class XmlAttributes {
 
 // With XML's five entities and numbers replaced, in UTF-8; others stay as they are.
 std::string xml_text(std::string_view text);
+// Whether it has an entity that is none of those, as "&nbsp;".
+bool has_other_entity(std::string_view text);
 
 }  // namespace millrace

@@ -62,7 +62,7 @@ class Reader {
           if (too_deep_ == 0 && !path_.empty()) text(token);
       }
     }
-    facts_.words.odd = tokens.declares() || (facts_.packet && !whole_);
+    facts_.words.odd = odd_ || tokens.declares() || (facts_.packet && !whole_);
     return finish();
   }
 
@@ -95,6 +95,7 @@ class Reader {
     std::string& all = path_.back().text;
     if (all.size() > kLongestText || (all.empty() && blank(token.text))) return;
     all += token.literal ? std::string(token.text) : xml_text(token.text);
+    odd_ = odd_ || (!token.literal && has_other_entity(token.text));
   }
 
   void open(const XmlTokens::Token& token) {
@@ -107,6 +108,7 @@ class Reader {
     if (path_.back().name == "rdf:RDF" && rdf_ == 0) {
       rdf_ = path_.size();
       facts_.packet = true;
+      whole_ = false;
     }
     const bool region = list() == "mwg-rs:RegionList" && property() == "mwg-rs:Regions";
     const bool event = list() == "xmpMM:History" && level() == 4;
@@ -114,6 +116,8 @@ class Reader {
     for (XmlAttributes attributes(token.text); attributes.next();) {
       const std::string name = names_.of_attribute(attributes.name());
       if (name == "xml:lang") path_.back().default_language = attributes.value() == "x-default";
+      odd_ = odd_ || has_other_entity(attributes.value());
+      if (name == "rdf:value" && level() >= 2) path_.back().text = xml_text(attributes.value());
       value(name, xml_text(attributes.value()), level() + 1);
     }
   }
@@ -126,7 +130,7 @@ class Reader {
     if (path_.empty()) return;
     const std::string text = std::move(path_.back().text);
     // What qualifiers stand beside is the value of what is around them.
-    if (path_.back().name == "rdf:value" && level() > 2) {
+    if ((path_.back().name == "rdf:value" || path_.back().name == "rdf:Description") && level() > 2) {
       if (blank(path_[path_.size() - 2].text)) path_[path_.size() - 2].text = text;
     } else if (path_.back().name == "rdf:li" && level() == 4) {
       list_item(text, path_.back().default_language);
@@ -209,7 +213,9 @@ class Reader {
     const std::string text(trim(untrimmed));
     // The name of XMP's own properties before 2004.
     if (name == "xmp:Rating" || name == "xap:Rating") {
-      if (const auto rating = rating_of(text)) facts_.rating = rating;
+      const auto rating = rating_of(text);
+      if (rating) facts_.rating = rating;
+      odd_ = odd_ || (!rating && !text.empty());
     }
     if (is_setting(name)) settings_ = true;
     if (name == "crs:AlreadyApplied" && lower_ascii(text) == "true") applied_ = true;
@@ -250,9 +256,9 @@ class Reader {
   std::array<bool, kTexts.size()> in_default_{};  // which of them are in the default language
   std::vector<Element> path_;
   XmpNames names_;
-  bool whole_ = false;        // what describes has ended
-  std::size_t too_deep_ = 0;  // how many elements are open beyond the deepest that is looked at
-  std::size_t rdf_ = 0;       // how long the path is at rdf:RDF; 0 outside
+  bool whole_ = false, odd_ = false;  // what describes has ended; something was not understood
+  std::size_t too_deep_ = 0;          // how many elements are open beyond the deepest that is looked at
+  std::size_t rdf_ = 0;               // how long the path is at rdf:RDF; 0 outside
   Item item_;
   bool settings_ = false, applied_ = false, no_settings_ = false;
 };

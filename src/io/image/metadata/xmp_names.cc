@@ -70,10 +70,14 @@ std::string XmpNames::of_element(std::string_view name) const {
   const std::string_view prefix = colon == std::string_view::npos ? std::string_view() : name.substr(0, colon);
   const auto alias =
       std::find_if(aliases_.rbegin(), aliases_.rend(), [&](const Alias& a) { return a.prefix == prefix; });
-  if (alias == aliases_.rend() || alias->usual.empty()) return std::string(name);
-  std::string out(alias->usual);
-  out += ':';
-  return out.append(colon == std::string_view::npos ? name : name.substr(colon + 1));
+  std::string out(name);
+  if (alias != aliases_.rend() && !alias->usual.empty()) {
+    out = alias->usual;
+    out += ':';
+    out.append(colon == std::string_view::npos ? name : name.substr(colon + 1));
+  }
+  // RDF numbers what stands in a list, where nobody says rdf:li.
+  return out.starts_with("rdf:_") ? "rdf:li" : out;
 }
 
 std::string XmpNames::of_attribute(std::string_view name) const {

@@ -227,12 +227,33 @@ TEST(Xmp, NamesAreKnownByWhatTheirPrefixesStandFor) {
   EXPECT_EQ(read_xmp("<rdf:RDF><rdf:Description dc:title='t'/></rdf:RDF>").words.title, "t") << "nothing declared";
 }
 
+TEST(Xmp, ValuesAndListsInTheirOtherForms) {
+  EXPECT_EQ(of_elements("<xmp:Rating rdf:value='5' a:by='me'/>").rating, 5);
+  EXPECT_EQ(of_elements("<xmp:Rating><rdf:Description><rdf:value>4</rdf:value></rdf:Description></xmp:Rating>").rating,
+            4);
+  EXPECT_THAT(
+      of_elements("<dc:subject><rdf:Bag><rdf:li rdf:value='Anna'/><rdf:_2>Bert</rdf:_2><rdf:li><rdf:Description>"
+                  "<rdf:value>Carl</rdf:value></rdf:Description></rdf:li></rdf:Bag></dc:subject>")
+          .words.subjects,
+      testing::ElementsAre("Anna", "Bert", "Carl"));
+}
+
+TEST(Xmp, WhatIsNotUnderstoodIsToldOf) {
+  for (const char* rating : {"4.5", "+5", "5/5", "6", "many"})
+    EXPECT_TRUE(read_xmp("<rdf:RDF><rdf:Description xmp:Rating='" + std::string(rating) + "'/></rdf:RDF>").words.odd)
+        << rating;
+  EXPECT_TRUE(of_elements("<dc:title>A&nbsp;B</dc:title>").words.odd);
+  for (const char* title : {"A&amp;B", "A & B", "A&#233;B", "A&B", "A &;B"})
+    EXPECT_FALSE(of_elements("<dc:title>" + std::string(title) + "</dc:title>").words.odd) << title;
+}
+
 TEST(Xmp, WhatBreaksOffOrDeclaresIsToldOf) {
   const std::string whole = "<rdf:RDF><rdf:Description xmp:Rating='3'></rdf:Description></rdf:RDF>";
   EXPECT_FALSE(read_xmp(whole).words.odd);
   EXPECT_TRUE(read_xmp(whole.substr(0, whole.size() - 3)).words.odd);
   EXPECT_TRUE(read_xmp(whole.substr(0, 50)).words.odd);
   EXPECT_TRUE(read_xmp("<!DOCTYPE x [<!ENTITY n 'Anna'>]>" + whole).words.odd);
+  EXPECT_TRUE(read_xmp(whole + whole.substr(0, 50)).words.odd) << "a second one";
   EXPECT_FALSE(read_xmp("no packet").words.odd);
 }
 

@@ -1,6 +1,7 @@
 #include "src/jobs/dedupe/apply/apply.h"
 
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -82,6 +83,29 @@ JournalPlace find_journal(const ApplyOptions& options, const std::string& id) {
   }
 }
 
+// What goes, and what stays for it, while the one goes: of two runs, whosever they are, that each leave what the other
+// takes, one finds it taken, or gone. Where a file system knows no locks, nobody is kept out.
+class InHand {
+ public:
+  explicit InHand(const AssetOperation& asset) {
+    hold(asset.operations.back().record.path, LOCK_EX);
+    for (const AssetOperation::Survivor& survivor : asset.survivors) hold(survivor.path, LOCK_SH);
+  }
+  bool all() const { return all_; }
+
+ private:
+  void hold(const std::string& path, int how) {
+    auto place = Place::of(path);
+    auto file = place ? place->open() : Outcome<Descriptor>(place.error());
+    if (!file) return;  // which the next look at it tells
+    if (::flock(file->get(), how | LOCK_NB) != 0 && errno == EWOULDBLOCK) all_ = false;
+    held_.push_back(std::move(*file));
+  }
+
+  std::vector<Descriptor> held_;
+  bool all_ = true;
+};
+
 class Runner {
  public:
   Runner(Journal& journal, JournalWriter& writer, Applied& applied, bool ignore_access, RunContext& context)
@@ -122,6 +146,8 @@ class Runner {
         mark(asset, State::waiting, "");
       } else if (!journal_problem_.empty()) {
         mark(asset, State::failed, journal_problem_);
+      } else if (const InHand held(asset); !held.all()) {
+        mark(asset, State::left, "another run has it, or what was to stay for it, in hand");
       } else if (const std::string changed = changed_since_plan(asset); !changed.empty()) {
         mark(asset, State::left, changed);
       } else {
@@ -361,8 +387,8 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   ApplyPlan plan = plan_now();
   if (applied.interrupted) return applied;
   if (options.agree && !options.agree(applied)) {
-    throw Failure(ErrorCode::conflict, "this is not what was listed: something changed meanwhile",
-                  printable(options.decisions), "look at what would be done again");
+    throw Failure(ErrorCode::conflict, "this is not what was listed: something changed meanwhile", "",
+                  "look at what would be done again");
   }
   if (!pairs.empty()) {
     remember_not_duplicates(pairs, catalog_file(options.catalog), access_for(context, options.trust()), place.found,

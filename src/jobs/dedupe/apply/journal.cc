@@ -297,8 +297,7 @@ void JournalWriter::open(bool create) {
   use_own_folder_of(acting, trust_);
   acting_ = open_own_file(acting, trust_, true, true);
   if (::flock(acting_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw Failure(ErrorCode::conflict, "another apply, undo or purge of yours is at work", printable(path_),
-                  "wait until it ends");
+    throw Failure(ErrorCode::conflict, "another apply, undo or purge of yours is at work", "", "wait until it ends");
   }
   // A line that was cut off stays, as the useless line that it is; only a journal that never began begins anew.
   const off_t size = ::lseek(file_.get(), 0, SEEK_END);

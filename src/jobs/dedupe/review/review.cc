@@ -150,11 +150,12 @@ HttpResponse Review::data() {
     words.visit = ++visit_;
     words.marks = known_marks_ = kept_marks();
   }
+  // While files are carried away it is not known which are.
+  const std::lock_guard lock(acting_);
   for (std::uint32_t i = 0; i < found_.files.size(); ++i) {
     const auto state = state_of(found_.files[i].path);
     if (!state && state.error().code == ErrorCode::not_found) words.gone.push_back(i);
   }
-  const std::lock_guard lock(acting_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (!runs_[i].undone) words.runs.push_back({i, runs_[i].files});
   }
@@ -364,8 +365,8 @@ std::string Review::plan_of(const std::string& decisions, const Applied& applied
   std::string text = plan_secret_ + decisions;
   for (const Item& item : applied.items) {
     // No path holds a zero.
-    for (const std::string& part :
-         {item.path, item.main, std::string(name_of(item.state)), std::string(item.sidecar ? "+" : "")})
+    for (const std::string& part : {item.path, item.main, std::string(name_of(item.state)),
+                                    std::string(item.sidecar ? "+" : ""), std::to_string(item.size), item.reason})
       text.append(part).push_back('\0');
   }
   return hex_of_bytes(content_hash(text));

@@ -142,6 +142,11 @@ if (served) {
   $('carry').addEventListener('cancel', (event) => {
     if ($('carry').getAttribute('aria-busy') === 'true') event.preventDefault();
   });
+}
+
+// After the marks came back, which are of all there was.
+function showGone() {
+  if (!served || served.gone.length === 0) return;
   const byId = new Map();
   for (const group of groups) group.members.forEach((member, m) => byId.set(fileId(group, m), member.file));
   for (const id of served.gone) setGone(byId.get(id), true);

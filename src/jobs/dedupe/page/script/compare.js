@@ -177,7 +177,11 @@ function zoomTo(scale, at) {
   showWords();
   drawSoon();
 }
+function zoomBy(factor) {
+  if (lens.one) zoomTo(lensScale().scale * factor);
+}
 function pan(x, y) {
+  if (!lens.one) return;
   const ground = lensGround();
   const {scale} = lensScale();
   lens.x += x * lensPanes()[0].w / (scale * ground.width);
@@ -252,9 +256,9 @@ function onCompareKey(event) {
       lens.marks = !lens.marks;
       drawSoon();
     },
-    '+': () => zoomTo(lensScale().scale * 1.5),
-    '=': () => zoomTo(lensScale().scale * 1.5),
-    '-': () => zoomTo(lensScale().scale / 1.5),
+    '+': () => zoomBy(1.5),
+    '=': () => zoomBy(1.5),
+    '-': () => zoomBy(1 / 1.5),
     0: () => zoomTo(0),
     1: () => zoomTo(1),
     2: () => zoomTo(2),

@@ -10,7 +10,7 @@ async function askServer(path, body) {
   const answer = await fetch(path, options);
   if (answer.ok) return answer;
   const {error} = await answer.json();
-  const problem = new Error([error.subject, error.what, error.remedy].filter(Boolean).join(': '));
+  const problem = new Error([error.subject === 'the request' ? '' : error.subject, error.what, error.remedy].filter(Boolean).join(': '));
   problem.refused = answer.status < 500;
   throw problem;
 }
@@ -59,7 +59,7 @@ async function stayAlive() {
     try {
       await askServer('/alive', '');
       heard = Date.now();
-      if (silent && !over) warn('');
+      if (silent && !over) save();
       silent = false;
     } catch (error) {
       if (over) return;

@@ -52,6 +52,7 @@ for (const group of groups) {
 
 fillHead();
 restore();
+showGone();
 askAgain();
 arrange();
 measure();  // the list has its scroll bar now
