@@ -332,6 +332,40 @@ def test_what_was_carried_away_shows_so_and_is_not_decided_again(opened, searche
     assert content_of(pictures) == before
 
 
+def test_it_is_taken_back_after_a_reload_and_the_marks_stand(opened, searched):
+    page, pictures = opened, searched[1]
+    before = content_of(pictures)
+    page.click("#accept-all")
+    marked = page.removed()
+    page.one("#carry-open").click()
+    page.carried("What would be done")
+    page.one("#carry-go").click()
+    page.carried("Done")
+    page.one("#carry-close").click()
+    page.reload()
+    page.wait("document.querySelectorAll('.member.gone').length === 5")
+    page.one("#carry-open").click()
+    page.carried("Nothing is to be done")
+    assert "5 files" in page.text("#carry-back")
+    page.one("#carry-back").click()
+    page.carried("Taken back")
+    page.one("#carry-close").click()
+    assert content_of(pictures) == before and page.removed() == marked
+    page.reload()
+    page.wait("document.querySelectorAll('.group').length === 4")
+    page.drawn()
+    assert page.removed() == marked
+
+
+def test_keys_do_nothing_while_pictures_load(opened):
+    page = opened
+    go_to(page, "one.tif")
+    page.keys("c", "+", "-", "=", "1", "2", "0", Keys.ARROW_RIGHT, "p", "x", "]", "[", "j", "k", "d", "f", "+")
+    page.loaded()
+    page.keys(Keys.ESCAPE)
+    assert page.errors() == []
+
+
 def test_a_whole_group_goes_asked_for_twice_and_comes_back(opened, searched):
     page, pictures = opened, searched[1]
     before = content_of(pictures)
