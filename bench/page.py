@@ -45,9 +45,9 @@ WORK = """
 const [work, done] = arguments;
 (async () => {
   const start = performance.now();
-  if (work === 'accept all') document.getElementById('accept-all').click();
   const told = () => document.querySelectorAll('.group').length + document.getElementById('toast').textContent;
   const before = told();
+  if (work === 'accept all') document.getElementById('accept-all').click();
   if (work === 'score') {
     document.getElementById('score').value = 0.97;
     document.getElementById('score').dispatchEvent(new Event('input'));
