@@ -18,8 +18,8 @@ class ReviewJob : public Job {
 
   void describe(Settings& settings) override {
     settings.heading("Serving");
-    settings.add_integer("port", "N", "listen to this port of 127.0.0.1; 0 takes one that is free", options_.port, 0,
-                         65535);
+    settings.add_integer("port", "N", "listen to this port, of this machine alone; 0 takes one that is free",
+                         options_.port, 0, 65535);
     settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs",
                          options_.files.max_pixels, 1, 100'000'000'000);
     settings.add_choice("sandbox", "decode rare formats in a process that can open nothing and reach nobody, or all",

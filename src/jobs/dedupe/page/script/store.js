@@ -1,7 +1,7 @@
 // What stays in the browser, so that a page may be left and come back to.
 
 const STORE = 'millrace:decisions:' + pageId;
-// A review has another port each time, and so another place in the browser: it keeps the marks itself.
+// A review has another name each time, and so another place in the browser: it keeps the marks itself.
 const keptMarks = () => (served ? json($('end')).marks : localStorage.getItem(STORE));
 
 function restore() {
