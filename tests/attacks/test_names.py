@@ -52,7 +52,7 @@ def test_names_give_a_terminal_no_orders(scene):
         clean(scene.apply(decisions, action).fine(0, 3))
         clean(scene.apply(decisions, action, "--plan").fine(0, 3))
         clean(scene.apply(decisions, action, "--go", "-v").fine(0, 3))
-        journal = max((scene.data / "millrace" / "journals").iterdir(), key=os.path.getmtime)
+        journal = scene.journal()
         clean(scene.undo(journal).fine(0, 3))
         if action == "delete":
             clean(scene.dedupe("purge", journal).fine(0, 3))

@@ -99,7 +99,7 @@ def test_a_folder_that_is_exchanged_while_files_are_brought_back(scene, action):
     decisions = scene.decide(scene.search(scene.shared))
     scene.apply(decisions, action_of(scene, action), "--go").fine()
     before = state(trap.private)
-    journal = next((scene.data / "millrace" / "journals").iterdir())
+    journal = scene.journal()
     some = (lambda: trap.first.stat().st_nlink <= FILES) if action == "hardlink" else trap.some
     with trap.exchanged_once(some):
         scene.undo(journal, "--go").fine(0, 3)
@@ -115,7 +115,7 @@ def test_a_folder_that_is_exchanged_while_files_are_destroyed(scene):
     trap = Trap(scene)
     decisions = scene.decide(scene.search(scene.shared))
     scene.apply(decisions, "delete", "--go").fine()
-    journal = next((scene.data / "millrace" / "journals").iterdir())
+    journal = scene.journal()
     below = f".millrace-removed-{journal.stem}"
     before = trap.private_files(below)
     gone = trap.folder / below

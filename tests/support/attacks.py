@@ -283,6 +283,10 @@ class Scene:
         self.apply(decisions, action, "--go", "--json", result, *options).fine()
         return pathlib.Path(json.loads(result.read_text())["journal"])
 
+    def journal(self):
+        """The newest that was written; a lock lies beside journals."""
+        return max((self.data / "millrace" / "journals").glob("*.jsonl"), key=os.path.getmtime)
+
     def undo(self, journal, *options, **more):
         return self.dedupe("undo", journal, *options, **more)
 

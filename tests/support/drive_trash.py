@@ -73,7 +73,7 @@ def main(top, uid, kind, expected):
         for folder in (there.parent, there.parent.parent):
             info = folder.lstat()
             assert info.st_uid == scene.uid and info.st_mode & 0o022 == 0, folder
-        scene.undo(next((scene.data / "millrace" / "journals").iterdir()), "--go").fine()
+        scene.undo(scene.journal(), "--go").fine()
         assert sorted(path.name for path in photos.iterdir()) == ["a.png", "b.png"]
     print("held")
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "src/kernels/closelook/closelook_pair.h"
+#include "src/kernels/closelook/closelook_seam.h"
 
 namespace millrace::closelook {
 namespace {
@@ -292,6 +293,12 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
                     : drawn_upon_target(frames.swapped(), fitted_source, fitted, b->raster, a->raster, at.inverse());
     out.contained = contained(more_target || target == Upon::picture, more_source || source == Upon::picture);
     if (target == Upon::frame || source == Upon::frame) out.contained = Contained::neither;
+    // A screen, or the blurred picture that one stands before, shows no less than that and is no copy to keep for it.
+    const bool target_is_part = out.contained == (swapped ? Contained::second : Contained::first);
+    const bool source_is_part = out.contained == (swapped ? Contained::first : Contained::second);
+    if ((target_is_part && !goes_on_around(b->raster, size_of(a->raster), at)) ||
+        (source_is_part && !goes_on_around(a->raster, size_of(b->raster), at.inverse())))
+      out.contained = Contained::neither;
     if (out.contained == Contained::neither) out.kind = Kind::framed;
   }
   if (out.kind == Kind::same && out.contained == Contained::both) {

@@ -20,6 +20,8 @@
 //  7. The largest of these against thresholds.
 //  8. What is the same so far, again in tiles at the pitch of the picture with fewer pixels. A tile in which luma and
 //     colour leave little is passed by.
+//  9. Where one is a part of the other, that one has to go on at the part's sides: a screen, a frame, a blurred picture
+//     around it does not.
 //
 // Exactness: float and double arithmetic in one fixed order, no library function but sqrt, floor and fabs, which IEEE
 // 754 rounds correctly: the same bits on every machine and compiler (-ffp-contract=off).
@@ -66,7 +68,7 @@ class Prepared {
 enum class Kind : std::uint8_t {
   same,     // every local difference is explained
   altered,  // something was added, removed or changed in a part of it
-  framed,   // each shows content that the other lacks
+  framed,   // each shows content that the other lacks, or one stands on a screen, in a frame, before something else
   toned,    // of another exposure, or strongly edited: which cannot be told
   different,
 };

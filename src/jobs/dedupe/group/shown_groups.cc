@@ -210,8 +210,12 @@ std::string ShownGroups::id_of(const Group& group) const {
 }
 
 void ShownGroups::finish(RunContext& context) {
-  const auto path_of = [&](const Group& g) -> const std::string& {
-    return library_.files[g.members[0].file].entry.path;
+  // By their members' names: an id depends on where the files lie, an order must not.
+  const auto by_paths = [&](const Group& a, const Group& b) {
+    const auto path_of = [&](const Member& m) -> const std::string& { return library_.files[m.file].entry.path; };
+    return std::lexicographical_compare(
+        a.members.begin(), a.members.end(), b.members.begin(), b.members.end(),
+        [&](const Member& x, const Member& y) { return path_of(x) < path_of(y); });
   };
   for (auto* list : {&result_.groups, &result_.related}) {
     context.executor.parallel_for(list->size(), 256, [&](std::size_t from, std::size_t to) {
@@ -225,7 +229,8 @@ void ShownGroups::finish(RunContext& context) {
       const auto kinds = [](const Group& g) { return std::max(g.kind, GroupKind::similar); };
       if (kinds(a) != kinds(b)) return kinds(a) < kinds(b);
       if (a.reclaimable != b.reclaimable) return a.reclaimable > b.reclaimable;
-      return std::tie(path_of(a), a.id) < std::tie(path_of(b), b.id);
+      if (by_paths(a, b) || by_paths(b, a)) return by_paths(a, b);
+      return a.id < b.id;  // one set of files of two kinds
     });
     std::vector<Group> sorted;
     sorted.reserve(order.size());

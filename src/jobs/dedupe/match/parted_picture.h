@@ -42,13 +42,6 @@ struct PartMeeting {
   // second, turned.
   std::array<float, 6> meeting = {0, 1, 0, 0, 0, 1};
 };
-// Whether one lies in the other where that has a content box: in a frame, before its own blurred copy, on a screen.
-// `meeting` is where they meet as they stand.
-struct Enclosed {
-  bool first = false, second = false;  // the one that lies in the other
-};
-Enclosed enclosed(const PartedPicture& first, const PartedPicture& second, const std::array<float, 6>& meeting);
-
 // Of all parts whose codes meet, the one that tells most. `different` where none do.
 PartMeeting compare_parts(const PartedPicture& first, const PartedPicture& second);
 

@@ -17,7 +17,6 @@ struct CloseLooks::Task {
     std::uint32_t picture;
     Orientation orientation = Orientation::upright;  // of the picture with the higher index
     std::array<float, 6> meeting{};                  // from the lower to the higher
-    Enclosed enclosed{};                             // the first is the lower
     CloseLook look;
   };
   std::uint32_t leader;
@@ -103,14 +102,6 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     look.second_framed = verdict.second_framed;
     look.first_place = verdict.first_place;
     look.second_place = verdict.second_place;
-    // What a frame, a blurred border or a screen is around shows no less for it: neither goes for the other, unless it
-    // is a plain frame, which does.
-    const bool in_second = look.contained == closelook::Contained::first && other.enclosed.first && !look.second_framed;
-    const bool in_first = look.contained == closelook::Contained::second && other.enclosed.second && !look.first_framed;
-    if (look.kind == closelook::Kind::same && (in_first || in_second)) {
-      look.kind = closelook::Kind::framed;
-      look.contained = closelook::Contained::neither;
-    }
     // What was interrupted is looked at again.
     if (context_.cancel.cancelled()) look.seen = false;
   }
@@ -134,7 +125,7 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
       }
     }
     known_.emplace(key, CloseLook{});
-    Task::Other next{other, Orientation::upright, {0, 1, 0, 0, 0, 1}, {}, {}};
+    Task::Other next{other, Orientation::upright, {0, 1, 0, 0, 0, 1}, {}};
     // Where they meet, by their thumbnails.
     const auto jpeg_a = catalog_.thumbnail(a.appearance), jpeg_b = catalog_.thumbnail(b.appearance);
     const auto thumbnail = [](const auto& jpeg) { return jpeg ? parted_picture(*jpeg, {false, false}) : std::nullopt; };
@@ -144,7 +135,6 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
       next.orientation = met.orientation;
       next.meeting = met.map;
       if (met.looked_for_parts) next.look.looked_for = wanted;
-      if (next.orientation == Orientation::upright) next.enclosed = enclosed(*first, *second, next.meeting);
     }
     if (tasks.empty() || tasks.back().leader != leader || tasks.back().others.size() == kOthers)
       tasks.push_back({leader, {}});
