@@ -1,0 +1,109 @@
+#include "src/kernels/closelook/closelook_seam.h"
+
+#include <gtest/gtest.h>
+
+#include "src/kernels/closelook/closelook_scene_for_test.h"
+
+namespace millrace::closelook {
+namespace {
+
+using Color = std::array<std::uint8_t, 3>;
+
+Raster plain(int width, int height, const Color& color) {
+  Raster out{width, height, {}, width, height};
+  for (int i = 0; i < width * height; ++i) out.rgb.insert(out.rgb.end(), color.begin(), color.end());
+  return out;
+}
+
+void lay(const Raster& what, int left, int top, Raster& on) {
+  for (int y = 0; y < what.height; ++y) {
+    const auto row = what.rgb.begin() + static_cast<std::ptrdiff_t>(y * what.width) * 3;
+    std::copy_n(row, what.width * 3, on.rgb.begin() + static_cast<std::ptrdiff_t>((top + y) * on.width + left) * 3);
+  }
+}
+
+Affine at(double left, double top) { return shift(left, top); }
+
+TEST(Seam, WhatAPictureWasCutFromGoesOn) {
+  for (const unsigned seed : {1U, 2U, 3U, 4U}) {
+    const Raster whole = show(Scene(seed), {.noise = 3});
+    EXPECT_TRUE(goes_on_around(whole, {640 - 96, 480 - 96}, at(48, 48))) << seed << ": in the middle";
+    EXPECT_TRUE(goes_on_around(whole, {600, 400}, at(0, 0))) << seed << ": at a corner";
+    EXPECT_TRUE(goes_on_around(whole, {640, 400}, at(0, 37.4))) << seed << ": as wide, and between pixels";
+    EXPECT_TRUE(goes_on_around(whole, {640, 480}, Affine())) << seed << ": the whole of it";
+    // Straightened by a degree.
+    EXPECT_TRUE(goes_on_around(whole, {560, 400}, {{0.9998, -0.0175, 46, 0.0175, 0.9998, 30}})) << seed;
+  }
+}
+
+TEST(Seam, WhatHoldsAPictureDoesNot) {
+  for (const unsigned seed : {1U, 2U, 3U, 4U}) {
+    const Scene scene(seed);
+    const Raster picture = show(scene, {.width = 480, .height = 360, .noise = 3});
+    for (const Color& color : {Color{0, 0, 0}, Color{255, 255, 255}, Color{128, 128, 128}}) {
+      Raster screen = plain(640, 900, color);
+      lay(plain(640, 60, {220, 220, 226}), 0, 0, screen);
+      lay(picture, 80, 270, screen);
+      for (const double off : {0.0, 1.5, -1.5})
+        EXPECT_FALSE(goes_on_around(screen, {480, 360}, at(80 + off, 270 - off))) << seed << " " << int{color[0]};
+      Raster bars = plain(480, 600, color);
+      lay(picture, 0, 120, bars);
+      EXPECT_FALSE(goes_on_around(bars, {480, 360}, at(0, 120))) << seed << " " << int{color[0]};
+      Raster thin = plain(640, 480, color);
+      lay(show(scene, {.width = 616, .height = 456, .noise = 3}), 12, 12, thin);
+      EXPECT_FALSE(goes_on_around(thin, {616, 456}, at(12, 12))) << seed << " " << int{color[0]};
+    }
+    // Before what it shows itself, larger and soft; and beside another picture.
+    Raster soft = show(scene, {.width = 40, .height = 60, .left = 0.25F, .right = 0.625F});
+    Raster before{480, 720, {}, 480, 720};
+    for (int y = 0; y < 720; ++y) {
+      for (int x = 0; x < 480; ++x) {
+        const auto from = soft.rgb.begin() + static_cast<std::ptrdiff_t>((y / 12) * 40 + x / 12) * 3;
+        before.rgb.insert(before.rgb.end(), from, from + 3);
+      }
+    }
+    lay(picture, 0, 180, before);
+    EXPECT_FALSE(goes_on_around(before, {480, 360}, at(0, 180))) << seed;
+    Raster two = plain(960, 360, {0, 0, 0});
+    lay(picture, 0, 0, two);
+    lay(show(Scene(seed + 10), {.width = 480, .height = 360, .gain = 0.5F, .noise = 3}), 480, 0, two);
+    EXPECT_FALSE(goes_on_around(two, {480, 360}, at(0, 0))) << seed;
+  }
+}
+
+TEST(Seam, APlainGroundGoesOn) {
+  Raster drawing = plain(800, 600, {240, 240, 236});
+  lay(plain(300, 200, {30, 60, 160}), 200, 150, drawing);
+  EXPECT_TRUE(goes_on_around(drawing, {700, 500}, at(50, 50)));
+  // And where one side is cut along an edge of what is drawn.
+  EXPECT_TRUE(goes_on_around(drawing, {600, 500}, at(200, 50)));
+}
+
+TEST(Seam, OfWhatLiesBesideNothingIsTold) {
+  const Raster whole = show(Scene(1), {});
+  EXPECT_TRUE(goes_on_around(whole, {640, 480}, at(5, 5)));
+  EXPECT_TRUE(goes_on_around(whole, {640, 480}, at(2000, 2000)));
+  EXPECT_TRUE(goes_on_around(whole, {4, 4}, at(100, 100)));
+  EXPECT_TRUE(goes_on_around(plain(3, 3, {1, 2, 3}), {640, 480}, at(-100, -100)));
+}
+
+TEST(Seam, WhoStandsOnAScreenIsNotInIt) {
+  const Scene scene(8);
+  const Raster picture = show(scene, {.width = 600, .height = 450});
+  Raster screen = plain(700, 900, {20, 20, 24});
+  lay(plain(700, 60, {220, 220, 226}), 0, 0, screen);
+  lay(picture, 50, 225, screen);
+  const std::array<float, 6> guess = {0, 600.0F / 700, 0, 0, 0, 0.5F};
+  const Verdict verdict = Looker().compare(Prepared(picture), Prepared(screen), guess);
+  EXPECT_EQ(verdict.kind, Kind::framed);
+  EXPECT_EQ(verdict.contained, Contained::neither);
+  const Raster whole = show(scene, {.width = 800, .height = 600});
+  const Raster part =
+      show(scene, {.width = 600, .height = 450, .left = 0.125F, .top = 0.09375F, .right = 0.875F, .bottom = 0.65625F});
+  const Verdict cut = Looker().compare(Prepared(part), Prepared(whole), std::array<float, 6>{0, 0.75F, 0, 0, 0, 0.75F});
+  EXPECT_EQ(cut.kind, Kind::same);
+  EXPECT_EQ(cut.contained, Contained::first);
+}
+
+}  // namespace
+}  // namespace millrace::closelook
