@@ -213,9 +213,8 @@ void ShownGroups::finish(RunContext& context) {
   // By their members' names: an id depends on where the files lie, an order must not.
   const auto by_paths = [&](const Group& a, const Group& b) {
     const auto path_of = [&](const Member& m) -> const std::string& { return library_.files[m.file].entry.path; };
-    return std::lexicographical_compare(
-        a.members.begin(), a.members.end(), b.members.begin(), b.members.end(),
-        [&](const Member& x, const Member& y) { return path_of(x) < path_of(y); });
+    return std::lexicographical_compare(a.members.begin(), a.members.end(), b.members.begin(), b.members.end(),
+                                        [&](const Member& x, const Member& y) { return path_of(x) < path_of(y); });
   };
   for (auto* list : {&result_.groups, &result_.related}) {
     context.executor.parallel_for(list->size(), 256, [&](std::size_t from, std::size_t to) {
