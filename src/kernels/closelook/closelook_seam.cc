@@ -10,6 +10,35 @@ namespace {
 // How far off the line may lie: registration's error, and the pixels in which a reduction mixed both. What lies beyond
 // on either side is looked at to a depth.
 constexpr int kOff = 3, kMostDeep = 16, kFewestDeep = 3, kShortest = 32;
+// The line is looked at in so many places along it: what goes on does so in each of them.
+constexpr std::size_t kPlaces = 16;
+
+enum class Says : std::uint8_t {
+  ends,     // it is another picture behind the line
+  nothing,  // all is plain there
+  goes_on,
+};
+
+// Of one side of the line: how much pixels differ from their neighbours in place by place, summed; in quarters of a
+// level.
+struct Strip {
+  std::array<double, kPlaces> across{}, along{};
+  double directed = 0;  // the changes across the line, which in texture cancel each other within a place
+
+  double at(std::size_t place) const { return across[place] + along[place]; }
+  double across_all() const { return sum(across); }
+  double all() const { return sum(across) + sum(along); }
+
+ private:
+  static double sum(const std::array<double, kPlaces>& of) {
+    double out = 0;
+    for (const double v : of) out += v;
+    return out;
+  }
+};
+
+// The smaller of two over the larger, where both have some noise.
+double likeness(double a, double b, double noise) { return (std::min(a, b) + noise) / (std::max(a, b) + noise); }
 
 // One side of the part: lines of `in` along it, counted from the side; from 0 on they lie in the part, below 0 behind
 // it.
@@ -31,56 +60,99 @@ class Side {
   }
   bool can_be_told() const { return deep_ >= kFewestDeep && last_ - first_ >= kShortest; }
 
-  // The picture changes no more at the line than beside it, and there is about as much detail behind it, place by
-  // place.
-  bool goes_on() const {
-    constexpr double kEdge = 1.35, kDetail = 0.3, kNoise = 8;  // in quarters of a level
-    constexpr int kPlaces = 16;
-    std::array<std::int64_t, kPlaces> behind{}, within{}, along_behind{}, along_within{};
-    std::array<std::int64_t, 2 * kOff + 1> line{};
-    std::array<int, kPlaces> lengths{};
-    for (int i = first_; i + 1 < last_; ++i) {
-      const auto p = static_cast<std::size_t>((i - first_) * kPlaces / (last_ - first_));
-      ++lengths[p];
-      for (int l = -kOff - deep_; l < kOff + deep_; ++l) {
-        const int across = std::abs(luma(l + 1, i) - luma(l - 1, i));
-        if (l < -kOff) {
-          behind[p] += across;
-          along_behind[p] += std::abs(luma(l, i + 1) - luma(l, i));
-        } else if (l >= kOff) {
-          within[p] += across;
-          along_within[p] += std::abs(luma(l, i + 1) - luma(l, i));
-        }
-        if (l >= -kOff && l <= kOff) line[static_cast<std::size_t>(l + kOff)] += across;
+  // Figures of 1,102 crops and 1,010 pictures that were put on something, and of 118 pictures in 73 ways more.
+  Says says() const {
+    Strip behind, within;
+    double edge = 0, directed_edge = 0;
+    for (int line = -kOff - deep_; line < kOff + deep_; ++line) {
+      Strip one;
+      look_at(line, one);
+      if (line < -kOff || line >= kOff) add(one, line < 0 ? behind : within);
+      if (line >= -kOff && line <= kOff) {
+        edge = std::max(edge, one.across_all());
+        directed_edge = std::max(directed_edge, one.directed);
       }
     }
+    const double length = last_ - first_ - 1, pixels = length * deep_;
+    // The line is no edge.
+    constexpr double kEdge = 1.35, kEdgeNoise = 8;
+    const double usual = std::max(behind.across_all(), within.across_all()) / deep_;
+    if (edge > kEdge * (usual + kEdgeNoise * length)) return Says::ends;
+    // There is about as much detail behind it, in each of its places, and as much of it across the line: what was
+    // drawn out from the last pixels has none.
+    constexpr double kDetail = 0.3, kNoise = 8, kLessNoise = 2, kAcrossNoise = 1;
     double least = 0, most = 0;
-    std::int64_t sum_behind = 0, sum_within = 0, length = 0;
     for (std::size_t p = 0; p < kPlaces; ++p) {
-      const double lines = static_cast<double>(deep_) * std::max(1, lengths[p]);
-      const double b = static_cast<double>(behind[p] + along_behind[p]) / lines;
-      const double w = static_cast<double>(within[p] + along_within[p]) / lines;
-      least += std::min(b, w) + kNoise;
-      most += std::max(b, w) + kNoise;
-      sum_behind += behind[p];
-      sum_within += within[p];
-      length += lengths[p];
+      const double noise = kNoise * pixels / kPlaces;
+      least += std::min(behind.at(p), within.at(p)) + noise;
+      most += std::max(behind.at(p), within.at(p)) + noise;
     }
-    const double usual =
-        static_cast<double>(std::max(sum_behind, sum_within)) / deep_ + kNoise * static_cast<double>(length);
-    const auto edge = static_cast<double>(*std::max_element(line.begin(), line.end()));
-    return edge <= kEdge * usual && least >= kDetail * most;
+    if (least < kDetail * most || likeness(behind.all(), within.all(), kLessNoise * pixels) < kDetail ||
+        behind.across_all() + kAcrossNoise * pixels < kDetail * (within.across_all() + kAcrossNoise * pixels))
+      return Says::ends;
+    // Nor one within texture, whose own changes go both ways.
+    constexpr double kDirected = 1.5, kDirectedNoise = 1, kMuchAlike = 0.55;
+    if (least < kMuchAlike * most &&
+        directed_edge > kDirected * (std::max(behind.directed, within.directed) / deep_ + kDirectedNoise * length))
+      return Says::ends;
+    if (is_mirror()) return Says::ends;
+    constexpr double kSomething = 1;
+    return std::min(behind.all(), within.all()) < kSomething * pixels ? Says::nothing : Says::goes_on;
   }
 
  private:
-  int luma(int line, int place) const {
-    const int at = static_cast<int>(std::floor(start_ + slope_ * (place - first_) + 0.5));
-    const int l = std::clamp(from_last_ ? at - 1 - line : at + line, 0, (rows_ ? in_.height : in_.width) - 1);
+  struct Pixel {
+    int red, green, blue;
+  };
+  Pixel at(int line, int place) const {
+    const int border = static_cast<int>(std::floor(start_ + slope_ * (place - first_) + 0.5));
+    const int l = std::clamp(from_last_ ? border - 1 - line : border + line, 0, (rows_ ? in_.height : in_.width) - 1);
     const int x = rows_ ? place : l, y = rows_ ? l : place;
     const std::uint8_t* const p =
         in_.rgb.data() +
         3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(in_.width) + static_cast<std::size_t>(x));
-    return p[0] + 2 * p[1] + p[2];
+    return {p[0], p[1], p[2]};
+  }
+  static int apart(const Pixel& a, const Pixel& b) {
+    return std::abs(a.red - b.red) + 2 * std::abs(a.green - b.green) + std::abs(a.blue - b.blue);
+  }
+
+  // One line, and what it is to its neighbours.
+  void look_at(int line, Strip& out) const {
+    std::array<int, kPlaces> directed{};
+    for (int i = first_; i + 1 < last_; ++i) {
+      const auto place = static_cast<std::size_t>(i - first_) * kPlaces / static_cast<std::size_t>(last_ - first_);
+      const Pixel before = at(line - 1, i), behind = at(line + 1, i);
+      out.across[place] += apart(before, behind);
+      out.along[place] += apart(at(line, i), at(line, i + 1));
+      directed[place] += behind.red - before.red + 2 * (behind.green - before.green) + behind.blue - before.blue;
+    }
+    for (const int sum : directed) out.directed += std::abs(sum);
+  }
+  static void add(const Strip& one, Strip& to) {
+    for (std::size_t p = 0; p < kPlaces; ++p) {
+      to.across[p] += one.across[p];
+      to.along[p] += one.along[p];
+    }
+    to.directed += one.directed;
+  }
+
+  // Lines behind it are those within, from there back: as borders are made where there is no more picture.
+  bool is_mirror() const {
+    constexpr double kMirror = 0.35, kSomething = 1;
+    constexpr int kFar = 10;
+    std::int64_t mirrored = 0, onwards = 0;
+    const int far = std::min(deep_, kFar);
+    for (int line = 1; line < far; ++line) {
+      for (int i = first_; i + 1 < last_; ++i) {
+        const Pixel here = at(line, i);
+        mirrored += apart(at(-1 - line, i), here);
+        onwards += apart(at(3 * line + 1, i), here);
+      }
+    }
+    const double pixels = static_cast<double>(last_ - first_ - 1) * std::max(1, far - 1);
+    return static_cast<double>(onwards) > kSomething * pixels &&
+           static_cast<double>(mirrored) < kMirror * static_cast<double>(onwards);
   }
 
   const Raster& in_;
@@ -106,17 +178,26 @@ bool goes_on_around(const Raster& in, const Size& part, const Affine& to_in) {
   };
   const auto [left, right] = pixels(std::max(a.x, c.x), std::min(b.x, d.x), in.width);
   const auto [top, bottom] = pixels(std::max(a.y, b.y), std::min(c.y, d.y), in.height);
-  int told = 0, seams = 0;
+  int told = 0, ends = 0, goes_on = 0;
   for (const Side& side :
        {Side(in, false, false, {a.x, c.x}, top, bottom), Side(in, false, true, {b.x, d.x}, top, bottom),
         Side(in, true, false, {a.y, b.y}, left, right), Side(in, true, true, {c.y, d.y}, left, right)}) {
     if (!side.can_be_told()) continue;
     ++told;
-    seams += side.goes_on() ? 0 : 1;
+    const Says says = side.says();
+    ends += says == Says::ends ? 1 : 0;
+    goes_on += says == Says::goes_on ? 1 : 0;
   }
   // What holds a picture ends at all of its sides, but where both are of one tone; what goes on may have an edge of its
   // own at one.
-  return 2 * seams < std::max(1, told);
+  if (told == 0) return true;
+  if (2 * ends >= told) return false;
+  if (goes_on > 0) return true;
+  // A drawing's plain ground is no more than a page's, or a screen's: cut all around it is taken for its own where it
+  // is little.
+  constexpr double kMostOfIt = 0.8;
+  const double share = static_cast<double>(right - left) * (bottom - top) / (static_cast<double>(in.width) * in.height);
+  return ends == 0 && told == 4 && share >= kMostOfIt;
 }
 
 }  // namespace millrace::closelook

@@ -71,12 +71,45 @@ TEST(Seam, WhatHoldsAPictureDoesNot) {
   }
 }
 
-TEST(Seam, APlainGroundGoesOn) {
+TEST(Seam, OfAPlainGroundOnlyLittleIsTaken) {
   Raster drawing = plain(800, 600, {240, 240, 236});
   lay(plain(300, 200, {30, 60, 160}), 200, 150, drawing);
-  EXPECT_TRUE(goes_on_around(drawing, {700, 500}, at(50, 50)));
-  // And where one side is cut along an edge of what is drawn.
-  EXPECT_TRUE(goes_on_around(drawing, {600, 500}, at(200, 50)));
+  EXPECT_TRUE(goes_on_around(drawing, {760, 560}, at(20, 20)));
+  // A page that it stands on is as plain.
+  EXPECT_FALSE(goes_on_around(drawing, {600, 400}, at(100, 100)));
+  EXPECT_FALSE(goes_on_around(drawing, {800, 500}, at(0, 0)));
+}
+
+// As borders are made where there is no more picture.
+TEST(Seam, WhatWasMadeOfTheEdgeDoesNot) {
+  for (const unsigned seed : {1U, 2U, 3U, 4U}) {
+    const Raster picture = show(Scene(seed), {.width = 480, .height = 360, .noise = 3});
+    for (const bool mirrored : {false, true}) {
+      Raster out = plain(480, 480, {0, 0, 0});
+      for (int y = 0; y < 480; ++y) {
+        const int line = y - 60;
+        const int from = line < 0 ? (mirrored ? -1 - line : 0) : line >= 360 ? (mirrored ? 719 - line : 359) : line;
+        std::copy_n(picture.rgb.begin() + static_cast<std::ptrdiff_t>(from) * 1440, 1440,
+                    out.rgb.begin() + static_cast<std::ptrdiff_t>(y) * 1440);
+      }
+      EXPECT_FALSE(goes_on_around(out, {480, 360}, at(0, 60))) << seed << " " << mirrored;
+    }
+  }
+}
+
+// The same in gray beside it: only colour ends.
+TEST(Seam, ColourEndsToo) {
+  Raster two = plain(640, 480, {0, 0, 0});
+  for (int y = 0; y < 480; ++y) {
+    for (int x = 0; x < 640; ++x) {
+      const auto level = static_cast<std::uint8_t>(100 + (x * 7 + y * 5) % 9);
+      const Color color = x < 320 ? Color{level, level, level}
+                                  : Color{static_cast<std::uint8_t>(level + 80), static_cast<std::uint8_t>(level - 60),
+                                          static_cast<std::uint8_t>(level + 40)};
+      std::copy(color.begin(), color.end(), two.rgb.begin() + static_cast<std::ptrdiff_t>(y * 640 + x) * 3);
+    }
+  }
+  EXPECT_FALSE(goes_on_around(two, {320, 480}, at(320, 0)));
 }
 
 TEST(Seam, OfWhatLiesBesideNothingIsTold) {
