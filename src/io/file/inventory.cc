@@ -55,17 +55,26 @@ bool take(const Json& line, WalkResult& out) {
 }  // namespace
 
 std::string identity_of(std::span<const FileEntry> files, std::span<const Error> unreadable) {
+  // A hash of the hash of what came before and of some entries more, so that a hundred million need no room at once.
+  constexpr std::size_t kTogether = 1 << 16;
   std::string all;
+  const auto fold = [&all] {
+    if (all.size() <= kTogether) return;
+    const ContentHash hash = content_hash(all);
+    all.assign(hash.begin(), hash.end());
+  };
   for (const FileEntry& file : files) {
     all += file.path;
     all += '\0';
     all += fmt::format("{} {}\n", file.size, file.mtime_ns);
+    fold();
   }
   for (const Error& error : unreadable) {
     all += error.subject;
     all += '\0';
-    all += error.what;
+    all += utf8_for_display(error.what);
     all += '\0';
+    fold();
   }
   return hex_of_bytes(content_hash(all));
 }
@@ -99,24 +108,34 @@ void write_inventory(const WalkResult& found, const std::function<void(std::stri
 Outcome<WalkResult> read_inventory(const std::string& path) {
   const Error bad{ErrorCode::bad_data, "it is not an inventory, or was changed since it was written", printable(path),
                   "make it with millrace inventory"};
-  constexpr std::uint64_t kMost = std::uint64_t{16} << 30;
-  const auto text = read_text(path, kMost);
-  if (!text) return text.error();
+  auto file = FileReader::open(path, FileReader::Hashing::off);
+  if (!file) return file.error();
   try {
     WalkResult out;
     Json head;
-    std::size_t at = 0, number = 0;
-    for (; at < text->size(); ++number) {
-      const std::size_t end = std::min(text->find('\n', at), text->size());
-      const Json line = shallow_json(text->substr(at, end - at));
-      at = end + 1;
-      if (number > 0) {
-        if (!take(line, out)) return bad;
-        continue;
-      }
-      if (!line.is_object() || line.value(kMark, std::string()) != kName) return bad;
+    std::size_t number = 0;
+    const auto take_line = [&](const std::string& text) {
+      const Json line = shallow_json(text);
+      if (number++ > 0) return take(line, out);
       head = line;
+      return line.is_object() && line.value(kMark, std::string()) == kName;
+    };
+    // It may have a hundred million of them.
+    constexpr std::size_t kLongest = 1 << 20;
+    std::string line;
+    for (auto bytes = (*file)->next(); !bytes.empty(); bytes = (*file)->next()) {
+      for (const std::uint8_t byte : bytes) {
+        if (byte != '\n') {
+          line += static_cast<char>(byte);
+          if (line.size() > kLongest) return bad;
+          continue;
+        }
+        if (!take_line(line)) return bad;
+        line.clear();
+      }
     }
+    if ((*file)->failed()) return (*file)->error();
+    if (!line.empty()) return bad;
     if (number == 0 || number_in(head, "files") != out.files.size() ||
         number_in(head, "unreadable") != out.unreadable.size() ||
         head.at("identity").get<std::string>() != identity_of(out.files, out.unreadable)) {

@@ -34,12 +34,19 @@ class HashJob : public Job {
     const bool stored = !options_.output.empty();
     const Summary summary = stored ? store(options_, context) : hash::run(options_, context, print);
     Result out;
-    out.summary.push_back(
-        fmt::format("{} pictures hashed in {}, {}/s{}{}", grouped(summary.pictures), duration_text(summary.seconds),
-                    rate_text(static_cast<double>(summary.pictures) / std::max(summary.seconds, 1e-9)),
-                    summary.unreadable > 0 ? fmt::format("; {} could not be used", grouped(summary.unreadable)) : "",
-                    summary.damaged > 0 ? fmt::format("; {} damaged", grouped(summary.damaged)) : ""));
-    if (stored) tell_of_output(summary, out.summary);
+    const bool nothing_to_do = stored && summary.published && summary.parts == 0;
+    if (!nothing_to_do)
+      out.summary.push_back(
+          fmt::format("{} pictures hashed in {}, {}/s{}{}", grouped(summary.pictures), duration_text(summary.seconds),
+                      rate_text(static_cast<double>(summary.pictures) / std::max(summary.seconds, 1e-9)),
+                      summary.unreadable > 0 ? fmt::format("; {} could not be used", grouped(summary.unreadable)) : "",
+                      summary.damaged > 0 ? fmt::format("; {} damaged", grouped(summary.damaged)) : ""));
+    if (nothing_to_do) {
+      out.summary.push_back(fmt::format("{} is finished: {} lines, made of the same; nothing to do",
+                                        printable(options_.output), grouped(summary.rows)));
+    } else if (stored) {
+      tell_of_output(summary, out.summary);
+    }
     if (options_.files.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
     out.json = [summary, part = static_cast<bool>(options_.share)] {
       nlohmann::ordered_json json = {{kJsonMark, "hash"},

@@ -18,9 +18,11 @@ namespace millrace::hash {
 namespace {
 
 WalkResult find_inputs(const Options& options, const RunContext& context) {
-  if (options.inputs.empty() == options.inventory.empty()) {
-    throw Failure(ErrorCode::usage, "either PATH or --inventory is needed, and not both", "",
-                  "for example millrace hash photos");
+  if (options.inputs.empty() && options.inventory.empty()) {
+    throw Failure(ErrorCode::usage, "it is missing", "PATH", "name pictures or folders, or --inventory");
+  }
+  if (!options.inputs.empty() && !options.inventory.empty()) {
+    throw Failure(ErrorCode::usage, "it says which files, and PATH does", "--inventory", "leave out one of them");
   }
   WalkResult found = options.inventory.empty() ? find_files(options.inputs, options.files, context)
                                                : read_inventory(options.inventory).or_throw();
