@@ -325,7 +325,8 @@ def hash_files(paths: Any, kinds: str | collections.abc.Iterable[str] = "dhash",
     follow_symlinks, cross_file_systems, max_size, max_pixels, sandbox, device, gpu, device_order, device_fallback,
     device_memory, batch, verify_device, threads, memory, json, trace, overwrite; and config and progress, as whole jobs have
     them. Returns FileHashes."""
-    refuse_unknown(options, {*(keyword_of(o["name"]) for o in described()["hash"]["options"]), "config", "progress"} - {"format", "plan"}, "millrace.hash_files")
+    own = {"format", "plan", "output", "shard", "part", "inventory"}  # of a command whose lines go elsewhere
+    refuse_unknown(options, {*(keyword_of(o["name"]) for o in described()["hash"]["options"]), "config", "progress"} - own, "millrace.hash_files")
     listed = names(kinds.split(",") if isinstance(kinds, str) else kinds, "kinds")
     result = run("hash", paths, kinds=listed, format="jsonl", plan=False, **options)
     size = options.get("size")

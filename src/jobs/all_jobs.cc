@@ -6,6 +6,7 @@
 #include "src/jobs/finish/job.h"
 #include "src/jobs/fundus/job.h"
 #include "src/jobs/hash/job.h"
+#include "src/jobs/inventory/job.h"
 #include "src/jobs/join/job.h"
 #include "src/jobs/latents/job.h"
 #include "src/jobs/render/job.h"
@@ -15,7 +16,7 @@
 namespace millrace {
 
 std::span<const ListedJob> all_jobs() {
-  static const std::array<ListedJob, 14> jobs = {
+  static const std::array<ListedJob, 15> jobs = {
       {{"hash", "perceptual hashes of pictures", "", hash::make_job},
        {"join", "every pair of codes within a Hamming distance", "", join::make_job},
        {"dedupe", "find the same picture again", "", dedupe::make_job},
@@ -29,6 +30,7 @@ std::span<const ListedJob> all_jobs() {
        {"fundus", "the field of view of fundus photographs, cropped and enhanced", "", fundus::make_job},
        {"segment", "a model over pictures larger than its window", "", segment::make_job},
        {"video", "a model over film", "", video::make_job},
+       {"inventory", "one list of files for all runs that share a collection", "", inventory::make_job},
        {"finish", "put together what runs with --part have made", "", finish_parts::make_job}}};
   return jobs;
 }

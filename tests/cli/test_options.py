@@ -23,6 +23,7 @@ COMMANDS = {
     "fundus": ["WORD"],
     "segment": ["WORD"],
     "video": ["WORD"],
+    "inventory": ["WORD"],
     "finish": ["WORD"],
 }
 # What an option takes where its description is not enough to make one up.

@@ -215,11 +215,12 @@ def test_what_a_caller_said_stays_as_it_was_said(tmp_path):
 
 def test_what_helps_says_all_options():
     described = millrace._jobs.described()
-    options = {millrace._jobs.keyword_of(option["name"]) for option in described["hash"]["options"]} - {"kinds", "format", "plan"}
+    options = {millrace._jobs.keyword_of(option["name"]) for option in described["hash"]["options"]}
+    options -= {"kinds", "format", "plan", "output", "shard", "part", "inventory"}
     assert all(name in millrace.hash_files.__doc__.replace(".", ",").replace("\n", " ").split("explains them): ")[1].replace(";", ",").replace(" ", "").split(",") for name in options)
-    # Jobs of the package are the library's; two others are reached through run(), and one is for a terminal alone.
+    # Jobs of the package are the library's; three others are reached through run(), and one is for a terminal alone.
     made = {name for job, below in millrace._JOBS.items() for name in (job, *(f"{job} {one}" for one in below))} | {"latents"}
-    assert made | {"hash", "join", "dedupe review"} == set(described)
+    assert made | {"hash", "join", "inventory", "dedupe review"} == set(described)
     with pytest.raises(millrace.UsageError, match="in a terminal"):
         millrace.run("dedupe review", "result.json")
     assert {name for name in made if " " not in name} <= set(millrace.__all__)

@@ -41,7 +41,7 @@ namespace fs = std::filesystem;
 }
 
 bool is_rows(const ArraySpec& array) { return array.extension == "npy" || array.extension == "dat"; }
-bool is_lines(const ArraySpec& array) { return array.extension == "csv"; }
+bool is_lines(const ArraySpec& array) { return array.extension == "csv" || array.extension == "jsonl"; }
 
 // "index/row" lies beside the others: "index.row".
 std::string name_in_folder(const ArraySpec& array) {
@@ -52,8 +52,11 @@ std::string name_in_folder(const ArraySpec& array) {
 std::string file_of(const std::string& folder, const ArraySpec& array) {
   return path_in(folder, name_in_folder(array) + "." + array.extension);
 }
+std::string lines_name(const ArraySpec& array, std::uint64_t part) {
+  return fmt::format("{:05}.{}.{}", part, name_in_folder(array), array.extension);
+}
 std::string lines_of(const std::string& folder, const ArraySpec& array, std::uint64_t part) {
-  return path_in(folder, fmt::format("{:05}.{}.csv", part, name_in_folder(array)));
+  return path_in(folder, lines_name(array, part));
 }
 
 // A place in a file that all parts share.
@@ -213,7 +216,7 @@ bool import_folder_part(const std::string& from, const std::string& to, const Da
       rows.import(file_of(from, array), (parts.end(part) - parts.begin(part)) * array.row_bytes());
       rows.commit();
     } else if (is_lines(array)) {
-      all = import_file(from, fmt::format("{:05}.{}.csv", part, name_in_folder(array)), to);
+      all = import_file(from, lines_name(array, part), to);
     } else if (array.extension == "tar") {
       all = import_file(from, fmt::format("{:05}.tar", part), to);
     } else {
@@ -231,7 +234,7 @@ void join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts
   for (const ArraySpec& array : spec.arrays) {
     if (!is_lines(array)) continue;
     AtomicFile whole(file_of(folder, array), AtomicFile::Temporary::part);
-    whole.write(array.header + "\n");
+    if (!array.header.empty()) whole.write(array.header + "\n");
     for (std::uint64_t k = 0; k < parts.count(); ++k) {
       auto lines = FileReader::open(lines_of(folder, array, k), FileReader::Hashing::off).or_throw();
       for (auto bytes = lines->next(); !bytes.empty(); bytes = lines->next()) {

@@ -33,6 +33,10 @@ class FinishJob : public Job {
         {found.unit, grouped(found.rows)},
         {"shards", fmt::format("{}, of which {} are missing", grouped(found.parts), grouped(found.missing.size()))}};
     out.figures = {{"rows", found.rows}, {"shards", found.parts}, {"missing", found.missing}};
+    if (!found.array.empty()) {
+      out.lines.push_back({"array", found.array});
+      out.figures["array"] = found.array;
+    }
     out.memory = {{"the program itself", 16_MiB}};
     out.allowed = context.budget.limit();
     return out;

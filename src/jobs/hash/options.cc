@@ -31,9 +31,31 @@ void describe(Settings& settings, Options& options) {
                       options.decode);
   settings.add_choice("orientation", "hash the pixels as stored, or turned upright by EXIF", options.orientation);
   settings.add_choice("format", "how the hashes are printed", options.format);
+  settings.heading("Output");
+  settings.add_text("output", "FOLDER",
+                    "a folder with hashes.csv, or hashes.jsonl, made in shards that a later run goes on with; without "
+                    "it lines go to stdout",
+                    options.output);
+  settings.add_integer("shard", "N", "pictures of a shard", options.shard, 1, 1'000'000);
+  describe(settings, options.share);
   settings.heading("Files");
+  settings.add_text("inventory", "FILE.jsonl", "what millrace inventory has listed, instead of PATH",
+                    options.inventory);
   settings.add_switch("all-files", "also files whose name has no picture's extension", options.all_files);
   describe(settings, options.files);
+}
+
+std::vector<std::pair<std::string, std::string>> content_attributes(const Options& options) {
+  std::string kinds;
+  for (const HashKind kind : options.request.kinds) kinds += (kinds.empty() ? "" : ",") + std::string(name_of(kind));
+  return {{kMark, "1"},
+          {"kinds", kinds},
+          {"size", std::to_string(options.request.size)},
+          {"decode", choice_name(options.decode)},
+          {"orientation", choice_name(options.orientation)},
+          {"format", choice_name(options.format)},
+          {"max-size", std::to_string(options.files.max_size.count)},
+          {"max-pixels", std::to_string(options.files.max_pixels)}};
 }
 
 }  // namespace millrace::hash

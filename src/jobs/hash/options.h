@@ -6,11 +6,13 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/base/settings.h"
 #include "src/jobs/picture_files.h"
 #include "src/kernels/hash/hash.h"
+#include "src/pipeline/checkpoint/share.h"
 
 namespace millrace::hash {
 
@@ -36,9 +38,18 @@ struct Options {
   Pixels orientation = Pixels::stored;
   Lines format = Lines::table;
   bool all_files = false;
+  std::string output;     // a folder; empty: lines go to stdout
+  std::string inventory;  // instead of inputs
+  long long shard = 4096;
+  Share share;
   PictureFileOptions files;
 };
 
 void describe(Settings& settings, Options& options);
+
+// What every output of hashes says of itself: a name in content_attributes().
+inline constexpr const char* kMark = "hashes";
+// What decides its content, as (name, value), besides the inputs.
+std::vector<std::pair<std::string, std::string>> content_attributes(const Options& options);
 
 }  // namespace millrace::hash

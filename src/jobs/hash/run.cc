@@ -8,22 +8,24 @@
 
 #include "src/base/log.h"
 #include "src/base/text.h"
-#include "src/io/file/walk.h"
+#include "src/io/file/inventory.h"
 #include "src/io/image/fingerprint.h"
+#include "src/jobs/hash/lines.h"
 #include "src/pipeline/chain.h"
-#include "src/report/json_path.h"
+#include "src/pipeline/checkpoint/part_rows.h"
 
 namespace millrace::hash {
 namespace {
 
-struct Hashed {
-  std::string path;
-  std::uint64_t bytes = 0;
-  Outcome<Fingerprint> outcome = Error{};
-};
-
 WalkResult find_inputs(const Options& options, const RunContext& context) {
-  WalkResult found = find_files(options.inputs, options.files, context);
+  if (options.inputs.empty() && options.inventory.empty()) {
+    throw Failure(ErrorCode::usage, "it is missing", "PATH", "name pictures or folders, or --inventory");
+  }
+  if (!options.inputs.empty() && !options.inventory.empty()) {
+    throw Failure(ErrorCode::usage, "it says which files, and PATH does", "--inventory", "leave out one of them");
+  }
+  WalkResult found = options.inventory.empty() ? find_files(options.inputs, options.files, context)
+                                               : read_inventory(options.inventory).or_throw();
   // A file that was named itself is always tried; folders hold much that is not a picture.
   std::erase_if(found.files, [&](const FileEntry& file) {
     return !is_input(options, file.path) &&
@@ -45,62 +47,90 @@ FingerprintOptions fingerprint_options(const Options& options, RunContext& conte
   return wanted;
 }
 
-// Of the picture as it was hashed.
-std::pair<int, int> sides_of(const Fingerprint& print) {
-  const bool swapped = print.turned && swaps_sides(print.info.exif.orientation);
-  return swapped ? std::pair(print.info.full_height, print.info.full_width)
-                 : std::pair(print.info.full_width, print.info.full_height);
-}
+// What is hashed, in the order of the output: what could not be looked at, and then files by their paths.
+class Hashing {
+ public:
+  using Item = std::shared_ptr<Hashed>;
 
-std::string jsonl_line(const Options& options, const Hashed& hashed) {
-  nlohmann::ordered_json line;
-  add_path(line, hashed.path);
-  if (!hashed.outcome) {
-    const Error& error = hashed.outcome.error();
-    line["error"] = error.what + (error.remedy.empty() ? "" : "; " + error.remedy);
-    return line.dump() + "\n";
+  Hashing(const Options& options, RunContext& context)
+      : options_(options), context_(context), wanted_(fingerprint_options(options, context)) {
+    check(options.request);
+    found_ = find_inputs(options, context);
   }
-  const Fingerprint& print = *hashed.outcome;
-  const auto [width, height] = sides_of(print);
-  line["width"] = width;
-  line["height"] = height;
-  line["bytes"] = hashed.bytes;
-  line["quality"] = print.hashes.quality;
-  line["exact"] = print.info.exact && options.orientation == Pixels::stored;
-  if (options.decode != Decoding::exact) line["decode"] = choice_name(options.decode);
-  if (print.damaged) line["damaged"] = print.damage;
-  for (std::size_t i = 0; i < options.request.kinds.size(); ++i) {
-    line[name_of(options.request.kinds[i])] = hex_of_bits(print.hashes.bits[i]);
+  std::size_t count() const { return found_.unreadable.size() + found_.files.size(); }
+  const char* remedy() const {
+    return options_.decode == Decoding::exact ? "--decode fast, if hashes may differ by a bit or two" : "more threads";
   }
-  return line.dump() + "\n";
-}
 
-std::string csv_header(const Options& options) {
-  std::string line = "path,width,height,bytes,quality,exact";
-  for (const HashKind kind : options.request.kinds) line += std::string(",") + name_of(kind);
-  return line + ",error\n";
-}
-
-std::string csv_line(const Options& options, const Hashed& hashed) {
-  std::string line = csv_field(utf8_for_display(hashed.path));
-  if (!hashed.outcome) {
-    return line + ",,,,," + std::string(options.request.kinds.size() + 1, ',') +
-           csv_field(hashed.outcome.error().what) + "\n";
+  Item hash(std::size_t number, Span& span) const {
+    auto item = std::make_shared<Hashed>();
+    if (number < found_.unreadable.size()) {
+      const Error& error = found_.unreadable[number];
+      item->path = error.subject;
+      item->outcome = Error{error.code, error.what, "", error.remedy};
+      return item;
+    }
+    const FileEntry& file = found_.files[number - found_.unreadable.size()];
+    item->path = file.path;
+    item->bytes = file.size;
+    if (auto reason = too_large_to_read(file, options_.files.max_size)) {
+      item->outcome = Error{ErrorCode::too_large, std::move(*reason), "", ""};
+      return item;
+    }
+    const auto cancelled = [this] { return context_.cancel.cancelled(); };
+    auto reader = FileReader::open(file.path, FileReader::Hashing::off);
+    if (reader) (*reader)->stop_when(cancelled);
+    // Other runs go by the list, too, and one that goes on with this one's parts.
+    if (reader && listed() && ((*reader)->size() != file.size || (*reader)->mtime_ns() != file.mtime_ns)) {
+      item->outcome = Error{ErrorCode::conflict, "it has changed since it was listed", "", ""};
+      return item;
+    }
+    item->outcome = reader ? fingerprint(**reader, wanted_, context_.budget, cancelled, span) : reader.error();
+    if (reader) span.stage().add_bytes((*reader)->bytes_read());
+    return item;
   }
-  const Fingerprint& print = *hashed.outcome;
-  const auto [width, height] = sides_of(print);
-  line += fmt::format(",{},{},{},{},{}", width, height, hashed.bytes, print.hashes.quality,
-                      print.info.exact && options.orientation == Pixels::stored);
-  for (const HashBits& bits : print.hashes.bits) line += "," + hex_of_bits(bits);
-  return line + ",\n";
-}
 
-std::string table_line(const Options&, const Hashed& hashed) {
-  if (!hashed.outcome) return fmt::format("-  {}: {}\n", printable(hashed.path), hashed.outcome.error().what);
-  std::string line;
-  for (const HashBits& bits : hashed.outcome->hashes.bits) line += hex_of_bits(bits) + "  ";
-  return line + printable(hashed.path) + (hashed.outcome->damaged ? "  (damaged)" : "") + "\n";
-}
+  // Counts it; false where it was only interrupted.
+  bool told(const Hashed& item, Summary& summary) const {
+    if (!item.outcome && item.outcome.error().code == ErrorCode::cancelled) return false;
+    spdlog::debug("{}: {}", printable(item.path), item.outcome ? "hashed" : item.outcome.error().what);
+    ++(item.outcome ? summary.pictures : summary.unreadable);
+    if (item.outcome && item.outcome->damaged) ++summary.damaged;
+    summary.bytes += item.bytes;
+    return true;
+  }
+
+  CheckpointSpec checkpoint() const {
+    CheckpointSpec out;
+    out.output = options_.output;
+    out.store = StoreKind::folder;
+    out.dataset.unit = "pictures";
+    out.dataset.rows = count();
+    out.dataset.arrays = {{.name = "hashes",
+                           .rows = ArraySpec::Rows::texts,
+                           .type = kUint8,
+                           .extension = choice_name(options_.format),
+                           .header = header_of(options_)}};
+    out.dataset.attributes = content_attributes(options_);
+    out.dataset.attributes.emplace_back(
+        "inputs", nlohmann::ordered_json::array({{{"files", found_.files.size()},
+                                                  {"unreadable", found_.unreadable.size()},
+                                                  {"identity", identity_of(found_.files, found_.unreadable)}}})
+                      .dump());
+    out.each = static_cast<std::uint64_t>(options_.shard);
+    out.mark = kMark;
+    out.share = options_.share;
+    return out;
+  }
+
+ private:
+  bool listed() const { return !options_.output.empty() || !options_.inventory.empty(); }
+
+  const Options& options_;
+  RunContext& context_;
+  const FingerprintOptions wanted_;
+  WalkResult found_;
+};
 
 }  // namespace
 
@@ -140,64 +170,84 @@ Plan plan(const Options& options, RunContext& context) {
 }
 
 Summary run(const Options& options, RunContext& context, const std::function<void(std::string_view)>& write) {
-  check(options.request);
   const auto start = Clock::now();
-  const WalkResult found = find_inputs(options, context);
-  const FingerprintOptions wanted = fingerprint_options(options, context);
-
+  Hashing hashing(options, context);
   Summary summary;
-  const auto line_of = options.format == Lines::jsonl ? jsonl_line
-                       : options.format == Lines::csv ? csv_line
-                                                      : table_line;
-  if (options.format == Lines::csv) write(csv_header(options));
-  for (const Error& error : found.unreadable) {
-    ++summary.unreadable;
-    Hashed folder;
-    folder.path = error.subject;
-    folder.outcome = Error{error.code, error.what, "", error.remedy};
-    write(line_of(options, folder));
-  }
-
-  Progress progress(context.progress, "hashing", found.files.size());
+  if (const std::string header = header_of(options); !header.empty()) write(header + "\n");
+  Progress progress(context.progress, "hashing", hashing.count());
   std::size_t next = 0;
-  const auto cancelled = [&] { return context.cancel.cancelled(); };
-  using Item = std::shared_ptr<Hashed>;
-
   auto stages =
       chain::source<std::size_t>("list",
                                  [&]() -> std::optional<std::size_t> {
-                                   return next < found.files.size() ? std::optional(next++) : std::nullopt;
+                                   return next < hashing.count() ? std::optional(next++) : std::nullopt;
                                  }) |
-      chain::parallel<std::size_t, Item>(
-          "decode and hash",
-          [&](std::size_t index, Span& span) {
-            const FileEntry& file = found.files[index];
-            auto item = std::make_shared<Hashed>();
-            item->path = file.path;
-            item->bytes = file.size;
-            if (auto reason = too_large_to_read(file, options.files.max_size)) {
-              item->outcome = Error{ErrorCode::too_large, std::move(*reason), "", ""};
-              return item;
-            }
-            auto reader = FileReader::open(file.path, FileReader::Hashing::off);
-            if (reader) (*reader)->stop_when(cancelled);
-            item->outcome = reader ? fingerprint(**reader, wanted, context.budget, cancelled, span) : reader.error();
-            if (reader) span.stage().add_bytes((*reader)->bytes_read());
-            return item;
-          },
-          options.decode == Decoding::exact ? "--decode fast, if hashes may differ by a bit or two" : "more threads") |
-      chain::sink<Item>("write", [&](const Item& item, Span&) {
-        if (!item->outcome && item->outcome.error().code == ErrorCode::cancelled) return;
-        spdlog::debug("{}: {}", printable(item->path), item->outcome ? "hashed" : item->outcome.error().what);
-        ++(item->outcome ? summary.pictures : summary.unreadable);
-        if (item->outcome && item->outcome->damaged) ++summary.damaged;
-        summary.bytes += item->bytes;
+      chain::parallel<std::size_t, Hashing::Item>(
+          "decode and hash", [&](std::size_t item, Span& span) { return hashing.hash(item, span); }, hashing.remedy()) |
+      chain::sink<Hashing::Item>("write", [&](const Hashing::Item& item, Span&) {
+        if (!hashing.told(*item, summary)) return;
         write(line_of(options, *item));
         progress.add(1, item->bytes);
       });
   chain::run(stages, context, chain::Price::fixed({FileReader::kChunk}));
   context.helpers.end_idle();
   if (context.cancel.cancelled()) throw Failure(interrupted("what was printed is right"));
+  summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return summary;
+}
+
+Summary store(const Options& asked, RunContext& context) {
+  const auto start = Clock::now();
+  Options options = asked;
+  if (options.format == Lines::table) options.format = Lines::csv;
+  Hashing hashing(options, context);
+  if (hashing.count() == 0)
+    throw Failure(ErrorCode::not_found, "there is no picture in what was named", "", "name a folder of pictures");
+  Checkpoint checkpoint(hashing.checkpoint());
+  Summary summary;
+  summary.rows = hashing.count();
+  if (!checkpoint.finished()) {
+    Progress progress(context.progress, "hashing", hashing.count());
+    PartRows rows(checkpoint);
+    struct Made {
+      PartRow row;
+      Hashing::Item item;  // none of a part that is there
+    };
+    RowBlock block;
+    block.clear(1);
+    auto stages = chain::source<PartRow>("list", [&] { return rows.next(); }) |
+                  chain::parallel<PartRow, Made>(
+                      "decode and hash",
+                      [&](const PartRow& row, Span& span) {
+                        return Made{row, row.task.taken ? nullptr : hashing.hash(row.row, span)};
+                      },
+                      hashing.remedy()) |
+                  chain::sink<Made>("write", [&](const Made& made, Span&) {
+                    const std::uint64_t k = made.row.task.part, end = checkpoint.parts().end(k);
+                    if (made.row.task.taken) {
+                      checkpoint.take(k);
+                      return progress.add(end - checkpoint.parts().begin(k));
+                    }
+                    if (!hashing.told(*made.item, summary)) return;
+                    block.arrays[0].append_text(line_of(options, *made.item));
+                    ++block.rows;
+                    const bool last = made.row.row + 1 == end;
+                    constexpr std::uint64_t kTogether = 1 << 16;
+                    if (last || block.bytes() >= kTogether) {
+                      checkpoint.append(k, block);
+                      block.clear(1);
+                    }
+                    if (last) checkpoint.end(k);
+                    progress.add(1, made.item->bytes);
+                  });
+    chain::run(stages, context, chain::Price::fixed({FileReader::kChunk}));
+    context.helpers.end_idle();
+    context.throw_if_cancelled();
+    checkpoint.wait();
+    summary.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
+    summary.parts = checkpoint.parts().count();
+    summary.missing = checkpoint.missing();
+  }
+  summary.output_bytes = checkpoint.output_bytes();
   summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return summary;
 }

@@ -20,10 +20,17 @@ struct Summary {
   std::uint64_t damaged = 0;
   std::uint64_t bytes = 0;
   double seconds = 0;
+  // Of an output, and not of this run alone:
+  std::uint64_t rows = 0, parts = 0, output_bytes = 0;
+  bool published = true;
+  std::vector<std::uint64_t> missing;  // parts, where it was not published
 };
 
 // Writes the output through `write`, in pieces that are whole lines.
 Summary run(const Options& options, RunContext& context, const std::function<void(std::string_view)>& write);
+
+// The same lines in the output, in parts that a later run takes, or that several runs share.
+Summary store(const Options& options, RunContext& context);
 
 // True for a file that a run would read if it lay in a folder that was named.
 bool is_input(const Options& options, const std::string& path);

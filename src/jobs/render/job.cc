@@ -99,14 +99,7 @@ class RenderJob : public Job {
                               duration_text(summary.seconds),
                               rate_text(static_cast<double>(summary.drawn) / std::max(summary.seconds, 1e-9)),
                               options_.share.index + 1, options_.share.of, options_.output));
-    if (summary.missing.empty()) {
-      out.push_back("another run is at it: the last one puts it together");
-    } else {
-      out.push_back(
-          fmt::format("{} of {} shards are missing: the run that makes the last of them puts it together, or "
-                      "millrace finish {}",
-                      grouped(summary.missing.size()), grouped(summary.parts), options_.output));
-    }
+    out.push_back(words_of_missing(options_.share, summary.missing, summary.parts, options_.output));
   }
   void tell_of_charts(const Summary& summary, std::vector<std::string>& out) const {
     if (options_.sample > 0) {

@@ -3,8 +3,9 @@
 // Never: goes on with what other inputs or options made. Knows no job.
 //
 // OUTPUT.shards/ holds run.json, which says what the parts are made of, parts.json, which says what they are parts of,
-// and the parts. What ends in .part is not finished. A run that makes all that is missing keeps others out; runs that
-// share the parts among them (Share) claim each before they make it. The last of them puts the output together.
+// runs.json, which says how many runs share them, and the parts. What ends in .part is not finished. A run that makes
+// all that is missing keeps others out; runs that share the parts among them (Share) claim each before they make it.
+// The last of them puts the output together.
 #pragma once
 
 #include <functional>
@@ -78,6 +79,7 @@ class Checkpoint {
   void check_run_file();
   void write_run_file(const std::string& run, const Attributes& now) const;
   void write_parts_file() const;
+  void check_runs_file() const;
   RunFolder::Hold hold() const { return spec_.share ? RunFolder::Hold::shared : RunFolder::Hold::alone; }
 
   const CheckpointSpec spec_;

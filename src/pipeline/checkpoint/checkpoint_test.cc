@@ -300,10 +300,30 @@ TEST(Share, IsReadAsPeopleSayIt) {
   EXPECT_FALSE(parse_share("all"));
   EXPECT_EQ(parse_share("1/1").of, 1);
   EXPECT_EQ(parse_share("3/8").index, 2);
-  for (const char* bad :
-       {"", "0/4", "5/4", "1", "/", "1/", "/4", "1/0", "-1/4", "1/4x", "a/b", " 1/4", "1/9999999999", "1.0/4"}) {
+  for (const char* bad : {"", "0/4", "5/4", "1", "/", "1/", "/4", "1/0", "-1/4", "1/4x", "a/b", " 1/4", "1/9999999999",
+                          "1.0/4", "slurm", "slurm/", "slurm/0", "slurm/x", "Slurm/4"}) {
     EXPECT_THROW(parse_share(bad), Failure) << bad;
   }
+}
+
+TEST(Share, TakesItsNumberFromAnArrayJob) {
+  ::setenv("SLURM_ARRAY_TASK_ID", "3", 1);
+  EXPECT_EQ(parse_share("slurm/8").index, 2);
+  EXPECT_EQ(parse_share("slurm/8").of, 8);
+  EXPECT_EQ(parse_share("1/8").index, 0) << "what was said counts";
+  for (const char* bad : {"0", "9", "", "x", "3 ", "-1"}) {
+    ::setenv("SLURM_ARRAY_TASK_ID", bad, 1);
+    EXPECT_THROW(parse_share("slurm/8"), Failure) << bad;
+  }
+  ::unsetenv("SLURM_ARRAY_TASK_ID");
+  EXPECT_THROW(parse_share("slurm/8"), Failure);
+}
+
+TEST(Share, NamesTheRunsOfAnArray) {
+  const std::vector<std::uint64_t> parts = {0, 8, 3, 4, 5, 7, 11};
+  EXPECT_EQ(array_of(parts, 8), "1,4-6,8");
+  EXPECT_EQ(array_of(parts, 1), "1");
+  EXPECT_EQ(array_of({}, 8), "");
 }
 
 }  // namespace

@@ -51,6 +51,16 @@ std::string names_of(const std::vector<std::uint64_t>& parts) {
   return parts.size() > kNamed ? out + " ..." : out;
 }
 
+// How many runs share the parts; nothing where none has said so.
+std::optional<std::uint64_t> runs_of(const std::string& output, const std::vector<std::string>& from) {
+  std::vector<std::string> folders = {output};
+  folders.insert(folders.end(), from.begin(), from.end());
+  for (const std::string& folder : folders) {
+    if (const auto of = runs_in_json(RunFolder::of_parts(folder).path(kRunsFile))) return *of;
+  }
+  return std::nullopt;
+}
+
 // An output that is under its name, with nothing beside it that a run would go on with.
 bool is_whole(const std::string& output) {
   std::error_code error;
@@ -89,10 +99,11 @@ Findings look_for_parts(const std::string& output, const std::vector<std::string
     for (std::uint64_t k = 0; k < there.size(); ++k) there[k] = there[k] || store->named(k);
     held.abandon();
   }
-  Findings out{file.spec.unit, file.parts.rows, file.parts.count(), {}};
+  Findings out{file.spec.unit, file.parts.rows, file.parts.count(), {}, {}};
   for (std::uint64_t k = 0; k < there.size(); ++k) {
     if (!there[k]) out.missing.push_back(k);
   }
+  if (const auto of = runs_of(output, from)) out.array = array_of(out.missing, *of);
   return out;
 }
 
@@ -118,10 +129,17 @@ Finished finish(const std::string& output, const std::vector<std::string>& from,
     const std::vector<std::uint64_t> left = checkpoint.not_made();
     out.imported = missing - left.size();
     if (!left.empty()) {
-      throw Failure(ErrorCode::conflict,
-                    fmt::format("{} of {} shards are missing: {} (counted from 0)", grouped(left.size()),
-                                grouped(out.parts), names_of(left)),
-                    output, "run what makes it, with --part or without, or name the folders they are in with --from");
+      const auto of = runs_of(output, from);
+      throw Failure(
+          ErrorCode::conflict,
+          fmt::format("{} of {} shards are missing: {} (counted from 0){}", grouped(left.size()), grouped(out.parts),
+                      names_of(left),
+                      of ? fmt::format("; the parts of {} that make them: {}", *of, array_of(left, *of)) : ""),
+          output,
+          of ? fmt::format("submit those again (sbatch --array={}), or name the folders they are in with "
+                           "--from",
+                           array_of(left, *of))
+             : "run what makes it, with --part or without, or name the folders they are in with --from");
     }
     while (const auto task = checkpoint.next()) {
       go_on();

@@ -17,8 +17,9 @@ struct Finished {
 };
 
 // `from` are folders of parts: OUTPUT.shards of runs on other disks. Throws Failure: (not_found) where no run has left
-// parts; (conflict) where parts are missing, naming them, where a folder's were made of other things, or a run is at
-// it. `go_on` is asked now and then, and may throw. What was done until then is kept.
+// parts; (conflict) where parts are missing, naming them and the runs of an array that make them, where a folder's were
+// made of other things, or a run is at it. `go_on` is asked now and then, and may throw. What was done until then is
+// kept.
 Finished finish(const std::string& output, const std::vector<std::string>& from, const std::function<void()>& go_on);
 
 // What finish() would find; changes nothing.
@@ -26,6 +27,7 @@ struct Findings {
   std::string unit;
   std::uint64_t rows = 0, parts = 0;
   std::vector<std::uint64_t> missing;
+  std::string array;  // of an array job that would make them, as "2,5-7"; empty where they are not shared by runs
 };
 Findings look_for_parts(const std::string& output, const std::vector<std::string>& from);
 

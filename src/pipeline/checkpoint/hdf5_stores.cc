@@ -23,7 +23,7 @@ class Hdf5Store : public PartStore {
     folder_.publish(kWhole, over);
     // The folder goes, all of it; or stays, without what only says how it was made.
     if (!keeps_folder()) return;
-    ::unlink(folder_.path(kPartsFile).c_str());
+    for (const char* file : {kPartsFile, kRunsFile}) ::unlink(folder_.path(file).c_str());
     folder_.remove_lock();
   }
 
@@ -196,7 +196,7 @@ class VirtualStore : public Hdf5Store {
     return true;
   }
   void tidy() override {
-    ::unlink(folder_.path(kPartsFile).c_str());
+    for (const char* file : {kPartsFile, kRunsFile}) ::unlink(folder_.path(file).c_str());
     ::unlink(folder_.path(RunFolder::kLock).c_str());
   }
   void begin(RunFolder::Hold) override {}

@@ -196,6 +196,18 @@ Outcome<PartsFile> parts_in_json(const std::string& path) {
   }
 }
 
+std::string json_of_runs(std::uint64_t of) { return Json{{"of", of}}.dump(1) + "\n"; }
+
+Outcome<std::uint64_t> runs_in_json(const std::string& path) {
+  const auto text = read_text(path, kMostText);
+  if (!text) return text.error();
+  const Json json = shallow_json(*text);
+  const auto of = json.is_object() ? json.find("of") : json.end();
+  if (!json.is_object() || of == json.end() || !of->is_number_unsigned() || of->get<std::uint64_t>() == 0)
+    return not_ours(path);
+  return of->get<std::uint64_t>();
+}
+
 void remove_left(RunFolder& folder, const Attributes& made_of) {
   if (!folder.hold_left()) return;
   const auto there = attributes_in_json(folder.path(RunFolder::kRunFile));

@@ -27,6 +27,11 @@ void remove_left(RunFolder& folder, const Attributes& made_of);
 // What a dataset is and how many rows a part of it has, so that its parts can be put together by a run that knows
 // nothing else of it.
 inline constexpr const char* kPartsFile = "parts.json";
+// How many runs share its parts, where several do.
+inline constexpr const char* kRunsFile = "runs.json";
+std::string json_of_runs(std::uint64_t of);
+// Error(bad_data) where it is not what a run writes.
+Outcome<std::uint64_t> runs_in_json(const std::string& path);
 // Of one output.
 inline constexpr std::uint64_t kMostParts = std::uint64_t{1} << 20;
 struct PartsFile {

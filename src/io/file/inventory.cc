@@ -1,0 +1,150 @@
+#include "src/io/file/inventory.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "src/base/text.h"
+#include "src/io/file/reader.h"
+#include "src/io/file/shallow_json.h"
+
+namespace millrace {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char *kMark = "millrace", *kName = "inventory";
+
+void add_name(Json& line, const std::string& path) {
+  line["path"] = utf8_for_display(path);
+  if (!is_utf8(path)) line["path_base64"] = base64(path);
+}
+
+std::optional<std::string> name_in(const Json& line) {
+  const auto encoded = line.find("path_base64"), plain = line.find("path");
+  if (encoded != line.end()) {
+    return encoded->is_string() ? from_base64(encoded->get<std::string>()) : std::nullopt;
+  }
+  if (plain == line.end() || !plain->is_string()) return std::nullopt;
+  return plain->get<std::string>();
+}
+
+std::uint64_t number_in(const Json& line, const char* name) { return line.at(name).get<std::uint64_t>(); }
+
+// One line more of the list; false where it is none.
+bool take(const Json& line, WalkResult& out) {
+  auto path = line.is_object() ? name_in(line) : std::nullopt;
+  if (!path || path->empty() || path->find('\0') != std::string::npos) return false;
+  if (const auto error = line.find("error"); error != line.end()) {
+    out.unreadable.push_back(
+        {ErrorCode::io, error->get<std::string>(), std::move(*path), line.value("remedy", std::string())});
+    return true;
+  }
+  FileEntry file;
+  file.path = std::move(*path);
+  file.size = number_in(line, "bytes");
+  const auto time = line.at("mtime_ns").get<std::string>();
+  const auto [end, wrong] = std::from_chars(time.data(), time.data() + time.size(), file.mtime_ns);
+  if (wrong != std::errc() || end != time.data() + time.size()) return false;
+  // Each path once, in their order: what is made of it hangs on that.
+  if (!out.files.empty() && !(out.files.back().path < file.path)) return false;
+  out.files.push_back(std::move(file));
+  return true;
+}
+
+}  // namespace
+
+std::string identity_of(std::span<const FileEntry> files, std::span<const Error> unreadable) {
+  // A hash of the hash of what came before and of some entries more, so that a hundred million need no room at once.
+  constexpr std::size_t kTogether = 1 << 16;
+  std::string all;
+  const auto fold = [&all] {
+    if (all.size() <= kTogether) return;
+    const ContentHash hash = content_hash(all);
+    all.assign(hash.begin(), hash.end());
+  };
+  for (const FileEntry& file : files) {
+    all += file.path;
+    all += '\0';
+    all += fmt::format("{} {}\n", file.size, file.mtime_ns);
+    fold();
+  }
+  for (const Error& error : unreadable) {
+    all += error.subject;
+    all += '\0';
+    all += utf8_for_display(error.what);
+    all += '\0';
+    fold();
+  }
+  return hex_of_bytes(content_hash(all));
+}
+
+void write_inventory(const WalkResult& found, const std::function<void(std::string_view)>& write) {
+  std::uint64_t bytes = 0;
+  for (const FileEntry& file : found.files) bytes += file.size;
+  write(Json{{kMark, kName},
+             {"files", found.files.size()},
+             {"unreadable", found.unreadable.size()},
+             {"bytes", bytes},
+             {"identity", identity_of(found.files, found.unreadable)}}
+            .dump() +
+        "\n");
+  for (const FileEntry& file : found.files) {
+    Json line;
+    add_name(line, file.path);
+    line["bytes"] = file.size;
+    line["mtime_ns"] = std::to_string(file.mtime_ns);
+    write(line.dump() + "\n");
+  }
+  for (const Error& error : found.unreadable) {
+    Json line;
+    add_name(line, error.subject);
+    line["error"] = utf8_for_display(error.what);
+    line["remedy"] = utf8_for_display(error.remedy);
+    write(line.dump() + "\n");
+  }
+}
+
+Outcome<WalkResult> read_inventory(const std::string& path) {
+  const Error bad{ErrorCode::bad_data, "it is not an inventory, or was changed since it was written", printable(path),
+                  "make it with millrace inventory"};
+  auto file = FileReader::open(path, FileReader::Hashing::off);
+  if (!file) return file.error();
+  try {
+    WalkResult out;
+    Json head;
+    std::size_t number = 0;
+    const auto take_line = [&](const std::string& text) {
+      const Json line = shallow_json(text);
+      if (number++ > 0) return take(line, out);
+      head = line;
+      return line.is_object() && line.value(kMark, std::string()) == kName;
+    };
+    // It may have a hundred million of them.
+    constexpr std::size_t kLongest = 1 << 20;
+    std::string line;
+    for (auto bytes = (*file)->next(); !bytes.empty(); bytes = (*file)->next()) {
+      for (const std::uint8_t byte : bytes) {
+        if (byte != '\n') {
+          line += static_cast<char>(byte);
+          if (line.size() > kLongest) return bad;
+          continue;
+        }
+        if (!take_line(line)) return bad;
+        line.clear();
+      }
+    }
+    if ((*file)->failed()) return (*file)->error();
+    if (!line.empty()) return bad;
+    if (number == 0 || number_in(head, "files") != out.files.size() ||
+        number_in(head, "unreadable") != out.unreadable.size() ||
+        head.at("identity").get<std::string>() != identity_of(out.files, out.unreadable)) {
+      return bad;
+    }
+    return out;
+  } catch (const Json::exception&) {
+    return bad;
+  }
+}
+
+}  // namespace millrace
