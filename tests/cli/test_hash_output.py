@@ -4,8 +4,10 @@ import json
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -74,6 +76,8 @@ def test_what_is_missing_is_an_array_that_can_be_submitted(whole, photos, tmp_pa
     for k in (1, 3, 4, 8):
         last = hash_of(*run, f"{k}/8", cwd=photos.parent, check=False)
     assert b"parts 2,5-7 of 8" in last.stderr
+    asked = json.loads(hash_of(*run, "8/8", "--plan", "--json", "-", cwd=photos.parent).stdout)["plan"]
+    assert (asked["shards"], asked["part_shards"]) == (8, 1)
     refused = millrace("finish", tmp_path / "h", check=False)
     assert refused.returncode == 1 and b"--array=2,5-7)" in refused.stderr
     plan = json.loads(millrace("finish", tmp_path / "h", "--plan", "--json", "-").stdout)
@@ -170,3 +174,54 @@ def test_a_run_that_is_killed_is_gone_on_with(whole, photos, tmp_path):
             run.wait()
     hash_of(photos, "--format", form, "-o", tmp_path / "h", cwd=photos.parent, check=False)
     assert content_of(tmp_path / "h") == files and not (tmp_path / "h.shards").exists()
+
+
+def test_who_is_interrupted_leaves_no_shard_without_a_line(tmp_path):
+    """The first picture takes long; those behind it are hashed by the time of Ctrl-C, and are the shard's last."""
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    Image.linear_gradient("L").resize((14000, 14000)).save(photos / "0.png", compress_level=1)
+    for i in (1, 2):
+        Image.new("L", (9, 9), 80 * i).save(photos / f"{i}.png")
+    hash_of(photos, "-o", tmp_path / "whole", cwd=tmp_path)
+    shards = tmp_path / "h.shards/whole.part"
+    run = subprocess.Popen([os.fspath(PROGRAM), "hash", photos, "--kinds", "dhash,phash", "--shard", "7", "-o", tmp_path / "h",
+                            "--threads", "2", "-q"], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    while not shards.exists() and run.poll() is None:
+        time.sleep(0.002)
+    time.sleep(0.1)
+    run.send_signal(signal.SIGINT)
+    if run.wait() == 130:  # else it was done before
+        assert not (tmp_path / "h").exists() and not list(shards.glob("*.done"))
+    hash_of(photos, "-o", tmp_path / "h", cwd=tmp_path)
+    assert content_of(tmp_path / "h") == content_of(tmp_path / "whole")
+
+
+def test_a_list_is_not_of_itself_and_replaces_no_picture(photos, tmp_path):
+    copy = tmp_path / "photos"
+    subprocess.run(["cp", "-a", photos, copy], check=True)
+    for _ in range(2):
+        millrace("inventory", copy, "-o", copy / "list.jsonl")
+        made = (copy / "list.jsonl").read_bytes()
+        assert b"list.jsonl" not in made
+    before = (copy / "00.png").read_bytes()
+    refused = millrace("inventory", copy, "-o", copy / "00.png", "--overwrite", check=False)
+    assert refused.returncode in (1, 2) and (copy / "00.png").read_bytes() == before
+    millrace("inventory", copy, "-o", copy / "list.jsonl")
+    assert (copy / "list.jsonl").read_bytes() == made
+
+
+def test_an_inventory_of_an_enemy_reads_files_alone(photos, tmp_path):
+    """Pipes and devices that somebody has named are said to be none."""
+    (tmp_path / "p").mkdir()
+    for name in ("a.png", "b.png"):
+        (tmp_path / "p" / name).write_bytes(b"x")
+        os.utime(tmp_path / "p" / name, ns=(5, 5))
+    millrace("inventory", tmp_path / "p", "-o", tmp_path / "list.jsonl")
+    (tmp_path / "p/a.png").unlink()
+    os.mkfifo(tmp_path / "p/a.png")
+    (tmp_path / "p/b.png").unlink()
+    (tmp_path / "p/b.png").symlink_to("/dev/zero")
+    done = hash_of("--inventory", tmp_path / "list.jsonl", "--format", "jsonl", cwd=tmp_path, check=False, timeout=60)
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 3 and len(told) == 2 and all("not a regular file" in line["error"] for line in told)

@@ -34,7 +34,7 @@ class HashJob : public Job {
     const bool stored = !options_.output.empty();
     const Summary summary = stored ? store(options_, context) : hash::run(options_, context, print);
     Result out;
-    const bool nothing_to_do = stored && summary.published && summary.parts == 0;
+    const bool nothing_to_do = stored && summary.before;
     if (!nothing_to_do)
       out.summary.push_back(
           fmt::format("{} pictures hashed in {}, {}/s{}{}", grouped(summary.pictures), duration_text(summary.seconds),

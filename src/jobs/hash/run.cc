@@ -8,9 +8,9 @@
 
 #include "src/base/log.h"
 #include "src/base/text.h"
-#include "src/io/file/inventory.h"
 #include "src/io/image/fingerprint.h"
 #include "src/jobs/hash/lines.h"
+#include "src/jobs/inventory_file.h"
 #include "src/pipeline/chain.h"
 #include "src/pipeline/checkpoint/part_rows.h"
 
@@ -160,6 +160,15 @@ Plan plan(const Options& options, RunContext& context) {
   Plan out;
   out.lines = {{"files", fmt::format("{} ({})", grouped(found.files.size()), to_text(Bytes{bytes}))}};
   out.figures = {{"files", found.files.size()}, {"bytes", bytes}};
+  if (!options.output.empty()) {
+    const Parts parts{found.unreadable.size() + found.files.size(), static_cast<std::uint64_t>(options.shard)};
+    std::uint64_t own = 0;
+    for (std::uint64_t k = 0; k < parts.count(); ++k) own += options.share.has(k) ? 1 : 0;
+    out.lines.push_back({"shards", fmt::format("{} of {} pictures, of which {} are this run's", grouped(parts.count()),
+                                               grouped(parts.each), grouped(own))});
+    out.figures["shards"] = parts.count();
+    out.figures["part_shards"] = own;
+  }
   out.threads = context.executor.threads();
   out.in_flight = tokens;
   out.memory = {{"the program itself", 20_MiB},
@@ -205,7 +214,8 @@ Summary store(const Options& asked, RunContext& context) {
   Checkpoint checkpoint(hashing.checkpoint());
   Summary summary;
   summary.rows = hashing.count();
-  if (!checkpoint.finished()) {
+  summary.before = checkpoint.finished();
+  if (!summary.before) {
     Progress progress(context.progress, "hashing", hashing.count());
     PartRows rows(checkpoint);
     struct Made {
@@ -214,6 +224,7 @@ Summary store(const Options& asked, RunContext& context) {
     };
     RowBlock block;
     block.clear(1);
+    bool interrupted = false;
     auto stages = chain::source<PartRow>("list", [&] { return rows.next(); }) |
                   chain::parallel<PartRow, Made>(
                       "decode and hash",
@@ -227,7 +238,9 @@ Summary store(const Options& asked, RunContext& context) {
                       checkpoint.take(k);
                       return progress.add(end - checkpoint.parts().begin(k));
                     }
-                    if (!hashing.told(*made.item, summary)) return;
+                    // Others behind the one that was interrupted may be hashed: their shard lacks its line.
+                    interrupted = interrupted || !hashing.told(*made.item, summary);
+                    if (interrupted) return;
                     block.arrays[0].append_text(line_of(options, *made.item));
                     ++block.rows;
                     const bool last = made.row.row + 1 == end;

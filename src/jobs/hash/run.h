@@ -23,6 +23,7 @@ struct Summary {
   // Of an output, and not of this run alone:
   std::uint64_t rows = 0, parts = 0, output_bytes = 0;
   bool published = true;
+  bool before = false;                 // it was whole already
   std::vector<std::uint64_t> missing;  // parts, where it was not published
 };
 

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "src/base/text.h"
-#include "src/io/file/inventory.h"
+#include "src/io/file/relocate.h"
 #include "src/jobs/folder_options.h"
+#include "src/jobs/inventory_file.h"
 
 namespace millrace::inventory {
 namespace {
@@ -18,15 +19,19 @@ class InventoryJob : public Job {
     millrace::describe(settings, folders_);
   }
   void look_at(Outputs& outputs) override {
-    for (const std::string& input : inputs_) outputs.input_folder(input, [](const std::string&) { return false; });
-    file_ = outputs.add("--output", output_, {"an inventory", Readers::everyone, json_result("inventory", {})});
+    const OutputKind kind{"an inventory", Readers::everyone, json_result("inventory", {})};
+    // Whatever lies there is listed, and no list of it replaces it, but for one that was made before.
+    for (const std::string& input : inputs_) {
+      outputs.input_folder(input, [&outputs, kind](const std::string& path) { return !outputs.is_own(path, kind); });
+    }
+    file_ = outputs.add("--output", output_, kind);
   }
   OutputKind json_kind() const override {
     return {"the result of millrace inventory", Readers::everyone, json_result("inventory of", {})};
   }
 
   Plan plan(RunContext& context) override {
-    const WalkResult found = find_files(inputs_, folders_, context);
+    const WalkResult found = find(context);
     Plan out;
     out.lines = {{"files", fmt::format("{} ({})", grouped(found.files.size()), to_text(bytes_of(found)))}};
     out.figures = {{"files", found.files.size()}, {"bytes", bytes_of(found).count}};
@@ -37,7 +42,7 @@ class InventoryJob : public Job {
 
   Result run(RunContext& context, const Print&) override {
     if (!file_) throw Failure(ErrorCode::usage, "an output is needed", "-o", "for example -o photos.jsonl");
-    const WalkResult found = find_files(inputs_, folders_, context);
+    const WalkResult found = find(context);
     context.throw_if_cancelled();
     OutputFile out(file_);
     std::string pending;
@@ -64,6 +69,17 @@ class InventoryJob : public Job {
   }
 
  private:
+  // Without the list itself, as an earlier run has left it: it would be another one each time.
+  WalkResult find(RunContext& context) const {
+    WalkResult out = find_files(inputs_, folders_, context);
+    const auto list = state_of(file_.path());
+    if (file_.replaces() && list) {
+      std::erase_if(out.files,
+                    [&](const FileEntry& file) { return file.device == list->device && file.inode == list->inode; });
+    }
+    return out;
+  }
+
   static Bytes bytes_of(const WalkResult& found) {
     Bytes out;
     for (const FileEntry& file : found.files) out += Bytes{file.size};

@@ -1,4 +1,4 @@
-#include "src/io/file/inventory.h"
+#include "src/jobs/inventory_file.h"
 
 #include <fmt/format.h>
 
@@ -7,18 +7,15 @@
 #include "src/base/text.h"
 #include "src/io/file/reader.h"
 #include "src/io/file/shallow_json.h"
+#include "src/io/output/output.h"
+#include "src/report/json_path.h"
 
 namespace millrace {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char *kMark = "millrace", *kName = "inventory";
-
-void add_name(Json& line, const std::string& path) {
-  line["path"] = utf8_for_display(path);
-  if (!is_utf8(path)) line["path_base64"] = base64(path);
-}
+constexpr const char* kName = "inventory";
 
 std::optional<std::string> name_in(const Json& line) {
   const auto encoded = line.find("path_base64"), plain = line.find("path");
@@ -82,7 +79,7 @@ std::string identity_of(std::span<const FileEntry> files, std::span<const Error>
 void write_inventory(const WalkResult& found, const std::function<void(std::string_view)>& write) {
   std::uint64_t bytes = 0;
   for (const FileEntry& file : found.files) bytes += file.size;
-  write(Json{{kMark, kName},
+  write(Json{{kJsonMark, kName},
              {"files", found.files.size()},
              {"unreadable", found.unreadable.size()},
              {"bytes", bytes},
@@ -91,14 +88,14 @@ void write_inventory(const WalkResult& found, const std::function<void(std::stri
         "\n");
   for (const FileEntry& file : found.files) {
     Json line;
-    add_name(line, file.path);
+    add_path(line, file.path);
     line["bytes"] = file.size;
     line["mtime_ns"] = std::to_string(file.mtime_ns);
     write(line.dump() + "\n");
   }
   for (const Error& error : found.unreadable) {
     Json line;
-    add_name(line, error.subject);
+    add_path(line, error.subject);
     line["error"] = utf8_for_display(error.what);
     line["remedy"] = utf8_for_display(error.remedy);
     write(line.dump() + "\n");
@@ -118,7 +115,7 @@ Outcome<WalkResult> read_inventory(const std::string& path) {
       const Json line = shallow_json(text);
       if (number++ > 0) return take(line, out);
       head = line;
-      return line.is_object() && line.value(kMark, std::string()) == kName;
+      return line.is_object() && line.value(kJsonMark, std::string()) == kName;
     };
     // It may have a hundred million of them.
     constexpr std::size_t kLongest = 1 << 20;
