@@ -130,6 +130,8 @@ def opened(searched):
 
 
 def group_of(page, name):
+    """Once all groups are filled, which the browser does when it finds that they are near."""
+    page.wait("[...document.querySelectorAll('.group')].every((one) => one.querySelector('.name'))")
     return next(g for g in page.shown() if name in [one.text for one in page.all(page.group(g) + " .name")])
 
 

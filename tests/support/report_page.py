@@ -51,10 +51,15 @@ class Page:
         self.drawn()
 
     def drawn(self):
-        """Groups are filled when the browser has found out which of them are near: after a frame that it drew."""
-        self.browser.execute_async_script(
-            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))"
-        )
+        """Groups are filled when the browser has found out which of them are near: after a frame that it drew, or
+        later, where others keep the machine busy."""
+        self.browser.execute_async_script("""const done = arguments[0];
+            const filled = () => [...document.querySelectorAll('.group')].every((one) => {
+              const {top, bottom} = one.getBoundingClientRect();
+              return bottom < 0 || top > innerHeight || one.querySelector('.name');
+            });
+            const look = () => filled() ? done() : setTimeout(look, 20);
+            requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(look)));""")
 
     def keys(self, *keys):
         for key in keys:
