@@ -59,6 +59,7 @@ class Buffer {
   T* data() { return data_; }
   const T* data() const { return data_; }
   std::size_t size() const { return count_; }
+  std::size_t capacity() const { return capacity_; }
   T& operator[](std::size_t i) { return data_[i]; }
   const T& operator[](std::size_t i) const { return data_[i]; }
   T* begin() { return data_; }

@@ -44,8 +44,8 @@ struct ArraySpec {
   ElementType type{};                  // of texts and files: uint8
   std::vector<std::uint64_t> shape{};  // of a row; empty: it is one element
   std::uint32_t text_bytes = 0;        // texts: of the longest
-  // In folders: "npy", "dat" (numbers without a header), "csv" and "jsonl" (texts are their lines), "tar" (files are
-  // its records), or what the names of files end with.
+  // In folders: "npy", "dat" (numbers without a header), "csv" and "jsonl" (texts are their lines), "pairs"
+  // (of each row a sorted list of them), "tar" (files are its records), or what the names of files end with.
   std::string extension{};
   std::string header{};  // csv: its first line
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> attributes{};

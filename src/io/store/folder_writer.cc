@@ -15,6 +15,7 @@
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/reader.h"
 #include "src/io/store/import_part.h"
+#include "src/io/store/merge_pairs.h"
 #include "src/io/store/tar.h"
 #include "src/io/tensor/npy.h"
 
@@ -42,6 +43,9 @@ namespace fs = std::filesystem;
 
 bool is_rows(const ArraySpec& array) { return array.extension == "npy" || array.extension == "dat"; }
 bool is_lines(const ArraySpec& array) { return array.extension == "csv" || array.extension == "jsonl"; }
+bool is_pairs(const ArraySpec& array) { return array.extension == "pairs"; }
+// In a file of the part's own, of which all together are one in the end.
+bool is_joined(const ArraySpec& array) { return is_lines(array) || is_pairs(array); }
 
 // "index/row" lies beside the others: "index.row".
 std::string name_in_folder(const ArraySpec& array) {
@@ -52,11 +56,11 @@ std::string name_in_folder(const ArraySpec& array) {
 std::string file_of(const std::string& folder, const ArraySpec& array) {
   return path_in(folder, name_in_folder(array) + "." + array.extension);
 }
-std::string lines_name(const ArraySpec& array, std::uint64_t part) {
+std::string own_name(const ArraySpec& array, std::uint64_t part) {
   return fmt::format("{:05}.{}.{}", part, name_in_folder(array), array.extension);
 }
-std::string lines_of(const std::string& folder, const ArraySpec& array, std::uint64_t part) {
-  return path_in(folder, lines_name(array, part));
+std::string own_of(const std::string& folder, const ArraySpec& array, std::uint64_t part) {
+  return path_in(folder, own_name(array, part));
 }
 
 // A place in a file that all parts share.
@@ -167,14 +171,20 @@ std::unique_ptr<FolderPart::Array> open(const std::string& folder, const ArraySp
   if (is_rows(array)) {
     return std::make_unique<SharedRows>(file_of(folder, array), array, spec, parts.begin(part));
   }
-  if (is_lines(array)) return std::make_unique<OwnFile>(lines_of(folder, array, part), "");
+  if (is_joined(array)) return std::make_unique<OwnFile>(own_of(folder, array, part), "");
   const std::string own = path_in(folder, fmt::format("{:05}", part));
   if (array.extension == "tar") return std::make_unique<OwnFile>(own + ".tar", tar_end());
   return std::make_unique<Files>(own, array.extension, parts.begin(part));
 }
 
 // The folder or file of a part where it has one; else a file of no bytes.
-bool marks_itself(const ArraySpec& array) { return !is_rows(array) && !is_lines(array); }
+bool marks_itself(const ArraySpec& array) { return !is_rows(array) && !is_joined(array); }
+
+void join_pairs(const std::string& folder, const ArraySpec& array, Parts parts, const std::function<void()>& go_on) {
+  std::vector<std::string> files;
+  for (std::uint64_t k = 0; k < parts.count(); ++k) files.push_back(own_of(folder, array, k));
+  merge_pairs(files, path_in(folder, name_in_folder(array) + ".npy"), go_on);
+}
 
 }  // namespace
 
@@ -215,8 +225,8 @@ bool import_folder_part(const std::string& from, const std::string& to, const Da
       SharedRows rows(file_of(to, array), array, spec, parts.begin(part));
       rows.import(file_of(from, array), (parts.end(part) - parts.begin(part)) * array.row_bytes());
       rows.commit();
-    } else if (is_lines(array)) {
-      all = import_file(from, lines_name(array, part), to);
+    } else if (is_joined(array)) {
+      all = import_file(from, own_name(array, part), to);
     } else if (array.extension == "tar") {
       all = import_file(from, fmt::format("{:05}.tar", part), to);
     } else {
@@ -232,11 +242,12 @@ bool import_folder_part(const std::string& from, const std::string& to, const Da
 void join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts,
                        const std::function<void()>& go_on) {
   for (const ArraySpec& array : spec.arrays) {
+    if (is_pairs(array)) join_pairs(folder, array, parts, go_on);
     if (!is_lines(array)) continue;
     AtomicFile whole(file_of(folder, array), AtomicFile::Temporary::part);
     if (!array.header.empty()) whole.write(array.header + "\n");
     for (std::uint64_t k = 0; k < parts.count(); ++k) {
-      auto lines = FileReader::open(lines_of(folder, array, k), FileReader::Hashing::off).or_throw();
+      auto lines = FileReader::open(own_of(folder, array, k), FileReader::Hashing::off).or_throw();
       for (auto bytes = lines->next(); !bytes.empty(); bytes = lines->next()) {
         go_on();
         whole.write(std::as_bytes(bytes));
@@ -250,7 +261,7 @@ void join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts
 void tidy_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts) {
   for (std::uint64_t k = 0; k < parts.count(); ++k) {
     for (const ArraySpec& array : spec.arrays) {
-      if (is_lines(array)) ::unlink(lines_of(folder, array, k).c_str());
+      if (is_joined(array)) ::unlink(own_of(folder, array, k).c_str());
     }
     if (!marks_itself(spec.arrays.front())) ::unlink(FolderPart::mark(folder, spec, k).c_str());
   }

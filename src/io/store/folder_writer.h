@@ -3,9 +3,9 @@
 // Never: encodes: what a row is stored as was made before.
 //
 // For array NAME, by its extension (a slash in a name is a dot): npy, dat: NAME.npy, one file for all parts, each of
-// which has its place in it; csv and jsonl: NAME.csv, whose lines lie in 00012.NAME.csv until all parts are there; tar:
-// an archive a part, 00012.tar; another: a file a row, 00012/00000012.png, in a folder that is one part and is synced
-// once.
+// which has its place in it; csv and jsonl: NAME.csv, whose lines lie in 00012.NAME.csv until all parts are there;
+// pairs: NAME.npy, merged of sorted ones, which lie in 00012.NAME.pairs until then (merge_pairs.h); tar: an archive a
+// part, 00012.tar; another: a file a row, 00012/00000012.png, in a folder that is one part and is synced once.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text.h"
+#include "src/jobs/join/blocks.h"
 #include "src/jobs/join/run.h"
 
 namespace millrace::join {
@@ -19,6 +20,7 @@ class JoinJob : public Job {
   void look_at(Outputs& outputs) override {
     options_.codes = inputs_.at(0);
     outputs.input(options_.codes);
+    if (options_.in_blocks()) return look_at_blocks(outputs);
     // An array has no place for a mark.
     const OutputKind array{"pairs", Readers::everyone, {}};
     files_.pairs = outputs.add("--output", options_.output, array);
@@ -31,9 +33,12 @@ class JoinJob : public Job {
             json_result("join", {"codes", "nodes", "pairs", "collapsed_pairs", "algorithm", "why"})};
   }
 
-  Plan plan(RunContext& context) override { return join::plan(options_, files_, context); }
+  Plan plan(RunContext& context) override {
+    return options_.in_blocks() ? plan_in_blocks(options_, context) : join::plan(options_, files_, context);
+  }
 
   Result run(RunContext& context, const Print& print) override {
+    if (options_.in_blocks()) return run_blocks(context, print);
     const Summary summary = join::run(options_, files_, context);
     print(fmt::format("{}\n", summary.pairs));
     Result out;
@@ -56,6 +61,54 @@ class JoinJob : public Job {
   }
 
  private:
+  void look_at_blocks(Outputs& outputs) const {
+    if (options_.collapsed) {
+      throw Failure(ErrorCode::usage, "nodes are of all rows, and blocks do not see all", "--collapsed",
+                    "leave out --block and --part");
+    }
+    if (options_.share && options_.output.empty()) {
+      throw Failure(ErrorCode::usage, "runs that share their work need an output", "--part", "say -o FOLDER");
+    }
+    if (options_.output.ends_with(".npy")) {
+      throw Failure(ErrorCode::usage, "in blocks the output is a folder, which gets a pairs.npy", options_.output,
+                    "say -o " + options_.output.substr(0, options_.output.size() - 4));
+    }
+    // It is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
+    if (!options_.output.empty()) outputs.take_name("--output", options_.output);
+  }
+
+  Result run_blocks(RunContext& context, const Print& print) const {
+    const Summary summary = run_in_blocks(options_, context);
+    Result out;
+    if (summary.published) print(fmt::format("{}\n", summary.pairs));
+    if (summary.before) {
+      out.summary.push_back(fmt::format("{} is finished: {} pairs, made of the same; nothing to do",
+                                        printable(options_.output), grouped(summary.pairs)));
+    } else {
+      out.summary.push_back(
+          fmt::format("{} of {} tasks, of {} blocks of {} rows, joined in {:.3f} s; {:.3f} s with all",
+                      grouped(summary.tasks_here), grouped(summary.tasks), grouped(summary.blocks),
+                      grouped(summary.block), summary.join_seconds, summary.seconds));
+      if (!summary.why.empty()) out.summary.push_back(fmt::format("{}: {}", summary.algorithm, summary.why));
+      if (summary.published) {
+        out.summary.push_back(fmt::format("{} pairs within {} bits among {} codes of {} bits", grouped(summary.pairs),
+                                          options_.radius, grouped(summary.rows), summary.bits));
+      } else {
+        out.summary.push_back(words_of_missing(options_.share, summary.missing, summary.tasks, options_.output));
+      }
+    }
+    out.json = [summary] {
+      nlohmann::ordered_json json = {
+          {kJsonMark, "join"},      {"codes", summary.rows},         {"nodes", nullptr},
+          {"pairs", nullptr},       {"collapsed_pairs", nullptr},    {"algorithm", summary.algorithm},
+          {"why", summary.why},     {"block", summary.block},        {"blocks", summary.blocks},
+          {"tasks", summary.tasks}, {"published", summary.published}};
+      if (summary.published) json["pairs"] = summary.pairs;
+      return json_pieces(json);
+    };
+    return out;
+  }
+
   std::vector<std::string> inputs_;
   Options options_;
   Files files_;

@@ -49,16 +49,6 @@ Codes codes_of(const ArrayView& view, const char* name, Budget& budget) {
   return out;
 }
 
-// Calls body with a value of the codes' type.
-template <typename Body>
-void with_code(int bits, const Body& body) {
-  if (bits == 64) {
-    body(std::uint64_t{});
-  } else {
-    body(hamming::Code256{});
-  }
-}
-
 hamming::Options checked(const JoinOptions& options, int bits) {
   if (options.radius < 0 || options.radius >= bits) {
     throw Failure(ErrorCode::usage, fmt::format("it is from 0 to {}, less than a code has bits", bits - 1),
@@ -86,7 +76,7 @@ void join_codes(const ArrayView& codes, const JoinOptions& options, const CodePa
   const Codes held = codes_of(codes, "codes", budget);
   const hamming::Options wanted = checked(options, held.bits);
   const Executor executor(options.threads, options.cancel);
-  with_code(held.bits, [&]<typename Code>(Code) {
+  join::with_code(held.bits, [&]<typename Code>(Code) {
     const hamming::Joined joined =
         join::self_join(held.as<Code>(), wanted, {executor}, budget, "use a smaller radius, or allow more memory");
     if (joined.expanded == 0) return hand_over({}, 0, sink);
@@ -106,7 +96,7 @@ void search_codes(const ArrayView& queries, const ArrayView& base, const JoinOpt
   }
   const hamming::Options how = checked(options, held.bits);
   const Executor executor(options.threads, options.cancel);
-  with_code(held.bits, [&]<typename Code>(Code) {
+  join::with_code(held.bits, [&]<typename Code>(Code) {
     const hamming::Found found = hamming::search(wanted.as<Code>(), held.as<Code>(), how, {executor}, budget);
     const auto pairs = found.pairs.list.span();
     hand_over({pairs.data(), pairs.size()}, pairs.size(), sink);

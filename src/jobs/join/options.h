@@ -3,11 +3,16 @@
 // Never: checks files.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "src/base/settings.h"
 #include "src/kernels/hamming/hamming.h"
+#include "src/pipeline/checkpoint/share.h"
 
 namespace millrace::hamming {
 
@@ -21,10 +26,14 @@ namespace millrace::join {
 
 struct Options {
   std::string codes;      // the input, a .npy file
-  std::string output;     // the pairs, a .npy file; empty to only count
+  std::string output;     // the pairs, a .npy file, or a folder in blocks; empty to only count
   long long radius = -1;  // must be given
   bool collapsed = false;
   hamming::Algorithm algorithm = hamming::Algorithm::automatic;
+  std::optional<std::uint64_t> block;  // rows; 0: as many as memory holds; nothing: all at once
+  Share share;
+
+  bool in_blocks() const { return block.has_value() || share; }
 };
 
 // The options of `millrace join` except the input, which has no flag.
@@ -37,6 +46,21 @@ inline void describe(Settings& settings, Options& options) {
   settings.add_switch("collapsed",
                       "write pairs of nodes, a node being all equal codes, and each row's node to PAIRS.nodes.npy",
                       options.collapsed);
+  settings.add_parsed("block", "ROWS",
+                      "join blocks of so many rows, each with itself and the others, into a FOLDER of pairs.npy that a "
+                      "later run goes on with; auto: as many as --memory holds; off: all rows at once",
+                      "off", [&options](const std::string& text) {
+                        options.block.reset();
+                        if (text == "off") return;
+                        const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+                        const auto rows = text == "auto" ? Bytes{} : parse_bytes(digits ? text : "");
+                        if (!rows || (text != "auto" && rows->count == 0)) {
+                          throw Failure(ErrorCode::usage,
+                                        fmt::format("'{}' is not off, auto or a number of rows", text));
+                        }
+                        options.block = rows->count;
+                      });
+  describe(settings, options.share, "block join");
   settings.add_choice("algorithm",
                       "compare all pairs, or those that agree in some part; auto takes the faster, "
                       "the pairs are the same",

@@ -20,43 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// Bits of a code in this file; Failure when it holds no codes.
-int bits_of(const npy::Header& header, const std::string& path) {
-  if (header.plain()) {
-    if (const int bits =
-            code_bits(header.fields[0].type, header.shape.size(), header.shape.empty() ? 0 : header.shape.back());
-        bits > 0)
-      return bits;
-  }
-  throw Failure(ErrorCode::unsupported, fmt::format("it holds {}, which are not codes", header.words()), path,
-                "save codes as uint64 [n], uint8 [n, 8] or uint8 [n, 32]");
-}
-
-npy::Array read_codes(const Options& options, RunContext& context) {
-  if (options.radius < 0) {
-    throw Failure(ErrorCode::usage, "it must be given, 0 or more", "--radius", "for example --radius 5");
-  }
-  // A distance is one byte in the file.
-  if (options.radius > 255) throw Failure(ErrorCode::usage, "it is at most 255", "--radius");
-  const Span span(context.trace.stage("read"));
-  return npy::Array::read(options.codes, context.budget, [&] { return context.cancel.cancelled(); });
-}
-
-template <typename Code>
-std::span<const Code> codes_of(const npy::Array& file) {
-  return {reinterpret_cast<const Code*>(file.data().data()), file.data().size() / sizeof(Code)};
-}
-
-// Calls body with the file's codes, of 64 or 256 bits.
-template <typename Body>
-void with_codes(const npy::Array& file, int bits, const Body& body) {
-  if (bits == 64) {
-    body(codes_of<std::uint64_t>(file));
-  } else {
-    body(codes_of<hamming::Code256>(file));
-  }
-}
-
 constexpr std::size_t kPairBytes = 9;
 
 const std::vector<npy::Field>& pair_fields() {
@@ -70,23 +33,15 @@ class PairFile {
   PairFile(const Output& output, std::uint64_t count) : writer_(output, pair_fields(), {count}) {}
 
   void append(std::span<const hamming::Pair> pairs) {
-    rows_.resize(pairs.size() * kPairBytes);
-    std::byte* out = rows_.data();
-    for (const hamming::Pair& pair : pairs) {
-      std::memcpy(out, &pair.i, 4);
-      std::memcpy(out + 4, &pair.j, 4);
-      // Only opposite codes of 256 bits are 256 bits apart, and then the radius was 256, which
-      // run() refuses.
-      out[8] = static_cast<std::byte>(pair.distance);
-      out += kPairBytes;
-    }
-    writer_.append(rows_);
+    rows_.clear();
+    put_rows(pairs, rows_);
+    writer_.append(std::as_bytes(std::span(rows_)));
   }
   npy::Writer& writer() { return writer_; }
 
  private:
   npy::Writer writer_;
-  std::vector<std::byte> rows_;
+  std::vector<std::uint8_t> rows_;
 };
 
 // What an array of so many rows takes on the disk, about.
@@ -125,19 +80,13 @@ void write_rows(const hamming::Joined& joined, const Files& files, RunContext& c
   pairs.writer().finish();
 }
 
-hamming::Options options_of(const Options& options) {
-  return {static_cast<int>(options.radius), options.algorithm, {}};
-}
-
-std::uint64_t whole(double count) { return static_cast<std::uint64_t>(std::llround(std::max(0.0, count))); }
-
-std::string about(double count) { return count < 0.5 ? "hardly any" : "about " + grouped(whole(count)); }
-
 // Pairs that do not fit say how many they are: the place where memory ended says little.
 template <typename Code>
 hamming::Joined collect(std::span<const Code> codes, const hamming::Options& wanted, RunContext& context) {
-  return self_join(codes, wanted, context.engines(), context.budget,
-                   "use a smaller --radius or more --memory; without an output they are counted, which takes none");
+  return self_join(
+      codes, wanted, context.engines(), context.budget,
+      "use a smaller --radius or more --memory, or --block auto, which writes them as they are found; without "
+      "an output they are counted, which takes none");
 }
 
 template <typename Code>
@@ -204,10 +153,33 @@ template hamming::Joined self_join(std::span<const std::uint64_t>, const hamming
 template hamming::Joined self_join(std::span<const hamming::Code256>, const hamming::Options&, const Engines&, Budget&,
                                    const char*);
 
-int code_bits(ElementType type, std::size_t axes, std::uint64_t last) {
-  if (type == kUint64 && axes == 1) return 64;
-  if (type == kUint8 && axes == 2 && (last == 8 || last == 32)) return static_cast<int>(8 * last);
-  return 0;
+void check_radius(const Options& options) {
+  if (options.radius < 0) {
+    throw Failure(ErrorCode::usage, "it must be given, 0 or more", "--radius", "for example --radius 5");
+  }
+  // A distance is one byte in the file.
+  if (options.radius > 255) throw Failure(ErrorCode::usage, "it is at most 255", "--radius");
+}
+
+hamming::Options options_of(const Options& options) {
+  return {static_cast<int>(options.radius), options.algorithm, {}};
+}
+
+std::uint64_t whole(double count) { return static_cast<std::uint64_t>(std::llround(std::max(0.0, count))); }
+
+std::string about(double count) { return count < 0.5 ? "hardly any" : "about " + grouped(whole(count)); }
+
+void put_rows(std::span<const hamming::Pair> pairs, std::vector<std::uint8_t>& rows) {
+  const std::size_t before = rows.size();
+  rows.resize(before + pairs.size() * kPairBytes);
+  std::uint8_t* out = rows.data() + before;
+  for (const hamming::Pair& pair : pairs) {
+    std::memcpy(out, &pair.i, 4);
+    std::memcpy(out + 4, &pair.j, 4);
+    // Only opposite codes of 256 bits are 256 bits apart, and then the radius was 256, which is refused.
+    out[8] = static_cast<std::uint8_t>(pair.distance);
+    out += kPairBytes;
+  }
 }
 
 std::string nodes_path(const std::string& pairs_path) {
@@ -219,26 +191,30 @@ std::string nodes_path(const std::string& pairs_path) {
 
 Summary run(const Options& options, const Files& files, RunContext& context) {
   const auto begin = Clock::now();
-  const npy::Array file = read_codes(options, context);
+  check_radius(options);
+  const CodeFile codes(options.codes);
+  const npy::Array file = codes.read(context);
   Summary result;
-  result.bits = bits_of(file.header(), options.codes);
-  with_codes(file, result.bits, [&](const auto& codes) { join_codes(codes, options, files, context, result); });
+  result.bits = codes.bits();
+  with_code(result.bits,
+            [&]<typename Code>(Code) { join_codes(codes_of<Code>(file), options, files, context, result); });
   result.seconds = since(begin);
   return result;
 }
 
 Plan plan(const Options& options, const Files& files, RunContext& context) {
-  const npy::Array file = read_codes(options, context);
-  const int bits = bits_of(file.header(), options.codes);
-  hamming::Estimate estimate;
-  with_codes(file, bits, [&](const auto& codes) {
-    estimate = hamming::estimate(codes, options_of(options), static_cast<bool>(files.pairs), context.engines(),
-                                 context.budget);
+  check_radius(options);
+  const CodeFile codes(options.codes);
+  const npy::Array file = codes.read(context);
+  const int bits = codes.bits();
+  const hamming::Estimate estimate = with_code(bits, [&]<typename Code>(Code) {
+    return hamming::estimate(codes_of<Code>(file), options_of(options), static_cast<bool>(files.pairs),
+                             context.engines(), context.budget);
   });
   // Measured on a disk of the kind that people have.
   constexpr double kWrittenASecond = 500e6;
   const bool kept = static_cast<bool>(files.pairs);
-  const std::uint64_t rows = file.data().size() * 8 / static_cast<std::size_t>(bits);
+  const std::uint64_t rows = codes.rows();
   const double pairs = options.collapsed ? estimate.collapsed : estimate.expanded;
   Plan out;
   out.lines = {{"codes", fmt::format("{} of {} bits ({} different)", grouped(rows), bits, grouped(estimate.nodes))},

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "src/io/output/output.h"
 #include "src/jobs/job.h"
+#include "src/jobs/join/code_file.h"
 #include "src/jobs/join/options.h"
 
 namespace millrace::join {
@@ -25,6 +27,12 @@ struct Summary {
   double seconds = 0;                  // everything
   double rows_per_second = 0;          // rows / join_seconds
   double pairs_per_second = 0;         // all pairs of rows decided / join_seconds
+  // In blocks:
+  std::uint64_t block = 0, blocks = 0, tasks = 0, tasks_here = 0;
+  std::uint64_t output_bytes = 0;
+  bool published = true;
+  bool before = false;                 // it was whole already
+  std::vector<std::uint64_t> missing;  // tasks, where it was not published
 };
 
 // Where the pairs and, of collapsed ones, the nodes go; none to only count.
@@ -39,13 +47,21 @@ Summary run(const Options& options, const Files& files, RunContext& context);
 // How many pairs there will be, about, and what they take, from a sample of the codes.
 Plan plan(const Options& options, const Files& files, RunContext& context);
 
-// Of a code in an array of such elements, with so many axes, of which the last has this side; 0 where it holds none.
-int code_bits(ElementType type, std::size_t axes, std::uint64_t last);
-
 // hamming::self_join(), whose OutOfMemory says how many pairs there are, about, and `remedy`.
 template <typename Code>
 hamming::Joined self_join(std::span<const Code> codes, const hamming::Options& wanted, const Engines& engines,
                           Budget& budget, const char* remedy);
+
+// A radius that was given, and that a file has room for; Failure(usage) else.
+void check_radius(const Options& options);
+// What the join itself is told.
+hamming::Options options_of(const Options& options);
+// For a plan.
+std::uint64_t whole(double count);
+std::string about(double count);
+
+// Pairs as a file has them, 9 bytes each.
+void put_rows(std::span<const hamming::Pair> pairs, std::vector<std::uint8_t>& rows);
 
 // "out.nodes.npy" for "out.npy".
 std::string nodes_path(const std::string& pairs_path);

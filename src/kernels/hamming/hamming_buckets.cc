@@ -1,6 +1,9 @@
 #include "src/kernels/hamming/hamming_buckets.h"
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
+#include <numeric>
 
 #include "src/kernels/hamming/hamming_nodes.h"
 #include "src/kernels/hamming/hamming_words.h"
@@ -16,6 +19,16 @@ constexpr int kFirstBits = 9;
 template <typename Code>
 std::uint32_t key_of(const Code& code, const Part& part) {
   return static_cast<std::uint32_t>((word64(code, part.word) & part.mask()) >> part.shift);
+}
+
+// As it is stored: Part::rotation.
+template <typename Code>
+std::uint32_t stored_word(const Code& code, const Part& part, std::size_t c) {
+  if constexpr (kWords64<Code> == 1) {
+    return static_cast<std::uint32_t>(std::rotr(word64(code, 0), part.rotation) >> (32 * part.columns[c]));
+  } else {
+    return word32(code, part.columns[c]);
+  }
 }
 
 // places[range][bucket] from counts: where each range's first code of a bucket goes.
@@ -37,17 +50,33 @@ void counts_to_places(std::vector<std::uint32_t>& counts, std::size_t ranges, st
 }  // namespace
 
 template <typename Code>
-std::uint64_t bucket_bytes(const JoinPlan& plan, std::uint64_t count, Layout layout) {
-  std::uint64_t most = 0;
+std::uint64_t Buckets<Code>::bytes_with(const JoinPlan& plan, std::uint64_t count, Layout layout) const {
+  std::uint64_t columns[kMaxColumns], ids = 4 * ids_.capacity(), starts = 4 * starts_.capacity(),
+                                      records = 4 * records_.capacity(), counters = 0;
+  for (int c = 0; c < kMaxColumns; ++c) columns[c] = 4 * columns_[c].capacity();
   for (const Part& part : plan.parts) {
     const auto stored = static_cast<std::uint64_t>(stored_columns<Code>(part));
-    std::uint64_t bytes = (count + kOverread) * 4 * (stored + 1) + (std::uint64_t{4} << part.width);
-    if (part.width > kDirectBits) {
-      bytes += layout == Layout::roomy ? count * 4 * (stored + 2) : std::uint64_t{32} << part.width;
-    }
-    most = std::max(most, bytes);
+    for (std::uint64_t c = 0; c < stored; ++c) columns[c] = std::max(columns[c], 4 * (count + kOverread));
+    ids = std::max(ids, 4 * count);
+    starts = std::max(starts, 4 * ((std::uint64_t{1} << part.width) + 1));
+    if (part.width <= kDirectBits) continue;
+    if (layout == Layout::roomy) records = std::max(records, 4 * count * (stored + 2));
+    if (layout == Layout::lean) counters = std::max(counters, std::uint64_t{32} << part.width);
   }
-  return most;
+  return std::accumulate(std::begin(columns), std::end(columns), ids + starts + records + counters);
+}
+
+template <typename Code>
+std::span<std::uint32_t> Buckets<Code>::scratch(std::size_t words) {
+  allocate(records_, words);
+  return records_.span();
+}
+
+template <typename Code>
+std::uint64_t Buckets<Code>::bytes_with_scratch(std::size_t words) const {
+  std::uint64_t bytes = 4 * (ids_.capacity() + starts_.capacity() + std::max(records_.capacity(), words));
+  for (const Buffer<std::uint32_t>& column : columns_) bytes += 4 * column.capacity();
+  return bytes;
 }
 
 template <typename Code>
@@ -86,7 +115,7 @@ void Buckets<Code>::fill(std::span<const Code> codes, const Part& part, Layout l
     each_code([&](std::size_t id, std::uint32_t, std::uint32_t& place) {
       const std::size_t at = place++;
       ids_[at] = static_cast<std::uint32_t>(id);
-      for (std::size_t c = 0; c < stored; ++c) columns_[c][at] = word32(codes[id], part.columns[c]);
+      for (std::size_t c = 0; c < stored; ++c) columns_[c][at] = stored_word(codes[id], part, c);
     });
     return;
   }
@@ -97,7 +126,7 @@ void Buckets<Code>::fill(std::span<const Code> codes, const Part& part, Layout l
     std::uint32_t* const out = &records_[record * place++];
     out[0] = static_cast<std::uint32_t>(id);
     out[1] = key;
-    for (std::size_t c = 0; c < stored; ++c) out[2 + c] = word32(codes[id], part.columns[c]);
+    for (std::size_t c = 0; c < stored; ++c) out[2 + c] = stored_word(codes[id], part, c);
   });
   const std::size_t lows = std::size_t{1} << low_bits;
   executor.parallel_for(firsts, 4, [&](std::size_t from, std::size_t to) {
@@ -141,7 +170,5 @@ std::uint32_t Buckets<Code>::bucket_of(std::size_t position) const {
 
 template class Buckets<std::uint64_t>;
 template class Buckets<Code256>;
-template std::uint64_t bucket_bytes<std::uint64_t>(const JoinPlan&, std::uint64_t, Layout);
-template std::uint64_t bucket_bytes<Code256>(const JoinPlan&, std::uint64_t, Layout);
 
 }  // namespace millrace::hamming

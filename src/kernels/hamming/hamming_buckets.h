@@ -3,6 +3,10 @@
 // Never: compares codes.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <span>
+
 #include "src/kernels/hamming/hamming_cost.h"
 #include "src/kernels/hamming/hamming_match.h"
 
@@ -19,10 +23,6 @@ int stored_columns(const Part& part) {
   return sizeof(Code) == 8 ? 2 : part.tested;
 }
 
-// Bytes for `count` codes in the widest part of a plan.
-template <typename Code>
-std::uint64_t bucket_bytes(const JoinPlan& plan, std::uint64_t count, Layout layout);
-
 template <typename Code>
 class Buckets {
  public:
@@ -34,6 +34,12 @@ class Buckets {
   // The bucket that holds this position.
   std::uint32_t bucket_of(std::size_t position) const;
 
+  // What it holds once `count` codes were filled in by each part of a plan, with what it holds now and keeps.
+  std::uint64_t bytes_with(const JoinPlan& plan, std::uint64_t count, Layout layout) const;
+  // Memory for something else until it is filled again, and what it holds with that.
+  std::span<std::uint32_t> scratch(std::size_t words);
+  std::uint64_t bytes_with_scratch(std::size_t words) const;
+
  private:
   int stored_ = 0;
   Buffer<std::uint32_t> columns_[kMaxColumns];
@@ -43,5 +49,25 @@ class Buckets {
 
 extern template class Buckets<std::uint64_t>;
 extern template class Buckets<Code256>;
+
+// Both sides of a join, paid for together: what one leaves here, the next one uses again.
+template <typename Code>
+struct BucketPair {
+  Buckets<Code> a, b;
+  std::optional<Reservation> memory;
+
+  // So many bytes are paid for, what is held among them; else it holds nothing and is false.
+  bool pay(Budget& budget, const std::function<Bytes()>& bytes) {
+    if (memory && bytes() <= memory->size()) return true;
+    a = {};
+    b = {};
+    memory.reset();
+    memory = budget.try_reserve(bytes(), "codes in bucket order");
+    return memory.has_value();
+  }
+  void pay_or_throw(Budget& budget, const std::function<Bytes()>& bytes) {
+    if (!pay(budget, bytes)) memory = budget.reserve(bytes(), "codes in bucket order");
+  }
+};
 
 }  // namespace millrace::hamming

@@ -103,6 +103,7 @@ double part_ns(const Problem& p, int width, int threshold, double agree, int tes
 
 struct Shape {
   int low_threshold = 0, low_parts = 0, low_width = 0;
+  int wider = 0;                       // so many of these are one bit wider
   int high_parts = 0, high_width = 0;  // of threshold low_threshold + 1
   double ns = 0;
 };
@@ -111,10 +112,10 @@ struct Shape {
 std::optional<std::vector<Part>> lay_out(const Shape& shape, int bits) {
   std::vector<Part> parts;
   for (int i = 0; i < shape.low_parts; ++i) {
-    parts.push_back({0, 0, shape.low_width, shape.low_threshold, {}, 1});
+    parts.push_back({0, 0, shape.low_width + (i < shape.wider ? 1 : 0), shape.low_threshold, 0, {}, 1});
   }
   for (int i = 0; i < shape.high_parts; ++i) {
-    parts.push_back({0, 0, shape.high_width, shape.low_threshold + 1, {}, 1});
+    parts.push_back({0, 0, shape.high_width, shape.low_threshold + 1, 0, {}, 1});
   }
   std::stable_sort(parts.begin(), parts.end(), [](const Part& x, const Part& y) { return x.width > y.width; });
   std::vector<int> used(static_cast<std::size_t>(bits / 64), 0);
@@ -124,6 +125,7 @@ std::optional<std::vector<Part>> lay_out(const Shape& shape, int bits) {
     part.word = static_cast<int>(word - used.begin());
     part.shift = *word;
     *word += part.width;
+    if (bits == 64) part.rotation = *word % 64;
   }
   return parts;
 }
@@ -155,10 +157,17 @@ std::optional<Shape> best_shape(const Problem& p, int usable_bits, double agree)
           break;
         }
         for (int v = highs > 0 ? 1 : 0; v <= limit; ++v) {
-          Shape shape{t, lows, w, highs, v, 0};
-          shape.ns = lows * low[static_cast<std::size_t>(w)] + highs * high[static_cast<std::size_t>(v)];
-          if (best && best->ns <= shape.ns) continue;
-          if (lay_out(shape, p.bits)) best = shape;
+          const auto try_shape = [&](const Shape& shape) {
+            if ((!best || shape.ns < best->ns) && lay_out(shape, p.bits)) best = shape;
+          };
+          const double ns = lows * low[static_cast<std::size_t>(w)] + highs * high[static_cast<std::size_t>(v)];
+          try_shape({t, lows, w, 0, highs, v, ns});
+          // Bits that are left over, where all parts are alike.
+          const int wider = usable_bits - lows * w;
+          if (highs == 0 && w < most && wider > 0 && wider < lows) {
+            const double more = low[static_cast<std::size_t>(w + 1)] - low[static_cast<std::size_t>(w)];
+            try_shape({t, lows, w, wider, 0, 0, ns + wider * more});
+          }
         }
       }
     }
@@ -199,7 +208,8 @@ void deal_bits(const Problem& p, JoinPlan& plan) {
 // How many telling bits a 32-bit word has outside the part.
 double free_bits(const Problem& p, const JoinPlan& plan, const Part& part, int column) {
   double sum = 0;
-  for (int bit = 32 * column; bit < 32 * column + 32; ++bit) {
+  for (int stored = 32 * column; stored < 32 * column + 32; ++stored) {
+    const int bit = stored / 64 * 64 + (stored + part.rotation) % 64;
     const int at = bit - 64 * part.word;
     if (at >= part.shift && at < part.shift + part.width) continue;
     sum += -std::log2(p.agree[plan.bit_at[static_cast<std::size_t>(bit)]]);

@@ -21,7 +21,10 @@ namespace millrace::hamming {
 struct Part {
   int word = 0, shift = 0, width = 0;
   int threshold = 0;
-  // 32-bit words in the order in which their bits are counted, those without the part's bits first,
+  // A code of 64 bits is stored rotated to the right by so many, so that the part's bits are its highest and the lowest
+  // 32 are none of them: one word settles most pairs then. 0 for codes of 256 bits.
+  int rotation = 0;
+  // 32-bit words of what is stored, in the order in which their bits are counted, those without the part's bits first,
   // and how many of them are counted for every pair.
   std::vector<int> columns;
   int tested = 1;

@@ -1,7 +1,7 @@
 // Rows in order; for each, the rows after it in its node and in the nodes near it, sorted. Rows are
 // taken in windows of bounded size, worked out in parallel and handed to the sink in order.
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 #include "src/kernels/hamming/hamming_nodes.h"
 
@@ -20,10 +20,17 @@ struct Partner {
   std::uint32_t row, distance;
 };
 
+// Of rows with themselves; or, where `first_rows` says how many are side a, of those with the others behind them: then
+// no node is on both sides, and rows of one node are no pairs.
 class Expansion {
  public:
-  Expansion(const Joined& joined, const Executor& executor, Budget& budget)
-      : nodes_(joined.nodes), pairs_(joined.pairs.list), executor_(executor) {
+  Expansion(const Nodes& nodes, const Buffer<Pair>& pairs, const Executor& executor, Budget& budget,
+            std::size_t first_rows = 0)
+      : nodes_(nodes),
+        pairs_(pairs),
+        executor_(executor),
+        self_(first_rows == 0),
+        end_(self_ ? nodes.of_row.size() : first_rows) {
     const std::uint64_t rows = nodes_.of_row.size(), count = nodes_.count;
     memory_ =
         budget.reserve({4 * rows + 20 * count + 16 * pairs_.size() + 16 * (kWindow + rows)}, "expanding nodes to rows");
@@ -32,7 +39,7 @@ class Expansion {
   }
 
   void run(const PairSink& sink) {
-    const std::size_t rows = nodes_.of_row.size();
+    const std::size_t rows = end_;
     std::vector<std::uint64_t> ends;
     for (std::size_t row = 0; row < rows;) {
       std::size_t end = row;
@@ -80,9 +87,9 @@ class Expansion {
     }
     entries_.resize(nodes_.count);
     for (std::uint32_t node = 0; node < nodes_.count; ++node) {
-      std::uint32_t total = node_size(node);
+      std::uint32_t total = self_ ? node_size(node) - 1 : 0;
       for (std::size_t at = near_starts_[node]; at < near_starts_[node + 1]; ++at) total += node_size(near_[at].node);
-      entries_[node] = total - 1;
+      entries_[node] = total;
     }
   }
 
@@ -98,7 +105,7 @@ class Expansion {
         out.push_back({*at, distance});
       }
     };
-    add(node, 0);
+    if (self_) add(node, 0);
     for (std::size_t at = near_starts_[node]; at < near_starts_[node + 1]; ++at)
       add(near_[at].node, near_[at].distance);
     if (near_starts_[node] == near_starts_[node + 1]) return;
@@ -162,6 +169,8 @@ class Expansion {
   const Nodes& nodes_;
   const Buffer<Pair>& pairs_;
   const Executor& executor_;
+  const bool self_;
+  const std::size_t end_;  // rows before it are the first of a pair
   Reservation memory_;
   Buffer<std::uint32_t> row_starts_, rows_;
   Buffer<std::uint64_t> near_starts_;
@@ -174,10 +183,76 @@ class Expansion {
   std::vector<Pair> block_;
 };
 
+constexpr std::uint32_t kNone = ~std::uint32_t{0}, kOnce = kNone - 1, kMet = kNone - 2;
+
+// The rows of one side whose node has pairs, and their nodes, numbered anew from `first` on in the order they had.
+struct Few {
+  // `numbers` says kMet of the nodes that have pairs; afterwards their numbers.
+  Few(const Nodes& nodes, std::span<std::uint32_t> numbers, std::uint32_t first, Budget& budget) {
+    std::uint32_t next = first;
+    for (std::uint32_t& one : numbers) one = one == kMet ? next++ : kNone;
+    count = next - first;
+    std::size_t met = 0;
+    for (const std::uint32_t node : nodes.of_row.span()) met += numbers[node] != kNone ? 1 : 0;
+    memory = budget.reserve({8 * std::uint64_t{met}}, "rows that have pairs");
+    rows.resize(met);
+    of_row.resize(met);
+    std::size_t at = 0;
+    for (std::size_t row = 0; row < nodes.of_row.size(); ++row) {
+      const std::uint32_t node = numbers[nodes.of_row[row]];
+      if (node == kNone) continue;
+      rows[at] = static_cast<std::uint32_t>(row);
+      of_row[at++] = node;
+    }
+  }
+  Reservation memory;
+  Buffer<std::uint32_t> rows, of_row;
+  std::uint32_t count = 0;
+};
+
+void mark_crowds(const Nodes& nodes, std::span<std::uint32_t> numbers) {
+  for (const std::uint32_t node : nodes.of_row.span()) numbers[node] = numbers[node] == kNone ? kOnce : kMet;
+}
+
 }  // namespace
 
 void expand(const Joined& joined, const Executor& executor, Budget& budget, const PairSink& sink) {
-  Expansion(joined, executor, budget).run(sink);
+  Expansion(joined.nodes, joined.pairs.list, executor, budget).run(sink);
+}
+
+void expand_few(const Nodes& a, const Nodes* b, Pairs pairs, std::span<std::uint32_t> numbers_of_a,
+                std::span<std::uint32_t> numbers_of_b, const Executor& executor, Budget& budget, const PairSink& sink) {
+  const std::span<Pair> all = pairs.list.span();
+  const bool self = b == nullptr;
+  const std::span<std::uint32_t> of_i = numbers_of_a.first(a.count), of_j = self ? of_i : numbers_of_b.first(b->count);
+  std::fill(of_i.begin(), of_i.end(), kNone);
+  std::fill(of_j.begin(), of_j.end(), kNone);
+  if (self) mark_crowds(a, of_i);
+  for (const Pair& pair : all) of_i[pair.i] = of_j[pair.j] = kMet;
+  const Few few_a(a, of_i, 0, budget);
+  std::optional<Few> few_b;
+  if (!self) few_b.emplace(*b, of_j, few_a.count, budget);
+  for (Pair& pair : all) {
+    pair.i = of_i[pair.i];
+    pair.j = of_j[pair.j];
+  }
+  const std::size_t first_rows = few_a.rows.size(), second_rows = self ? 0 : few_b->rows.size();
+  if (first_rows == 0) return;
+  Nodes both;
+  both.count = few_a.count + (self ? 0 : few_b->count);
+  both.memory = budget.reserve({4 * std::uint64_t{first_rows + second_rows}}, "nodes of rows that have pairs");
+  both.of_row.resize(first_rows + second_rows);
+  std::copy_n(few_a.of_row.data(), first_rows, both.of_row.data());
+  if (!self) std::copy_n(few_b->of_row.data(), second_rows, both.of_row.data() + first_rows);
+  std::vector<Pair> rows;
+  Expansion(both, pairs.list, executor, budget, self ? 0 : first_rows).run([&](std::span<const Pair> block) {
+    rows.assign(block.begin(), block.end());
+    for (Pair& pair : rows) {
+      pair.i = few_a.rows[pair.i];
+      pair.j = self ? few_a.rows[pair.j] : few_b->rows[pair.j - first_rows];
+    }
+    sink(rows);
+  });
 }
 
 }  // namespace millrace::hamming

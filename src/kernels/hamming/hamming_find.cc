@@ -17,8 +17,13 @@ namespace {
 template <typename Code>
 class Join {
  public:
-  Join(const Sides<Code>& sides, const Options& options, const Executor& executor, PairTaker& taker)
-      : sides_(sides), options_(options), executor_(executor), taker_(taker), part_(sides, options.radius, executor) {}
+  Join(const Sides<Code>& sides, const Options& options, const Executor& executor, PairTaker& taker,
+       BucketPair<Code>& buckets)
+      : sides_(sides),
+        options_(options),
+        executor_(executor),
+        taker_(taker),
+        part_(sides, options.radius, executor, &buckets) {}
 
   // Runs every part of the plan; false when the parts turned out to compare more pairs than brute
   // force.
@@ -73,7 +78,7 @@ Problem problem_of(const Sides<Code>& sides, const Options& options, const Execu
 
 template <typename Code>
 Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const Engines& engines, Budget& budget,
-                  PairTaker& taker) {
+                  PairTaker& taker, BucketPair<Code>* kept) {
   const Executor& executor = engines.executor;
   Problem problem = problem_of(sides, options, executor);
   JoinPlan plan = choose_plan(problem);
@@ -104,25 +109,25 @@ Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const En
     if (auto answer = find_on_device(sides, plan, options, engines, budget, taker)) return *answer;
   }
 
-  const auto bytes = [&](Layout layout) -> Bytes {
-    return {bucket_bytes<Code>(plan, sides.a.size(), layout) +
-            (sides.self ? 0 : bucket_bytes<Code>(plan, sides.b.size(), layout))};
-  };
+  BucketPair<Code> own_buckets;
+  BucketPair<Code>& buckets = kept != nullptr ? *kept : own_buckets;
   Layout layout = Layout::roomy;
-  std::optional<Reservation> memory = budget.try_reserve(bytes(layout), "codes in bucket order");
-  if (!memory) {
+  const auto bytes = [&]() -> Bytes {
+    return {buckets.a.bytes_with(plan, sides.a.size(), layout) +
+            (sides.self ? buckets.b.bytes_with_scratch(0) : buckets.b.bytes_with(plan, sides.b.size(), layout))};
+  };
+  if (!buckets.pay(budget, bytes)) {
     layout = Layout::lean;
-    memory = budget.reserve(bytes(layout), "codes in bucket order");
+    buckets.pay_or_throw(budget, bytes);
     plan.why += ", in the lean layout";
   }
-  Join<Code> join(sides, options, executor, taker);
+  Join<Code> join(sides, options, executor, taker, buckets);
   if (!join.run(plan, layout)) {
     problem.wish = Algorithm::brute;
     const std::string tried = plan.why;
     plan = choose_plan(problem);
     plan.why += fmt::format(", because the codes are too alike for {}", tried);
-    memory.reset();
-    memory = budget.reserve(bytes(layout), "codes in order");
+    buckets.pay_or_throw(budget, bytes);
     join.run(plan, layout);
   }
   return {plan.algorithm, plan.why};
@@ -130,7 +135,9 @@ Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const En
 
 template Problem problem_of(const Sides<std::uint64_t>&, const Options&, const Executor&);
 template Problem problem_of(const Sides<Code256>&, const Options&, const Executor&);
-template Answer find_pairs(Sides<std::uint64_t>, std::uint64_t*, const Options&, const Engines&, Budget&, PairTaker&);
-template Answer find_pairs(Sides<Code256>, Code256*, const Options&, const Engines&, Budget&, PairTaker&);
+template Answer find_pairs(Sides<std::uint64_t>, std::uint64_t*, const Options&, const Engines&, Budget&, PairTaker&,
+                           BucketPair<std::uint64_t>*);
+template Answer find_pairs(Sides<Code256>, Code256*, const Options&, const Engines&, Budget&, PairTaker&,
+                           BucketPair<Code256>*);
 
 }  // namespace millrace::hamming

@@ -27,16 +27,20 @@ struct Answer {
 template <typename Code>
 Problem problem_of(const Sides<Code>& sides, const Options& options, const Executor& executor);
 
+template <typename Code>
+struct BucketPair;
+
 // Brings every pair within range to `taker`. `own` is where the codes may be permuted in place; null when they are the
-// caller's.
+// caller's. Memory for buckets is what `kept` has, where that is given, and stays there.
 template <typename Code>
 Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const Engines& engines, Budget& budget,
-                  PairTaker& taker);
+                  PairTaker& taker, BucketPair<Code>* kept = nullptr);
 
 extern template Problem problem_of(const Sides<std::uint64_t>&, const Options&, const Executor&);
 extern template Problem problem_of(const Sides<Code256>&, const Options&, const Executor&);
 extern template Answer find_pairs(Sides<std::uint64_t>, std::uint64_t*, const Options&, const Engines&, Budget&,
-                                  PairTaker&);
-extern template Answer find_pairs(Sides<Code256>, Code256*, const Options&, const Engines&, Budget&, PairTaker&);
+                                  PairTaker&, BucketPair<std::uint64_t>*);
+extern template Answer find_pairs(Sides<Code256>, Code256*, const Options&, const Engines&, Budget&, PairTaker&,
+                                  BucketPair<Code256>*);
 
 }  // namespace millrace::hamming

@@ -8,27 +8,12 @@
 namespace millrace::hamming {
 namespace {
 
-// How many rows each node is; nothing where each is one.
-struct NodeSizes {
-  NodeSizes(const Nodes& nodes, Budget& budget) {
-    if (nodes.count == nodes.of_row.size()) return;
-    memory = budget.reserve({4 * std::uint64_t{nodes.count}}, "rows a node");
-    rows.resize(nodes.count);
-    std::fill(rows.begin(), rows.end(), 0);
-    for (const std::uint32_t node : nodes.of_row.span()) ++rows[node];
-    for (const std::uint32_t n : rows) inside += std::uint64_t{n} * (n - 1) / 2;
-  }
-  Reservation memory;
-  Buffer<std::uint32_t> rows;
-  std::uint64_t inside = 0;  // pairs of rows of one node
-};
-
-std::uint64_t pairs_between(const Buffer<std::uint32_t>& rows, const Buffer<Pair>& pairs, const Executor& executor) {
-  if (rows.size() == 0) return pairs.size();
+std::uint64_t pairs_between(std::span<const std::uint32_t> rows, const Buffer<Pair>& pairs, const Executor& executor) {
+  if (rows.empty()) return pairs.size();
   std::atomic<std::uint64_t> between{0};
   executor.parallel_for(pairs.size(), std::size_t{1} << 16, [&](std::size_t from, std::size_t to) {
     std::uint64_t sum = 0;
-    for (std::size_t at = from; at < to; ++at) sum += std::uint64_t{rows[pairs[at].i]} * rows[pairs[at].j];
+    for (std::size_t at = from; at < to; ++at) sum += pairs_of_rows_of(pairs[at], rows, rows);
     between += sum;
   });
   return between;
@@ -49,7 +34,7 @@ Joined join_codes(std::span<const Code> codes, const Options& options, const Eng
   joined.used = answer.used;
   joined.why = std::move(answer.why);
   const NodeSizes sizes(joined.nodes, budget);
-  joined.expanded = sizes.inside + pairs_between(sizes.rows, joined.pairs.list, executor);
+  joined.expanded = sizes.inside + pairs_between(sizes.rows.span(), joined.pairs.list, executor);
   return joined;
 }
 

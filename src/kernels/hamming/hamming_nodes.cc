@@ -92,10 +92,27 @@ Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, B
   result.nodes.memory = budget.reserve({4 * n}, "nodes of codes");
   result.memory = budget.reserve({sizeof(Code) * n}, "codes of nodes");
   const Reservation scratch = budget.reserve({16 * n}, "finding equal codes");
-  Nodes& nodes = result.nodes;
-  allocate(nodes.of_row, n);
+  allocate(result.nodes.of_row, n);
   allocate(result.codes, n);
-  if (n == 0) return result;
+  Buffer<std::uint64_t> hashes;
+  Buffer<std::uint32_t> row_of, first;
+  allocate(hashes, n);
+  allocate(row_of, n);
+  allocate(first, n);
+  collapse_into(rows, executor, {hashes.span(), row_of.span(), first.span()}, result);
+  return result;
+}
+
+template <typename Code>
+void collapse_into(std::span<const Code> rows, const Executor& executor, const CollapseScratch& scratch,
+                   Collapsed<Code>& result) {
+  const std::size_t n = rows.size();
+  Nodes& nodes = result.nodes;
+  nodes.of_row.resize(n);
+  result.codes.resize(n);
+  nodes.count = 0;
+  if (n == 0) return;
+  const auto& [hashes, row_of, first] = scratch;
 
   // About 4096 rows a partition: its hash table of 32 KiB stays in the first-level cache.
   const int bits = std::clamp(static_cast<int>(std::bit_width(n / 4096)), 1, 11);
@@ -103,11 +120,6 @@ Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, B
   Ranges ranges{ranges_for(n, executor), 0};
   ranges.length = (n + ranges.count - 1) / ranges.count;
   std::vector<std::uint32_t> places(ranges.count * partitions);
-  Buffer<std::uint64_t> hashes;
-  Buffer<std::uint32_t> row_of, first;
-  allocate(hashes, n);
-  allocate(row_of, n);
-  allocate(first, n);
   executor.parallel_for(ranges.count, 1, [&](std::size_t from, std::size_t to) {
     for (std::size_t range = from; range < to; ++range) {
       std::uint32_t* const counts = &places[range * partitions];
@@ -177,9 +189,11 @@ Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, B
     }
   });
   throw_if_cancelled(executor);
-  return result;
 }
 
+template void collapse_into(std::span<const std::uint64_t>, const Executor&, const CollapseScratch&,
+                            Collapsed<std::uint64_t>&);
+template void collapse_into(std::span<const Code256>, const Executor&, const CollapseScratch&, Collapsed<Code256>&);
 template Collapsed<std::uint64_t> collapse(std::span<const std::uint64_t>, const Executor&, Budget&);
 template Collapsed<Code256> collapse(std::span<const Code256>, const Executor&, Budget&);
 

@@ -3,6 +3,8 @@
 // Never: compares codes that are not equal in a 64-bit hash.
 #pragma once
 
+#include <algorithm>
+
 #include "src/kernels/hamming/hamming.h"
 
 namespace millrace::hamming {
@@ -16,9 +18,44 @@ struct Collapsed {
 
 template <typename Code>
 Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, Budget& budget);
-
 extern template Collapsed<std::uint64_t> collapse(std::span<const std::uint64_t>, const Executor&, Budget&);
 extern template Collapsed<Code256> collapse(std::span<const Code256>, const Executor&, Budget&);
+
+// How many rows each node is; nothing where each is one.
+struct NodeSizes {
+  NodeSizes() = default;
+  NodeSizes(const Nodes& nodes, Budget& budget) {
+    if (nodes.count == nodes.of_row.size()) return;
+    memory = budget.reserve({4 * std::uint64_t{nodes.count}}, "rows a node");
+    rows.resize(nodes.count);
+    std::fill(rows.begin(), rows.end(), 0);
+    for (const std::uint32_t node : nodes.of_row.span()) ++rows[node];
+    for (const std::uint32_t n : rows) inside += std::uint64_t{n} * (n - 1) / 2;
+  }
+  Reservation memory;
+  Buffer<std::uint32_t> rows;
+  std::uint64_t inside = 0;  // pairs of rows of one node
+};
+
+// What finding equal codes needs, for as many rows.
+struct CollapseScratch {
+  std::span<std::uint64_t> hashes;
+  std::span<std::uint32_t> row_of, first;
+};
+// The same into memory that is there and paid for: `out` has room for as many rows and nodes.
+template <typename Code>
+void collapse_into(std::span<const Code> rows, const Executor& executor, const CollapseScratch& scratch,
+                   Collapsed<Code>& out);
+extern template void collapse_into(std::span<const std::uint64_t>, const Executor&, const CollapseScratch&,
+                                   Collapsed<std::uint64_t>&);
+extern template void collapse_into(std::span<const Code256>, const Executor&, const CollapseScratch&,
+                                   Collapsed<Code256>&);
+
+// Pairs of rows of pairs of nodes: of `a` with itself, those inside a node too; or, with `b`, (i: row of a, j: row of
+// b). As expand(), but what it takes is for the rows, nodes and pairs that come out: 60 bytes each. The numbers are
+// scratch for each node of a side.
+void expand_few(const Nodes& a, const Nodes* b, Pairs pairs, std::span<std::uint32_t> numbers_of_a,
+                std::span<std::uint32_t> numbers_of_b, const Executor& executor, Budget& budget, const PairSink& sink);
 
 // Asks the kernel for huge pages: scattering 10 M codes to thousands of places misses the TLB
 // otherwise.

@@ -192,8 +192,8 @@ class OnDevice {
     if (filled_ != part) {
       memory_.reset();
       filled_ = SIZE_MAX;
-      memory_ = budget_.reserve({bucket_bytes<Code>(plan_, sides_.a.size(), Layout::lean) +
-                                 (sides_.self ? 0 : bucket_bytes<Code>(plan_, sides_.b.size(), Layout::lean))},
+      memory_ = budget_.reserve({Buckets<Code>().bytes_with(plan_, sides_.a.size(), Layout::lean) +
+                                 (sides_.self ? 0 : Buckets<Code>().bytes_with(plan_, sides_.b.size(), Layout::lean))},
                                 "codes in bucket order");
       part_.fill(plan_, part, Layout::lean);
       filled_ = part;

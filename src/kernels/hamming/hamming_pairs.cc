@@ -52,9 +52,9 @@ class PartSorter {
 
 void PairCounter::take(std::vector<Pair>& pairs) {
   std::uint64_t rows = pairs.size();
-  if (!rows_of_i_.empty()) {
+  if (!rows_of_i_.empty() || !rows_of_j_.empty()) {
     rows = 0;
-    for (const Pair& pair : pairs) rows += std::uint64_t{rows_of_i_[pair.i]} * rows_of_j_[pair.j];
+    for (const Pair& pair : pairs) rows += pairs_of_rows_of(pair, rows_of_i_, rows_of_j_);
   }
   pairs_ += pairs.size();
   rows_ += rows;

@@ -26,10 +26,16 @@ class PairTaker {
   virtual void clear() = 0;
 };
 
+// How many pairs of rows a pair of nodes is, whose nodes are so many rows; none of a side: one each.
+inline std::uint64_t pairs_of_rows_of(const Pair& pair, std::span<const std::uint32_t> rows_of_i,
+                                      std::span<const std::uint32_t> rows_of_j) {
+  return std::uint64_t{rows_of_i.empty() ? 1 : rows_of_i[pair.i]} * (rows_of_j.empty() ? 1 : rows_of_j[pair.j]);
+}
+
 // Holds none.
 class PairCounter : public PairTaker {
  public:
-  // How many rows each i and each j stands for; none: one each.
+  // How many rows each i and each j stands for.
   PairCounter(std::span<const std::uint32_t> rows_of_i, std::span<const std::uint32_t> rows_of_j)
       : rows_of_i_(rows_of_i), rows_of_j_(rows_of_j) {}
 

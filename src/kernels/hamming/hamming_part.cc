@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 
 #include "src/kernels/hamming/hamming_nodes.h"
 #include "src/kernels/hamming/hamming_words.h"
@@ -64,6 +65,7 @@ class Acceptor {
         const std::uint64_t bits = a_side_.columns[c][hit.a] ^ b_side_.columns[c][hit.b];
         set_word64(x, w / 2, word64(x, w / 2) | bits << (32 * (w % 2)));
       }
+      if constexpr (kWords64<Code> == 1) set_word64(x, 0, std::rotl(word64(x, 0), part.rotation));
       return x;
     }
     const Code& a = sides_.a[a_.ids()[hit.a]];
@@ -136,14 +138,14 @@ template <typename Code>
 void PartJoin<Code>::fill(const JoinPlan& plan, std::size_t part, Layout layout) {
   plan_ = &plan;
   part_ = part;
-  a_.fill(sides_.a, plan.parts[part], layout, executor_);
-  if (!sides_.self) b_.fill(sides_.b, plan.parts[part], layout, executor_);
+  buckets_.a.fill(sides_.a, plan.parts[part], layout, executor_);
+  if (!sides_.self) buckets_.b.fill(sides_.b, plan.parts[part], layout, executor_);
   flips_ = flips_for(plan.parts[part], sides_.self);
 }
 
 template <typename Code>
 double PartJoin<Code>::candidates() const {
-  return hamming::candidates(a_, b(), sides_.self, std::span<const std::uint32_t>(flips_),
+  return hamming::candidates(buckets_.a, b(), sides_.self, std::span<const std::uint32_t>(flips_),
                              sides_.a.size() + sides_.b.size(), executor_);
 }
 
@@ -152,7 +154,7 @@ void PartJoin<Code>::match(const PartRange& range, PairTaker& taker,
                            const std::function<void(std::size_t)>& done) const {
   const Part& part = plan_->parts[part_];
   MatchTask common;
-  common.a = a_.side();
+  common.a = buckets_.a.side();
   common.b = b().side();
   common.tested = part.tested;
   common.stored = stored_columns<Code>(part);
@@ -177,11 +179,11 @@ void PartJoin<Code>::match(const PartRange& range, PairTaker& taker,
   const std::size_t grain =
       std::clamp<std::size_t>(n / (64 * static_cast<std::size_t>(executor_.threads())), 64, 4096) / 4 * 4;
   executor_.parallel_for(n, grain, [&](std::size_t from, std::size_t to) {
-    Acceptor<Code> acceptor(*plan_, part_, sides_, a_, b(), radius_, executor_, taker);
+    Acceptor<Code> acceptor(*plan_, part_, sides_, buckets_.a, b(), radius_, executor_, taker);
     MatchTask task = common;
     task.begin = range.begin + from;
     task.end = range.begin + to;
-    task.first_bucket = a_.bucket_of(task.begin);
+    task.first_bucket = buckets_.a.bucket_of(task.begin);
     task.accept = &Acceptor<Code>::accept;
     task.context = &acceptor;
     hamming::match(task);

@@ -33,8 +33,11 @@ extern template bool too_alike(const Sides<Code256>&, const JoinPlan&);
 template <typename Code>
 class PartJoin {
  public:
-  PartJoin(const Sides<Code>& sides, int radius, const Executor& executor)
-      : sides_(sides), radius_(radius), executor_(executor) {}
+  // Into `kept`, where that is given, which somebody else keeps.
+  PartJoin(const Sides<Code>& sides, int radius, const Executor& executor, BucketPair<Code>* kept = nullptr)
+      : sides_(sides), radius_(radius), executor_(executor), buckets_(kept != nullptr ? *kept : own_) {}
+  PartJoin(const PartJoin&) = delete;
+  PartJoin& operator=(const PartJoin&) = delete;
 
   // Both sides in the order of this part. The plan outlives what follows.
   void fill(const JoinPlan& plan, std::size_t part, Layout layout);
@@ -43,17 +46,18 @@ class PartJoin {
   // `done` is told how many places more are through.
   void match(const PartRange& range, PairTaker& taker, const std::function<void(std::size_t)>& done = {}) const;
   // Where buckets of side a begin, and where the last ends.
-  const Buffer<std::uint32_t>& starts() const { return a_.starts(); }
+  const Buffer<std::uint32_t>& starts() const { return buckets_.a.starts(); }
 
  private:
-  const Buckets<Code>& b() const { return sides_.self ? a_ : b_; }
+  const Buckets<Code>& b() const { return sides_.self ? buckets_.a : buckets_.b; }
 
   const Sides<Code> sides_;
   const int radius_;
   const Executor& executor_;
   const JoinPlan* plan_ = nullptr;
   std::size_t part_ = 0;
-  Buckets<Code> a_, b_;
+  BucketPair<Code> own_;
+  BucketPair<Code>& buckets_;
   std::vector<std::uint32_t> flips_;
 };
 

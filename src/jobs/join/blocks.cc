@@ -1,0 +1,353 @@
+#include "src/jobs/join/blocks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/kernels/hamming/hamming_blocks.h"
+#include "src/pipeline/checkpoint/checkpoint.h"
+#include "src/pipeline/checkpoint/run_record.h"
+
+namespace millrace::join {
+namespace {
+
+constexpr const char* kBlock = "block";
+constexpr const char* kSmaller = "use a smaller --block or --radius, or more --memory";
+
+// What an output that is there, or is being made, has as its blocks; nothing where there is none.
+std::optional<std::uint64_t> block_of_output(const std::string& output) {
+  for (const std::string& file : {RunFolder(output).path(RunFolder::kRunFile), path_in(output, RunFolder::kRunFile)}) {
+    const auto there = attributes_in_json(file);
+    if (!there) continue;
+    for (const auto& [name, value] : *there) {
+      const auto rows = name == kBlock ? parse_bytes(value) : Bytes{};
+      if (rows && rows->count > 0) return rows->count;
+    }
+  }
+  return std::nullopt;
+}
+
+// Codes like those of the file: enough to tell how they are joined and, about, how near they are to each other.
+constexpr std::uint64_t kSample = std::uint64_t{1} << 18, kPlanSample = std::uint64_t{1} << 22;
+
+// What is told of all pairs from those of a sample.
+struct Density {
+  double collapsed = 0, expanded = 0;  // pairs of rows or nodes, of all that there are
+};
+template <typename Code>
+Density density_of(std::span<const Code> sample, const Options& options, RunContext& context) {
+  const double n = static_cast<double>(sample.size()), all = n * (n - 1) / 2;
+  if (sample.size() < 2) return {};
+  const hamming::Joined found = hamming::count(sample, options_of(options), context.engines(), context.budget);
+  return {static_cast<double>(found.collapsed) / all, static_cast<double>(found.expanded) / all};
+}
+
+// Of two blocks' pairs, while they are sorted.
+Bytes pairs_bytes(const Density& density, std::uint64_t each) {
+  return {whole(2 * sizeof(hamming::Pair) * density.collapsed * static_cast<double>(each) * static_cast<double>(each))};
+}
+
+// The blocks of an output that is there; those that were asked for; or as few as fit, and no fewer than keep as many
+// runs busy as share them.
+template <typename Code>
+Blocks choose_blocks(const CodeFile& codes, const Options& options, RunContext& context) {
+  Blocks out{codes.rows(), std::max<std::uint64_t>(1, options.block.value_or(0))};
+  if (options.block.value_or(0) > 0) return out;
+  if (!options.output.empty()) {
+    if (const auto there = block_of_output(options.output)) {
+      out.each = *there;
+      return out;
+    }
+  }
+  const PaidBuffer<Code> sample = codes.template sample<Code>(kSample, context);
+  const Density density = density_of<Code>(sample.span(), options, context);
+  const std::uint64_t limit = context.budget.limit().count;
+  for (std::uint64_t count = 1;; ++count) {
+    out.each = std::max<std::uint64_t>(1, (codes.rows() + count - 1) / count);
+    if (out.each == 1) return out;
+    if (options.share && out.tasks() < 2 * options.share.of) continue;
+    const Bytes blocks = hamming::block_cost(sample.span(), out.each, options_of(options), context.executor).memory;
+    const Bytes pairs = options.output.empty() ? Bytes{} : pairs_bytes(density, out.each);
+    if (blocks.count + pairs.count <= limit - limit / 64) return out;
+  }
+}
+
+Blocks checked_blocks(const CodeFile& codes, const Options& options, RunContext& context) {
+  if (codes.rows() >= 0xFFFFFFFFu) {
+    throw Failure(ErrorCode::too_large, "over 4,294,967,294 codes cannot be joined", codes.path(),
+                  "cut the collection");
+  }
+  const Blocks out =
+      with_code(codes.bits(), [&]<typename Code>(Code) { return choose_blocks<Code>(codes, options, context); });
+  if (out.tasks() > kMostParts) {
+    throw Failure(
+        ErrorCode::usage,
+        fmt::format("{} blocks of {} rows are more than can be kept track of", grouped(out.count()), grouped(out.each)),
+        "--block", "make them larger, with more --memory");
+  }
+  return out;
+}
+
+// One task's comparisons as a share of all: rows times how often they are compared.
+class TaskProgress {
+ public:
+  TaskProgress(Progress& progress, std::uint64_t weight) : progress_(progress), weight_(weight) {}
+  void compared(std::uint64_t more, std::uint64_t all) {
+    const std::lock_guard lock(mutex_);
+    seen_ += more;
+    tell(std::min(1.0, static_cast<double>(seen_) / static_cast<double>(std::max<std::uint64_t>(1, all))));
+  }
+  void end() { tell(1); }
+
+ private:
+  void tell(double share) {
+    const auto now = static_cast<std::uint64_t>(static_cast<double>(weight_) * share);
+    if (now > told_) progress_.add(now - told_);
+    told_ = std::max(told_, now);
+  }
+  Progress& progress_;
+  const std::uint64_t weight_;
+  std::mutex mutex_;
+  std::uint64_t seen_ = 0, told_ = 0;
+};
+
+std::uint64_t weight_of(const Blocks& blocks, std::uint64_t k) {
+  const auto [a, b] = blocks.task(k);
+  return (blocks.end(a) - blocks.begin(a)) * (a == b ? 1 : 2);
+}
+
+template <typename Code>
+class BlockJoin {
+ public:
+  BlockJoin(const CodeFile& codes, const Blocks& blocks, const Options& options, RunContext& context)
+      : codes_(codes),
+        blocks_(blocks),
+        wanted_(options_of(options)),
+        context_(context),
+        pair_(context.engines(), context.budget) {}
+
+  // Pairs of rows of the file, sorted; none are handed out where `sink` is null. How many there are.
+  std::uint64_t task(std::uint64_t k, Progress& progress, const hamming::PairSink& sink) {
+    const auto [a, b] = blocks_.task(k);
+    TaskProgress told(progress, weight_of(blocks_, k));
+    wanted_.progress = [&](std::uint64_t more, std::uint64_t all) { told.compared(more, all); };
+    hamming::BlockJoined joined;
+    try {
+      if (held_ != a) pair_.set_first(size(a), reading(a));
+      held_ = a;
+      if (a != b) pair_.set_second(size(b), reading(b));
+      const Span span(context_.trace.stage("join", 1, "a smaller --radius, or more threads"));
+      const hamming::PairSink to = sink ? moved(a, b, sink) : hamming::PairSink();
+      joined = a == b ? pair_.join_first(wanted_, to) : pair_.join_both(wanted_, to);
+    } catch (const OutOfMemory& failure) {
+      const Error& error = failure.error();
+      throw OutOfMemory(error.code, error.what, error.subject,
+                        fmt::format("{}: it is {} rows", kSmaller, grouped(blocks_.each)));
+    }
+    told.end();
+    last_ = std::move(joined);
+    return last_.pairs;
+  }
+  // How the last one was joined.
+  const hamming::BlockJoined& last() const { return last_; }
+
+ private:
+  typename hamming::BlockPair<Code>::Read reading(std::uint64_t block) const {
+    return [this, block](std::span<Code> rows) {
+      const Span span(context_.trace.stage("read", 1, "a faster disk"));
+      codes_.read(blocks_.begin(block), rows, context_);
+    };
+  }
+  std::uint64_t size(std::uint64_t block) const { return blocks_.end(block) - blocks_.begin(block); }
+  // Rows of the file for rows of two blocks.
+  hamming::PairSink moved(std::uint64_t a, std::uint64_t b, const hamming::PairSink& sink) {
+    return [this, &sink, i = static_cast<std::uint32_t>(blocks_.begin(a)),
+            j = static_cast<std::uint32_t>(blocks_.begin(b))](std::span<const hamming::Pair> pairs) {
+      rows_.assign(pairs.begin(), pairs.end());
+      for (hamming::Pair& pair : rows_) {
+        pair.i += i;
+        pair.j += j;
+      }
+      sink(rows_);
+    };
+  }
+
+  const CodeFile& codes_;
+  const Blocks blocks_;
+  hamming::Options wanted_;
+  RunContext& context_;
+  hamming::BlockPair<Code> pair_;
+  std::optional<std::uint64_t> held_;  // the first side of what is joined in turn
+  std::vector<hamming::Pair> rows_;
+  hamming::BlockJoined last_;
+};
+
+CheckpointSpec checkpoint_of(const CodeFile& codes, const Blocks& blocks, const Options& options, RunContext& context) {
+  CheckpointSpec out;
+  out.output = options.output;
+  out.store = StoreKind::folder;
+  out.dataset.unit = "block joins";
+  out.dataset.rows = blocks.tasks();
+  out.dataset.arrays = {{.name = "pairs", .rows = ArraySpec::Rows::texts, .type = kUint8, .extension = "pairs"}};
+  out.dataset.attributes = {{kMark, "1"},
+                            {"radius", std::to_string(options.radius)},
+                            {kBlock, std::to_string(blocks.each)},
+                            {"inputs", nlohmann::ordered_json::array({{{"path", utf8_for_display(codes.path())},
+                                                                       {"codes", codes.rows()},
+                                                                       {"bits", codes.bits()},
+                                                                       {"contents", codes.identity(context)}}})
+                                           .dump()}};
+  out.each = 1;
+  out.mark = kMark;
+  out.share = options.share;
+  return out;
+}
+
+template <typename Code>
+std::uint64_t store(BlockJoin<Code>& join, const Blocks& blocks, Checkpoint& checkpoint, Progress& progress,
+                    RunContext& context) {
+  std::uint64_t tasks = 0;
+  while (const auto task = checkpoint.next()) {
+    const std::uint64_t k = task->part;
+    context.throw_if_cancelled();
+    if (task->taken) {
+      checkpoint.take(k);
+      progress.add(weight_of(blocks, k));
+      continue;
+    }
+    RowBlock block;
+    block.clear(1);
+    // It has a file where it has no pairs, too.
+    checkpoint.append(k, block);
+    join.task(k, progress, [&](std::span<const hamming::Pair> pairs) {
+      context.throw_if_cancelled();
+      block.clear(1);
+      put_rows(pairs, block.arrays[0].bytes);
+      checkpoint.append(k, block);
+    });
+    checkpoint.end(k);
+    ++tasks;
+  }
+  checkpoint.wait();
+  return tasks;
+}
+
+std::uint64_t pairs_in(const std::string& output) {
+  return npy::read_header(path_in(output, "pairs.npy")).or_throw().items();
+}
+
+}  // namespace
+
+std::pair<std::uint64_t, std::uint64_t> Blocks::task(std::uint64_t k) const {
+  std::uint64_t a = 0;
+  for (std::uint64_t in_row = count(); k >= in_row; --in_row, ++a) k -= in_row;
+  return {a, a + k};
+}
+
+Summary run_in_blocks(const Options& options, RunContext& context) {
+  const auto begin = Clock::now();
+  check_radius(options);
+  const CodeFile codes(options.codes);
+  const Blocks blocks = checked_blocks(codes, options, context);
+  if (blocks.rows == 0) throw Failure(ErrorCode::bad_data, "it holds no codes", codes.path(), "");
+  Summary result;
+  result.rows = codes.rows();
+  result.bits = codes.bits();
+  result.block = blocks.each;
+  result.blocks = blocks.count();
+  result.tasks = blocks.tasks();
+  std::optional<Checkpoint> checkpoint;
+  if (!options.output.empty()) checkpoint.emplace(checkpoint_of(codes, blocks, options, context));
+  result.before = checkpoint && checkpoint->finished();
+  const auto joining = Clock::now();
+  if (!result.before) {
+    std::uint64_t all = 0;
+    for (std::uint64_t k = 0; k < blocks.tasks(); ++k) all += options.share.has(k) ? weight_of(blocks, k) : 0;
+    Progress progress(context.progress, "joining blocks", all);
+    with_code(codes.bits(), [&]<typename Code>(Code) {
+      BlockJoin<Code> join(codes, blocks, options, context);
+      if (checkpoint) {
+        result.tasks_here = store(join, blocks, *checkpoint, progress, context);
+      } else {
+        for (std::uint64_t k = 0; k < blocks.tasks(); ++k) {
+          context.throw_if_cancelled();
+          result.pairs += join.task(k, progress, {});
+          ++result.tasks_here;
+        }
+      }
+      if (result.tasks_here > 0) {
+        result.algorithm = hamming::name_of(join.last().used);
+        result.why = join.last().why;
+      }
+    });
+  }
+  result.join_seconds = std::chrono::duration<double>(Clock::now() - joining).count();
+  if (checkpoint) {
+    if (!result.before) {
+      const Span span(context.trace.stage("merge", 1, "a faster disk"));
+      result.published = checkpoint->publish([&] { context.throw_if_cancelled(); });
+      result.missing = checkpoint->missing();
+    }
+    if (result.published) result.pairs = pairs_in(options.output);
+    result.output_bytes = checkpoint->output_bytes();
+  }
+  result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  return result;
+}
+
+Plan plan_in_blocks(const Options& options, RunContext& context) {
+  check_radius(options);
+  const CodeFile codes(options.codes);
+  const Blocks blocks = checked_blocks(codes, options, context);
+  std::uint64_t own = 0, own_selfs = 0;
+  for (std::uint64_t k = 0; k < blocks.tasks(); ++k) {
+    if (!options.share.has(k)) continue;
+    ++own;
+    const auto [a, b] = blocks.task(k);
+    own_selfs += a == b ? 1 : 0;
+  }
+  hamming::BlockCost cost;
+  Density density;
+  with_code(codes.bits(), [&]<typename Code>(Code) {
+    const PaidBuffer<Code> sample = codes.template sample<Code>(kPlanSample, context);
+    cost =
+        hamming::block_cost(sample.span(), std::min(blocks.each, codes.rows()), options_of(options), context.executor);
+    density = density_of<Code>(sample.span(), options, context);
+  });
+  const double rows = static_cast<double>(codes.rows()), pairs = density.expanded * rows * (rows - 1) / 2;
+  constexpr double kReadASecond = 1e9;
+  const double share = static_cast<double>(own) / static_cast<double>(std::max<std::uint64_t>(1, blocks.tasks()));
+  Plan out;
+  out.lines = {{"codes", fmt::format("{} of {} bits", grouped(codes.rows()), codes.bits())},
+               {"pairs", fmt::format("{} within {} bits", about(pairs), options.radius)},
+               {"blocks", fmt::format("{} of {} rows", grouped(blocks.count()), grouped(blocks.each))},
+               {"tasks", fmt::format("{}, of which {} are this run's", grouped(blocks.tasks()), grouped(own))}};
+  out.figures = {{"codes", codes.rows()},    {"bits", codes.bits()},    {"pairs", whole(pairs)}, {"block", blocks.each},
+                 {"blocks", blocks.count()}, {"tasks", blocks.tasks()}, {"part_tasks", own}};
+  if (!options.output.empty()) {
+    const Bytes written{whole(pairs * 9)};
+    out.lines.push_back({"output", fmt::format("about {}, and as much again until it is merged", to_text(written))});
+    out.figures["output_bytes"] = written.count;
+  }
+  out.threads = context.executor.threads();
+  out.memory = {
+      {"the program itself", 16_MiB},
+      {"two blocks", cost.memory},
+      {"pairs", options.output.empty() ? Bytes{} : pairs_bytes(density, std::min(blocks.each, codes.rows()))}};
+  out.allowed = context.budget.limit();
+  const double bytes = static_cast<double>(codes.bits() / 8) * static_cast<double>(blocks.each);
+  out.seconds = static_cast<double>(own_selfs) * cost.first_seconds +
+                static_cast<double>(own - own_selfs) * cost.both_seconds +
+                (static_cast<double>(own) + share * static_cast<double>(blocks.count())) * bytes / kReadASecond +
+                share * pairs * 100e-9 / context.executor.threads();
+  return out;
+}
+
+}  // namespace millrace::join

@@ -1,0 +1,57 @@
+// Enters: the name of a .npy file of codes: uint64 [n], uint8 [n, 8] or uint8 [n, 32].
+// Leaves: how many of how many bits, and ranges of them.
+// Never: holds more of the file than was asked for.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "src/io/tensor/npy.h"
+#include "src/kernels/hamming/hamming.h"
+#include "src/memory/paid_buffer.h"
+#include "src/pipeline/run_context.h"
+
+namespace millrace::join {
+
+class CodeFile {
+ public:
+  // Failure where it holds no codes.
+  explicit CodeFile(std::string path);
+
+  const std::string& path() const { return path_; }
+  int bits() const { return bits_; }
+  std::uint64_t rows() const { return rows_; }
+  // All of it, codes row after row.
+  npy::Array read(RunContext& context) const;
+  // As many from `begin` on as `out` has room for.
+  template <typename Code>
+  void read(std::uint64_t begin, std::span<Code> out, RunContext& context) const;
+  // So many of them, spread evenly; all where there are no more.
+  template <typename Code>
+  PaidBuffer<Code> sample(std::uint64_t most, RunContext& context) const;
+  // What tells its codes from others'.
+  std::string identity(RunContext& context) const;
+
+ private:
+  const std::string path_;
+  npy::Header header_;
+  int bits_ = 0;
+  std::uint64_t rows_ = 0;
+};
+
+template <typename Code>
+std::span<const Code> codes_of(const npy::Array& file) {
+  return {reinterpret_cast<const Code*>(file.data().data()), file.data().size() / sizeof(Code)};
+}
+
+// Calls body with a value of the codes' type, of 64 or 256 bits.
+template <typename Body>
+auto with_code(int bits, const Body& body) {
+  return bits == 64 ? body(std::uint64_t{}) : body(hamming::Code256{});
+}
+
+// Of a code in an array of such elements, with so many axes, of which the last has this side; 0 where it holds none.
+int code_bits(ElementType type, std::size_t axes, std::uint64_t last);
+
+}  // namespace millrace::join

@@ -1,0 +1,62 @@
+// Enters: rows of one collection, a block or two at a time.
+// Leaves: the pairs of rows within a block, or of one block with another, as hamming.h has them for all rows at once.
+// Never: gives memory back between blocks: it is what all of them need, and clearing it anew costs a fifth of a join.
+//
+// Each block that is set is collapsed to its nodes; what it takes is kept until the next one of that side.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "src/kernels/hamming/hamming.h"
+
+namespace millrace::hamming {
+
+struct BlockJoined {
+  std::uint64_t pairs = 0;  // of rows
+  Algorithm used = Algorithm::brute;
+  std::string why;
+};
+
+template <typename Code>
+class BlockPair {
+ public:
+  // Fills all of `rows`.
+  using Read = std::function<void(std::span<Code> rows)>;
+
+  BlockPair(const Engines& engines, Budget& budget);
+  ~BlockPair();
+  BlockPair(const BlockPair&) = delete;
+  BlockPair& operator=(const BlockPair&) = delete;
+
+  void set_first(std::uint64_t rows, const Read& read);
+  void set_second(std::uint64_t rows, const Read& read);
+
+  // Pairs of rows of the first block, i < j; or (i: row of the first, j: row of the second). Sorted, in blocks, as
+  // expand() hands them out; without a sink they are counted. Pairs of nodes take 24 bytes each while they are sorted,
+  // and rows, nodes and pairs that come out 60.
+  BlockJoined join_first(const Options& options, const PairSink& sink);
+  BlockJoined join_both(const Options& options, const PairSink& sink);
+
+ private:
+  struct Inside;
+  const std::unique_ptr<Inside> inside_;
+};
+
+extern template class BlockPair<std::uint64_t>;
+extern template class BlockPair<Code256>;
+
+// What blocks of so many rows take, told from codes that are like them, beside their pairs.
+struct BlockCost {
+  Bytes memory;
+  double first_seconds = 0, both_seconds = 0;  // to compare, on the CPU
+};
+BlockCost block_cost(std::span<const std::uint64_t> sample, std::uint64_t rows, const Options& options,
+                     const Executor& executor);
+BlockCost block_cost(std::span<const Code256> sample, std::uint64_t rows, const Options& options,
+                     const Executor& executor);
+
+}  // namespace millrace::hamming
