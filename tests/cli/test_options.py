@@ -53,6 +53,7 @@ VALUES = {
     "reuse": "0.25",
     "confidence": "0.75",
     "scales": "1,2",
+    "block": "1000",
     "region": "1,2,30,40",
     "start": "0:01:07",
     "end": "0:01:07",

@@ -241,6 +241,15 @@ def test_parts_make_what_one_run_makes(crowd, tmp_path):
     assert content_of(tmp_path / "out") == content_of(crowd / "out")
 
 
+def test_runs_of_another_number_are_refused_while_others_are_at_it(crowd, tmp_path):
+    out = tmp_path / "out"
+    run(crowd, "--part", "2/3", out=out)
+    shards = out / "unfinished.shards"
+    if shards.exists():
+        done = run(crowd, "--part", "1/4", out=out, check=False)
+        assert done.returncode == 1 and b"shared by 3 runs, and this is one of 4" in done.stderr, done.stderr
+
+
 def test_parts_at_once_make_what_one_run_makes(crowd, tmp_path):
     import concurrent.futures
     with concurrent.futures.ThreadPoolExecutor(6) as pool:

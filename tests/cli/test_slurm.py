@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from program import BUILD, content_of, millrace  # noqa: E402
 
-Image = pytest.importorskip("PIL.Image")
+Image, np = pytest.importorskip("PIL.Image"), pytest.importorskip("numpy")
 pytestmark = [
     pytest.mark.skipif("MILLRACE_ALL" not in os.environ, reason="only with ./dev test --all: a scheduler's daemons are started"),
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can start Slurm's daemons"),
@@ -126,3 +126,13 @@ def test_charts_by_an_array(slurm, tmp_path):
     millrace("render", "p.csv", "-o", "one.h5", *how, cwd=tmp_path)
     slurm.submit("1-3", ROOT / "examples/slurm/render.sbatch", "charts.h5", 3, "p.csv", *how, cwd=tmp_path)
     assert content_of(tmp_path / "charts.h5") == content_of(tmp_path / "one.h5")
+
+
+def test_pairs_by_an_array(slurm, tmp_path):
+    rng = np.random.default_rng(8)
+    codes = rng.integers(0, 2**63, 4000, dtype=np.uint64)
+    codes[rng.permutation(4000)[:150]] = codes[0]
+    np.save(tmp_path / "codes.npy", codes)
+    millrace("join", "codes.npy", "--radius", "8", "-o", "one.npy", cwd=tmp_path)
+    slurm.submit("1-4", ROOT / "examples/slurm/join.sbatch", "codes.npy", "pairs", 4, "--radius", "8", "--block", "700", cwd=tmp_path)
+    assert content_of(tmp_path / "pairs/pairs.npy") == content_of(tmp_path / "one.npy")

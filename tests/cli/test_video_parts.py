@@ -44,6 +44,13 @@ def part(film, output, which, *more, **options):
     return video(film, output, "--part", which, "--segment", "0.7", *more, **options)
 
 
+def test_runs_of_another_number_are_refused(films, tmp_path):
+    name = next(iter(FILMS))
+    part(films / name, tmp_path / "out.mkv", "1/3")
+    done = part(films / name, tmp_path / "out.mkv", "2/4", check=False)
+    assert done.returncode == 1 and b"shared by 3 runs, and this is one of 4" in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("name", FILMS)
 def test_parts_in_any_order_are_the_same_as_one_run(films, tmp_path, name):
     more = {"uneven.mp4": ["--start", "0.25", "--end", "5.5"], "raw.h264": ["--start", "0.5"]}.get(name, [])

@@ -37,6 +37,12 @@ std::optional<std::uint64_t> block_of_output(const std::string& output) {
 // Codes like those of the file: enough to tell how they are joined and, about, how near they are to each other.
 constexpr std::uint64_t kSample = std::uint64_t{1} << 18, kPlanSample = std::uint64_t{1} << 22;
 
+// So many, but for little memory: they are joined.
+template <typename Code>
+std::uint64_t sample_of(std::uint64_t rows, const RunContext& context) {
+  return std::clamp<std::uint64_t>(context.budget.limit().count / (32 * sizeof(Code)), 64, rows);
+}
+
 // What is told of all pairs from those of a sample.
 struct Density {
   double collapsed = 0, expanded = 0;  // pairs of rows or nodes, of all that there are
@@ -66,7 +72,7 @@ Blocks choose_blocks(const CodeFile& codes, const Options& options, RunContext& 
       return out;
     }
   }
-  const PaidBuffer<Code> sample = codes.template sample<Code>(kSample, context);
+  const PaidBuffer<Code> sample = codes.template sample<Code>(sample_of<Code>(kSample, context), context);
   const Density density = density_of<Code>(sample.span(), options, context);
   const std::uint64_t limit = context.budget.limit().count;
   for (std::uint64_t count = 1;; ++count) {
@@ -193,7 +199,7 @@ CheckpointSpec checkpoint_of(const CodeFile& codes, const Blocks& blocks, const 
   CheckpointSpec out;
   out.output = options.output;
   out.store = StoreKind::folder;
-  out.dataset.unit = "block joins";
+  out.dataset.unit = "tasks";
   out.dataset.rows = blocks.tasks();
   out.dataset.arrays = {{.name = "pairs", .rows = ArraySpec::Rows::texts, .type = kUint8, .extension = "pairs"}};
   out.dataset.attributes = {{kMark, "1"},
@@ -316,7 +322,7 @@ Plan plan_in_blocks(const Options& options, RunContext& context) {
   hamming::BlockCost cost;
   Density density;
   with_code(codes.bits(), [&]<typename Code>(Code) {
-    const PaidBuffer<Code> sample = codes.template sample<Code>(kPlanSample, context);
+    const PaidBuffer<Code> sample = codes.template sample<Code>(sample_of<Code>(kPlanSample, context), context);
     cost =
         hamming::block_cost(sample.span(), std::min(blocks.each, codes.rows()), options_of(options), context.executor);
     density = density_of<Code>(sample.span(), options, context);

@@ -52,7 +52,8 @@ PaidBuffer<Code> CodeFile::sample(std::uint64_t most, RunContext& context) const
     return out;
   }
   // What a page of the file holds is read with one row of it: so the file passes in pieces.
-  const std::uint64_t piece = std::max<std::uint64_t>(1, (std::uint64_t{16} << 20) / sizeof(Code));
+  const std::uint64_t bytes = std::min(std::uint64_t{16} << 20, context.budget.limit().count / 8);
+  const std::uint64_t piece = std::max<std::uint64_t>(1, bytes / sizeof(Code));
   PaidBuffer<Code> rows(context.budget, std::min(piece, rows_), "codes to take a sample of");
   std::uint64_t taken = 0;
   const auto row_of = [&](std::uint64_t k) {

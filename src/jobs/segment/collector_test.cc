@@ -46,7 +46,7 @@ struct How {
 PictureResult through_windows(const Options& options, const Setup& setup, const std::string& path, JobSetup& job,
                               const How& how = {}) {
   std::filesystem::create_directories(options.output);
-  Unfinished unfinished(options.output, "same", false);
+  Unfinished unfinished(options.output, "same", {});
   const std::string name = "a.png";
   std::uint64_t left = how.stop_behind;
   for (bool again = false;; again = true) {
@@ -209,7 +209,7 @@ TEST(SegmentPicture, WhatIsWrittenWholeGetsItsNamesLater) {
   through_windows(options, setup, path, job);
   const std::string expected = content(options);
   // As it lies there when a run is killed while files get their names.
-  Unfinished unfinished(options.output, "same", false);
+  Unfinished unfinished(options.output, "same", {});
   const std::string part = unfinished.folder("a.png");
   std::filesystem::rename(options.output + "/a.png.segment.json", part + "/record.json");
   std::filesystem::rename(options.output + "/a.png.overlay.png", part + "/overlay.png");

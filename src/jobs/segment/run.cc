@@ -71,7 +71,7 @@ class Run {
     unfinished_.emplace(
         options_.output,
         fmt::format("{:016x}", short_hash(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()))),
-        static_cast<bool>(options_.share));
+        options_.share);
     find_namesakes();
     summary_.unusable = inputs_.unreadable;
     check_folder_files(options_, setup_);

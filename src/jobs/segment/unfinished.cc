@@ -9,6 +9,7 @@
 #include "src/io/file/reader.h"
 #include "src/io/file/shallow_json.h"
 #include "src/io/output/output.h"
+#include "src/pipeline/checkpoint/run_record.h"
 
 namespace millrace::segment {
 namespace {
@@ -27,9 +28,9 @@ std::uint64_t number_of(const std::string& name) {
 
 std::uint64_t Unfinished::number(const std::string& name) { return number_of(name); }
 
-Unfinished::Unfinished(const std::string& output, const std::string& made_of, bool shared)
-    : folder_(path_in(output, "unfinished")), shared_(shared) {
-  folder_.hold(shared ? RunFolder::Hold::shared : RunFolder::Hold::alone);
+Unfinished::Unfinished(const std::string& output, const std::string& made_of, const Share& share)
+    : folder_(path_in(output, "unfinished")), shared_(share) {
+  folder_.hold(shared_ ? RunFolder::Hold::shared : RunFolder::Hold::alone);
   // What says that the folder is a run's.
   const std::string run = folder_.path(RunFolder::kRunFile);
   std::error_code error;
@@ -45,6 +46,7 @@ Unfinished::Unfinished(const std::string& output, const std::string& made_of, bo
   }
   if (!std::filesystem::exists(run, error))
     write_file(run, Json({{kJsonMark, kRunMark}, {"made_of", made_of}}).dump() + "\n");
+  if (shared_) agree_on_runs(folder_, share);
 }
 
 bool Unfinished::claim(const std::string& name) { return folder_.claim(number_of(name)); }

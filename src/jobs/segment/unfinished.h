@@ -35,7 +35,7 @@ class Unfinished {
  public:
   // `made_of` is what results are made of, or a hash of that. Failure(conflict) where another run has the folder, one
   // that shares none of it, or this one does not; or has left things of another kind.
-  Unfinished(const std::string& output, const std::string& made_of, bool shared);
+  Unfinished(const std::string& output, const std::string& made_of, const Share& share);
   // What a picture's folder is called by. Two names that somebody made up for it may have one.
   static std::uint64_t number(const std::string& name);
 

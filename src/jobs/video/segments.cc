@@ -110,16 +110,7 @@ Segments::Segments(const std::string& output, const Attributes& made_of, const H
 void Segments::check_run_file(const Attributes& made_of, bool begin_anew) {
   const std::string run = folder_.path(RunFolder::kRunFile);
   std::error_code error;
-  if (!std::filesystem::exists(run, error)) {
-    // Of several that begin at once one writes it, and all go by what is there then.
-    try {
-      AtomicFile file(run, Replaceable{.anything = false, .looked_at = {}}, Readers::everyone);
-      file.write(millrace::json_of(made_of));
-      file.commit();
-    } catch (const Failure& failure) {
-      if (failure.error().code != ErrorCode::conflict) throw;
-    }
-  }
+  if (!std::filesystem::exists(run, error)) write_first(run, millrace::json_of(made_of));
   const auto then = attributes_in_json(run);
   if (!then || then->empty() || then->front() != made_of.front()) {
     throw Failure(ErrorCode::conflict, "what another job has not finished lies in it", folder_.name(),
@@ -127,6 +118,7 @@ void Segments::check_run_file(const Attributes& made_of, bool begin_anew) {
   }
   if (!share_) folder_.remove_partial();
   const std::string different = differences(*then, made_of);
+  if (different.empty() && share_) agree_on_runs(folder_, share_);
   if (different.empty()) return;
   if ((has_pieces() && !begin_anew) || share_) {
     throw Failure(ErrorCode::conflict, "an unfinished film of this name was made otherwise: " + different,

@@ -30,17 +30,6 @@ bool has_attribute(const Attributes& attributes, const std::string& name) {
   return std::any_of(attributes.begin(), attributes.end(), [&](const auto& entry) { return entry.first == name; });
 }
 
-// Of two that begin at once one writes it, and both go by what is there then.
-void write_first(const std::string& path, const std::string& text) {
-  try {
-    AtomicFile file(path, Replaceable{.anything = false}, Readers::everyone);
-    file.write(text);
-    file.commit();
-  } catch (const Failure& failure) {
-    if (failure.error().code != ErrorCode::conflict) throw;
-  }
-}
-
 template <typename Work>
 double seconds_of(Work&& work) {
   const auto begin = std::chrono::steady_clock::now();
@@ -137,7 +126,7 @@ void Checkpoint::check_run_file() {
     // What a run that was killed while it wrote run.json has left; or, where runs share the folder, what one that
     // begins at the same time writes, which says the same. Parts without run.json are not ours.
     // RunFolder has seen that nothing else is there.
-    write_run_file(run, now);
+    write_first(run, json_of(now));
   }
   const auto there = attributes_in_json(run);
   const std::string other = there ? differences(*there, now) : there.error().what;
@@ -146,26 +135,8 @@ void Checkpoint::check_run_file() {
                   "go on with what it was made of, give another OUTPUT, or remove this folder");
   }
   if (!fs::exists(folder_.path(kPartsFile), error)) write_parts_file();
-  if (spec_.share) check_runs_file();
+  if (spec_.share) agree_on_runs(folder_, spec_.share);
   if (!spec_.share) folder_.remove_partial();
-}
-
-void Checkpoint::write_run_file(const std::string& run, const Attributes& now) const { write_first(run, json_of(now)); }
-
-// Which parts are whose hangs on how many runs there are: a run of another number would leave some to nobody, and make
-// others twice at once.
-void Checkpoint::check_runs_file() const {
-  const std::string path = folder_.path(kRunsFile);
-  std::error_code error;
-  if (!fs::exists(path, error)) write_first(path, json_of_runs(spec_.share.of));
-  const auto of = runs_in_json(path);
-  if (!of) throw Failure(of.error());
-  if (*of == spec_.share.of) return;
-  throw Failure(
-      ErrorCode::conflict,
-      fmt::format("its parts are shared by {} runs, and this is one of {}", grouped(*of), grouped(spec_.share.of)),
-      folder_.name(),
-      fmt::format("say --part K/{}, or make all that is missing without --part once no other run is at it", *of));
 }
 
 void Checkpoint::write_parts_file() const {

@@ -77,9 +77,7 @@ class Checkpoint {
   void check_folder();
   void find_missing(const std::function<bool(std::uint64_t)>& is_there);
   void check_run_file();
-  void write_run_file(const std::string& run, const Attributes& now) const;
   void write_parts_file() const;
-  void check_runs_file() const;
   RunFolder::Hold hold() const { return spec_.share ? RunFolder::Hold::shared : RunFolder::Hold::alone; }
 
   const CheckpointSpec spec_;

@@ -56,7 +56,7 @@ std::optional<std::uint64_t> runs_of(const std::string& output, const std::vecto
   std::vector<std::string> folders = {output};
   folders.insert(folders.end(), from.begin(), from.end());
   for (const std::string& folder : folders) {
-    if (const auto of = runs_in_json(RunFolder::of_parts(folder).path(kRunsFile))) return *of;
+    if (const auto runs = runs_in_json(RunFolder::of_parts(folder).path(kRunsFile))) return runs->of;
   }
   return std::nullopt;
 }

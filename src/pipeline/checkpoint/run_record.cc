@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "src/base/choice.h"
+#include "src/base/text.h"
+#include "src/base/version.h"
+#include "src/io/file/atomic_file.h"
 #include "src/io/file/reader.h"
 #include "src/io/file/shallow_json.h"
 
@@ -196,16 +200,49 @@ Outcome<PartsFile> parts_in_json(const std::string& path) {
   }
 }
 
-std::string json_of_runs(std::uint64_t of) { return Json{{"of", of}}.dump(1) + "\n"; }
-
-Outcome<std::uint64_t> runs_in_json(const std::string& path) {
+Outcome<RunsFile> runs_in_json(const std::string& path) {
   const auto text = read_text(path, kMostText);
   if (!text) return text.error();
-  const Json json = shallow_json(*text);
-  const auto of = json.is_object() ? json.find("of") : json.end();
-  if (!json.is_object() || of == json.end() || !of->is_number_unsigned() || of->get<std::uint64_t>() == 0)
+  try {
+    const Json json = shallow_json(*text);
+    RunsFile out{json.at("of").get<std::uint64_t>(), json.at("version").get<std::string>()};
+    if (out.of == 0) return not_ours(path);
+    return out;
+  } catch (const Json::exception&) {
     return not_ours(path);
-  return of->get<std::uint64_t>();
+  }
+}
+
+void agree_on_runs(const RunFolder& folder, const Share& share) {
+  const std::string path = folder.path(kRunsFile);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    write_first(path, Json{{"of", share.of}, {"version", version()}}.dump(1) + "\n");
+  }
+  const RunsFile there = runs_in_json(path).or_throw();
+  if (there.of != share.of) {
+    throw Failure(
+        ErrorCode::conflict,
+        fmt::format("its parts are shared by {} runs, and this is one of {}", grouped(there.of), grouped(share.of)),
+        folder.name(),
+        fmt::format("say --part K/{}, or make all that is missing without --part once no other run is at it",
+                    there.of));
+  }
+  if (there.version != version()) {
+    throw Failure(ErrorCode::conflict,
+                  fmt::format("its parts are made by Millrace {}, and this is {}", printable(there.version), version()),
+                  folder.name(), "use that version for all of them, or make all that is missing without --part");
+  }
+}
+
+void write_first(const std::string& path, const std::string& text) {
+  try {
+    AtomicFile file(path, Replaceable{.anything = false, .looked_at = {}}, Readers::everyone);
+    file.write(text);
+    file.commit();
+  } catch (const Failure& failure) {
+    if (failure.error().code != ErrorCode::conflict) throw;
+  }
 }
 
 void remove_left(RunFolder& folder, const Attributes& made_of) {

@@ -8,8 +8,12 @@
 #include "src/base/error.h"
 #include "src/io/store/dataset.h"
 #include "src/pipeline/checkpoint/run_folder.h"
+#include "src/pipeline/checkpoint/share.h"
 
 namespace millrace {
+
+// Of several that begin at once one writes the file, and all go by what is there then.
+void write_first(const std::string& path, const std::string& text);
 
 // What run.json holds.
 std::string json_of(const Attributes& attributes);
@@ -27,11 +31,18 @@ void remove_left(RunFolder& folder, const Attributes& made_of);
 // What a dataset is and how many rows a part of it has, so that its parts can be put together by a run that knows
 // nothing else of it.
 inline constexpr const char* kPartsFile = "parts.json";
-// How many runs share its parts, where several do.
+// How many runs share its parts, where several do, and of which version of the program.
 inline constexpr const char* kRunsFile = "runs.json";
-std::string json_of_runs(std::uint64_t of);
+struct RunsFile {
+  std::uint64_t of = 0;
+  std::string version;
+};
 // Error(bad_data) where it is not what a run writes.
-Outcome<std::uint64_t> runs_in_json(const std::string& path);
+Outcome<RunsFile> runs_in_json(const std::string& path);
+// Which parts are whose hangs on how many runs there are: a run of another number would leave some to nobody, and make
+// others twice at once. The first of them says so in the folder, and Failure(conflict) where this one is of others, or
+// of another version.
+void agree_on_runs(const RunFolder& folder, const Share& share);
 // Of one output.
 inline constexpr std::uint64_t kMostParts = std::uint64_t{1} << 20;
 struct PartsFile {

@@ -1,0 +1,160 @@
+"""join in blocks: the pairs of one join, whatever the blocks, runs and ends between them."""
+
+import json
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from processes import end_held, hold_when  # noqa: E402
+from program import PROGRAM, content_of, millrace  # noqa: E402
+
+RADIUS = {64: "6", 256: "40"}
+
+
+@pytest.fixture(scope="module", params=[64, 256])
+def codes(request, tmp_path_factory):
+    """3,000 of 64 or 256 bits: groups that are near, and 200 that are equal, spread over all blocks."""
+    folder = tmp_path_factory.mktemp(f"codes{request.param}")
+    rng = np.random.default_rng(request.param)
+    made = rng.integers(0, 256, (3000, request.param // 8), dtype=np.uint8)
+    for row in rng.integers(0, 3000, 900):
+        made[row] = made[rng.integers(0, 3000)]
+        made[row, rng.integers(0, made.shape[1])] ^= np.uint8(1 << rng.integers(0, 8))
+    made[rng.permutation(3000)[:200]] = made[0]
+    path = folder / "codes.npy"
+    np.save(path, made)
+    millrace("join", path, "--radius", RADIUS[request.param], "-o", folder / "one.npy")
+    pairs = np.load(folder / "one.npy")
+    assert len(pairs) > 200 * 199 // 2
+    return path, RADIUS[request.param], (folder / "one.npy").read_bytes(), len(pairs)
+
+
+@pytest.mark.parametrize("block", ["auto", "3000", "2999", "700", "251"])
+def test_blocks_are_one_join(codes, tmp_path, block):
+    path, radius, one, count = codes
+    done = millrace("join", path, "--radius", radius, "--block", block, "-o", tmp_path / "out", "--json", tmp_path / "said.json")
+    assert int(done.stdout) == count
+    assert sorted(content_of(tmp_path / "out")) == ["pairs.npy", "run.json"]
+    assert (tmp_path / "out/pairs.npy").read_bytes() == one
+    said = json.loads((tmp_path / "said.json").read_text())
+    size = 3000 if block == "auto" else int(block)
+    blocks = -(-3000 // size)
+    assert (said["pairs"], said["blocks"], said["tasks"]) == (count, blocks, blocks * (blocks + 1) // 2)
+    assert int(millrace("join", path, "--radius", radius, "--block", block).stdout) == count
+    again = millrace("join", path, "--radius", radius, "--block", "auto", "-o", tmp_path / "out")
+    assert b"nothing to do" in again.stderr and int(again.stdout) == count
+
+
+def test_little_memory_makes_blocks(codes, tmp_path):
+    path, radius, one, count = codes
+    done = millrace("join", path, "--radius", radius, "--block", "auto", "--memory", "150K", "--threads", "1", "--json", tmp_path / "said.json")
+    assert int(done.stdout) == count
+    assert json.loads((tmp_path / "said.json").read_text())["blocks"] > 1
+
+
+@pytest.mark.parametrize("how", [["--threads", "1"], ["--algorithm", "brute"], ["--algorithm", "index", "--threads", "3"]])
+def test_threads_and_ways_change_no_byte(codes, tmp_path, how):
+    path, radius, one, _ = codes
+    millrace("join", path, "--radius", radius, "--block", "999", "-o", tmp_path / "out", *how)
+    assert (tmp_path / "out/pairs.npy").read_bytes() == one
+
+
+def test_parts_in_any_order_and_on_two_disks(codes, tmp_path):
+    path, radius, one, count = codes
+    for disk in ("a", "b"):
+        (tmp_path / disk).mkdir()
+    copy = tmp_path / "b" / "copy.npy"
+    shutil.copyfile(path, copy)
+    last = millrace("join", path, "--radius", radius, "--block", "800", "-o", tmp_path / "a/out", "--part", "3/3")
+    assert last.stdout == b"" and b"(parts 1-2 of 3)" in last.stderr, last.stderr
+    millrace("join", copy, "--radius", radius, "--block", "800", "-o", tmp_path / "b/out", "--part", "1/3")
+    refused = millrace("finish", tmp_path / "a/out", "--from", tmp_path / "b/out.shards", check=False)
+    assert refused.returncode == 1 and b"--array=2" in refused.stderr, refused.stderr
+    # Blocks that nobody names are those of the others.
+    millrace("join", path, "--radius", radius, "-o", tmp_path / "a/out", "--part", "2/3")
+    millrace("finish", tmp_path / "a/out", "--from", tmp_path / "b/out.shards")
+    assert (tmp_path / "a/out/pairs.npy").read_bytes() == one
+    assert not (tmp_path / "a/out.shards").exists()
+    assert b"nothing to do" in millrace("finish", tmp_path / "a/out").stderr
+
+
+def test_other_codes_radii_and_blocks_are_refused(codes, tmp_path):
+    path, radius, _, _ = codes
+    out = tmp_path / "out"
+    millrace("join", path, "--radius", radius, "--block", "800", "-o", out, "--part", "1/2")
+    other = np.load(path)
+    other[-1] ^= 1
+    np.save(tmp_path / "other.npy", other)
+    for codes_, radius_, block, said in ((path, "3", "800", b"--radius was"), (path, radius, "900", b"--block was '800', is '900'"),
+                                         (tmp_path / "other.npy", radius, "800", b"inputs have changed")):
+        done = millrace("join", codes_, "--radius", radius_, "--block", block, "-o", out, "--part", "2/2", check=False)
+        assert done.returncode == 1 and said in done.stderr, done.stderr
+    done = millrace("join", path, "--radius", radius, "--block", "800", "-o", out, "--part", "2/3", check=False)
+    assert done.returncode == 1 and b"shared by 2 runs" in done.stderr
+
+
+def test_one_that_is_stopped_goes_on_at_its_next_task(codes, tmp_path):
+    path, radius, one, _ = codes
+    out = tmp_path / "out"
+    command = ["join", path, "--radius", radius, "--block", "251", "-o", out, "--progress", "none"]
+    marks = out.with_name("out.shards") / "whole.part"
+    running = subprocess.Popen([PROGRAM, *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    hold_when(running, lambda: (marks / "00003.done").exists())
+    there = sorted(p.name for p in marks.glob("*.done"))
+    end_held(running, signal.SIGKILL)
+    if out.exists():
+        pytest.skip("it was through before it could be held")
+    done = millrace(*command, "-v")
+    assert f"{78 - len(there)} of 78 tasks" in done.stderr.decode().replace(",", ""), done.stderr
+    assert (out / "pairs.npy").read_bytes() == one
+
+
+def test_a_plan_says_blocks_and_tasks(codes, tmp_path):
+    path, radius, _, count = codes
+    done = millrace("join", path, "--radius", radius, "--block", "800", "-o", tmp_path / "out", "--part", "1/3", "--plan", "--json", tmp_path / "plan.json")
+    lines = dict(line.split(":", 1) for line in done.stdout.decode().splitlines()) if done.stdout else {}
+    said = json.loads((tmp_path / "plan.json").read_text())
+    figures = said["plan"]
+    assert (figures["blocks"], figures["tasks"], figures["part_tasks"]) == (4, 10, 4), (said, lines)
+    assert abs(figures["pairs"] - count) < 0.1 * count
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_what_blocks_cannot_do_is_said(codes, tmp_path):
+    path, radius, _, _ = codes
+    for words, said in (
+            (["--block", "800", "-o", tmp_path / "p.npy"], b"-o " + str(tmp_path / "p").encode()),
+            (["--block", "800", "-o", tmp_path / "p", "--collapsed"], b"--collapsed"),
+            (["--part", "1/2"], b"say -o FOLDER"),
+            (["--block", "0"], b"is not off, auto or a number of rows"),
+            (["--block", "5M"], b"is not off, auto or a number of rows")):
+        done = millrace("join", path, "--radius", radius, *words, check=False)
+        assert done.returncode == 2 and said in done.stderr, (words, done.stderr)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_part_that_is_another_run_s_is_refused(codes, tmp_path):
+    """A list that is not sorted, ends within a pair, or has pairs of another part."""
+    path, radius, one, _ = codes
+    out = tmp_path / "out"
+    shards = out.with_name("out.shards")
+    for k in ("1", "2"):
+        millrace("join", path, "--radius", radius, "--block", "1500", "-o", out, "--part", f"{k}/3")
+    parts = shards / "whole.part"
+    first = (parts / "00000.pairs.pairs").read_bytes()
+    for text, said in ((first[9:18] + first[:9], b"not sorted"), (first[:-1], b"within a pair"), (first[:9], b"too")):
+        (parts / "00002.pairs.pairs").write_bytes(text)
+        (parts / "00002.done").write_bytes(b"")
+        done = millrace("finish", out, check=False)
+        assert done.returncode == 1 and said in done.stderr, done.stderr
+        assert not out.exists()
+        (parts / "00002.done").unlink()
+    (parts / "00002.pairs.pairs").unlink()
+    millrace("join", path, "--radius", radius, "--block", "1500", "-o", out, "--part", "3/3")
+    assert (out / "pairs.npy").read_bytes() == one
