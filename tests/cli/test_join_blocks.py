@@ -139,22 +139,82 @@ def test_what_blocks_cannot_do_is_said(codes, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_part_that_is_another_run_s_is_refused(codes, tmp_path):
-    """A list that is not sorted, ends within a pair, or has pairs of another part."""
+def test_a_part_that_is_damaged_is_made_again(codes, tmp_path):
+    """One that was cut, is empty, or is missing beside its mark; one of other bytes, or of another task, is told."""
     path, radius, one, _ = codes
     out = tmp_path / "out"
-    shards = out.with_name("out.shards")
-    for k in ("1", "2"):
-        millrace("join", path, "--radius", radius, "--block", "1500", "-o", out, "--part", f"{k}/3")
-    parts = shards / "whole.part"
+    parts = out.with_name("out.shards") / "whole.part"
+    command = ["join", path, "--radius", radius, "--block", "1500", "-o", out, "--part"]
+    for k in ("1/3", "2/3"):
+        millrace(*command, k)
     first = (parts / "00000.pairs.pairs").read_bytes()
-    for text, said in ((first[9:18] + first[:9], b"not sorted"), (first[:-1], b"within a pair"), (first[:9], b"too")):
-        (parts / "00002.pairs.pairs").write_bytes(text)
+    last = parts / "00002.pairs.pairs"
+    for text in (first[:-1], first[:-25], b"", None):
+        last.unlink(missing_ok=True)
+        if text is not None:
+            last.write_bytes(text)
         (parts / "00002.done").write_bytes(b"")
+        done = millrace("finish", out, check=False)
+        assert done.returncode == 1 and b"--array=3" in done.stderr, done.stderr
+    for text, said in ((bytes([first[0] ^ 1]) + first[1:], b"remove it, and run again"), (first, b"too")):
+        last.write_bytes(text)
         done = millrace("finish", out, check=False)
         assert done.returncode == 1 and said in done.stderr, done.stderr
         assert not out.exists()
-        (parts / "00002.done").unlink()
-    (parts / "00002.pairs.pairs").unlink()
-    millrace("join", path, "--radius", radius, "--block", "1500", "-o", out, "--part", "3/3")
+    last.unlink()
+    millrace(*command, "3/3")
+    assert (out / "pairs.npy").read_bytes() == one and not parts.exists()
+
+
+def test_codes_that_change_meanwhile_end_it(codes, tmp_path):
+    path, radius, one, _ = codes
+    mine, out = tmp_path / "codes.npy", tmp_path / "out"
+    shutil.copyfile(path, mine)
+    for change in (lambda: mine.write_bytes(mine.read_bytes()[:-8] + b"12345678"), lambda: (tmp_path / "new.npy").rename(mine)):
+        shutil.copyfile(path, tmp_path / "new.npy")
+        running = subprocess.Popen([PROGRAM, "join", mine, "--radius", radius, "--block", "100", "-o", out, "--progress", "none", "--threads", "1"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        marks = out.with_name("out.shards") / "whole.part"
+        hold_when(running, lambda: (marks / "00003.done").exists())
+        change()
+        running.send_signal(signal.SIGCONT)
+        said = running.communicate(timeout=60)[1]
+        assert running.returncode == 1 and b"it was changed while it was worked at" in said, said
+        assert not out.exists()
+        shutil.rmtree(out.with_name("out.shards"))
+        shutil.copyfile(path, mine)
+    millrace("join", mine, "--radius", radius, "--block", "100", "-o", out)
     assert (out / "pairs.npy").read_bytes() == one
+
+
+def test_no_codes_have_no_pairs(tmp_path):
+    for shape in ((0, 8), (0, 32), (1, 8)):
+        np.save(tmp_path / "none.npy", np.zeros(shape, dtype=np.uint8))
+        millrace("join", tmp_path / "none.npy", "--radius", "3", "-o", tmp_path / "one.npy")
+        for block in ("auto", "7"):
+            done = millrace("join", tmp_path / "none.npy", "--radius", "3", "--block", block, "-o", tmp_path / "out")
+            assert done.stdout == b"0\n"
+            assert (tmp_path / "out/pairs.npy").read_bytes() == (tmp_path / "one.npy").read_bytes()
+            millrace("join", tmp_path / "none.npy", "--radius", "3", "--block", block, "--plan")
+            shutil.rmtree(tmp_path / "out")
+        (tmp_path / "one.npy").unlink()
+
+
+def test_codes_in_the_output_stay(codes, tmp_path):
+    path, radius, _, _ = codes
+    for place in ("out", "out.shards/whole.part"):
+        (tmp_path / place).mkdir(parents=True)
+        mine = tmp_path / place / "pairs.npy"
+        shutil.copyfile(path, mine)
+        before = content_of(tmp_path)
+        done = millrace("join", mine, "--radius", radius, "--block", "700", "-o", tmp_path / "out", check=False)
+        assert done.returncode == 2 and b"it lies in the output" in done.stderr, done.stderr
+        assert content_of(tmp_path) == before
+
+
+def test_a_folder_of_somebody_s_gives_no_blocks(codes, tmp_path):
+    path, radius, _, _ = codes
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/run.json").write_text('{"block": "7"}')
+    done = millrace("join", path, "--radius", radius, "--block", "auto", "-o", tmp_path / "out", check=False)
+    assert done.returncode == 1 and b"is not a store of" in done.stderr, done.stderr

@@ -5,8 +5,6 @@ import os
 import pathlib
 import signal
 import sys
-import threading
-import time
 
 import numpy as np
 import ray
@@ -51,11 +49,11 @@ class ReadOnly(millrace.ray.Charts):
         return {**made, "writable": [bool(batch["prices"].flags.writeable)] * len(made["error"])}
 
 
-ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
 pictures = ray.data.read_binary_files(str(folder), include_paths=True)
 hashed = pictures.map_batches(Killed, fn_constructor_kwargs={"kinds": names}, batch_size=16, concurrency=2, num_cpus=1, max_restarts=-1, max_task_retries=-1)
 hashed.write_parquet(str(out / "hashes"))
-charts = ray.data.range(40).map_batches(series, batch_size=8).map_batches(
+charts = ray.data.range(40, override_num_blocks=5).map_batches(series, batch_size=8).map_batches(
     ReadOnly, fn_constructor_kwargs={"rows": rows, "width": 30, "height": 20, "keep": True}, batch_size=8, concurrency=1, num_cpus=2, zero_copy_batch=True)
 measured = ray.data.range(24).map_batches(latents, batch_size=6).map_batches(millrace.ray.Latents, batch_size=6, concurrency=1, num_cpus=1)
 
@@ -68,6 +66,25 @@ said["latents"] = len(of_latents) == 24 and all(
     np.array_equal(row[name], value, equal_nan=True)
     for row in of_latents
     for name, value in millrace.latents.measure(np.random.default_rng(int(row["id"])).normal(size=(4, 3, 8, 8)).astype(np.float16)).metrics.items())
+
+
+def images(batch):
+    pictures = [np.random.default_rng(int(i)).integers(0, 256, (40 + 8 * (int(i) % 3), 50, 3), dtype=np.uint8) for i in batch["id"]]
+    column = np.empty(len(pictures), dtype=object)
+    column[:] = [np.zeros((2, 2), np.uint8) if i == 5 else picture for i, picture in zip(batch["id"], pictures)]
+    return {"id": batch["id"], "image": column}
+
+
+if len(sys.argv) > 3:
+    masked = ray.data.range(12, override_num_blocks=3).map_batches(images, batch_size=4).map_batches(
+        millrace.ray.Segment, fn_constructor_args=[sys.argv[3]], batch_size=4, concurrency=1, num_cpus=1)
+    masked.write_parquet(str(out / "masks"))
+    segmenter = millrace.Segmenter(sys.argv[3])
+    said["masks"] = {}
+    for row in ray.data.read_parquet(str(out / "masks")).take_all():
+        mask = np.asarray(row["mask"])
+        image = images({"id": np.array([row["id"]])})["image"][0]
+        said["masks"][int(row["id"])] = row["error"] or bool(np.array_equal(mask, segmenter(image).mask))
 
 
 @ray.remote(num_cpus=2)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import onnx_model as onnx  # noqa: E402
 from package import millrace  # noqa: E402
 from segmenting import made_model, needs_runtime, runtime  # noqa: E402, F401
 
@@ -71,6 +70,70 @@ def test_charts(pictures):
     assert made["error"][0] is None and "7" in made["error"][1] and made["error"][2]
 
 
+@pytest.mark.parametrize("rows", [[np.ones((1, 5))], [np.ones((1, 5)), np.ones(5)], [np.ones((5, 4))], [None, np.ones(5)], [np.ones(5, dtype=object)],
+                                  [np.array(["a"] * 5), np.ones(5)], [1.0, 2.0, 3.0, 4.0, 5.0]])
+def test_series_of_another_shape_are_rows_that_fail(rows):
+    column = np.empty(len(rows), dtype=object)
+    column[:] = rows
+    if all(isinstance(row, float) for row in rows):
+        column = column.astype(float)  # a column of numbers is no column of series
+    made = batches.Charts(rows=5, width=20, height=10)({"prices": column})
+    assert made["image"].shape == (len(rows), 10, 20)
+    for row, image, error in zip(rows, made["image"], made["error"]):
+        good = getattr(row, "shape", None) == (5,) and row.dtype == float
+        assert (error is None) == good and image.any() == good, (row, error)
+
+
+def test_what_comes_of_a_row_is_not_its_neighbours():
+    latents = [RNG.normal(size=(2, 3, 8, 8)).astype(kind) for kind in (np.float16, np.float64, np.float32)]
+    column = np.empty(3, dtype=object)
+    column[:] = latents
+    made = batches.Latents()({"latent": column})
+    for i, latent in enumerate(latents):
+        for name, value in millrace.latents.measure(latent).metrics.items():
+            assert np.array_equal(made[name][i], value, equal_nan=True), name
+    masked = np.ma.array(np.arange(1.0, 6.0), mask=[0, 0, 1, 0, 0])
+    column = np.empty(1, dtype=object)
+    column[0] = masked
+    actor = batches.Charts(rows=5, width=20, height=10)
+    assert np.array_equal(actor({"prices": column})["image"][0], millrace.ChartDrawer(rows=5, width=20, height=10)(masked))
+
+
+def test_bytes_of_every_kind(pictures):
+    data = pictures[0].read_bytes()
+    rows = [data, bytearray(data), memoryview(data), np.frombuffer(data, dtype=np.uint8), memoryview(data * 2)[::2], np.bytes_(data), "text", np.zeros(3)]
+    column = np.empty(len(rows), dtype=object)
+    column[:] = rows
+    made = batches.Hash()({"bytes": column})
+    assert [error is None for error in made["error"]] == [True] * 4 + [False] * 4
+    assert len({code.tobytes() for code in made["dhash"][:4]}) == 1
+
+
+def test_few_descriptors_are_enough(pictures):
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    column = [p.read_bytes() for p in pictures]
+    expected = batches.Hash()({"bytes": column})
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+    try:
+        made = batches.Hash()({"bytes": column})
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert np.array_equal(made["dhash"], expected["dhash"]) and list(made["error"]) == list(expected["error"])
+
+
+def test_a_failure_of_the_process_is_none_of_rows(monkeypatch):
+    actor = batches.Latents()
+
+    def fails(*_):
+        raise millrace.Error("unavailable", "it was forked")
+
+    monkeypatch.setattr(actor, "_measurer", type("Measurer", (), {"all": fails, "__call__": fails})())
+    with pytest.raises(millrace.Error, match="forked"):
+        actor({"latent": RNG.normal(size=(2, 2, 3, 8, 8))})
+
+
 def test_latents():
     latents = RNG.normal(size=(4, 3, 5, 8, 8)).astype(np.float16)
     latents[2, 0, 0, 0, 0] = np.nan
@@ -97,14 +160,21 @@ def test_masks(tmp_path, runtime):
     expected = millrace.Segmenter(model)(images)
     for i, one in enumerate(expected):
         assert np.array_equal(made["mask"][i], one.mask) and np.array_equal(made["probability"][i], one.probability)
-    assert made["mask"][3] is None and made["error"][3] and list(made["error"][:3]) == [None] * 3
+    assert made["mask"][3].shape == (0, 0) and made["probability"][3].shape == (1, 0, 0) and "float32" in made["error"][3]
+    assert list(made["error"][:3]) == [None] * 3
+    actor = batches.Segment(model)
+    for rows in ([], [np.zeros((3, 40, 50, 3), dtype=np.uint8)], [[]], [None], [[images[0], images[1]]]):
+        column = np.empty(len(rows), dtype=object)
+        column[:] = rows
+        made = actor({"image": column})
+        assert list(made) == ["mask", "error"] and all(made["error"]), made
 
 
 def test_tables_of_pandas(pictures):
     pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"bytes": [p.read_bytes() for p in pictures[:3]], "n": [1, 2, 3]}, index=[7, 8, 9])
+    table = pandas.DataFrame({"bytes": [p.read_bytes() for p in pictures[:3]], "n": pandas.array([1, 2**60 + 1, None], dtype="Int64")}, index=[7, 8, 9])
     made = batches.Hash("phash")(table)
-    assert list(made.index) == [7, 8, 9] and list(made["n"]) == [1, 2, 3] and "bytes" not in made
+    assert list(made.index) == [7, 8, 9] and made["n"].equals(table["n"]) and "bytes" not in made
     assert np.array_equal(np.stack(made["phash"]), millrace.hash_files(pictures[:3], kinds="phash").codes["phash"])
 
 
@@ -121,6 +191,12 @@ def test_what_is_wrong_is_said_when_it_is_made():
         batches.Hash()({"path": [1]})
     with pytest.raises(millrace.UsageError, match="width"):
         batches.Hash()({"bytes": [b""], "width": [3]})
+    with pytest.raises(millrace.UsageError, match="width"):
+        batches.Hash(column="width", keep=True)
+    with pytest.raises(millrace.UsageError, match="gpu"):
+        batches.Hash(gpu=True)
+    with pytest.raises(millrace.UsageError, match="batch_format"):
+        batches.Hash()([b""])
 
 
 def test_they_pickle_as_what_they_were_made_of():

@@ -15,7 +15,7 @@
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/reader.h"
 #include "src/io/store/import_part.h"
-#include "src/io/store/merge_pairs.h"
+#include "src/io/store/pair_lists.h"
 #include "src/io/store/tar.h"
 #include "src/io/tensor/npy.h"
 
@@ -132,6 +132,17 @@ class OwnFile : public FolderPart::Array {
   const std::string end_;
 };
 
+class PairsOfPart : public FolderPart::Array {
+ public:
+  explicit PairsOfPart(std::string path) : list_(std::move(path)) {}
+  void append(const ArrayRows& rows) override { list_.append(std::as_bytes(std::span(rows.bytes))); }
+  void finish() override { list_.finish(); }
+  void commit() override { list_.commit(); }
+
+ private:
+  PairListWriter list_;
+};
+
 class Files : public FolderPart::Array {
  public:
   Files(std::string folder, std::string extension, std::uint64_t first)
@@ -171,7 +182,8 @@ std::unique_ptr<FolderPart::Array> open(const std::string& folder, const ArraySp
   if (is_rows(array)) {
     return std::make_unique<SharedRows>(file_of(folder, array), array, spec, parts.begin(part));
   }
-  if (is_joined(array)) return std::make_unique<OwnFile>(own_of(folder, array, part), "");
+  if (is_lines(array)) return std::make_unique<OwnFile>(own_of(folder, array, part), "");
+  if (is_pairs(array)) return std::make_unique<PairsOfPart>(own_of(folder, array, part));
   const std::string own = path_in(folder, fmt::format("{:05}", part));
   if (array.extension == "tar") return std::make_unique<OwnFile>(own + ".tar", tar_end());
   return std::make_unique<Files>(own, array.extension, parts.begin(part));
@@ -183,7 +195,7 @@ bool marks_itself(const ArraySpec& array) { return !is_rows(array) && !is_joined
 void join_pairs(const std::string& folder, const ArraySpec& array, Parts parts, const std::function<void()>& go_on) {
   std::vector<std::string> files;
   for (std::uint64_t k = 0; k < parts.count(); ++k) files.push_back(own_of(folder, array, k));
-  merge_pairs(files, path_in(folder, name_in_folder(array) + ".npy"), go_on);
+  merge_pair_lists(files, path_in(folder, name_in_folder(array) + ".npy"), go_on);
 }
 
 }  // namespace
@@ -192,6 +204,13 @@ std::string FolderPart::mark(const std::string& folder, const DatasetSpec& spec,
   const ArraySpec& first = spec.arrays.front();
   const char* end = !marks_itself(first) ? ".done" : first.extension == "tar" ? ".tar" : "";
   return path_in(folder, fmt::format("{:05}{}", part, end));
+}
+
+bool FolderPart::is_there(const std::string& folder, const DatasetSpec& spec, std::uint64_t part) {
+  return ::access(mark(folder, spec, part).c_str(), F_OK) == 0 &&
+         std::all_of(spec.arrays.begin(), spec.arrays.end(), [&](const ArraySpec& array) {
+           return !is_pairs(array) || is_pair_list(own_of(folder, array, part));
+         });
 }
 
 FolderPart::FolderPart(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part)
@@ -216,7 +235,7 @@ void FolderPart::commit() {
 
 bool import_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,
                         std::uint64_t part) {
-  if (::access(FolderPart::mark(from, spec, part).c_str(), F_OK) != 0) return false;
+  if (!FolderPart::is_there(from, spec, part)) return false;
   bool all = true;
   // As commit() does, the first one last.
   for (std::size_t i = spec.arrays.size(); i-- > 0 && all;) {

@@ -4,7 +4,7 @@
 //
 // For array NAME, by its extension (a slash in a name is a dot): npy, dat: NAME.npy, one file for all parts, each of
 // which has its place in it; csv and jsonl: NAME.csv, whose lines lie in 00012.NAME.csv until all parts are there;
-// pairs: NAME.npy, merged of sorted ones, which lie in 00012.NAME.pairs until then (merge_pairs.h); tar: an archive a
+// pairs: NAME.npy, merged of sorted lists, which lie in 00012.NAME.pairs until then (pair_lists.h); tar: an archive a
 // part, 00012.tar; another: a file a row, 00012/00000012.png, in a folder that is one part and is synced once.
 #pragma once
 
@@ -23,6 +23,8 @@ class FolderPart : public PartWriter {
  public:
   FolderPart(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part);
   ~FolderPart() override;
+  // All of a part that commit() has left can still be there.
+  static bool is_there(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
   // What commit() leaves last: the part is there.
   static std::string mark(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
 

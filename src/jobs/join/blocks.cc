@@ -1,6 +1,9 @@
 #include "src/jobs/join/blocks.h"
 
 #include <fmt/format.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -19,13 +22,15 @@ namespace millrace::join {
 namespace {
 
 constexpr const char* kBlock = "block";
-constexpr const char* kSmaller = "use a smaller --block or --radius, or more --memory";
+constexpr const char* kSmaller =
+    "use a smaller --block (of another output, or without its OUTPUT.shards), a smaller --radius, or more --memory";
 
 // What an output that is there, or is being made, has as its blocks; nothing where there is none.
 std::optional<std::uint64_t> block_of_output(const std::string& output) {
   for (const std::string& file : {RunFolder(output).path(RunFolder::kRunFile), path_in(output, RunFolder::kRunFile)}) {
     const auto there = attributes_in_json(file);
-    if (!there) continue;
+    const auto is_mark = [](const auto& entry) { return entry.first == kMark; };
+    if (!there || std::none_of(there->begin(), there->end(), is_mark)) continue;
     for (const auto& [name, value] : *there) {
       const auto rows = name == kBlock ? parse_bytes(value) : Bytes{};
       if (rows && rows->count > 0) return rows->count;
@@ -51,13 +56,18 @@ template <typename Code>
 Density density_of(std::span<const Code> sample, const Options& options, RunContext& context) {
   const double n = static_cast<double>(sample.size()), all = n * (n - 1) / 2;
   if (sample.size() < 2) return {};
-  const hamming::Joined found = hamming::count(sample, options_of(options), context.engines(), context.budget);
+  const hamming::Options wanted = options_of(options);
+  // What takes long to count is told from some of it.
+  constexpr double kCountedSeconds = 2;
+  const hamming::Estimate told = hamming::estimate(sample, wanted, false, {context.executor}, context.budget);
+  if (told.seconds.value_or(0) > kCountedSeconds) return {told.collapsed / all, told.expanded / all};
+  const hamming::Joined found = hamming::count(sample, wanted, {context.executor}, context.budget);
   return {static_cast<double>(found.collapsed) / all, static_cast<double>(found.expanded) / all};
 }
 
-// Of two blocks' pairs, while they are sorted.
+// Of two blocks' pairs, while rows come of them: 12 bytes each, and 60 for what comes out.
 Bytes pairs_bytes(const Density& density, std::uint64_t each) {
-  return {whole(2 * sizeof(hamming::Pair) * density.collapsed * static_cast<double>(each) * static_cast<double>(each))};
+  return {whole(72 * density.collapsed * static_cast<double>(each) * static_cast<double>(each))};
 }
 
 // The blocks of an output that is there; those that were asked for; or as few as fit, and no fewer than keep as many
@@ -96,7 +106,7 @@ Blocks checked_blocks(const CodeFile& codes, const Options& options, RunContext&
     throw Failure(
         ErrorCode::usage,
         fmt::format("{} blocks of {} rows are more than can be kept track of", grouped(out.count()), grouped(out.each)),
-        "--block", "make them larger, with more --memory");
+        "--block", options.block.value_or(0) > 0 ? "make them larger" : "allow more --memory");
   }
   return out;
 }
@@ -158,6 +168,10 @@ class BlockJoin {
                         fmt::format("{}: it is {} rows", kSmaller, grouped(blocks_.each)));
     }
     told.end();
+#ifdef __GLIBC__
+    // Lists of pairs lie in the heaps of all threads, which keep what was freed.
+    ::malloc_trim(0);
+#endif
     last_ = std::move(joined);
     return last_.pairs;
   }
@@ -262,7 +276,6 @@ Summary run_in_blocks(const Options& options, RunContext& context) {
   check_radius(options);
   const CodeFile codes(options.codes);
   const Blocks blocks = checked_blocks(codes, options, context);
-  if (blocks.rows == 0) throw Failure(ErrorCode::bad_data, "it holds no codes", codes.path(), "");
   Summary result;
   result.rows = codes.rows();
   result.bits = codes.bits();
@@ -348,11 +361,13 @@ Plan plan_in_blocks(const Options& options, RunContext& context) {
       {"two blocks", cost.memory},
       {"pairs", options.output.empty() ? Bytes{} : pairs_bytes(density, std::min(blocks.each, codes.rows()))}};
   out.allowed = context.budget.limit();
-  const double bytes = static_cast<double>(codes.bits() / 8) * static_cast<double>(blocks.each);
+  const double bytes = static_cast<double>(codes.bits() / 8) * static_cast<double>(std::min(blocks.each, codes.rows()));
+  // Reading, collapsing, a file and its two names.
+  constexpr double kTaskSeconds = 5e-3;
   out.seconds = static_cast<double>(own_selfs) * cost.first_seconds +
                 static_cast<double>(own - own_selfs) * cost.both_seconds +
                 (static_cast<double>(own) + share * static_cast<double>(blocks.count())) * bytes / kReadASecond +
-                share * pairs * 100e-9 / context.executor.threads();
+                static_cast<double>(own) * kTaskSeconds + share * pairs * 100e-9 / context.executor.threads();
   return out;
 }
 

@@ -14,7 +14,8 @@ namespace millrace::join {
 struct Blocks {
   std::uint64_t rows = 0, each = 1;
 
-  std::uint64_t count() const { return (rows + each - 1) / each; }
+  // One of no rows where there are none.
+  std::uint64_t count() const { return rows == 0 ? 1 : (rows + each - 1) / each; }
   std::uint64_t begin(std::uint64_t block) const { return block * each; }
   std::uint64_t end(std::uint64_t block) const { return begin(block) + each < rows ? begin(block) + each : rows; }
   std::uint64_t tasks() const { return count() * (count() + 1) / 2; }

@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <utility>
 
 #include "src/base/text.h"
+#include "src/io/file/at_offset.h"
 #include "src/io/file/reader.h"
-#include "src/io/tensor/row_cache.h"
+#include "src/io/file/relocate.h"
 
 namespace millrace::join {
 
@@ -17,7 +22,13 @@ int code_bits(ElementType type, std::size_t axes, std::uint64_t last) {
   return 0;
 }
 
-CodeFile::CodeFile(std::string path) : path_(std::move(path)), header_(npy::read_header(path_).or_throw()) {
+CodeFile::CodeFile(std::string path)
+    : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  // What it cannot be opened for is told by what reads the header.
+  header_ = npy::read_header(path_).or_throw();
+  const auto state = state_of_descriptor(file_.get());
+  if (!state) throw Failure(system_error("it cannot be read", path_, errno));
+  state_ = *state;
   if (header_.plain()) {
     bits_ = code_bits(header_.fields[0].type, header_.shape.size(), header_.shape.empty() ? 0 : header_.shape.back());
   }
@@ -35,13 +46,25 @@ npy::Array CodeFile::read(RunContext& context) const {
 
 template <typename Code>
 void CodeFile::read(std::uint64_t begin, std::span<Code> out, RunContext& context) const {
-  const PlainRows file(path_, header_.data_offset, rows_, sizeof(Code));
+  std::atomic<int> failed{-1};
   constexpr std::size_t kAtOnce = (std::size_t{16} << 20) / sizeof(Code);
   context.executor.parallel_for(out.size(), kAtOnce, [&](std::size_t from, std::size_t to) {
-    if (!context.cancel.cancelled())
-      file.read(begin + from, to - from, reinterpret_cast<std::byte*>(out.data() + from));
+    if (context.cancel.cancelled() || failed >= 0) return;
+    errno = 0;
+    const auto bytes = std::as_writable_bytes(out.subspan(from, to - from));
+    if (read_at(file_.get(), header_.data_offset + (begin + from) * sizeof(Code), bytes) != bytes.size())
+      failed = errno;
   });
   context.throw_if_cancelled();
+  if (failed > 0) throw Failure(system_error("it cannot be read", path_, failed));
+  throw_if_changed();
+}
+
+void CodeFile::throw_if_changed() const {
+  const auto now = state_of(path_);
+  if (now && now->same_inode(state_) && now->same_size_and_time(state_)) return;
+  throw Failure(ErrorCode::conflict, "it was changed while it was worked at", path_,
+                "run the same command again; where there is an OUTPUT.shards, remove that first");
 }
 
 template <typename Code>
@@ -71,6 +94,7 @@ PaidBuffer<Code> CodeFile::sample(std::uint64_t most, RunContext& context) const
 std::string CodeFile::identity(RunContext& context) const {
   const Span span(context.trace.stage("read", 1, "a faster disk"));
   const ContentHash hash = hash_file(path_, Links::followed, [&] { return context.cancel.cancelled(); }).or_throw();
+  throw_if_changed();
   return hex_of_bytes(hash);
 }
 

@@ -1,12 +1,13 @@
 // Enters: the name of a .npy file of codes: uint64 [n], uint8 [n, 8] or uint8 [n, 32].
 // Leaves: how many of how many bits, and ranges of them.
-// Never: holds more of the file than was asked for.
+// Never: holds more of the file than was asked for; goes on with a file that has changed since it was opened.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 
+#include "src/io/file/place.h"
 #include "src/io/tensor/npy.h"
 #include "src/kernels/hamming/hamming.h"
 #include "src/memory/paid_buffer.h"
@@ -34,7 +35,12 @@ class CodeFile {
   std::string identity(RunContext& context) const;
 
  private:
+  // Failure(conflict) where somebody has written to it, or something else has its name.
+  void throw_if_changed() const;
+
   const std::string path_;
+  Descriptor file_;
+  FileState state_;
   npy::Header header_;
   int bits_ = 0;
   std::uint64_t rows_ = 0;

@@ -2,12 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "src/base/text.h"
 #include "src/jobs/join/blocks.h"
 #include "src/jobs/join/run.h"
 
 namespace millrace::join {
 namespace {
+
+bool lies_below(const std::string& path, const std::string& folder) {
+  std::error_code error;
+  const auto inner = std::filesystem::weakly_canonical(path, error),
+             outer = std::filesystem::weakly_canonical(folder, error);
+  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
 
 class JoinJob : public Job {
  public:
@@ -69,9 +79,15 @@ class JoinJob : public Job {
     if (options_.share && options_.output.empty()) {
       throw Failure(ErrorCode::usage, "runs that share their work need an output", "--part", "say -o FOLDER");
     }
-    if (options_.output.ends_with(".npy")) {
+    const std::string folder = options_.output.substr(0, options_.output.find_last_not_of('/') + 1);
+    if (folder.ends_with(".npy")) {
       throw Failure(ErrorCode::usage, "in blocks the output is a folder, which gets a pairs.npy", options_.output,
-                    "say -o " + options_.output.substr(0, options_.output.size() - 4));
+                    "say -o " + folder.substr(0, folder.size() - 4));
+    }
+    for (const std::string& ours : {folder, folder + ".shards"}) {
+      if (folder.empty() || !lies_below(options_.codes, ours)) continue;
+      throw Failure(ErrorCode::usage, "it lies in the output, which is made anew", options_.codes,
+                    "give another OUTPUT, or move it away");
     }
     // It is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
     if (!options_.output.empty()) outputs.take_name("--output", options_.output);

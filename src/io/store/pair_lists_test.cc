@@ -1,4 +1,4 @@
-#include "src/io/store/merge_pairs.h"
+#include "src/io/store/pair_lists.h"
 
 #include <gtest/gtest.h>
 
@@ -25,18 +25,21 @@ std::string bytes_of(const std::vector<Row>& rows) {
   return out;
 }
 
-class MergePairs : public ::testing::Test {
+class PairLists : public ::testing::Test {
  protected:
-  TemporaryFolder folder_{"merge_pairs"};
+  TemporaryFolder folder_{"pair_lists"};
   std::vector<std::string> parts_;
 
   void part(const std::string& bytes) {
     parts_.push_back(folder_ / ("part" + std::to_string(parts_.size())));
-    std::ofstream(parts_.back(), std::ios::binary) << bytes;
+    PairListWriter list(parts_.back());
+    list.append(std::as_bytes(std::span(bytes)));
+    list.finish();
+    list.commit();
   }
   std::string merged() {
     const std::string out = folder_ / "pairs.npy";
-    merge_pairs(parts_, out, [] {});
+    merge_pair_lists(parts_, out, [] {});
     const npy::Header header = npy::read_header(out).or_throw();
     EXPECT_EQ(header.item_bytes(), kPairRowBytes);
     const std::string text = text_in(out);
@@ -55,7 +58,7 @@ class MergePairs : public ::testing::Test {
   }
 };
 
-TEST_F(MergePairs, ManyListsOfManyPairsAreOneList) {
+TEST_F(PairLists, ManyListsOfManyPairsAreOneList) {
   std::mt19937 random(3);
   std::vector<Row> all;
   for (std::uint32_t i = 0; i < 90'000; ++i) {
@@ -69,27 +72,44 @@ TEST_F(MergePairs, ManyListsOfManyPairsAreOneList) {
   EXPECT_EQ(merged(), bytes_of(all));
 }
 
-TEST_F(MergePairs, NothingIsAListOfNothing) {
+TEST_F(PairLists, NothingIsAListOfNothing) {
   EXPECT_EQ(merged(), "");
   part("");
   EXPECT_EQ(merged(), "");
 }
 
-TEST_F(MergePairs, APairThatTwoHaveIsRefused) {
+TEST_F(PairLists, APairThatTwoHaveIsRefused) {
   part(bytes_of({{0, 1, 2}, {3, 4, 5}}));
   part(bytes_of({{0, 2, 2}, {3, 4, 5}, {9, 10, 1}}));
   expect_refused("too");
 }
 
-TEST_F(MergePairs, WhatIsNotSortedOrCutShortIsRefused) {
+TEST_F(PairLists, WhatIsNotSortedOrCutShortIsRefused) {
   part(bytes_of({{0, 2, 2}, {0, 1, 2}}));
   expect_refused("not sorted");
   parts_.clear();
   part(bytes_of({{0, 2, 2}, {0, 2, 2}}));
   expect_refused("not sorted");
   parts_.clear();
-  part(bytes_of({{0, 2, 2}}) + "x");
-  expect_refused("within a pair");
+  part(bytes_of({{2, 1, 2}}));
+  expect_refused("not sorted");
+}
+
+TEST_F(PairLists, AListThatLostPairsOrHasOthersIsRefused) {
+  const std::string rows = bytes_of({{0, 1, 2}, {3, 4, 5}, {3, 5, 6}});
+  part(rows);
+  EXPECT_TRUE(is_pair_list(parts_[0]));
+  EXPECT_FALSE(is_pair_list(folder_ / "none"));
+  const std::string whole = text_in(parts_[0]);
+  for (std::string damaged : {whole.substr(0, whole.size() - 9), whole.substr(9), whole + "x", std::string()}) {
+    std::ofstream(parts_[0], std::ios::binary | std::ios::trunc) << damaged;
+    EXPECT_FALSE(is_pair_list(parts_[0]));
+    expect_refused("not the list that was written");
+  }
+  std::string other = whole;
+  other[8] = 1;  // another distance
+  std::ofstream(parts_[0], std::ios::binary | std::ios::trunc) << other;
+  expect_refused("not the list that was written");
 }
 
 }  // namespace
