@@ -101,7 +101,7 @@ TEST_F(PairLists, AListThatLostPairsOrHasOthersIsRefused) {
   EXPECT_TRUE(is_pair_list(parts_[0]));
   EXPECT_FALSE(is_pair_list(folder_ / "none"));
   const std::string whole = text_in(parts_[0]);
-  for (std::string damaged : {whole.substr(0, whole.size() - 9), whole.substr(9), whole + "x", std::string()}) {
+  for (const std::string& damaged : {whole.substr(0, whole.size() - 9), whole.substr(9), whole + "x", std::string()}) {
     std::ofstream(parts_[0], std::ios::binary | std::ios::trunc) << damaged;
     EXPECT_FALSE(is_pair_list(parts_[0]));
     expect_refused("not the list that was written");

@@ -361,7 +361,7 @@ Plan plan_in_blocks(const Options& options, RunContext& context) {
       {"two blocks", cost.memory},
       {"pairs", options.output.empty() ? Bytes{} : pairs_bytes(density, std::min(blocks.each, codes.rows()))}};
   out.allowed = context.budget.limit();
-  const double bytes = static_cast<double>(codes.bits() / 8) * static_cast<double>(std::min(blocks.each, codes.rows()));
+  const double bytes = codes.bits() * 0.125 * static_cast<double>(std::min(blocks.each, codes.rows()));
   // Reading, collapsing, a file and its two names.
   constexpr double kTaskSeconds = 5e-3;
   out.seconds = static_cast<double>(own_selfs) * cost.first_seconds +
