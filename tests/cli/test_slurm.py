@@ -14,7 +14,11 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
+import onnx_model as onnx  # noqa: E402
+from films import made  # noqa: E402
+from latent_files import a_collection, results_of  # noqa: E402
 from program import BUILD, content_of, millrace  # noqa: E402
+from segmenting import made_model, needs_runtime, picture, runtime  # noqa: E402, F401
 
 Image, np = pytest.importorskip("PIL.Image"), pytest.importorskip("numpy")
 pytestmark = [
@@ -41,7 +45,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 ReturnToService=2
 MpiDefault=none
-NodeName=n[1-2] NodeHostname={host} NodeAddr=127.0.0.1 Port=[17001-17002] CPUs=1 RealMemory=1000
+NodeName=n[1-2] NodeHostname={host} NodeAddr=127.0.0.1 Port=[17001-17002] CPUs=2 RealMemory=1000
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
@@ -136,3 +140,30 @@ def test_pairs_by_an_array(slurm, tmp_path):
     millrace("join", "codes.npy", "--radius", "8", "-o", "one.npy", cwd=tmp_path)
     slurm.submit("1-4", ROOT / "examples/slurm/join.sbatch", "codes.npy", "pairs", 4, "--radius", "8", "--block", "700", cwd=tmp_path)
     assert content_of(tmp_path / "pairs/pairs.npy") == content_of(tmp_path / "one.npy")
+
+
+def test_latents_by_an_array(slurm, tmp_path):
+    a_collection(tmp_path / "latents", groups=3, videos=3, steps=32)
+    millrace("latents", "latents", "-o", "one", cwd=tmp_path)
+    slurm.submit("1-3", ROOT / "examples/slurm/latents.sbatch", "results", 3, "latents", cwd=tmp_path)
+    assert results_of(tmp_path / "results") == results_of(tmp_path / "one")
+
+
+@needs_runtime
+def test_masks_by_an_array(slurm, tmp_path, runtime):
+    made_model(tmp_path / "m.onnx", classes=2)
+    for i in range(6):
+        picture(tmp_path / "photos" / f"{i}.png", 60 + i, 80, seed=i)
+    millrace("segment", "photos", "--model", "m.onnx", "-o", "one", cwd=tmp_path)
+    slurm.submit("1-3", ROOT / "examples/slurm/segment.sbatch", "masks", 3, "m.onnx", "photos", cwd=tmp_path)
+    assert content_of(tmp_path / "masks") == content_of(tmp_path / "one")
+
+
+@needs_runtime
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="there is no ffmpeg here")
+def test_a_film_by_an_array(slurm, tmp_path, runtime):
+    made(tmp_path / "film.mp4", "-c:v", "libx264", "-pix_fmt", "yuv420p", seconds=3)
+    (tmp_path / "m.onnx").write_bytes(onnx.color([[60, -60, -60]], [-15], 32, 48))
+    millrace("video", "film.mp4", "-o", "one.mkv", "--model", "m.onnx", "--segment", "0.7", "--progress", "none", cwd=tmp_path)
+    slurm.submit("1-3", ROOT / "examples/slurm/video.sbatch", "mask.mkv", 3, "m.onnx", "film.mp4", "--segment", "0.7", cwd=tmp_path)
+    assert content_of(tmp_path / "mask.mkv") == content_of(tmp_path / "one.mkv")
