@@ -124,6 +124,21 @@ def test_parts_make_the_same_result(collection, result, tmp_path):
     assert results_of(tmp_path / "out") == result
 
 
+def test_a_part_that_comes_late_has_nothing_to_do(tmp_path):
+    a_collection(tmp_path / "in")
+    for part in (1, 2):
+        millrace("latents", tmp_path / "in", "-o", tmp_path / "out", "--part", f"{part}/2")
+    before = {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in (tmp_path / "out").iterdir()}
+    done = millrace("latents", tmp_path / "in", "-o", tmp_path / "out", "--part", "1/2", "--json", tmp_path / "said.json")
+    assert "nothing to do" in done.stderr.decode() and json.loads((tmp_path / "said.json").read_text())["published"] is True
+    assert {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in (tmp_path / "out").iterdir()} == before
+    # One that was ended before it had written all that lies beside the arrays.
+    (tmp_path / "out/performance.json").unlink()
+    (tmp_path / "out/metrics.csv").unlink()
+    millrace("latents", tmp_path / "in", "-o", tmp_path / "out", "--part", "2/2")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {path.name for path in before}
+
+
 def test_the_table_is_in_order_and_complete(collection, result):
     rows = [line.split(",") for line in result["metrics.csv"].decode().splitlines()]
     assert rows[0] == ["group", "video", "step", "metric", "value"]

@@ -115,6 +115,12 @@ class LatentsJob : public Job {
     const auto rate = [&] {
       return rate_text(static_cast<double>(summary.measured) / std::max(summary.performance.measuring.wall_s, 1e-9));
     };
+    if (summary.before) {
+      out.push_back(
+          fmt::format("{} is finished by other runs: nothing to do; without --part its tables are written anew",
+                      printable(options_.output)));
+      return;
+    }
     if (!summary.published) {
       out.push_back(fmt::format("{} latents measured, {}/s: part {} of {} of {}", grouped(summary.measured), rate(),
                                 options_.share.index + 1, options_.share.of, result_path(options_, kArraysFile)));

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <filesystem>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
@@ -152,6 +153,13 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
   spec.share = options.share;
   Checkpoint checkpoint(spec);
   lap.next();
+  // What is written last is there: the run that made the last part has written all of it.
+  std::error_code error;
+  if (options.share && checkpoint.finished() &&
+      std::filesystem::exists(result_path(options, kPerformanceFile), error)) {
+    out.before = true;
+    return out;
+  }
   // Separability and samples need it, too, when all was measured before.
   const Normalization normalization = normalization_of(options, set, context);
   out.performance.normalizing = lap.next();

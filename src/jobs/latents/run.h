@@ -25,6 +25,7 @@ struct Summary {
   std::vector<std::string> findings;   // what groups differ by, in words
   bool published = true;               // false where other runs have to make their parts first
   std::vector<std::uint64_t> missing;  // parts
+  bool before = false;                 // other runs have made all parts, and written all results
   Performance performance;
   Benchmark benchmark;
   Comparison comparison;
