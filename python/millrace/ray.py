@@ -211,7 +211,8 @@ class Hash(_Batches):
         refuse_unknown(options, _PICTURE_OPTIONS, "millrace.ray.Hash")
         self.kinds = names(kinds.split(",") if isinstance(kinds, str) else kinds, "kinds")
         self.options = {**options, "threads": _threads(threads), "device": "cpu"}
-        self._check_names()  # a wrong option fails here, and not in the first batch
+        self._none = self._some([])  # a wrong option fails here, and not in the first batch
+        self._check_names()
 
     def _files(self, pictures):
         """Of pictures that have no name: each is a file in memory."""
@@ -234,7 +235,7 @@ class Hash(_Batches):
         import numpy
 
         rows = [self._bytes(row) for row in rows]
-        parts, at = [self._some([])], 0
+        parts, at = [self._none], 0
         while at < len(rows):
             end, size = at, 0
             while end < len(rows) and end - at < _PICTURES and (end == at or size + len(rows[end] or b"") <= _PICTURE_BYTES):

@@ -105,11 +105,11 @@ def test_one_that_is_stopped_goes_on_at_its_next_task(codes, tmp_path):
     command = ["join", path, "--radius", radius, "--block", "251", "-o", out, "--progress", "none"]
     marks = out.with_name("out.shards") / "whole.part"
     running = subprocess.Popen([PROGRAM, *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    hold_when(running, lambda: (marks / "00003.done").exists())
+    assert hold_when(running, lambda: (marks / "00003.done").exists())
     there = sorted(p.name for p in marks.glob("*.done"))
     end_held(running, signal.SIGKILL)
-    if out.exists():
-        pytest.skip("it was through before it could be held")
+    running.communicate()
+    assert not out.exists()
     done = millrace(*command, "-v")
     assert f"{78 - len(there)} of 78 tasks" in done.stderr.decode().replace(",", ""), done.stderr
     assert (out / "pairs.npy").read_bytes() == one
@@ -170,18 +170,29 @@ def test_codes_that_change_meanwhile_end_it(codes, tmp_path):
     path, radius, one, _ = codes
     mine, out = tmp_path / "codes.npy", tmp_path / "out"
     shutil.copyfile(path, mine)
-    for change in (lambda: mine.write_bytes(mine.read_bytes()[:-8] + b"12345678"), lambda: (tmp_path / "new.npy").rename(mine)):
-        shutil.copyfile(path, tmp_path / "new.npy")
+    np.save(tmp_path / "new.npy", np.load(path)[::-1])
+
+    def written_to():
+        with open(mine, "r+b") as file:
+            file.seek(-8, 2)
+            file.write(b"12345678")
+
+    # What was opened is joined, whatever has its name by then; what is written to is not.
+    for change in (written_to, lambda: (tmp_path / "new.npy").rename(mine)):
         running = subprocess.Popen([PROGRAM, "join", mine, "--radius", radius, "--block", "100", "-o", out, "--progress", "none", "--threads", "1"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         marks = out.with_name("out.shards") / "whole.part"
-        hold_when(running, lambda: (marks / "00003.done").exists())
+        assert hold_when(running, lambda: (marks / "00003.done").exists())
         change()
         running.send_signal(signal.SIGCONT)
         said = running.communicate(timeout=60)[1]
-        assert running.returncode == 1 and b"it was changed while it was worked at" in said, said
-        assert not out.exists()
-        shutil.rmtree(out.with_name("out.shards"))
+        if change is written_to:
+            assert running.returncode == 1 and b"it was changed while it was worked at" in said, said
+            assert not out.exists()
+            shutil.rmtree(out.with_name("out.shards"))
+        else:
+            assert running.returncode == 0 and (out / "pairs.npy").read_bytes() == one, said
+            shutil.rmtree(out)
         shutil.copyfile(path, mine)
     millrace("join", mine, "--radius", radius, "--block", "100", "-o", out)
     assert (out / "pairs.npy").read_bytes() == one
@@ -218,3 +229,31 @@ def test_a_folder_of_somebody_s_gives_no_blocks(codes, tmp_path):
     (tmp_path / "out/run.json").write_text('{"block": "7"}')
     done = millrace("join", path, "--radius", radius, "--block", "auto", "-o", tmp_path / "out", check=False)
     assert done.returncode == 1 and b"is not a store of" in done.stderr, done.stderr
+
+
+def test_an_output_in_the_output_is_refused(codes, tmp_path):
+    path, radius, _, _ = codes
+    millrace("join", path, "--radius", radius, "--block", "1500", "-o", tmp_path / "out")
+    (tmp_path / "out.shards").mkdir()
+    before = content_of(tmp_path)
+    for name in ("out/run.json", "out.shards/run.json", "out/whole"):
+        for words in (["--json", tmp_path / name, "-o", tmp_path / "out"], ["-o", f"{tmp_path}/out/", "--trace", tmp_path / name, "--overwrite"]):
+            done = millrace("join", path, "--radius", radius, "--block", "1500", *words, check=False)
+            assert done.returncode == 2 and b"it lies in another output" in done.stderr, (words, done.stderr)
+    assert content_of(tmp_path) == before
+
+
+def test_a_link_to_codes_is_codes(codes, tmp_path):
+    path, radius, one, _ = codes
+    (tmp_path / "link.npy").symlink_to(path)
+    millrace("join", tmp_path / "link.npy", "--radius", radius, "--block", "700", "-o", tmp_path / "out")
+    assert (tmp_path / "out/pairs.npy").read_bytes() == one
+
+
+def test_a_plan_of_parts_counts_what_was_cut_as_missing(codes, tmp_path):
+    path, radius, _, _ = codes
+    for k in ("1/3", "2/3"):
+        millrace("join", path, "--radius", radius, "--block", "1500", "-o", tmp_path / "out", "--part", k)
+    (tmp_path / "out.shards/whole.part/00001.pairs.pairs").write_bytes(b"")
+    said = json.loads(millrace("finish", tmp_path / "out", "--plan", "--json", "-").stdout)["plan"]
+    assert said["missing"] == [1, 2] and said["array"] == "2-3"

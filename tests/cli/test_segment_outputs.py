@@ -4,6 +4,8 @@ windows, parts."""
 import csv
 import json
 import os
+import signal
+import subprocess
 import sys
 
 import numpy as np
@@ -15,7 +17,8 @@ from PIL import Image
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 
 import onnx_model as onnx
-from program import content_of, millrace
+from processes import end_held, hold_when
+from program import PROGRAM, content_of, millrace
 from segmenting import made_model, needs_openvino, needs_runtime, picture, runtime
 
 pytestmark = needs_runtime
@@ -243,11 +246,13 @@ def test_parts_make_what_one_run_makes(crowd, tmp_path):
 
 def test_runs_of_another_number_are_refused_while_others_are_at_it(crowd, tmp_path):
     out = tmp_path / "out"
-    run(crowd, "--part", "2/3", out=out)
-    shards = out / "unfinished.shards"
-    if shards.exists():
-        done = run(crowd, "--part", "1/4", out=out, check=False)
-        assert done.returncode == 1 and b"shared by 3 runs, and this is one of 4" in done.stderr, done.stderr
+    running = subprocess.Popen([PROGRAM, "segment", crowd / "photos", "--model", crowd / "m.onnx", "-o", out, "--write", ALL, "--part", "2/3"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert hold_when(running, lambda: (out / "unfinished.shards/runs.json").exists())
+    done = run(crowd, "--part", "1/4", out=out, check=False)
+    end_held(running, signal.SIGKILL)
+    running.wait()
+    assert done.returncode == 1 and b"shared by 3 runs, and this is one of 4" in done.stderr, done.stderr
 
 
 def test_parts_at_once_make_what_one_run_makes(crowd, tmp_path):

@@ -139,6 +139,7 @@ Output Outputs::add(const std::string& option, const std::string& name, const Ou
     output.stream_ = true;
     output.descriptor_ = *descriptor;
   } else {
+    refuse_in_stores(option, name, one_form(name));
     look_at(kind, output);
   }
   struct stat info {};
@@ -153,10 +154,32 @@ void Outputs::claim(const std::string& option, const std::string& name, const st
   throw Failure(ErrorCode::usage, "two outputs have this name", option + " " + printable(name), "name another");
 }
 
+void Outputs::refuse_in_stores(const std::string& option, const std::string& name, const std::string& form) const {
+  for (const std::string& store : stores_) {
+    if (!inside(form, store) || names_.count(form) > 0) continue;
+    throw Failure(ErrorCode::usage, "it lies in another output", option + " " + printable(name), "name another");
+  }
+}
+
 void Outputs::take_name(const std::string& option, const std::string& name) {
   std::string bare = name;
   while (bare.size() > 1 && bare.ends_with('/')) bare.pop_back();
-  if (!bare.empty()) claim(option, name, one_form(bare));
+  if (bare.empty()) return;
+  refuse_in_stores(option, name, one_form(bare));
+  claim(option, name, one_form(bare));
+}
+
+void Outputs::take_store(const std::string& option, const std::string& name) {
+  take_name(option, name);
+  const std::string form = one_form(name.substr(0, std::max<std::size_t>(1, name.find_last_not_of('/') + 1)));
+  for (const std::string& store : {form, form + ".shards"}) {
+    stores_.push_back(store);
+    for (const std::string& input : inputs_) {
+      if (input == form || !inside(input, store)) continue;
+      throw Failure(ErrorCode::usage, "it lies in the output, which is made anew", printable(input),
+                    "give another OUTPUT, or move it away");
+    }
+  }
 }
 
 bool Outputs::is_own(const std::string& name, const OutputKind& kind) const {

@@ -100,6 +100,9 @@ class Outputs {
 
   // A name that the job takes for an output by rules of its own: no other may have it.
   void take_name(const std::string& option, const std::string& name);
+  // The same of one that is made in parts, in the folder NAME.shards beside it, which goes in the end: nor does an
+  // input or an output lie in either. The inputs are said before.
+  void take_store(const std::string& option, const std::string& name);
 
   // Whether a file has the name that this program wrote as this kind.
   bool is_own(const std::string& name, const OutputKind& kind) const;
@@ -115,11 +118,13 @@ class Outputs {
   };
   void look_at(const OutputKind& kind, Output& output) const;
   void claim(const std::string& option, const std::string& name, const std::string& form);
+  void refuse_in_stores(const std::string& option, const std::string& name, const std::string& form) const;
   bool is_input(const std::string& path, const FileState& state) const;
 
   Options options_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> inodes_;
   std::set<std::string> inputs_, names_;  // each in its one form
+  std::vector<std::string> stores_;       // with the folders of their parts
   std::vector<Folder> folders_;
 };
 

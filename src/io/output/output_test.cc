@@ -148,6 +148,23 @@ TEST_F(OutputTest, TwoOutputsHaveTwoNames) {
   EXPECT_FALSE(outputs.add("--report", "", kind())) << "none was asked for";
 }
 
+TEST_F(OutputTest, NothingLiesInAStoreOrItsParts) {
+  std::filesystem::create_directories(folder_.at("store.shards"));
+  std::filesystem::create_directories(folder_.at("store"));
+  for (const char* name : {"store/input", "store.shards/input"}) {
+    Outputs outputs({false, true});
+    outputs.input(folder_.at(name));
+    EXPECT_THROW(outputs.take_store("--output", folder_.at("store/")), Failure) << name;
+  }
+  Outputs outputs({true, true});
+  outputs.input(folder_.at("store.shards2"));
+  outputs.take_store("--output", folder_.at("store/"));
+  for (const char* name : {"store", "store/run.json", "store.shards/run.json", "store/../store/a"}) {
+    EXPECT_THROW(outputs.add("--json", folder_.at(name), kind()), Failure) << name;
+  }
+  EXPECT_TRUE(outputs.add("--json", folder_.at("store.json"), kind()));
+}
+
 TEST_F(OutputTest, WhatAppearsMeanwhileStays) {
   Outputs outputs({false, true});
   const Output output = outputs.add("--json", folder_.at("a"), kind());

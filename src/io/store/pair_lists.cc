@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,23 +12,11 @@
 
 #include "src/base/text.h"
 #include "src/io/file/at_offset.h"
-#include "src/io/tensor/npy.h"
+#include "src/io/store/running_hash.h"
 
 namespace millrace {
 
 namespace {
-
-struct ListHash {
-  ListHash() { XXH3_64bits_reset(state.get()); }
-  void update(std::span<const std::byte> bytes) {
-    XXH3_64bits_update(state.get(), bytes.data(), bytes.size());
-    pairs += bytes.size() / kPairRowBytes;
-  }
-  std::uint64_t digest() const { return XXH3_64bits_digest(state.get()); }
-
-  std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state{XXH3_createState(), XXH3_freeState};
-  std::uint64_t pairs = 0;
-};
 
 // Behind the pairs.
 struct End {
@@ -122,13 +108,18 @@ class PairList {
   std::uint64_t left_ = 0, offset_ = 0, key_ = 0, last_ = 0;
   std::size_t at_ = 0;
   bool taken_ = false;
-  std::optional<ListHash> hash_;
+  std::optional<RunningHash> hash_;
   std::vector<std::byte> piece_;
 };
 
 }  // namespace
 
-struct PairListWriter::Hash : ListHash {};
+struct PairListWriter::Hash : RunningHash {};
+
+const std::vector<npy::Field>& pair_fields() {
+  static const std::vector<npy::Field> fields = {{"i", kUint32}, {"j", kUint32}, {"distance", kUint8}};
+  return fields;
+}
 
 PairListWriter::PairListWriter(std::string path)
     : file_(std::move(path), AtomicFile::Temporary::part), hash_(std::make_unique<Hash>()) {}
@@ -136,11 +127,12 @@ PairListWriter::~PairListWriter() = default;
 
 void PairListWriter::append(std::span<const std::byte> rows) {
   hash_->update(rows);
+  pairs_ += rows.size() / kPairRowBytes;
   file_.write(rows);
 }
 
 void PairListWriter::finish() {
-  const End end{hash_->pairs, hash_->digest()};
+  const End end{pairs_, hash_->digest()};
   file_.write(std::as_bytes(std::span(&end, 1)));
 }
 
@@ -161,7 +153,7 @@ void merge_pair_lists(const std::vector<std::string>& paths, const std::string& 
     if (!list->empty()) heap.push(list.get());
   }
   AtomicFile out(npy, AtomicFile::Temporary::part);
-  out.write(npy::header_text({{"i", kUint32}, {"j", kUint32}, {"distance", kUint8}}, std::vector<std::uint64_t>{all}));
+  out.write(npy::header_text(pair_fields(), std::vector<std::uint64_t>{all}));
   std::vector<std::byte> rows;
   rows.reserve(kPieceOfOutput * kPairRowBytes);
   const PairList* before = nullptr;

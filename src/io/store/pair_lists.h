@@ -4,6 +4,7 @@
 // one.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -11,9 +12,12 @@
 #include <vector>
 
 #include "src/io/file/atomic_file.h"
+#include "src/io/tensor/npy.h"
 
 namespace millrace {
 
+// A pair as a file of all of them has it.
+const std::vector<npy::Field>& pair_fields();
 inline constexpr std::size_t kPairRowBytes = 9;
 
 class PairListWriter {
@@ -28,6 +32,7 @@ class PairListWriter {
   AtomicFile file_;
   struct Hash;
   const std::unique_ptr<Hash> hash_;
+  std::uint64_t pairs_ = 0;
 };
 
 // There is a file of as many pairs as it says; whether they are what was written is seen when it is merged.

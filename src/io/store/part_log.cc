@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 #include <limits>
 
 #include "src/io/file/at_offset.h"
+#include "src/io/store/running_hash.h"
 
 namespace millrace {
 namespace {
@@ -43,12 +43,7 @@ std::span<const std::byte> bytes_of(const T& value) {
 
 }  // namespace
 
-struct PartLog::Hash {
-  Hash() { XXH3_64bits_reset(state.get()); }
-  void update(std::span<const std::byte> bytes) { XXH3_64bits_update(state.get(), bytes.data(), bytes.size()); }
-  std::uint64_t digest() const { return XXH3_64bits_digest(state.get()); }
-  std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state{XXH3_createState(), XXH3_freeState};
-};
+struct PartLog::Hash : RunningHash {};
 
 PartLog::PartLog(std::string path, const std::string& owner, const DatasetSpec& spec, Chunks chunks)
     : file_(std::move(path), AtomicFile::Temporary::part),

@@ -19,7 +19,7 @@ class HashJob : public Job {
     }
     if (!options_.inventory.empty()) outputs.input(options_.inventory);
     // It is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
-    if (!options_.output.empty()) outputs.take_name("--output", options_.output);
+    if (!options_.output.empty()) outputs.take_store("--output", options_.output);
     if (options_.share && options_.output.empty()) {
       throw Failure(ErrorCode::usage, "runs that share their work need an output", "--part", "say -o FOLDER");
     }

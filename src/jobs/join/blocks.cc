@@ -91,7 +91,12 @@ Blocks choose_blocks(const CodeFile& codes, const Options& options, RunContext& 
     if (options.share && out.tasks() < 2 * options.share.of) continue;
     const Bytes blocks = hamming::block_cost(sample.span(), out.each, options_of(options), context.executor).memory;
     const Bytes pairs = options.output.empty() ? Bytes{} : pairs_bytes(density, out.each);
-    if (blocks.count + pairs.count <= limit - limit / 64) return out;
+    const std::uint64_t room = limit - limit / 64, needed = blocks.count + pairs.count;
+    if (needed <= room) return out;
+    // What blocks take falls no faster than the square of their number grows.
+    const double fewest =
+        static_cast<double>(count) * std::sqrt(static_cast<double>(needed) / static_cast<double>(room));
+    count = std::max(count, static_cast<std::uint64_t>(fewest) - 1);
   }
 }
 
@@ -315,7 +320,6 @@ Summary run_in_blocks(const Options& options, RunContext& context) {
       result.missing = checkpoint->missing();
     }
     if (result.published) result.pairs = pairs_in(options.output);
-    result.output_bytes = checkpoint->output_bytes();
   }
   result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return result;

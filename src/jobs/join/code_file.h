@@ -1,6 +1,8 @@
 // Enters: the name of a .npy file of codes: uint64 [n], uint8 [n, 8] or uint8 [n, 32].
 // Leaves: how many of how many bits, and ranges of them.
-// Never: holds more of the file than was asked for; goes on with a file that has changed since it was opened.
+// Never: holds more of the file than was asked for; goes on with a file that was written to since it was opened: what
+// has its name by then does not
+//   matter.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +37,11 @@ class CodeFile {
   std::string identity(RunContext& context) const;
 
  private:
-  // Failure(conflict) where somebody has written to it, or something else has its name.
+  // Failure(conflict) where somebody has written to it.
   void throw_if_changed() const;
+  template <typename Code, typename Place>
+  void read_pieces(std::span<Code> out, std::size_t piece, std::size_t grain, const Place& place,
+                   RunContext& context) const;
 
   const std::string path_;
   Descriptor file_;

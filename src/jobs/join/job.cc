@@ -2,22 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "src/base/text.h"
 #include "src/jobs/join/blocks.h"
 #include "src/jobs/join/run.h"
 
 namespace millrace::join {
 namespace {
-
-bool lies_below(const std::string& path, const std::string& folder) {
-  std::error_code error;
-  const auto inner = std::filesystem::weakly_canonical(path, error),
-             outer = std::filesystem::weakly_canonical(folder, error);
-  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
-}
 
 class JoinJob : public Job {
  public:
@@ -84,13 +74,8 @@ class JoinJob : public Job {
       throw Failure(ErrorCode::usage, "in blocks the output is a folder, which gets a pairs.npy", options_.output,
                     "say -o " + folder.substr(0, folder.size() - 4));
     }
-    for (const std::string& ours : {folder, folder + ".shards"}) {
-      if (folder.empty() || !lies_below(options_.codes, ours)) continue;
-      throw Failure(ErrorCode::usage, "it lies in the output, which is made anew", options_.codes,
-                    "give another OUTPUT, or move it away");
-    }
     // It is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
-    if (!options_.output.empty()) outputs.take_name("--output", options_.output);
+    if (!options_.output.empty()) outputs.take_store("--output", options_.output);
   }
 
   Result run_blocks(RunContext& context, const Print& print) const {

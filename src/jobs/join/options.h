@@ -40,9 +40,10 @@ struct Options {
 inline void describe(Settings& settings, Options& options) {
   settings.heading("Join");
   settings.add_integer("radius", "R", "pairs whose codes differ in at most R bits", options.radius, 0, 255);
-  settings.add_text("output", "PAIRS.npy",
-                    "where the pairs go: rows (i, j, distance), i < j, sorted; without it they are only counted",
-                    options.output);
+  settings.add_text(
+      "output", "PAIRS.npy",
+      "where the pairs go: rows (i, j, distance), i < j, sorted; in blocks a folder; without it they are only counted",
+      options.output);
   settings.add_switch("collapsed",
                       "write pairs of nodes, a node being all equal codes, and each row's node to PAIRS.nodes.npy",
                       options.collapsed);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/base/text.h"
+#include "src/io/store/pair_lists.h"
 #include "src/io/tensor/npy.h"
 #include "src/kernels/hamming/hamming.h"
 
@@ -19,13 +20,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-constexpr std::size_t kPairBytes = 9;
-
-const std::vector<npy::Field>& pair_fields() {
-  static const std::vector<npy::Field> fields = {{"i", kUint32}, {"j", kUint32}, {"distance", kUint8}};
-  return fields;
-}
 
 // Pairs in the file's 9 bytes a row.
 class PairFile {
@@ -49,7 +43,7 @@ Bytes file_bytes(std::uint64_t rows, std::size_t row_bytes) { return {rows * row
 
 void write_collapsed(const hamming::Joined& joined, const Files& files, RunContext& context, Summary& result) {
   const std::span<const std::uint32_t> nodes = joined.nodes.of_row.span();
-  files.pairs.throw_if_no_room(file_bytes(joined.collapsed, kPairBytes) + file_bytes(nodes.size(), 4));
+  files.pairs.throw_if_no_room(file_bytes(joined.collapsed, kPairRowBytes) + file_bytes(nodes.size(), 4));
   npy::Writer node_file(files.nodes, {{"", kUint32}}, {nodes.size()});
   node_file.append(std::as_bytes(nodes));
   PairFile pairs(files.pairs, joined.pairs.list.size());
@@ -59,7 +53,7 @@ void write_collapsed(const hamming::Joined& joined, const Files& files, RunConte
     context.throw_if_cancelled();
     const auto block = all.subspan(at, std::min(hamming::kBlock, all.size() - at));
     pairs.append(block);
-    progress.add(block.size(), block.size() * kPairBytes);
+    progress.add(block.size(), block.size() * kPairRowBytes);
   }
   // Both are on disk before either has its name.
   node_file.sync();
@@ -70,12 +64,12 @@ void write_collapsed(const hamming::Joined& joined, const Files& files, RunConte
 }
 
 void write_rows(const hamming::Joined& joined, const Files& files, RunContext& context) {
-  files.pairs.throw_if_no_room(file_bytes(joined.expanded, kPairBytes));
+  files.pairs.throw_if_no_room(file_bytes(joined.expanded, kPairRowBytes));
   PairFile pairs(files.pairs, joined.expanded);
   Progress progress(context.progress, "writing pairs", joined.expanded);
   hamming::expand(joined, context.executor, context.budget, [&](std::span<const hamming::Pair> block) {
     pairs.append(block);
-    progress.add(block.size(), block.size() * kPairBytes);
+    progress.add(block.size(), block.size() * kPairRowBytes);
   });
   pairs.writer().finish();
 }
@@ -171,14 +165,14 @@ std::string about(double count) { return count < 0.5 ? "hardly any" : "about " +
 
 void put_rows(std::span<const hamming::Pair> pairs, std::vector<std::uint8_t>& rows) {
   const std::size_t before = rows.size();
-  rows.resize(before + pairs.size() * kPairBytes);
+  rows.resize(before + pairs.size() * kPairRowBytes);
   std::uint8_t* out = rows.data() + before;
   for (const hamming::Pair& pair : pairs) {
     std::memcpy(out, &pair.i, 4);
     std::memcpy(out + 4, &pair.j, 4);
     // Only opposite codes of 256 bits are 256 bits apart, and then the radius was 256, which is refused.
     out[8] = static_cast<std::uint8_t>(pair.distance);
-    out += kPairBytes;
+    out += kPairRowBytes;
   }
 }
 
@@ -232,7 +226,7 @@ Plan plan(const Options& options, const Files& files, RunContext& context) {
     out.figures["where"] = estimate.where;
   }
   if (kept) {
-    const Bytes written = file_bytes(whole(pairs), kPairBytes);
+    const Bytes written = file_bytes(whole(pairs), kPairRowBytes);
     out.lines.push_back({"output", "about " + to_text(written)});
     out.figures["output_bytes"] = written.count;
   }
@@ -242,7 +236,7 @@ Plan plan(const Options& options, const Files& files, RunContext& context) {
                 {"pairs", kept ? estimate.memory : Bytes{}}};
   out.allowed = context.budget.limit();
   if (estimate.seconds) {
-    out.seconds = *estimate.seconds + (kept ? pairs * static_cast<double>(kPairBytes) / kWrittenASecond : 0);
+    out.seconds = *estimate.seconds + (kept ? pairs * static_cast<double>(kPairRowBytes) / kWrittenASecond : 0);
   }
   return out;
 }

@@ -29,7 +29,6 @@ struct Summary {
   double pairs_per_second = 0;         // all pairs of rows decided / join_seconds
   // In blocks:
   std::uint64_t block = 0, blocks = 0, tasks = 0, tasks_here = 0;
-  std::uint64_t output_bytes = 0;
   bool published = true;
   bool before = false;                 // it was whole already
   std::vector<std::uint64_t> missing;  // tasks, where it was not published

@@ -56,7 +56,7 @@ class RenderJob : public Job {
       sheet_ = outputs.add("--output", options_.output, sheet_kind());
     } else {
       // A store is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
-      outputs.take_name("--output", options_.output);
+      outputs.take_store("--output", options_.output);
     }
   }
   OutputKind json_kind() const override {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "src/io/file/atomic_file.h"
 #include "src/io/store/dataset_for_test.h"
 #include "src/io/store/part_log.h"
 #include "src/pipeline/checkpoint/finish.h"
@@ -151,6 +152,27 @@ TEST_P(CheckpointTest, ARunAloneAndOneThatSharesKeepEachOtherOut) {
     EXPECT_THROW(Checkpoint{alone}, Failure);
   }
   EXPECT_TRUE(make(alone));
+}
+
+TEST_P(CheckpointTest, RunsOfAnotherNumberOrVersionAreRefused) {
+  const std::string output = folder_ / "shared", runs = output + ".shards/runs.json";
+  EXPECT_FALSE(make(spec_of(output, GetParam(), {0, 3})));
+  const std::string ours = text_in(runs);
+  const auto expect_refused = [&](const Share& share, const char* words) {
+    try {
+      make(spec_of(output, GetParam(), share));
+      FAIL() << words;
+    } catch (const Failure& failure) {
+      EXPECT_EQ(failure.error().code, ErrorCode::conflict);
+      EXPECT_NE(failure.error().what.find(words), std::string::npos) << failure.error().what;
+    }
+  };
+  expect_refused({1, 4}, "shared by 3 runs, and this is one of 4");
+  write_file(runs, R"({"of": 3, "version": "0.0.1"})");
+  expect_refused({1, 3}, "made by Millrace 0.0.1");
+  write_file(runs, ours);
+  EXPECT_FALSE(make(spec_of(output, GetParam(), {1, 3})));
+  EXPECT_TRUE(make(spec_of(output, GetParam(), {2, 3})));
 }
 
 TEST_P(CheckpointTest, WhatIsMissingIsNamed) {

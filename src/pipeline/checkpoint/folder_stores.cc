@@ -27,10 +27,8 @@ class FolderStore : public PartStore {
       throw Failure(system_error("it cannot be created", rows(), errno));
     }
   }
-  bool has(std::uint64_t k) override { return is_whole() || FolderPart::is_there(rows(), spec_, k); }
-  bool named(std::uint64_t k) const override {
-    return is_whole() || ::access(FolderPart::mark(rows(), spec_, k).c_str(), F_OK) == 0;
-  }
+  bool has(std::uint64_t k) override { return named(k); }
+  bool named(std::uint64_t k) const override { return is_whole() || FolderPart::is_there(rows(), spec_, k); }
   std::unique_ptr<PartWriter> open(std::uint64_t k) override {
     return std::make_unique<FolderPart>(rows(), spec_, parts_, k);
   }
@@ -72,7 +70,6 @@ class FolderStore : public PartStore {
 class ZarrStore : public FolderStore {
  public:
   using FolderStore::FolderStore;
-  bool has(std::uint64_t k) override { return named(k); }
   // Readers of Zarr know no run.json: the group's own attributes say the same.
   Outcome<Attributes> made_of(const std::string& output) const override {
     return attributes_in_json(output + "/zarr.json", "attributes");
