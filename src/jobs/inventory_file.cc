@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "src/base/text.h"
-#include "src/io/file/reader.h"
+#include "src/base/values.h"
+#include "src/io/file/lines.h"
 #include "src/io/file/shallow_json.h"
 #include "src/io/output/output.h"
 #include "src/report/json_path.h"
@@ -17,21 +16,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kName = "inventory";
 
-std::optional<std::string> name_in(const Json& line) {
-  const auto encoded = line.find("path_base64"), plain = line.find("path");
-  if (encoded != line.end()) {
-    return encoded->is_string() ? from_base64(encoded->get<std::string>()) : std::nullopt;
-  }
-  if (plain == line.end() || !plain->is_string()) return std::nullopt;
-  return plain->get<std::string>();
-}
-
 std::uint64_t number_in(const Json& line, const char* name) { return line.at(name).get<std::uint64_t>(); }
 
 // One line more of the list; false where it is none.
 bool take(const Json& line, WalkResult& out) {
-  auto path = line.is_object() ? name_in(line) : std::nullopt;
-  if (!path || path->empty() || path->find('\0') != std::string::npos) return false;
+  auto path = path_of(line);
+  if (!path) return false;
   if (const auto error = line.find("error"); error != line.end()) {
     out.unreadable.push_back(
         {ErrorCode::io, error->get<std::string>(), std::move(*path), line.value("remedy", std::string())});
@@ -40,9 +30,7 @@ bool take(const Json& line, WalkResult& out) {
   FileEntry file;
   file.path = std::move(*path);
   file.size = number_in(line, "bytes");
-  const auto time = line.at("mtime_ns").get<std::string>();
-  const auto [end, wrong] = std::from_chars(time.data(), time.data() + time.size(), file.mtime_ns);
-  if (wrong != std::errc() || end != time.data() + time.size()) return false;
+  if (!read_number(line.at("mtime_ns").get<std::string>(), file.mtime_ns)) return false;
   // Each path once, in their order: what is made of it hangs on that.
   if (!out.files.empty() && !(out.files.back().path < file.path)) return false;
   out.files.push_back(std::move(file));
@@ -119,20 +107,9 @@ Outcome<WalkResult> read_inventory(const std::string& path) {
     };
     // It may have a hundred million of them.
     constexpr std::size_t kLongest = 1 << 20;
-    std::string line;
-    for (auto bytes = (*file)->next(); !bytes.empty(); bytes = (*file)->next()) {
-      for (const std::uint8_t byte : bytes) {
-        if (byte != '\n') {
-          line += static_cast<char>(byte);
-          if (line.size() > kLongest) return bad;
-          continue;
-        }
-        if (!take_line(line)) return bad;
-        line.clear();
-      }
-    }
-    if ((*file)->failed()) return (*file)->error();
-    if (!line.empty()) return bad;
+    const auto taken = each_line(**file, kLongest, take_line);
+    if (!taken) return taken.error();
+    if (!*taken) return bad;
     if (number == 0 || number_in(head, "files") != out.files.size() ||
         number_in(head, "unreadable") != out.unreadable.size() ||
         head.at("identity").get<std::string>() != identity_of(out.files, out.unreadable)) {

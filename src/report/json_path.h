@@ -1,10 +1,11 @@
 // Enters: a path, which is bytes; or errors about some.
 // Leaves: how every JSON output of ours writes it: "path" as text for people, and "path_base64" when that loses
-// something.
+// something; and the path again.
 // Never: leaves out what is needed to open the file again.
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,6 +24,17 @@ inline void add_path(nlohmann::ordered_json& object, const std::string& path) {
 inline void add_path(JsonText& object, const std::string& path) {
   object.key("path").value(utf8_for_display(path));
   if (!is_utf8(path)) object.key("path_base64").value(base64(path));
+}
+
+// The path that add_path() wrote; nothing where there is none, or one that no file can have.
+inline std::optional<std::string> path_of(const nlohmann::ordered_json& object) {
+  if (!object.is_object()) return std::nullopt;
+  const auto encoded = object.find("path_base64"), plain = object.find("path");
+  const auto at = encoded != object.end() ? encoded : plain;
+  if (at == object.end() || !at->is_string()) return std::nullopt;
+  auto path = at == encoded ? from_base64(at->get<std::string>()) : std::optional(at->get<std::string>());
+  if (!path || path->empty() || path->find('\0') != std::string::npos) return std::nullopt;
+  return path;
 }
 
 // What could not be used: [{"path": ..., "reason": ...}, ...].

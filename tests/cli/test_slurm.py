@@ -19,6 +19,7 @@ from films import made  # noqa: E402
 from latent_files import a_collection, results_of  # noqa: E402
 from program import BUILD, content_of, millrace  # noqa: E402
 from segmenting import made_model, needs_runtime, picture, runtime  # noqa: E402, F401
+from variants import scene  # noqa: E402
 
 Image, np = pytest.importorskip("PIL.Image"), pytest.importorskip("numpy")
 pytestmark = [
@@ -122,6 +123,33 @@ def test_an_array_of_which_a_task_was_killed_and_one_never_ran(slurm, tmp_path):
     slurm.submit(array, ROOT / "examples/slurm/hash.sbatch", "list.jsonl", "hashes", 4, "--shard", 32, cwd=tmp_path)
     assert content_of(tmp_path / "hashes") == content_of(tmp_path / "one")
     assert b"nothing to do" in millrace("finish", tmp_path / "hashes").stderr
+
+
+def test_duplicates_by_two_arrays_of_which_a_task_was_killed(slurm, tmp_path):
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    for i in range(60):
+        picture = scene(240, 180, i // 2)
+        picture.save(photos / (f"{i:02}.png" if i % 2 else f"{i:02}.jpg"))
+    (photos / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+
+    def found(name, *more):
+        millrace("dedupe", photos, "--catalog", tmp_path / f"{name}.sqlite", "--json", tmp_path / name, *more)
+        return (tmp_path / name).read_bytes()
+
+    millrace("inventory", photos, "-o", tmp_path / "list.jsonl")
+    expected = found("one")
+    script = (ROOT / "examples/slurm/dedupe.sbatch").read_text()
+    (tmp_path / "killed.sbatch").write_text(script.replace(
+        "\nmillrace dedupe", '\nwhen=60\n[ "$SLURM_ARRAY_TASK_ID" = 2 ] && when=0.01\ntimeout --signal KILL $when millrace dedupe'))
+    for stage, more in (("read", []), ("look", ["--from", tmp_path / "read"])):
+        words = [stage, tmp_path / stage, 3, "list.jsonl", photos, "--shard", 4, *more]
+        slurm.submit("1-3", tmp_path / "killed.sbatch", *words, cwd=tmp_path)
+        refused = millrace("finish", tmp_path / stage, check=False).stderr.decode()
+        array = re.search(r"--array=([\d,-]+)\)", refused)[1]
+        assert array == "2", refused
+        slurm.submit(array, ROOT / "examples/slurm/dedupe.sbatch", *words, cwd=tmp_path)
+    assert found("two", "--from", tmp_path / "read", "--from", tmp_path / "look") == expected
 
 
 def test_charts_by_an_array(slurm, tmp_path):

@@ -13,6 +13,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from program import PROGRAM, content_of, millrace  # noqa: E402
+from variants import scene  # noqa: E402
 
 Image = pytest.importorskip("PIL.Image")
 KILLS, PARTS = 30, 3
@@ -27,12 +28,17 @@ def jobs(tmp_path_factory):
     for i in range(90):
         Image.fromarray(rng.integers(0, 256, (40, 60), dtype=np.uint8)).save(folder / "photos" / f"{i:03}.png")
     (folder / "photos/broken.png").write_bytes(b"\x89PNG")
+    (folder / "alike").mkdir()
+    for i in range(36):
+        scene(160, 120, i // 2).save(folder / "alike" / (f"{i:02}.png" if i % 2 else f"{i:02}.jpg"))
     codes = rng.integers(0, 2**63, 20_000, dtype=np.uint64)
     codes[rng.permutation(20_000)[:600]] = codes[0]
     np.save(folder / "codes.npy", codes)
     (folder / "p.csv").write_text("date,close\n" + "".join(f"2020-01-{1 + i // 1440:02}T{i // 60 % 24:02}:{i % 60:02},{100 + i * 7919 % 97}\n" for i in range(1500)))
     return {
         "hash": ["hash", folder / "photos", "--shard", "7"],
+        "dedupe read": ["dedupe", folder / "photos", "--stage", "read", "--shard", "7"],
+        "dedupe look": ["dedupe", folder / "alike", "--stage", "look", "--shard", "3", "--catalog", folder / "catalog.sqlite"],
         "join": ["join", folder / "codes.npy", "--radius", "5", "--block", "4000"],
         "render": ["render", folder / "p.csv", "--window", "20", "--size", "60x40", "--shard", "100"],
     }
@@ -42,7 +48,7 @@ def start(*words):
     return subprocess.Popen([PROGRAM, *map(str, words), "--progress", "none"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
-@pytest.mark.parametrize("job", ["hash", "join", "render"])
+@pytest.mark.parametrize("job", ["hash", "dedupe read", "dedupe look", "join", "render"])
 def test_thirty_kills(jobs, tmp_path, job):
     words = jobs[job]
     begin = time.monotonic()

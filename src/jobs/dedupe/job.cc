@@ -6,6 +6,8 @@
 #include "src/base/text.h"
 #include "src/jobs/dedupe/page/page.h"
 #include "src/jobs/dedupe/report.h"
+#include "src/jobs/dedupe/stages/look_stage.h"
+#include "src/jobs/dedupe/stages/read_stage.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -24,6 +26,11 @@ class DedupeJob : public Job {
     }
     // Links and mounts give a picture names outside the folders: no picture is replaced, wherever it lies.
     outputs.input_folder("/", is_input);
+    check_stage();
+    if (!options_.inventory.empty()) outputs.input(options_.inventory);
+    for (const std::string& folder : options_.from) outputs.input(folder);
+    // It is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
+    if (!options_.output.empty()) outputs.take_store("--output", options_.output);
     csv_ = outputs.add("--csv", options_.csv, csv_kind());
     page_ = outputs.add("--report", options_.report, page_kind());
     if (!page_ || page_.is_stream()) return;
@@ -34,12 +41,15 @@ class DedupeJob : public Job {
 
   Plan plan(RunContext& context) override {
     check_folders();
+    if (options_.stage == Stage::read) return plan_of_reading(options_, context);
     Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
     return dedupe::plan(options_, catalog, context);
   }
 
   Result run(RunContext& context, const Print&) override {
     check_folders();
+    if (options_.stage == Stage::read) return run_read_stage(context);
+    if (options_.stage == Stage::look) return run_look_stage(context);
     Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
     spdlog::info("catalogue {}", printable(catalog_file(options_.catalog)));
     found_ = dedupe::run(options_, catalog, context);
@@ -67,6 +77,86 @@ class DedupeJob : public Job {
  private:
   CatalogAccess access(const RunContext& context) const {
     return access_for(context, options_.trust_files ? Trust::files : Trust::checked);
+  }
+
+  // Before anything is made.
+  void check_stage() const {
+    const auto refuse = [](const char* option, const char* what, const char* remedy) {
+      throw Failure(ErrorCode::usage, what, option, remedy);
+    };
+    const bool all = options_.stage == Stage::all;
+    if (!all && options_.output.empty()) refuse("--stage", "it makes a folder, and none is named", "say -o FOLDER");
+    if (all && options_.share) refuse("--part", "only stages are made in parts", "say --stage read -o FOLDER");
+    if (all && !options_.output.empty()) {
+      refuse("--output", "it is what a stage makes, and none is named",
+             "say --stage read, or --report, --csv or --json for the result of a search");
+    }
+    if (!all && !(options_.report.empty() && options_.csv.empty()))
+      refuse("--stage", "a stage finds no groups", "leave out --report and --csv");
+    if (options_.stage == Stage::read && !options_.from.empty())
+      refuse("--from", "reading takes nothing over", "leave it out");
+    if (options_.stage != Stage::look) return;
+    if (!options_.verify || options_.look == LookMode::thumbnail)
+      refuse("--stage", "nothing is looked at closely with --no-verify and --look thumbnail", "leave those out");
+    // SQLite's log does not work across machines.
+    if (options_.share && options_.catalog.empty()) {
+      refuse("--catalog", "runs that share the looks need a catalogue each, and none is named",
+             "name a file on this machine's own disk, as --catalog /tmp/looks-K/catalog.sqlite");
+    }
+  }
+
+  // What has become of a stage's output.
+  void tell(const StoredLines& stored, const char* unit, Result& out) const {
+    const std::string output = printable(options_.output);
+    if (stored.before) {
+      out.summary = {fmt::format("{} is finished, made of the same: nothing to do", output)};
+    } else if (stored.published) {
+      out.summary.push_back(fmt::format("{}: {} {}, {}; --from {} takes it into a search", output, grouped(stored.rows),
+                                        unit, to_text(Bytes{stored.output_bytes}), output));
+    } else {
+      out.summary.push_back(words_of_missing(options_.share, stored.missing, stored.parts, options_.output));
+    }
+  }
+
+  Result run_read_stage(RunContext& context) const {
+    const auto start = Clock::now();
+    const ReadStage done = read_stage(options_, context);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    Result out;
+    out.summary = {fmt::format("{} pictures read in {}, {}/s{}", grouped(done.pictures), duration_text(seconds),
+                               rate_text(static_cast<double>(done.pictures) / std::max(seconds, 1e-9)),
+                               done.unusable > 0 ? fmt::format("; {} could not be used", grouped(done.unusable)) : "")};
+    tell(done.stored, "files", out);
+    if (options_.files.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    out.json = [done] {
+      return json_pieces({{kJsonMark, "dedupe read"},
+                          {"pictures", done.pictures},
+                          {"unusable", done.unusable},
+                          {"bytes", done.bytes},
+                          {"published", done.stored.published}});
+    };
+    out.exit_code = done.unusable > 0 ? ExitCode::partial : ExitCode::done;
+    return out;
+  }
+
+  Result run_look_stage(RunContext& context) const {
+    Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
+    const LookStage done = look_stage(options_, catalog, context);
+    Result out;
+    if (done.sets == 0) {
+      out.summary = {"no two pictures look alike: there is nothing to look at, and no output"};
+    } else {
+      out.summary = {fmt::format("{} looks at {} sets that look alike", grouped(done.looked_at), grouped(done.sets))};
+      tell(done.stored, "shards", out);
+    }
+    if (options_.files.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    out.json = [done] {
+      return json_pieces({{kJsonMark, "dedupe look"},
+                          {"sets", done.sets},
+                          {"looked_at", done.looked_at},
+                          {"published", done.stored.published}});
+    };
+    return out;
   }
 
   void check_folders() const {

@@ -111,6 +111,18 @@ void describe(Settings& settings, Options& options) {
   settings.heading("Results");
   settings.add_text("report", "FILE.html", "write a page to look through and decide", options.report);
   settings.add_text("csv", "FILE", "write a line a file; - is stdout", options.csv);
+  settings.heading("Parts");
+  settings.add_choice(
+      "stage",
+      "all of a search; read: only read the pictures; look: only look closely at those that look alike; "
+      "each into OUTPUT, which --from takes",
+      options.stage);
+  settings.add_text("output", "FOLDER", "what a stage makes, in shards that a later run goes on with", options.output);
+  settings.add_integer("shard", "N", "files, or sets that look alike, of a shard", options.shard, 1, 1'000'000);
+  describe(settings, options.share);
+  settings.add_list("from", "FOLDER", "what a stage has made, to be taken into the catalogue", options.from);
+  settings.add_text("inventory", "FILE.jsonl", "what millrace inventory has listed, instead of walking DIR",
+                    options.inventory);
 }
 
 void describe_files(Settings& settings, Options& options) {

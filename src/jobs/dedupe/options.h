@@ -11,6 +11,7 @@
 #include "src/base/settings.h"
 #include "src/jobs/picture_files.h"
 #include "src/kernels/hash/hash.h"
+#include "src/pipeline/checkpoint/share.h"
 
 namespace millrace::dedupe {
 
@@ -62,6 +63,12 @@ constexpr std::array<Choice<PairMode>, 3> choices_of(PairMode) {
   return {{{"any", PairMode::any}, {"within", PairMode::within}, {"across", PairMode::across}}};
 }
 
+// All that a search is; or one stage of it, whose output many machines make in parts.
+enum class Stage : std::uint8_t { all, read, look };
+constexpr std::array<Choice<Stage>, 3> choices_of(Stage) {
+  return {{{"all", Stage::all}, {"read", Stage::read}, {"look", Stage::look}}};
+}
+
 // Wide grays as a person sees them: two scans of different pages do not become one white picture.
 inline PictureFileOptions scaled_pictures() {
   PictureFileOptions out;
@@ -86,6 +93,12 @@ struct Options {
   PictureFileOptions files = scaled_pictures();
   Bytes min_size{1};
   std::string report, csv;
+  std::string inventory;          // instead of walking the folders
+  std::vector<std::string> from;  // what stages have made
+  Stage stage = Stage::all;
+  std::string output;  // a stage's
+  long long shard = 256;
+  Share share;
   bool retry = false;        // what could not be read before is tried again
   bool trust_files = false;  // see src/io/file/own.h
 };

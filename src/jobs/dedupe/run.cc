@@ -11,20 +11,22 @@
 #include "src/jobs/dedupe/scan/albums.h"
 #include "src/jobs/dedupe/scan/assets.h"
 #include "src/jobs/dedupe/scan/reading.h"
+#include "src/jobs/dedupe/stages/take.h"
+#include "src/pipeline/checkpoint/checkpoint.h"
 
 namespace millrace::dedupe {
 namespace {
 
-// Equal hashes are confirmed by the bytes themselves, once, when a copy is first seen. A file whose bytes differ after
-// all is left out with the reason: to this program it cannot be told apart from the other.
-void confirm_copies(Library& library, const RunContext& context) {
+// Equal hashes are confirmed by the bytes themselves, once, when a copy is first seen here. A file whose bytes differ
+// after all is left out with the reason: to this program it cannot be told apart from the other.
+void confirm_copies(Library& library, bool taken_over, const RunContext& context) {
   for (Picture& picture : library.pictures) {
     if (picture.files.size() < 2) continue;
     context.throw_if_cancelled();
     const std::string& first = library.files[picture.files[0]].entry.path;
     std::erase_if(picture.files, [&](std::uint32_t f) {
       const File& file = library.files[f];
-      if (f == picture.files[0] || (!file.fresh && !library.files[picture.files[0]].fresh)) return false;
+      if (f == picture.files[0] || (!taken_over && !file.fresh && !library.files[picture.files[0]].fresh)) return false;
       const auto same =
           same_contents(first, file.entry.path, Links::followed, [&] { return context.cancel.cancelled(); });
       context.throw_if_cancelled();
@@ -37,19 +39,44 @@ void confirm_copies(Library& library, const RunContext& context) {
   }
 }
 
+// 70 pictures a second and thread is what reduced decoding of camera JPEGs reaches (docs/performance.md).
+double seconds_of_decoding(std::uint64_t pictures, const RunContext& context) {
+  return static_cast<double>(pictures) / (70.0 * context.executor.threads());
+}
+
+Plan plan_of(std::uint64_t files, std::uint64_t fresh, std::uint64_t bytes, const RunContext& context) {
+  const auto threads = static_cast<std::uint64_t>(context.executor.threads());
+  Plan out;
+  out.lines = {{"pictures", fmt::format("{}, of which {} ({}) are new or changed and will be decoded", grouped(files),
+                                        grouped(fresh), to_text(Bytes{bytes}))}};
+  out.figures = {{"pictures", files}, {"fresh", fresh}, {"fresh_bytes", bytes}};
+  out.threads = context.executor.threads();
+  out.memory = {{"the program itself", 16_MiB}, {"decoding", Bytes{24 << 20} * std::min(fresh, threads)}};
+  out.allowed = context.budget.limit();
+  out.seconds = seconds_of_decoding(fresh, context);
+  out.seconds_of = "the decoding";
+  return out;
+}
+
 }  // namespace
+
+Library known_library(const Options& options, Catalog& catalog, RunContext& context) {
+  take_stages(options.from, options.trust_files ? Trust::files : Trust::checked, catalog, context);
+  Library library = scan(options, catalog, context);
+  find_assets(library);
+  confirm_copies(library, !options.from.empty(), context);
+  if (options.pairs != PairMode::any) find_albums(roots_of(options), library);
+  if (options.pairs == PairMode::within) split_by_albums(library);
+  std::sort(library.unreadable.begin(), library.unreadable.end(),
+            [](const Unreadable& a, const Unreadable& b) { return a.path < b.path; });
+  return library;
+}
 
 SearchResult run(const Options& options, Catalog& catalog, RunContext& context, const Ask& ask) {
   const auto start = Clock::now();
   SearchResult result;
   result.rule = parse_rule(options.match, options.verify);
-  result.library = scan(options, catalog, context);
-  find_assets(result.library);
-  confirm_copies(result.library, context);
-  if (options.pairs != PairMode::any) find_albums(roots_of(options), result.library);
-  if (options.pairs == PairMode::within) split_by_albums(result.library);
-  std::sort(result.library.unreadable.begin(), result.library.unreadable.end(),
-            [](const Unreadable& a, const Unreadable& b) { return a.path < b.path; });
+  result.library = known_library(options, catalog, context);
   CloseLooks looks(options, result.library, catalog, context);
   context.executor.run([&] {
     find_groups(options, result, catalog, looks, context);
@@ -79,24 +106,25 @@ Plan plan(const Options& options, Catalog& catalog, RunContext& context) {
     ++fresh;
     bytes += file.entry.size;
   }
-  // What a million known pictures took, and what a picture takes that is decoded at a reduced size
-  // (docs/performance.md).
-  const Bytes each = Bytes{1100};
-  const auto threads = static_cast<std::uint64_t>(context.executor.threads());
-  Plan out;
-  out.lines = {{"pictures", fmt::format("{}, of which {} ({}) are new or changed and will be decoded",
-                                        grouped(library.files.size()), grouped(fresh), to_text(Bytes{bytes}))},
-               {"rule", parse_rule(options.match, options.verify).text}};
-  out.figures = {{"pictures", library.files.size()}, {"fresh", fresh}, {"fresh_bytes", bytes}, {"rule", options.match}};
-  out.threads = context.executor.threads();
-  out.memory = {{"the program itself", 16_MiB},
-                {"what is known of the pictures", each * library.files.size()},
-                {"decoding", Bytes{24 << 20} * std::min(fresh, threads)}};
+  Plan out = plan_of(library.files.size(), fresh, bytes, context);
+  out.lines.push_back({"rule", parse_rule(options.match, options.verify).text});
+  out.figures["rule"] = options.match;
+  // What a million known pictures took (docs/performance.md).
+  out.memory.insert(out.memory.begin() + 1, {"what is known of the pictures", Bytes{1100} * library.files.size()});
   out.more_memory = "and more for close looks where it is there";
-  out.allowed = context.budget.limit();
-  // 70 pictures a second and thread is what reduced decoding of camera JPEGs reaches (docs/performance.md).
-  out.seconds = static_cast<double>(fresh) / (70.0 * context.executor.threads());
-  out.seconds_of = "the decoding";
+  return out;
+}
+
+Plan plan_of_reading(const Options& options, RunContext& context) {
+  const Library library = walk_library(options, context);
+  Plan out = plan_of(library.files.size(), library.files.size(), library.bytes, context);
+  const Parts parts{library.files.size(), static_cast<std::uint64_t>(options.shard)};
+  const std::uint64_t own = options.share.count(parts.count());
+  out.lines.push_back({"shards", fmt::format("{} of {} files, of which {} are this run's", grouped(parts.count()),
+                                             grouped(parts.each), grouped(own))});
+  out.figures["shards"] = parts.count();
+  out.figures["part_shards"] = own;
+  out.seconds = seconds_of_decoding(std::min(parts.rows, own * parts.each), context);
   return out;
 }
 

@@ -34,7 +34,7 @@ class HashJob : public Job {
     const bool stored = !options_.output.empty();
     const Summary summary = stored ? store(options_, context) : hash::run(options_, context, print);
     Result out;
-    const bool nothing_to_do = stored && summary.before;
+    const bool nothing_to_do = stored && summary.stored.before;
     if (!nothing_to_do)
       out.summary.push_back(
           fmt::format("{} pictures hashed in {}, {}/s{}{}", grouped(summary.pictures), duration_text(summary.seconds),
@@ -43,7 +43,7 @@ class HashJob : public Job {
                       summary.damaged > 0 ? fmt::format("; {} damaged", grouped(summary.damaged)) : ""));
     if (nothing_to_do) {
       out.summary.push_back(fmt::format("{} is finished: {} lines, made of the same; nothing to do",
-                                        printable(options_.output), grouped(summary.rows)));
+                                        printable(options_.output), grouped(summary.stored.rows)));
     } else if (stored) {
       tell_of_output(summary, out.summary);
     }
@@ -54,7 +54,7 @@ class HashJob : public Job {
                                      {"unreadable", summary.unreadable},
                                      {"damaged", summary.damaged},
                                      {"bytes", summary.bytes}};
-      if (part) json["published"] = summary.published;
+      if (part) json["published"] = summary.stored.published;
       return json_pieces(json);
     };
     out.exit_code = summary.unreadable > 0 ? ExitCode::partial : ExitCode::done;
@@ -64,13 +64,14 @@ class HashJob : public Job {
  private:
   void tell_of_output(const Summary& summary, std::vector<std::string>& out) const {
     const std::uint64_t here = summary.pictures + summary.unreadable;
-    if (!summary.published) {
-      out.push_back(words_of_missing(options_.share, summary.missing, summary.parts, options_.output));
+    if (!summary.stored.published) {
+      out.push_back(words_of_missing(options_.share, summary.stored.missing, summary.stored.parts, options_.output));
       return;
     }
-    out.push_back(fmt::format("{}: {} lines, {}", printable(options_.output), grouped(summary.rows),
-                              to_text(Bytes{summary.output_bytes})));
-    if (here < summary.rows) out.push_back(fmt::format("{} were there from other runs", grouped(summary.rows - here)));
+    out.push_back(fmt::format("{}: {} lines, {}", printable(options_.output), grouped(summary.stored.rows),
+                              to_text(Bytes{summary.stored.output_bytes})));
+    if (here < summary.stored.rows)
+      out.push_back(fmt::format("{} were there from other runs", grouped(summary.stored.rows - here)));
   }
 
   Options options_;

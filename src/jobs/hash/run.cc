@@ -12,7 +12,6 @@
 #include "src/jobs/hash/lines.h"
 #include "src/jobs/inventory_file.h"
 #include "src/pipeline/chain.h"
-#include "src/pipeline/checkpoint/part_rows.h"
 
 namespace millrace::hash {
 namespace {
@@ -162,8 +161,7 @@ Plan plan(const Options& options, RunContext& context) {
   out.figures = {{"files", found.files.size()}, {"bytes", bytes}};
   if (!options.output.empty()) {
     const Parts parts{found.unreadable.size() + found.files.size(), static_cast<std::uint64_t>(options.shard)};
-    std::uint64_t own = 0;
-    for (std::uint64_t k = 0; k < parts.count(); ++k) own += options.share.has(k) ? 1 : 0;
+    const std::uint64_t own = options.share.count(parts.count());
     out.lines.push_back({"shards", fmt::format("{} of {} pictures, of which {} are this run's", grouped(parts.count()),
                                                grouped(parts.each), grouped(own))});
     out.figures["shards"] = parts.count();
@@ -211,56 +209,20 @@ Summary store(const Options& asked, RunContext& context) {
   Hashing hashing(options, context);
   if (hashing.count() == 0)
     throw Failure(ErrorCode::not_found, "there is no picture in what was named", "", "name a folder of pictures");
-  Checkpoint checkpoint(hashing.checkpoint());
   Summary summary;
-  summary.rows = hashing.count();
-  summary.before = checkpoint.finished();
-  if (!summary.before) {
-    Progress progress(context.progress, "hashing", hashing.count());
-    PartRows rows(checkpoint);
-    struct Made {
-      PartRow row;
-      Hashing::Item item;  // none of a part that is there
-    };
-    RowBlock block;
-    block.clear(1);
-    bool interrupted = false;
-    auto stages = chain::source<PartRow>("list", [&] { return rows.next(); }) |
-                  chain::parallel<PartRow, Made>(
-                      "decode and hash",
-                      [&](const PartRow& row, Span& span) {
-                        return Made{row, row.task.taken ? nullptr : hashing.hash(row.row, span)};
-                      },
-                      hashing.remedy()) |
-                  chain::sink<Made>("write", [&](const Made& made, Span&) {
-                    const std::uint64_t k = made.row.task.part, end = checkpoint.parts().end(k);
-                    if (made.row.task.taken) {
-                      checkpoint.take(k);
-                      return progress.add(end - checkpoint.parts().begin(k));
-                    }
-                    // Others behind the one that was interrupted may be hashed: their shard lacks its line.
-                    interrupted = interrupted || !hashing.told(*made.item, summary);
-                    if (interrupted) return;
-                    block.arrays[0].append_text(line_of(options, *made.item));
-                    ++block.rows;
-                    const bool last = made.row.row + 1 == end;
-                    constexpr std::uint64_t kTogether = 1 << 16;
-                    if (last || block.bytes() >= kTogether) {
-                      checkpoint.append(k, block);
-                      block.clear(1);
-                    }
-                    if (last) checkpoint.end(k);
-                    progress.add(1, made.item->bytes);
-                  });
-    chain::run(stages, context, chain::Price::fixed({FileReader::kChunk}));
-    context.helpers.end_idle();
-    context.throw_if_cancelled();
-    checkpoint.wait();
-    summary.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
-    summary.parts = checkpoint.parts().count();
-    summary.missing = checkpoint.missing();
-  }
-  summary.output_bytes = checkpoint.output_bytes();
+  const LineWork<Hashing::Item> work{
+      .progress = "hashing",
+      .stage = "decode and hash",
+      .remedy = hashing.remedy(),
+      .price = {FileReader::kChunk},
+      .make = [&](std::uint64_t row, Span& span) { return hashing.hash(row, span); },
+      .line = [&](const Hashing::Item& item) -> std::optional<std::string> {
+        if (!hashing.told(*item, summary)) return std::nullopt;
+        return line_of(options, *item);
+      },
+      .bytes = [](const Hashing::Item& item) { return item->bytes; },
+  };
+  summary.stored = store_lines(hashing.checkpoint(), work, context);
   summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return summary;
 }

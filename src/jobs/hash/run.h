@@ -7,10 +7,10 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "src/jobs/hash/options.h"
 #include "src/jobs/job.h"
+#include "src/pipeline/checkpoint/stored_lines.h"
 
 namespace millrace::hash {
 
@@ -20,11 +20,7 @@ struct Summary {
   std::uint64_t damaged = 0;
   std::uint64_t bytes = 0;
   double seconds = 0;
-  // Of an output, and not of this run alone:
-  std::uint64_t rows = 0, parts = 0, output_bytes = 0;
-  bool published = true;
-  bool before = false;                 // it was whole already
-  std::vector<std::uint64_t> missing;  // parts, where it was not published
+  StoredLines stored;  // of an output, and not of this run alone
 };
 
 // Writes the output through `write`, in pieces that are whole lines.

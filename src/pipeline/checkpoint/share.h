@@ -18,6 +18,11 @@ struct Share {
 
   explicit operator bool() const { return of > 0; }
   bool has(std::uint64_t part) const { return of == 0 || part % of == index; }
+  // Of so many.
+  std::uint64_t count(std::uint64_t parts) const {
+    if (of == 0) return parts;
+    return parts <= index ? 0 : (parts - index - 1) / of + 1;
+  }
 };
 
 // "K/N", K from 1 to N; "slurm/N", whose K is SLURM_ARRAY_TASK_ID; or "all". Failure(usage) for anything else: an empty

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "src/base/sizes.h"
 #include "src/base/text.h"
+#include "src/base/values.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -267,10 +267,7 @@ class Handler : public nlohmann::json_sax<Json> {
     if (!draft_.size) return refuse("it names no size");
     out.size = *draft_.size;
     if (draft_.mtime_text) {
-      const std::string& text = *draft_.mtime_text;
-      const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), out.mtime_ns);
-      if (failed != std::errc() || end != text.data() + text.size())
-        return refuse("its mtime_ns is not a whole number");
+      if (!read_number(*draft_.mtime_text, out.mtime_ns)) return refuse("its mtime_ns is not a whole number");
     } else if (draft_.mtime) {
       out.mtime_ns = *draft_.mtime;
     } else {

@@ -9,9 +9,16 @@
 #include "src/jobs/dedupe/group/linkage.h"
 #include "src/jobs/dedupe/group/shown_groups.h"
 #include "src/jobs/dedupe/group/unit_links.h"
+#include "src/jobs/dedupe/suggest/union.h"
 
 namespace millrace::dedupe {
 namespace {
+
+// What is looked at closely: candidates, and pairs across them.
+struct ToLookAt {
+  std::vector<std::vector<std::uint32_t>> candidates;  // files
+  std::vector<Across> across;
+};
 
 class Grouping {
  public:
@@ -39,7 +46,8 @@ class Grouping {
     }
   }
 
-  void run() {
+  // Also run without the rest, by who looks at some of the candidates.
+  void find_candidates() {
     bursts_ = find_bursts(library_, [&](std::uint32_t a, std::uint32_t b) {
       const std::uint64_t x = library_.pictures[a].data.appearance, y = library_.pictures[b].data.appearance;
       if (x == y) return true;
@@ -50,35 +58,36 @@ class Grouping {
                         options_.verify ? GroupingKey::appearances : GroupingKey::hashes, not_duplicates_);
     number_units();
     unit_links_.find();
-    std::vector<Link> links = unit_links_.links();
-    links.insert(links.end(), unit_links_.partial().begin(), unit_links_.partial().end());
+    links_ = unit_links_.links();
+    links_.insert(links_.end(), unit_links_.partial().begin(), unit_links_.partial().end());
     const auto grouped_units =
         options_.group == GroupMode::connected
-            ? connected_groups(links)
+            ? connected_groups(links_)
             : tight_groups(
                   unit_links_.links(),
                   [&](std::span<const ItemPair> pairs) {
                     return unit_links_.scores_in_one_group(pairs, UnitLinks::Crowded::if_compared);
                   },
                   [&](std::uint32_t unit) { return unit_links_.rank(unit); });
-    std::vector<std::uint32_t> group_of(units_.size(), kNone);
+    group_of_.assign(units_.size(), kNone);
     for (std::uint32_t g = 0; g < grouped_units.size(); ++g) {
-      for (const std::uint32_t u : grouped_units[g]) group_of[u] = g;
+      for (const std::uint32_t u : grouped_units[g]) group_of_[u] = g;
       add_candidate(grouped_units[g]);
     }
     // Units that stand alone may still hold copies.
     for (std::uint32_t u = 0; u < units_.size(); ++u) {
-      if (group_of[u] == kNone && units_[u].files > 1) add_candidate({u});
+      if (group_of_[u] == kNone && units_[u].files > 1) add_candidate({u});
     }
-    const auto in_one_candidate = [&](const Link& link) {
-      return group_of[link.a] == group_of[link.b] && group_of[link.a] != kNone;
-    };
     for (const Link& link : unit_links_.links()) {
       if (!in_one_candidate(link) && !has_copies_apart(picture(link.a)) && !has_copies_apart(picture(link.b)))
-        across_.push_back({picture(link.a), picture(link.b), link.score});
+        found_.across.push_back({picture(link.a), picture(link.b), link.score});
     }
+  }
+
+  void run() {
+    find_candidates();
     add_groups();
-    for (const Link& link : links) {
+    for (const Link& link : links_) {
       if (!in_one_candidate(link) && !in_one_set(link)) add_related(link);
     }
     for (const auto& colours : connected_groups(unit_links_.recoloured()))
@@ -86,6 +95,12 @@ class Grouping {
     for (const Burst& burst : bursts_) shown_.add_burst(burst);
     shown_.finish(context_);
     result_.looked_at = verifier_.looked_at();
+  }
+
+  const ToLookAt& found() const { return found_; }
+  Suggested look(const ToLookAt& part, Looks& looks) {
+    const std::vector<Candidate> candidates = rank_candidates(part);
+    return suggest_of(candidates, part.across, looks);
   }
 
  private:
@@ -108,6 +123,9 @@ class Grouping {
     }
   }
 
+  bool in_one_candidate(const Link& link) const {
+    return group_of_[link.a] == group_of_[link.b] && group_of_[link.a] != kNone;
+  }
   // A copy that a person told apart from its like stays out.
   bool has_copies_apart(std::uint32_t picture) const {
     return library_.pictures[picture].files.size() > 1 && copies_apart_.count(picture) > 0;
@@ -128,7 +146,7 @@ class Grouping {
     }
     if (files.size() < 2) return;
     if (std::all_of(files.begin(), files.end(), [&](std::uint32_t f) { return library_.files[f].reference; })) return;
-    candidate_files_.push_back(std::move(files));
+    found_.candidates.push_back(std::move(files));
   }
 
   // The pictures of files, in the order of the keep rule.
@@ -148,24 +166,24 @@ class Grouping {
     return out;
   }
 
-  std::vector<Candidate> rank_candidates() {
+  std::vector<Candidate> rank_candidates(const ToLookAt& part) {
     std::vector<std::uint32_t> all;
-    for (const auto& files : candidate_files_) all.insert(all.end(), files.begin(), files.end());
+    for (const auto& files : part.candidates) all.insert(all.end(), files.begin(), files.end());
     std::set<std::uint32_t> of_pairs;
-    for (const Across& pair : across_) of_pairs.insert({pair.a, pair.b});
+    for (const Across& pair : part.across) of_pairs.insert({pair.a, pair.b});
     const auto more = files_of({of_pairs.begin(), of_pairs.end()});
     all.insert(all.end(), more.begin(), more.end());
     origins_.read(all, library_, catalog_, context_);
-    std::vector<Candidate> candidates(candidate_files_.size());
+    std::vector<Candidate> candidates(part.candidates.size());
     context_.executor.parallel_for(candidates.size(), 256, [&](std::size_t from, std::size_t to) {
-      for (std::size_t i = from; i < to; ++i) candidates[i] = in_order_of_rule(candidate_files_[i]);
+      for (std::size_t i = from; i < to; ++i) candidates[i] = in_order_of_rule(part.candidates[i]);
     });
     context_.throw_if_cancelled();  // it skips what is left
     return candidates;
   }
 
   void add_groups() {
-    const std::vector<Candidate> candidates = rank_candidates();
+    const std::vector<Candidate> candidates = rank_candidates(found_);
     if (!options_.verify || options_.look == LookMode::thumbnail) {
       // Nothing was looked at closely: of what only looks alike, nobody goes.
       std::vector<SameSet> sets;
@@ -173,6 +191,17 @@ class Grouping {
       shown_.add_sets(sets, Told::by_bytes, context_);
       return;
     }
+    const Suggested suggested = suggest_of(candidates, found_.across, looks_);
+    for (std::size_t s = 0; s < suggested.sets.size(); ++s) {
+      for (const std::uint32_t p : suggested.sets[s].pictures) set_of_.emplace(p, s);
+    }
+    shown_.add_sets(suggested.sets, Told::closely, context_);
+    shown_.add_beside(suggested.beside);
+    result_.not_looked = suggested.not_looked;
+    result_.looked_closely = looks_.looked_at();
+  }
+
+  Suggested suggest_of(const std::vector<Candidate>& candidates, const std::vector<Across>& across, Looks& looks) {
     Preferences preferences;
     preferences.by_pixels = [&](std::uint32_t a, std::uint32_t b) {
       const auto best = [&](std::uint32_t picture) {
@@ -198,25 +227,17 @@ class Grouping {
       }
       return true;
     };
-    const Suggested suggested =
-        suggest(candidates, across_, library_, origins_,
-                {[&](PicturePairs pairs) {
-                   std::vector<ItemPair> units;
-                   for (const auto& [a, b] : pairs) units.emplace_back(unit_of_[a], unit_of_[b]);
-                   return unit_links_.scores(units);
-                 },
-                 [&](std::uint32_t a, std::uint32_t b) {
-                   const auto bits = distances(library_.pictures[a].data.codes, library_.pictures[b].data.codes);
-                   return std::accumulate(bits.begin(), bits.end(), 0);
-                 }},
-                preferences, looks_);
-    for (std::size_t s = 0; s < suggested.sets.size(); ++s) {
-      for (const std::uint32_t p : suggested.sets[s].pictures) set_of_.emplace(p, s);
-    }
-    shown_.add_sets(suggested.sets, Told::closely, context_);
-    shown_.add_beside(suggested.beside);
-    result_.not_looked = suggested.not_looked;
-    result_.looked_closely = looks_.looked_at();
+    return suggest(candidates, across, library_, origins_,
+                   {[&](PicturePairs pairs) {
+                      std::vector<ItemPair> units;
+                      for (const auto& [a, b] : pairs) units.emplace_back(unit_of_[a], unit_of_[b]);
+                      return unit_links_.scores(units);
+                    },
+                    [&](std::uint32_t a, std::uint32_t b) {
+                      const auto bits = distances(library_.pictures[a].data.codes, library_.pictures[b].data.codes);
+                      return std::accumulate(bits.begin(), bits.end(), 0);
+                    }},
+                   preferences, looks);
   }
 
   std::vector<std::uint32_t> pictures_of(const std::vector<std::uint32_t>& units) const {
@@ -249,8 +270,9 @@ class Grouping {
   NotDuplicates not_duplicates_;
   std::set<std::uint32_t> copies_apart_;  // pictures whose files a person told from each other
   std::vector<Burst> bursts_;
-  std::vector<std::vector<std::uint32_t>> candidate_files_;
-  std::vector<Across> across_;
+  std::vector<Link> links_;
+  std::vector<std::uint32_t> group_of_;  // of each unit
+  ToLookAt found_;
   std::map<std::uint32_t, std::size_t> set_of_;  // of each picture that stands in one: looked at closely
   Origins origins_;
   std::vector<Unit> units_;
@@ -258,7 +280,75 @@ class Grouping {
   ShownGroups shown_;
 };
 
+// Sets by union of what candidates and pairs bring together, in the order of their first picture.
+class Sets : public LookSets {
+ public:
+  Sets(const Options& options, SearchResult& result, Catalog& catalog, RunContext& context)
+      : library_(result.library), grouping_(options, result, catalog, none_, context) {
+    grouping_.find_candidates();
+    const ToLookAt& found = grouping_.found();
+    Union joined(library_.pictures.size());
+    std::set<std::uint32_t> members;
+    for (const auto& files : found.candidates) {
+      for (const std::uint32_t file : files) joined.join(picture_of(files[0]), picture_of(file));
+    }
+    for (const Across& pair : found.across) joined.join(pair.a, pair.b);
+    std::map<std::size_t, ToLookAt> sets;
+    const auto set_of = [&](std::uint32_t picture) -> ToLookAt& { return sets[joined.root(picture)]; };
+    for (const auto& files : found.candidates) set_of(picture_of(files[0])).candidates.push_back(files);
+    for (const Across& pair : found.across) set_of(pair.a).across.push_back(pair);
+    for (auto& [first, set] : sets) sets_.push_back(std::move(set));
+  }
+
+  std::size_t count() const override { return sets_.size(); }
+  ContentHash identity() const override {
+    std::string all;
+    const auto add = [&](std::uint32_t picture) {
+      const ContentHash& content = library_.pictures[picture].data.content;
+      all.append(content.begin(), content.end());
+    };
+    for (const ToLookAt& set : sets_) {
+      for (const auto& files : set.candidates) {
+        for (const std::uint32_t file : files) add(picture_of(file));
+        all += '|';
+      }
+      for (const Across& pair : set.across) {
+        add(pair.a);
+        add(pair.b);
+      }
+      all += '\n';
+    }
+    return content_hash(all);
+  }
+  void look(std::size_t begin, std::size_t end, Looks& looks) override {
+    ToLookAt part;
+    for (std::size_t i = begin; i < end; ++i) {
+      part.candidates.insert(part.candidates.end(), sets_[i].candidates.begin(), sets_[i].candidates.end());
+      part.across.insert(part.across.end(), sets_[i].across.begin(), sets_[i].across.end());
+    }
+    grouping_.look(part, looks);
+  }
+
+ private:
+  struct NoLooks : Looks {
+    void look(std::span<const PicturePair>) override {}
+    const CloseLook* find(std::uint32_t, std::uint32_t) const override { return nullptr; }
+    std::uint64_t looked_at() const override { return 0; }
+  };
+  std::uint32_t picture_of(std::uint32_t file) const { return library_.files[file].picture; }
+
+  const Library& library_;
+  NoLooks none_;
+  Grouping grouping_;
+  std::vector<ToLookAt> sets_;
+};
+
 }  // namespace
+
+std::unique_ptr<LookSets> find_look_sets(const Options& options, SearchResult& result, Catalog& catalog,
+                                         RunContext& context) {
+  return std::make_unique<Sets>(options, result, catalog, context);
+}
 
 void find_groups(const Options& options, SearchResult& result, Catalog& catalog, Looks& looks, RunContext& context) {
   Grouping(options, result, catalog, looks, context).run();

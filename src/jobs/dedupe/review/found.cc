@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <limits>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "src/base/text.h"
+#include "src/base/values.h"
 #include "src/io/file/reader.h"
 #include "src/io/file/shallow_json.h"
 #include "src/io/output/output.h"
@@ -107,8 +107,7 @@ PageMember member_of(const Object& json) {
   out.width = static_cast<std::uint32_t>(json.number("width", kMostSide));
   out.height = static_cast<std::uint32_t>(json.number("height", kMostSide));
   const std::string time = json.text("mtime_ns");
-  const auto [end, problem] = std::from_chars(time.data(), time.data() + time.size(), out.mtime_ns);
-  if (problem != std::errc() || end != time.data() + time.size()) json.wrong("its mtime_ns is not a whole number");
+  if (!read_number(time, out.mtime_ns)) json.wrong("its mtime_ns is not a whole number");
   out.date = json.text("taken");
   out.hash = json.text("hash");
   if (!content_hash_from_hex(out.hash)) json.wrong("its hash is not 32 hexadecimal digits");

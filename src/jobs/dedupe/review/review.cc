@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
+#include "src/base/values.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/own.h"
 #include "src/io/file/shallow_json.h"
@@ -35,8 +35,7 @@ HttpResponse refused(int status, const std::string& what, const std::string& rem
 
 std::optional<std::uint64_t> number_in(std::string_view text) {
   std::uint64_t out = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (problem != std::errc() || end != text.data() + text.size() || out > 1'000'000'000) return std::nullopt;
+  if (!read_number(text, out) || out > 1'000'000'000) return std::nullopt;
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "src/io/image/picture.h"
 #include "src/jobs/dedupe/scan/companions.h"
 #include "src/jobs/dedupe/scan/reading.h"
+#include "src/jobs/inventory_file.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -19,6 +20,36 @@ namespace {
 constexpr int kVerifierVersion = 3;
 // Changes whenever a file may be decoded to other pixels than before.
 constexpr int kDecoderVersion = 3;
+
+}  // namespace
+
+namespace {
+
+// What the list has of the folders, under the names that a walk gives it.
+WalkResult listed_files(const Options& options) {
+  WalkResult found = read_inventory(options.inventory).or_throw();
+  const std::size_t all = found.files.size();
+  const std::string here = real_path(".").value_or(".");
+  const auto absolute = [&](std::string& path) {
+    if (!path.starts_with('/')) path = path_in(here, path);
+  };
+  const std::vector<std::string> roots = roots_of(options);
+  const auto elsewhere = [&](const std::string& path) {
+    return std::none_of(roots.begin(), roots.end(),
+                        [&](const std::string& root) { return path == root || inside(path, root); });
+  };
+  for (FileEntry& file : found.files) absolute(file.path);
+  for (Error& error : found.unreadable) absolute(error.subject);
+  std::erase_if(found.files, [&](const FileEntry& file) { return elsewhere(file.path); });
+  std::erase_if(found.unreadable, [&](const Error& error) { return elsewhere(error.subject); });
+  if (found.files.empty() && all > 0) {
+    throw Failure(ErrorCode::usage, "none of the files that it lists lies in a folder that is named", "--inventory",
+                  "list these folders with millrace inventory, by their absolute paths");
+  }
+  std::sort(found.files.begin(), found.files.end(),
+            [](const FileEntry& a, const FileEntry& b) { return a.path < b.path; });
+  return found;
+}
 
 }  // namespace
 
@@ -71,7 +102,8 @@ bool is_input(const std::string& path) {
 
 Library walk_library(const Options& options, const RunContext& context) {
   const std::vector<std::string> references = absolute_folders(options.reference);
-  WalkResult found = find_files(roots_of(options), options.files, context);
+  WalkResult found =
+      options.inventory.empty() ? find_files(roots_of(options), options.files, context) : listed_files(options);
 
   Library library;
   for (const Error& error : found.unreadable) library.unreadable.push_back({error.subject, error.what});

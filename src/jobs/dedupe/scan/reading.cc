@@ -27,10 +27,15 @@ CatalogPicture picture_of(const Fingerprint& print, const ContentHash& content) 
   return p;
 }
 
+// A failure that tells more of this run, its limits and its machine, than of the picture: the next run tries again.
+bool passing_failure(const CatalogPicture& picture) {
+  return picture.failed && (picture.code == ErrorCode::too_large || picture.code == ErrorCode::out_of_memory ||
+                            picture.code == ErrorCode::unavailable || picture.code == ErrorCode::timed_out);
+}
+
 }  // namespace
 
-Reader::Reader(const Options& options, Catalog& catalog, RunContext& context, const std::vector<File>& files)
-    : options_(options), catalog_(catalog), context_(context), files_(files) {
+PictureReader::PictureReader(const Options& options, RunContext& context) : context_(context) {
   wanted_.hashes = {{kCatalogCodes.begin(), kCatalogCodes.end()}, 8};
   wanted_.upright = true;
   wanted_.thumbnail_side = kThumbnailSide;
@@ -40,23 +45,15 @@ Reader::Reader(const Options& options, Catalog& catalog, RunContext& context, co
   cancelled_ = [&context] { return context.cancel.cancelled(); };
 }
 
-std::unique_ptr<Read> Reader::read(std::size_t index, bool twins, Span& span) {
+std::unique_ptr<Read> PictureReader::read(const FileEntry& entry, bool must_be, Span& span) const {
   auto out = std::make_unique<Read>();
-  out->file = index;
-  const std::string& path = files_[index].entry.path;
-  if (twins) {
-    auto content = hash_file(path, Links::followed, cancelled_);
-    if (!content) {
-      out->error = content.error();
-      return out;
-    }
-    out->content = *content;
-    span.stage().add_bytes(files_[index].entry.size);
-    if (!claim(out->content)) return out;
-  }
-  auto file = FileReader::open(path);
+  auto file = FileReader::open(entry.path);
   if (!file) {
     out->error = file.error();
+    return out;
+  }
+  if (must_be && ((*file)->size() != entry.size || (*file)->mtime_ns() != entry.mtime_ns)) {
+    out->error = Error{ErrorCode::conflict, "it has changed since it was listed", "", ""};
     return out;
   }
   (*file)->stop_when(cancelled_);
@@ -66,10 +63,12 @@ std::unique_ptr<Read> Reader::read(std::size_t index, bool twins, Span& span) {
     out->error = print.error();
     return out;
   }
+  out->has_picture = true;
   if (!print) {
     // The bytes were read and are not a picture that decodes: true of every copy of them.
     auto content = (*file)->finish_hash();
     if (!content) {
+      out->has_picture = false;
       out->error = content.error();
       return out;
     }
@@ -78,15 +77,54 @@ std::unique_ptr<Read> Reader::read(std::size_t index, bool twins, Span& span) {
     out->picture.failed = true;
     out->picture.code = print.error().code;
     out->picture.reason = print.error().what;
-    out->has_picture = true;
     return out;
   }
   out->content = print->content;
-  if (!twins && !claim(out->content)) return out;
   out->picture = picture_of(*print, print->content);
   out->thumbnail = encode_thumbnail(print->thumbnail, kThumbnailBytes);
   out->picture.appearance = appearance_of(out->thumbnail, out->picture.codes);
-  out->has_picture = true;
+  return out;
+}
+
+void keep(Catalog& catalog, const FileEntry& entry, Read read) {
+  CatalogFile record{entry.path, entry.size, entry.mtime_ns, false, {}, "", read.content};
+  if (read.error) {
+    record.failed = true;
+    record.code = read.error->code;
+    record.reason = read.error->what;
+  }
+  if (read.has_picture && !passing_failure(read.picture))
+    catalog.put(std::move(read.picture), std::move(read.thumbnail));
+  // A file that vanished or could not be read may be there again at the next run.
+  const auto passes = [&] {
+    const ErrorCode code = read.error->code;
+    return code == ErrorCode::not_found || code == ErrorCode::io || code == ErrorCode::conflict;
+  };
+  if (!read.error || !passes()) catalog.put(std::move(record));
+  catalog.flush_now_and_then();
+}
+
+Reader::Reader(const Options& options, Catalog& catalog, RunContext& context, const std::vector<File>& files)
+    : options_(options), catalog_(catalog), context_(context), files_(files), pictures_(options, context) {}
+
+std::unique_ptr<Read> Reader::read(std::size_t index, bool twins, Span& span) {
+  const FileEntry& entry = files_[index].entry;
+  if (twins) {
+    auto out = std::make_unique<Read>();
+    out->file = index;
+    auto content = hash_file(entry.path, Links::followed, [this] { return context_.cancel.cancelled(); });
+    if (!content) {
+      out->error = content.error();
+      return out;
+    }
+    out->content = *content;
+    span.stage().add_bytes(entry.size);
+    if (!claim(out->content)) return out;
+  }
+  auto out = pictures_.read(entry, !options_.inventory.empty(), span);
+  out->file = index;
+  // Of two that were read at once, one is kept.
+  if (!twins && out->has_picture && !out->picture.failed && !claim(out->content)) out->has_picture = false;
   return out;
 }
 

@@ -35,6 +35,24 @@ std::uint64_t appearance_of(std::vector<std::uint8_t> thumbnail, const Thumbnail
 // what is said of it is what a run that knows nothing says; one that could not be is tried again with --retry.
 bool is_read_again(const CatalogPicture& picture, const Options& options);
 
+// Reads a file, and decodes it whatever is known of its content.
+class PictureReader {
+ public:
+  PictureReader(const Options& options, RunContext& context);
+
+  // Error(conflict) where `must_be` is set and it has another size or time. Thread-safe.
+  std::unique_ptr<Read> read(const FileEntry& entry, bool must_be, Span& span) const;
+
+ private:
+  RunContext& context_;
+  FingerprintOptions wanted_;
+  std::function<bool()> cancelled_;
+};
+
+// What a file that was read says to every later run: not what is passing, as what was not there, or what tells more of
+// this run, its limits and its machine.
+void keep(Catalog& catalog, const FileEntry& entry, Read read);
+
 class Reader {
  public:
   Reader(const Options& options, Catalog& catalog, RunContext& context, const std::vector<File>& files);
@@ -50,8 +68,7 @@ class Reader {
   Catalog& catalog_;
   RunContext& context_;
   const std::vector<File>& files_;
-  FingerprintOptions wanted_;
-  std::function<bool()> cancelled_;
+  const PictureReader pictures_;
   std::mutex mutex_;
   std::set<ContentHash> claimed_;
 };

@@ -28,12 +28,6 @@ void each_known_file(Catalog& catalog, const std::string& root, const std::strin
 
 namespace {
 
-// A failure that tells more of this run, its limits and its machine, than of the picture: the next run tries again.
-bool passing_failure(const CatalogPicture& picture) {
-  return picture.failed && (picture.code == ErrorCode::too_large || picture.code == ErrorCode::out_of_memory ||
-                            picture.code == ErrorCode::unavailable || picture.code == ErrorCode::timed_out);
-}
-
 class Scan {
  public:
   Scan(const Options& options, Catalog& catalog, RunContext& context)
@@ -206,28 +200,19 @@ class Scan {
 
   void take(Read& item) {
     const FileEntry& entry = library_.files[item.file].entry;
-    CatalogFile record{entry.path, entry.size, entry.mtime_ns, false, {}, "", item.content};
     if (item.error) {
-      record.failed = true;
-      record.code = item.error->code;
-      record.reason = item.error->what;
       failure_of_[static_cast<FileIndex>(item.file)] = item.error->what;
-      spdlog::debug("{}: {}", printable(library_.files[item.file].entry.path), item.error->what);
+      spdlog::debug("{}: {}", printable(entry.path), item.error->what);
     }
     known_[item.file] = 1;
     library_.files[item.file].fresh = true;
     content_of_[item.file] = item.content;
     if (item.has_picture) {
       ++library_.decoded;
-      spdlog::debug("{}: {}", printable(library_.files[item.file].entry.path),
-                    item.picture.failed ? item.picture.reason : "decoded");
+      spdlog::debug("{}: {}", printable(entry.path), item.picture.failed ? item.picture.reason : "decoded");
       made_.push_back({item.picture, {}});
-      if (!passing_failure(item.picture)) catalog_.put(std::move(item.picture), std::move(item.thumbnail));
     }
-    // A file that vanished or could not be read may be there again at the next run.
-    const bool passing = item.error && (item.error->code == ErrorCode::not_found || item.error->code == ErrorCode::io);
-    if (!passing) catalog_.put(std::move(record));
-    catalog_.flush_now_and_then();
+    keep(catalog_, entry, std::move(item));
   }
 
   // A file that was found through a link is known by its own path as well: links may lead elsewhere by the time

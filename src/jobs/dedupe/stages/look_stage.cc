@@ -1,0 +1,112 @@
+#include "src/jobs/dedupe/stages/look_stage.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "src/base/log.h"
+#include "src/base/text.h"
+#include "src/jobs/dedupe/group/grouping.h"
+#include "src/jobs/dedupe/stages/records.h"
+
+namespace millrace::dedupe {
+namespace {
+
+// Looks of another's, and who was looked at.
+class WatchedLooks : public Looks {
+ public:
+  explicit WatchedLooks(Looks& looks) : looks_(looks) {}
+
+  void look(std::span<const PicturePair> pairs) override {
+    for (const auto& [a, b] : pairs) {
+      if (a != b) pairs_.emplace(std::min(a, b), std::max(a, b));
+    }
+    looks_.look(pairs);
+  }
+  const CloseLook* find(std::uint32_t a, std::uint32_t b) const override { return looks_.find(a, b); }
+  std::uint64_t looked_at() const override { return looks_.looked_at(); }
+  // The lower index first.
+  const std::set<PicturePair>& pairs() const { return pairs_; }
+
+ private:
+  Looks& looks_;
+  std::set<PicturePair> pairs_;
+};
+
+// What is looked at hangs on all of them.
+std::string choices_text(const Options& options) {
+  return fmt::format("match {}, group {}, parts {}, orientations {}, bursts {}, pairs {}, keep {}, prefer [{}]",
+                     parse_rule(options.match, options.verify).text, choice_name(options.group), options.parts,
+                     options.orientations, choice_name(options.bursts), choice_name(options.pairs), options.keep,
+                     fmt::join(options.prefer, ", "));
+}
+
+CheckpointSpec checkpoint_of(const LookSets& sets, const Options& options) {
+  CheckpointSpec out;
+  out.output = options.output;
+  const auto each = static_cast<std::uint64_t>(options.shard);
+  out.dataset.unit = "shards";
+  out.dataset.rows = (sets.count() + each - 1) / each;
+  out.dataset.arrays = {{.name = "looks", .rows = ArraySpec::Rows::texts, .type = kUint8, .extension = "jsonl"}};
+  out.dataset.attributes = {
+      {kLookMark, "1"},
+      {"pictures", catalog_key().pictures},
+      {"options", choices_text(options)},
+      {"sets-of-a-shard", std::to_string(each)},
+      {"inputs",
+       nlohmann::ordered_json::array({{{"sets", sets.count()}, {"identity", hex_of_bytes(sets.identity())}}}).dump()}};
+  out.mark = kLookMark;
+  out.share = options.share;
+  return out;
+}
+
+}  // namespace
+
+LookStage look_stage(const Options& options, Catalog& catalog, RunContext& context) {
+  SearchResult found;
+  found.rule = parse_rule(options.match, options.verify);
+  found.library = known_library(options, catalog, context);
+  if (found.library.decoded > 0) spdlog::info("{} pictures were not known and were read", found.library.decoded);
+  CloseLooks looks(options, found.library, catalog, context);
+  LookStage out;
+  context.executor.run([&] {
+    const auto sets = find_look_sets(options, found, catalog, context);
+    out.sets = sets->count();
+    if (out.sets == 0) return;
+    const CheckpointSpec spec = checkpoint_of(*sets, options);
+    Checkpoint checkpoint(spec);
+    out.stored.rows = spec.dataset.rows;
+    out.stored.before = checkpoint.finished();
+    if (out.stored.before) return;
+    const auto each = static_cast<std::size_t>(options.shard);
+    RowBlock block;
+    while (const auto task = checkpoint.next()) {
+      context.throw_if_cancelled();
+      if (task->taken) {
+        checkpoint.take(task->part);
+        continue;
+      }
+      WatchedLooks watched(looks);
+      const auto begin = static_cast<std::size_t>(task->part) * each;
+      sets->look(begin, std::min(sets->count(), begin + each), watched);
+      context.throw_if_cancelled();
+      block.clear(1);
+      block.arrays[0].append_text(line_of(watched.pairs(), looks, found.library));
+      block.rows = 1;
+      checkpoint.append(task->part, block);
+      checkpoint.end(task->part);
+    }
+    checkpoint.wait();
+    out.stored.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
+    out.stored.parts = checkpoint.parts().count();
+    out.stored.missing = checkpoint.missing();
+    out.stored.output_bytes = checkpoint.output_bytes();
+  });
+  catalog.flush();
+  out.looked_at = looks.looked_at();
+  return out;
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,69 @@
+#include "src/jobs/dedupe/stages/read_stage.h"
+
+#include <nlohmann/json.hpp>
+
+#include "src/base/log.h"
+#include "src/base/text.h"
+#include "src/jobs/dedupe/stages/records.h"
+#include "src/jobs/inventory_file.h"
+
+namespace millrace::dedupe {
+namespace {
+
+CheckpointSpec checkpoint_of(const std::vector<FileEntry>& files, const Options& options) {
+  CheckpointSpec out;
+  out.output = options.output;
+  out.dataset.unit = "files";
+  out.dataset.rows = files.size();
+  out.dataset.arrays = {{.name = "read", .rows = ArraySpec::Rows::texts, .type = kUint8, .extension = "jsonl"}};
+  out.dataset.attributes = {
+      {kReadMark, "1"},
+      {"pictures", catalog_key().pictures},
+      {"max-pixels", std::to_string(options.files.max_pixels)},
+      {"inputs",
+       nlohmann::ordered_json::array({{{"files", files.size()}, {"identity", identity_of(files, {})}}}).dump()}};
+  out.each = static_cast<std::uint64_t>(options.shard);
+  out.mark = kReadMark;
+  out.share = options.share;
+  return out;
+}
+
+}  // namespace
+
+ReadStage read_stage(const Options& options, RunContext& context) {
+  std::vector<FileEntry> files;
+  for (File& file : walk_library(options, context).files) files.push_back(std::move(file.entry));
+  if (files.empty())
+    throw Failure(ErrorCode::not_found, "there is no picture in what was named", "", "name a folder of pictures");
+  const PictureReader reader(options, context);
+  ReadStage out;
+  struct Item {
+    const FileEntry* entry;
+    std::shared_ptr<const Read> read;
+  };
+  const LineWork<Item> work{
+      .progress = "reading",
+      .stage = "read and decode",
+      .remedy = "more threads, or a faster disk",
+      .price = {FileReader::kChunk},
+      // Other runs go by the list, too, and one that goes on with this one's parts.
+      .make =
+          [&](std::uint64_t row, Span& span) {
+            return Item{&files[row], reader.read(files[row], true, span)};
+          },
+      .line = [&](const Item& item) -> std::optional<std::string> {
+        const Read& read = *item.read;
+        if (read.error && read.error->code == ErrorCode::cancelled) return std::nullopt;
+        const std::string& why = read.error ? read.error->what : read.picture.reason;
+        spdlog::debug("{}: {}", printable(item.entry->path), why.empty() ? "decoded" : why);
+        ++(why.empty() ? out.pictures : out.unusable);
+        out.bytes += item.entry->size;
+        return line_of(*item.entry, read);
+      },
+      .bytes = [](const Item& item) { return item.entry->size; },
+  };
+  out.stored = store_lines(checkpoint_of(files, options), work, context);
+  return out;
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,169 @@
+#include "src/jobs/dedupe/stages/records.h"
+
+#include <climits>
+
+#include "src/base/text.h"
+#include "src/base/values.h"
+#include "src/io/file/shallow_json.h"
+#include "src/report/json_path.h"
+
+namespace millrace::dedupe {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view characters(std::span<const std::uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Json json_of(const CatalogPicture& picture, const std::vector<std::uint8_t>& thumbnail) {
+  Json codes = Json::array();
+  for (const std::uint64_t code : picture.codes) codes.push_back(std::to_string(code));
+  Json out = {{"format", picture.format},   {"width", picture.width}, {"height", picture.height},
+              {"quality", picture.quality}, {"codes", codes},         {"exif_fields", picture.exif_fields}};
+  // What a camera wrote is bytes.
+  for (const auto& [name, text] : {std::pair("taken", &picture.taken), std::pair("subsecond", &picture.subsecond),
+                                   std::pair("camera", &picture.camera), std::pair("damage", &picture.damage)}) {
+    if (!text->empty()) out[name] = base64(*text);
+  }
+  out["thumbnail"] = base64(characters(thumbnail));
+  return out;
+}
+
+bool read_between(const Json& json, const char* name, int lowest, int highest, int& out) {
+  const auto& value = json.at(name);
+  if (!value.is_number_integer()) return false;
+  const auto number = value.get<std::int64_t>();
+  out = static_cast<int>(number);
+  return number >= lowest && number <= highest;
+}
+
+bool read_bytes(const Json& json, const char* name, std::string& out) {
+  const auto at = json.find(name);
+  if (at == json.end()) return true;
+  auto bytes = at->is_string() ? from_base64(at->get<std::string>()) : std::nullopt;
+  if (bytes) out = *std::move(bytes);
+  return bytes.has_value();
+}
+
+bool read_picture(const Json& json, Read& out) {
+  CatalogPicture& picture = out.picture;
+  std::string thumbnail;
+  const auto& codes = json.at("codes");
+  if (!read_between(json, "format", 0, 255, picture.format) ||
+      !read_between(json, "width", 1, kLongestSide, picture.width) ||
+      !read_between(json, "height", 1, kLongestSide, picture.height) ||
+      !read_between(json, "quality", 0, 100, picture.quality) ||
+      !read_between(json, "exif_fields", 0, INT_MAX, picture.exif_fields) || !codes.is_array() ||
+      codes.size() != picture.codes.size() || !read_bytes(json, "taken", picture.taken) ||
+      !read_bytes(json, "subsecond", picture.subsecond) || !read_bytes(json, "camera", picture.camera) ||
+      !read_bytes(json, "damage", picture.damage) || !read_bytes(json, "thumbnail", thumbnail) ||
+      thumbnail.size() > kThumbnailBytes) {
+    return false;
+  }
+  for (std::size_t i = 0; i < picture.codes.size(); ++i) {
+    if (!read_number(codes[i].get<std::string>(), picture.codes[i])) return false;
+  }
+  out.thumbnail.assign(thumbnail.begin(), thumbnail.end());
+  // By which it is known: not what a line says of it.
+  picture.appearance = appearance_of(out.thumbnail, picture.codes);
+  return true;
+}
+
+bool read_reason(const Json& json, ErrorCode& code, std::string& reason) {
+  int number = 0;
+  if (!read_between(json, "code", 0, static_cast<int>(ErrorCode::internal), number)) return false;
+  code = static_cast<ErrorCode>(number);
+  reason = json.at("reason").get<std::string>();
+  return !reason.empty();
+}
+
+Json json_of(ErrorCode code, const std::string& reason) {
+  return {{"code", static_cast<int>(code)}, {"reason", utf8_for_display(reason)}};
+}
+
+}  // namespace
+
+std::string line_of(const FileEntry& entry, const Read& read) {
+  Json line;
+  add_path(line, entry.path);
+  line["bytes"] = entry.size;
+  line["mtime_ns"] = std::to_string(entry.mtime_ns);
+  if (read.error) {
+    line["error"] = json_of(read.error->code, read.error->what);
+  } else {
+    line["content"] = hex_of_bytes(read.content);
+    if (read.picture.failed) {
+      line["failed"] = json_of(read.picture.code, read.picture.reason);
+    } else {
+      line["picture"] = json_of(read.picture, read.thumbnail);
+    }
+  }
+  return line.dump() + "\n";
+}
+
+std::optional<FileRecord> file_record(const std::string& text) {
+  try {
+    const Json line = shallow_json(text);
+    auto path = path_of(line);
+    FileRecord out;
+    if (!path || !read_number(line.at("mtime_ns").get<std::string>(), out.entry.mtime_ns)) return std::nullopt;
+    out.entry.path = *std::move(path);
+    out.entry.size = line.at("bytes").get<std::uint64_t>();
+    if (const auto error = line.find("error"); error != line.end()) {
+      Error reason{};
+      if (!read_reason(*error, reason.code, reason.what)) return std::nullopt;
+      out.read.error = std::move(reason);
+      return out;
+    }
+    const auto content = content_hash_from_hex(line.at("content").get<std::string>());
+    if (!content) return std::nullopt;
+    out.read.content = out.read.picture.content = *content;
+    out.read.has_picture = true;
+    const auto failed = line.find("failed");
+    out.read.picture.failed = failed != line.end();
+    const bool right = failed != line.end() ? read_reason(*failed, out.read.picture.code, out.read.picture.reason)
+                                            : read_picture(line.at("picture"), out.read);
+    if (!right) return std::nullopt;
+    return out;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::string line_of(const std::set<PicturePair>& pairs, const Looks& looks, const Library& library) {
+  Json list = Json::array();
+  for (const auto& [a, b] : pairs) {
+    const CloseLook* look = looks.find(a, b);
+    if (look == nullptr || !look->seen) continue;
+    const CatalogCloseLook kept = kept_of(library.pictures[a].data.content, library.pictures[b].data.content, *look);
+    list.push_back({{"a", hex_of_bytes(kept.a)},
+                    {"b", hex_of_bytes(kept.b)},
+                    {"version", kept.version},
+                    {"verdict", base64(characters(kept.verdict))}});
+  }
+  return Json{{"looks", list}}.dump() + "\n";
+}
+
+std::optional<std::vector<CatalogCloseLook>> look_records(const std::string& text) {
+  try {
+    const Json line = shallow_json(text);
+    std::vector<CatalogCloseLook> out;
+    for (const Json& look : line.at("looks")) {
+      const auto a = content_hash_from_hex(look.at("a").get<std::string>()),
+                 b = content_hash_from_hex(look.at("b").get<std::string>());
+      int version = 0;
+      std::string verdict;
+      if (!a || !b || !(*a < *b) || !read_between(look, "version", 0, INT_MAX, version) ||
+          !read_bytes(look, "verdict", verdict) || verdict.size() > CatalogCloseLook::kMostBytes) {
+        return std::nullopt;
+      }
+      out.push_back({*a, *b, static_cast<std::uint32_t>(version), {verdict.begin(), verdict.end()}});
+    }
+    return out;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace millrace::dedupe

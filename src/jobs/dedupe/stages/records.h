@@ -1,0 +1,38 @@
+// Enters: what reading a file or looking at pictures has brought, or lines that say so, which may be anybody's.
+// Leaves: the same as a line of JSON; from such a line, what reading or looking would have brought.
+// Never: believes in a number that no picture can have.
+//
+// {"path": ..., "bytes": ..., "mtime_ns": "...", "content": "32 hex digits", "picture": {...}}; a file that is no
+// picture has "failed" for "picture", and one that could not be read "error" for both and no content.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "src/jobs/dedupe/scan/reading.h"
+#include "src/jobs/dedupe/suggest/look_closely.h"
+
+namespace millrace::dedupe {
+
+// Of a stage's folder: an attribute of every such, and its lines.
+inline constexpr const char *kReadMark = "dedupe-read", *kReadLines = "read.jsonl";
+inline constexpr const char *kLookMark = "dedupe-look", *kLookLines = "looks.jsonl";
+
+struct FileRecord {
+  FileEntry entry;  // path, size and time
+  Read read;
+};
+
+std::string line_of(const FileEntry& entry, const Read& read);
+// Nothing where line_of() has not written it.
+std::optional<FileRecord> file_record(const std::string& line);
+
+// {"looks": [{"a": content, "b": content, "version": N, "verdict": base64}, ...]}: those of the pairs of which
+// something was seen.
+std::string line_of(const std::set<PicturePair>& pairs, const Looks& looks, const Library& library);
+// Nothing where line_of() has not written it.
+std::optional<std::vector<CatalogCloseLook>> look_records(const std::string& line);
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,16 @@
+// Enters: folders of lines that runs of a stage have made.
+// Leaves: what they say in a catalogue, as if this run had found it.
+// Never: believes a folder that somebody else could have written; takes what another version of the program found.
+#pragma once
+
+#include "src/jobs/dedupe/catalog/catalog.h"
+#include "src/jobs/dedupe/options.h"
+#include "src/pipeline/run_context.h"
+
+namespace millrace::dedupe {
+
+// Failure(bad_data) where a folder is none of these, is not whole, or holds a line that no run writes; (conflict) where
+// it is not believed (io/file/own.h), or was made by a program that decodes otherwise.
+void take_stages(const std::vector<std::string>& folders, Trust trust, Catalog& catalog, RunContext& context);
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,93 @@
+// Enters: an output of lines, and how the line of a row is made.
+// Leaves: the output, or this run's parts of it: every line whole and in the order of its row.
+// Never: ends a part that lacks a line because the run was told to stop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/pipeline/chain.h"
+#include "src/pipeline/checkpoint/checkpoint.h"
+#include "src/pipeline/checkpoint/part_rows.h"
+
+namespace millrace {
+
+template <typename Item>
+struct LineWork {
+  const char* progress;  // "hashing"
+  const char* stage;     // "decode and hash"
+  std::string remedy;    // where that takes longest
+  Bytes price{};         // of an item in flight
+  std::function<Item(std::uint64_t row, Span& span)> make;
+  // In the order of the rows, on one thread; nothing where making it was interrupted.
+  std::function<std::optional<std::string>(const Item&)> line;
+  std::function<std::uint64_t(const Item&)> bytes;  // that it took to read
+};
+
+struct StoredLines {
+  bool before = false;  // it was whole already
+  bool published = true;
+  std::uint64_t rows = 0, parts = 0, output_bytes = 0;
+  std::vector<std::uint64_t> missing;  // parts, where it was not published
+};
+
+template <typename Item>
+StoredLines store_lines(const CheckpointSpec& spec, const LineWork<Item>& work, RunContext& context) {
+  Checkpoint checkpoint(spec);
+  StoredLines out;
+  out.rows = spec.dataset.rows;
+  out.before = checkpoint.finished();
+  if (!out.before) {
+    Progress progress(context.progress, work.progress, out.rows);
+    PartRows rows(checkpoint);
+    struct Made {
+      PartRow row;
+      std::optional<Item> item;  // none of a part that is there
+    };
+    RowBlock block;
+    block.clear(1);
+    bool interrupted = false;
+    auto stages = chain::source<PartRow>("list", [&] { return rows.next(); }) |
+                  chain::parallel<PartRow, Made>(
+                      work.stage,
+                      [&](const PartRow& row, Span& span) {
+                        return row.task.taken ? Made{row, {}} : Made{row, work.make(row.row, span)};
+                      },
+                      work.remedy) |
+                  chain::sink<Made>("write", [&](const Made& made, Span&) {
+                    const std::uint64_t k = made.row.task.part, end = checkpoint.parts().end(k);
+                    if (!made.item) {
+                      checkpoint.take(k);
+                      return progress.add(end - checkpoint.parts().begin(k));
+                    }
+                    // Others behind the one that was interrupted may be made: their part lacks its line.
+                    const auto line = interrupted ? std::nullopt : work.line(*made.item);
+                    interrupted = !line;
+                    if (interrupted) return;
+                    block.arrays[0].append_text(*line);
+                    ++block.rows;
+                    const bool last = made.row.row + 1 == end;
+                    constexpr std::uint64_t kTogether = 1 << 16;
+                    if (last || block.bytes() >= kTogether) {
+                      checkpoint.append(k, block);
+                      block.clear(1);
+                    }
+                    if (last) checkpoint.end(k);
+                    progress.add(1, work.bytes(*made.item));
+                  });
+    chain::run(stages, context, chain::Price::fixed(work.price));
+    context.helpers.end_idle();
+    context.throw_if_cancelled();
+    checkpoint.wait();
+    out.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
+    out.parts = checkpoint.parts().count();
+    out.missing = checkpoint.missing();
+  }
+  out.output_bytes = checkpoint.output_bytes();
+  return out;
+}
+
+}  // namespace millrace

@@ -1,0 +1,249 @@
+"""dedupe --stage: pictures read, and looked at closely, by runs that share them; and taken into a search with --from."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from program import PROGRAM, content_of, millrace  # noqa: E402
+
+pytest.importorskip("PIL")
+from variants import scene  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    top = tmp_path_factory.mktemp("stages") / "photos"
+    (top / "in").mkdir(parents=True)
+    for i in range(7):
+        image = scene(480, 360, 70 + i)
+        image.save(top / f"{i}.png")
+        image.save(top / "in" / f"{i}.jpg", quality=82)
+        if i < 4:
+            image.crop((20, 15, 470, 350)).save(top / "in" / f"{i} cropped.jpg", quality=90)
+        if i % 3 == 0:
+            image.rotate(90, expand=True).save(top / f"{i} turned.png")
+    shutil.copy(top / "1.png", top / "copy of 1.png")
+    scene(300, 300, 99).save(top / "alone.png")
+    (top / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nno more")
+    (top / "copy of broken.png").write_bytes(b"\x89PNG\r\n\x1a\nno more")
+    (top / "words.txt").write_text("no picture")
+    os.rename(top / "2.png", os.fsencode(top) + b"/caf\xe9.png")
+    return top
+
+
+def search(photos, out, *more, check=True):
+    """The result of a search with a new catalogue, and what it says."""
+    done = millrace("dedupe", photos, "--catalog", f"{out}.sqlite", "--json", f"{out}.json", "--csv", f"{out}.csv", "--progress",
+                    "none", *more, check=False)
+    assert not check or done.returncode == 3, done.stderr
+    return (pathlib.Path(f"{out}.json").read_bytes(), pathlib.Path(f"{out}.csv").read_bytes()) if check else None, done.stderr.decode()
+
+
+def stage(kind, photos, out, *more, **options):
+    return millrace("dedupe", photos, "--stage", kind, "-o", out, "--shard", "3", "--progress", "none", *more, check=False, **options)
+
+
+@pytest.fixture(scope="module")
+def whole(photos, tmp_path_factory):
+    """What a search finds, and what stages make that one run does."""
+    top = tmp_path_factory.mktemp("whole")
+    result, _ = search(photos, top / "one")
+    assert stage("read", photos, top / "read").returncode == 3, "one cannot be used"
+    looked = stage("look", photos, top / "look", "--from", top / "read", "--catalog", top / "l.sqlite")
+    assert looked.returncode == 0, looked.stderr
+    return top, result
+
+
+def test_stages_find_what_one_run_finds_and_nothing_is_done_twice(photos, whole, tmp_path):
+    top, result = whole
+    kinds = [group["kind"] for group in json.loads(result[0])["groups"]]
+    assert kinds.count("similar") >= 6, kinds
+    again, said = search(photos, tmp_path / "r", "--from", top / "read", "--from", top / "look")
+    assert again == result
+    assert "0 decoded" in said and ", 0 of them closely" in said, said
+    # Without the looks they are made, and nothing is decoded for a catalogue.
+    again, said = search(photos, tmp_path / "s", "--from", top / "read")
+    assert again == result and "0 decoded" in said and ", 0 of them closely" not in said, said
+    # What was taken over is known from then on.
+    again, said = search(photos, tmp_path / "r")
+    assert again == result and "0 decoded" in said and "closely" not in said, said
+
+
+@pytest.mark.parametrize("runs", [2, 5])
+@pytest.mark.parametrize("listed", [False, True])
+def test_runs_that_share_a_stage_make_the_same(photos, whole, tmp_path, runs, listed):
+    top, _ = whole
+    where = []
+    if listed:
+        # By the names that somebody types: they are those of the walk in the end.
+        millrace("inventory", "photos", "-o", tmp_path / "list.jsonl", cwd=photos.parent)
+        where = ["--inventory", tmp_path / "list.jsonl"]
+    for k in range(runs, 0, -1):
+        env = {"SLURM_ARRAY_TASK_ID": str(k)}
+        done = stage("read", photos, tmp_path / "read", *where, "--part", f"slurm/{runs}", "--threads", str(1 + k % 2), env=env, cwd=photos.parent)
+        assert done.returncode in (0, 3), done.stderr
+    assert content_of(tmp_path / "read") == content_of(top / "read")
+    for k in range(1, runs + 1):
+        done = stage("look", photos, tmp_path / "look", *where, "--part", f"{k}/{runs}", "--threads", str(1 + k % 2), "--from", tmp_path / "read",
+                     "--catalog", tmp_path / f"own{k}" / "c.sqlite", cwd=photos.parent)
+        assert done.returncode == 0, done.stderr
+        assert k > 1 or not (tmp_path / "look").exists()
+    assert content_of(tmp_path / "look") == content_of(top / "look")
+
+
+@pytest.mark.parametrize("kind", ["read", "look"])
+def test_what_is_missing_is_named_and_made(photos, whole, tmp_path, kind):
+    top, _ = whole
+    more = ["--from", top / "read", "--catalog", tmp_path / "c.sqlite"] if kind == "look" else []
+    stage(kind, photos, tmp_path / "o", "--part", "2/3", *more)
+    refused = millrace("finish", tmp_path / "o", check=False)
+    assert refused.returncode != 0 and b"sbatch --array=1,3" in refused.stderr, refused.stderr
+    other = stage(kind, photos, tmp_path / "o", "--part", "1/4", *more)
+    assert other.returncode == 2 or b"shared by 3 runs" in other.stderr
+    for k in (3, 1):
+        stage(kind, photos, tmp_path / "o", "--part", f"{k}/3", *more)
+    assert content_of(tmp_path / "o") == content_of(top / kind)
+    assert b"nothing to do" in stage(kind, photos, tmp_path / "o", *more).stderr
+
+
+def test_a_killed_stage_goes_on(photos, whole, tmp_path):
+    top, _ = whole
+    for kind, more in (("read", []), ("look", ["--from", top / "read", "--catalog", tmp_path / "c.sqlite"])):
+        for wait in (0.05, 0.1, 0.2, 0.3):
+            running = subprocess.Popen([PROGRAM, "dedupe", photos, "--stage", kind, "-o", tmp_path / kind, "--shard", "3", "--threads", "1",
+                                        "--progress", "none", *more], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            try:
+                running.wait(wait)
+            except subprocess.TimeoutExpired:
+                running.send_signal(signal.SIGKILL)
+                running.wait()
+        stage(kind, photos, tmp_path / kind, *more)
+        assert content_of(tmp_path / kind) == content_of(top / kind)
+
+
+def test_other_pictures_or_choices_are_another_output(photos, whole, tmp_path):
+    top, _ = whole
+    for kind, more in (("read", ["--max-pixels", "100"]), ("look", ["--from", top / "read", "--catalog", tmp_path / "c.sqlite", "--no-parts"])):
+        done = stage(kind, photos, top / kind, *more)
+        assert done.returncode not in (0, 3) and b"made of other things" in done.stderr, done.stderr
+
+
+def test_a_file_that_changed_since_it_was_listed_is_read_by_the_search(photos, tmp_path):
+    mine = tmp_path / "mine"
+    shutil.copytree(photos, mine)
+    millrace("inventory", mine, "-o", tmp_path / "list.jsonl")
+    scene(480, 360, 1234).save(mine / "alone.png")
+    (mine / "in/5.jpg").unlink()
+    stage("read", mine, tmp_path / "read", "--inventory", tmp_path / "list.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "read/read.jsonl").read_text().splitlines()]
+    errors = {os.path.basename(line["path"]): line["error"]["reason"] for line in lines if "error" in line}
+    assert set(errors) == {"alone.png", "5.jpg"} and "changed since it was listed" in errors["alone.png"]
+    taken, said = search(mine, tmp_path / "a", "--from", tmp_path / "read")
+    assert "1 decoded" in said and taken == search(mine, tmp_path / "b")[0]
+
+
+def test_pictures_that_a_line_calls_equal_are_compared(photos, whole, tmp_path):
+    """Who writes the lines may say that two pictures are one: neither goes for the other."""
+    top, _ = whole
+    shutil.copytree(top / "read", tmp_path / "read")
+    lines = [json.loads(line) for line in (tmp_path / "read/read.jsonl").read_text().splitlines()]
+    alone, other = (next(line for line in lines if line["path"].endswith(name)) for name in ("alone.png", "in/5.jpg"))
+    other["content"], other["picture"] = alone["content"], alone["picture"]
+    (tmp_path / "read/read.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (result, _), _ = search(photos, tmp_path / "r", "--from", tmp_path / "read")
+    result = json.loads(result)
+    assert not any(m["path"].endswith("alone.png") for g in result["groups"] for m in g["members"])
+    assert any(u["path"].endswith("in/5.jpg") and "its bytes are not" in u["reason"] for u in result["unreadable"]), result["unreadable"]
+
+
+@pytest.mark.parametrize("edit", [
+    lambda line: line.replace('"width":480', '"width":-1'),
+    lambda line: line.replace('"width":480', '"width":480.5'),
+    lambda line: line.replace('"codes":[', '"codes":["1",'),
+    lambda line: line.replace('"content":"', '"content":"0'),
+    lambda line: line.replace('"thumbnail":"', '"thumbnail":"' + "AAAA" * 2000),
+    lambda line: line.replace('"mtime_ns":"', '"mtime_ns":"x'),
+    lambda line: line[: len(line) // 2],
+    lambda line: "[" * 100_000,
+    lambda line: line.replace('"path":"', '"path":"\\u0000'),
+])
+def test_a_line_that_no_run_writes_is_refused(photos, whole, tmp_path, edit):
+    top, _ = whole
+    shutil.copytree(top / "read", tmp_path / "read")
+    path = tmp_path / "read/read.jsonl"
+    lines = path.read_text().splitlines()
+    at = next(i for i, line in enumerate(lines) if "in/5.jpg" in line)
+    lines[at] = edit(lines[at])
+    path.write_text("\n".join(lines) + "\n")
+    _, said = search(photos, tmp_path / "r", "--from", tmp_path / "read", check=False)
+    assert "read.jsonl holds a line that no run writes" in said and not (tmp_path / "r.json").exists()
+
+
+def test_what_others_could_have_written_is_not_believed(photos, whole, tmp_path):
+    top, _ = whole
+    for kind, name in (("read", "read.jsonl"), ("look", "looks.jsonl"), ("read", "run.json")):
+        folder = tmp_path / f"{kind}-{name}"
+        shutil.copytree(top / kind, folder)
+        os.chmod(folder / name, 0o666)
+        _, said = search(photos, tmp_path / "r", "--from", folder, check=False)
+        assert name in said and not (tmp_path / "r.json").exists(), said
+    search(photos, tmp_path / "t", "--from", tmp_path / "read-read.jsonl", "--trust-files")
+
+
+def test_what_is_no_stage_is_not_taken(photos, whole, tmp_path):
+    top, _ = whole
+    (tmp_path / "empty").mkdir()
+    shutil.copytree(top / "read", tmp_path / "old")
+    run = (tmp_path / "old/run.json").read_text()
+    (tmp_path / "old/run.json").write_text(run.replace("decoders ", "decoders 0"))
+    for folder, why in ((tmp_path / "empty", "not what a stage"), (photos, "not what a stage"), (tmp_path / "none", "not"),
+                        (tmp_path / "old", "decodes or hashes otherwise")):
+        _, said = search(photos, tmp_path / "r", "--from", folder, check=False)
+        assert why in said and not (tmp_path / "r.json").exists(), said
+
+
+@pytest.mark.parametrize("words, why", [
+    (["--part", "1/2"], "--stage"),
+    (["-o", "x"], "--stage read"),
+    (["--stage", "read"], "-o FOLDER"),
+    (["--stage", "read", "-o", "x", "--csv", "y"], "finds no groups"),
+    (["--stage", "read", "-o", "x", "--from", "y"], "takes nothing over"),
+    (["--stage", "look", "-o", "x", "--part", "1/2"], "--catalog"),
+    (["--stage", "look", "-o", "x", "--look", "thumbnail"], "nothing is looked at closely"),
+    (["--stage", "read", "-o", "photos"], "photos"),
+    (["--stage", "read", "-o", "photos/in"], "in"),
+])
+def test_what_does_not_go_together_is_said_before_anything_is_made(photos, tmp_path, words, why):
+    before = content_of(photos)
+    done = millrace("dedupe", photos, *words, cwd=photos.parent, check=False, env={"XDG_DATA_HOME": str(tmp_path)})
+    assert done.returncode != 0 and why in done.stderr.decode(), done.stderr
+    assert content_of(photos) == before and not (photos.parent / "x").exists() and not list(tmp_path.iterdir())
+
+
+def test_a_list_of_other_folders_is_refused(photos, tmp_path):
+    (tmp_path / "other").mkdir()
+    scene(50, 50, 1).save(tmp_path / "other/a.png")
+    millrace("inventory", tmp_path / "other", "-o", tmp_path / "list.jsonl")
+    done = stage("read", photos, tmp_path / "o", "--inventory", tmp_path / "list.jsonl")
+    assert b"none of the files" in done.stderr and not (tmp_path / "o").exists()
+
+
+def test_nothing_that_looks_alike_is_nothing_to_look_at(tmp_path):
+    (tmp_path / "p").mkdir()
+    scene(300, 200, 1).save(tmp_path / "p/a.png")
+    done = stage("look", tmp_path / "p", tmp_path / "o", "--catalog", tmp_path / "c.sqlite")
+    assert done.returncode == 0 and b"nothing to look at" in done.stderr and not (tmp_path / "o").exists()
+
+
+def test_a_plan_tells_this_runs_part(photos, tmp_path):
+    done = stage("read", photos, tmp_path / "o", "--part", "2/4", "--plan", "--json", "-")
+    plan = json.loads(done.stdout)["plan"]
+    assert (plan["shards"], plan["part_shards"], plan["pictures"]) == (9, 2, 25), plan
+    assert not (tmp_path / "o").exists() and not (tmp_path / "o.shards").exists()
