@@ -99,7 +99,7 @@ def test_tables_that_no_run_has_written_stay(tmp_path):
 
 def test_what_gets_a_results_name_meanwhile_stays(tmp_path):
     """The picture comes through a pipe that is slow: its results' names are taken while it is worked at."""
-    picture(tmp_path / "photos" / "a.png", 3000, 900)
+    picture(tmp_path / "photos" / "a.png", 1500, 900)
     made_model(tmp_path / "m.onnx")
     running = subprocess.Popen([PROGRAM, "segment", tmp_path / "photos", "--model", tmp_path / "m.onnx", "-o",
                                 tmp_path / "out", "--overlap", "0.9"], stderr=subprocess.PIPE)
@@ -145,7 +145,7 @@ def made_bytes():
 
 
 def test_unfinished_work_of_another_network_is_not_gone_on_with(tmp_path):
-    picture(tmp_path / "photos" / "a.png", 4000, 600)
+    picture(tmp_path / "photos" / "a.png", 2000, 600)
     for k in range(2):
         made_model(tmp_path / f"m{k}.onnx", seed=5 + k)
     running = subprocess.Popen([PROGRAM, "segment", tmp_path / "photos", "--model", tmp_path / "m0.onnx", "-o",
@@ -250,7 +250,7 @@ def test_a_folder_in_a_results_place_costs_its_own_picture_alone(made):
 
 def test_damaged_outlines_are_begun_anew(tmp_path):
     """rows.json says of the rows of outlines that they are others than there are."""
-    picture(tmp_path / "photos" / "a.png", 4000, 600)
+    picture(tmp_path / "photos" / "a.png", 2000, 600)
     made_model(tmp_path / "m.onnx")
     how = ["--overlap", "0.9", "--write", "contours"]
     segment(tmp_path, *how, out="whole")

@@ -136,6 +136,29 @@ def test_finish_takes_folders_of_other_disks(prices, one_run, tmp_path):
         assert all(folder.exists() for folder in shards), "what was brought stays where it was"
 
 
+@pytest.mark.parametrize("store", [store for store in STORES if store != "hdf5"])
+def test_a_shard_that_two_have_made_is_the_same_or_refused(prices, one_run, tmp_path, store):
+    disks = {"a": "1", "b": "1", "c": "23"}
+    for disk, parts in disks.items():
+        (tmp_path / disk).mkdir()
+        for k in parts:
+            millrace(*command(prices, store, tmp_path / disk / "c.out", "--part", f"{k}/3"))
+    shards = [part for disk in disks for part in ("--from", tmp_path / disk / "c.out.shards")]
+    (tmp_path / "good").mkdir()
+    millrace("finish", tmp_path / "good" / "c.out", *shards)
+    if store != "virtual":  # which names its folder
+        assert everything(tmp_path / "good" / "c.out") == one_run(store)
+    # A byte of the second copy of the first shard.
+    files = sorted(path for path in (tmp_path / "b").rglob("*") if path.is_file() and path.suffix not in (".json", ".lock") and path.stat().st_size > 400)
+    data = bytearray(files[0].read_bytes())
+    data[300] ^= 1
+    files[0].write_bytes(data)
+    (tmp_path / "bad").mkdir()
+    refused = millrace("finish", tmp_path / "bad" / "c.out", *shards, check=False)
+    assert refused.returncode == 1 and b"shard 0 (counted from 0) has other bytes" in refused.stderr, (files[0], refused.stderr)
+    assert not (tmp_path / "bad" / "c.out").exists()
+
+
 def test_finish_refuses_what_it_should(prices, tmp_path):
     refused = millrace("finish", tmp_path / "c.h5", check=False)
     assert refused.returncode == 1 and b"no run has left parts of it" in refused.stderr

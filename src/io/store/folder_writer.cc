@@ -63,13 +63,16 @@ std::string own_of(const std::string& folder, const ArraySpec& array, std::uint6
   return path_in(folder, own_name(array, part));
 }
 
+std::string header_of_rows(const ArraySpec& array, const DatasetSpec& spec) {
+  return array.extension == "npy" ? npy::header_text({{"", array.type}}, with_count(spec.rows, array.shape)) : "";
+}
+
 // A place in a file that all parts share.
 class SharedRows : public FolderPart::Array {
  public:
   SharedRows(std::string path, const ArraySpec& array, const DatasetSpec& spec, std::uint64_t first)
       : path_(std::move(path)) {
-    std::string header;
-    if (array.extension == "npy") header = npy::header_text({{"", array.type}}, with_count(spec.rows, array.shape));
+    const std::string header = header_of_rows(array, spec);
     at_ = header.size() + first * array.row_bytes();
     file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (!file_ || !write_at(file_.get(), 0, std::as_bytes(std::span(header)))) fail("it cannot be written", path_);
@@ -231,6 +234,21 @@ void FolderPart::commit() {
   // The first one last: where it is, all are.
   for (std::size_t i = arrays_.size(); i-- > 0;) arrays_[i]->commit();
   if (!mark_.empty()) AtomicFile(mark_, AtomicFile::Temporary::part).commit();
+}
+
+bool same_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,
+                      std::uint64_t part) {
+  if (!FolderPart::is_there(from, spec, part) || !FolderPart::is_there(to, spec, part)) return true;
+  return std::all_of(spec.arrays.begin(), spec.arrays.end(), [&](const ArraySpec& array) {
+    if (is_rows(array)) {
+      return same_bytes(from, name_in_folder(array) + "." + array.extension, to,
+                        header_of_rows(array, spec).size() + parts.begin(part) * array.row_bytes(),
+                        (parts.end(part) - parts.begin(part)) * array.row_bytes());
+    }
+    if (is_joined(array)) return same_file(from, own_name(array, part), to);
+    return array.extension == "tar" ? same_file(from, fmt::format("{:05}.tar", part), to)
+                                    : same_folder(from, fmt::format("{:05}", part), to);
+  });
 }
 
 bool import_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,

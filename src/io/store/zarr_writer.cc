@@ -106,6 +106,12 @@ std::string zarr_part_path(const std::string& folder, const DatasetSpec& spec, s
   return part_path(folder, spec.arrays.front(), part);
 }
 
+bool same_zarr_part(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t part) {
+  return std::all_of(spec.arrays.begin(), spec.arrays.end(), [&](const ArraySpec& array) {
+    return same_file(from, chunk_path(array.name, part, array.shape.size() + 1), to);
+  });
+}
+
 bool import_zarr_part(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t part) {
   // As commit() does, the first one last.
   for (std::size_t i = spec.arrays.size(); i-- > 0;) {

@@ -202,6 +202,13 @@ void Checkpoint::import(const std::string& folder, const std::function<void()>& 
     in_words_of(folder_, [&] {
       for (std::uint64_t k = 0; k < parts_.count(); ++k) {
         go_on();
+        if (there_[k] && !store_->same(k, other.path())) {
+          throw Failure(ErrorCode::conflict,
+                        fmt::format("its shard {} (counted from 0) has other bytes than the same one elsewhere", k),
+                        other.name(),
+                        "one of the two is damaged, or was made on a machine that computes otherwise: leave out the "
+                        "folder that is not believed");
+        }
         if (!there_[k] && store_->import(k, other.path())) there_[k] = store_->has(k);
       }
     });

@@ -35,6 +35,9 @@ class FolderStore : public PartStore {
   bool import(std::uint64_t k, const std::string& from) override {
     return import_folder_part(path_in(from, kRows), rows(), spec_, parts_, k);
   }
+  bool same(std::uint64_t k, const std::string& from) override {
+    return same_folder_part(path_in(from, kRows), rows(), spec_, parts_, k);
+  }
   void assemble(const std::function<void()>& go_on) override {
     if (!is_whole()) {
       join(go_on);
@@ -82,6 +85,9 @@ class ZarrStore : public FolderStore {
   }
   bool import(std::uint64_t k, const std::string& from) override {
     return import_zarr_part(path_in(from, kRows), rows(), spec_, k);
+  }
+  bool same(std::uint64_t k, const std::string& from) override {
+    return same_zarr_part(path_in(from, kRows), rows(), spec_, k);
   }
 
  protected:

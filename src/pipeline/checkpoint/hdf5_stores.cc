@@ -208,6 +208,9 @@ class VirtualStore : public Hdf5Store {
   bool import(std::uint64_t k, const std::string& from) override {
     return import_file(from, fmt::format("{}.h5", k), folder_.path());
   }
+  bool same(std::uint64_t k, const std::string& from) override {
+    return same_file(from, fmt::format("{}.h5", k), folder_.path());
+  }
   void assemble(const std::function<void()>& go_on) override {
     const std::string name = folder_.name().substr(folder_.name().find_last_of('/') + 1);
     store_ = std::make_unique<Hdf5Writer>(whole(), spec_, Hdf5Writer::Mapped{name, parts_.each});
