@@ -1,6 +1,7 @@
 // `dedupe` over collections that nobody can ship: made-up pictures (pictures_for_bench.h), as many as asked for.
 //   distances CATALOG N     how hashes of unrelated pictures differ, in a real folder's catalogue and made up
 //   candidates N            finding the pairs that `auto` proposes among N pictures' codes, and those by their parts
+//   rules N RULE...         of each rule, candidates a picture, and which versions of originals it proposes
 //   crowds N                who stands in a crowd, and which versions of originals are not compared for it
 //   recall N ROWS           what `auto` loses against comparing the pixels of ROWS of N pictures with all of them
 //   catalog FILE FOLDER N   a catalogue as a finished run leaves it, and the files that it names, without contents
@@ -99,8 +100,7 @@ std::vector<ThumbnailCodes> unrelated(const std::string& path, RunContext& conte
   return codes;
 }
 
-std::uint64_t pairs_of(const std::vector<ThumbnailCodes>& codes, RunContext& context, bool show) {
-  const Rule rule = parse_rule("auto", true);
+std::uint64_t pairs_of(const std::vector<ThumbnailCodes>& codes, const Rule& rule, RunContext& context, bool show) {
   CandidateIndex index(rule, context);
   for (std::size_t i = 0; i < codes.size(); ++i) index.add(i, codes[i]);
   std::uint64_t pairs = 0;
@@ -111,6 +111,31 @@ std::uint64_t pairs_of(const std::vector<ThumbnailCodes>& codes, RunContext& con
     std::fflush(stdout);
   });
   return pairs;
+}
+
+// The table from which auto_rule() is made.
+void rules(std::size_t count, std::span<const std::string> texts, RunContext& context) {
+  const auto codes = codes_of(count, true, context.executor);
+  fmt::print(
+      "| rule | pairs | share of all | a picture | versions of originals proposed | seconds "
+      "|\n|---|---|---|---|---|---|\n");
+  for (const std::string& text : texts) {
+    Rule rule = parse_rule(text, true);
+    rule.middle = true;
+    std::uint64_t versions = 0, proposed = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto original = made_up::original_of(i);
+      if (!original) continue;
+      ++versions;
+      proposed += holds(rule, codes[i], codes[*original]) ? 1 : 0;
+    }
+    const auto start = Clock::now();
+    const auto pairs = static_cast<double>(pairs_of(codes, rule, context, false));
+    const auto n = static_cast<double>(count);
+    fmt::print("| {} | {:.0f} | {:.2e} | {:.2f} | {} of {} | {:.1f} |\n", text, pairs, pairs / (n * (n - 1) / 2),
+               2 * pairs / n, proposed, versions, since(start));
+    std::fflush(stdout);
+  }
 }
 
 void distances(const std::string& path, std::size_t count, RunContext& context) {
@@ -129,7 +154,7 @@ void distances(const std::string& path, std::size_t count, RunContext& context) 
   }
   fmt::print("| mean | {:.1f} | {:.1f} | {:.1f} | {:.1f} |\n", all[0].mean, all[1].mean, all[2].mean, all[3].mean);
   const auto rate = [&](const std::vector<ThumbnailCodes>& codes) {
-    return static_cast<double>(pairs_of(codes, context, false)) /
+    return static_cast<double>(pairs_of(codes, parse_rule("auto", true), context, false)) /
            (0.5 * static_cast<double>(codes.size()) * static_cast<double>(codes.size()));
   };
   fmt::print("pairs that `auto` proposes: {:.1e} of the real ones, {:.1e} of those made up\n", rate(real), rate(made));
@@ -168,7 +193,7 @@ void candidates_by_parts(std::size_t count, RunContext& context) {
 void candidates(std::size_t count, RunContext& context) {
   const auto codes = codes_of(count, true, context.executor);
   const auto start = Clock::now();
-  const std::uint64_t pairs = pairs_of(codes, context, true);
+  const std::uint64_t pairs = pairs_of(codes, parse_rule("auto", true), context, true);
   fmt::print("{} pictures: {:.2f} s, {} candidates, {:.1f} a picture, peak {}\n", count, since(start), pairs,
              2.0 * static_cast<double>(pairs) / static_cast<double>(count), to_text(resident_memory().peak));
   candidates_by_parts(count, context);
@@ -312,6 +337,8 @@ int main(int argc, char** argv) {
     distances(arguments[1], number(2), context);
   } else if (arguments.size() == 2 && arguments[0] == "candidates") {
     candidates(number(1), context);
+  } else if (arguments.size() > 2 && arguments[0] == "rules") {
+    rules(number(1), std::span(arguments).subspan(2), context);
   } else if (arguments.size() == 2 && arguments[0] == "crowds") {
     crowds(number(1), context);
   } else if (arguments.size() == 3 && arguments[0] == "recall") {

@@ -34,14 +34,32 @@ RuleTerm parse_term(std::string_view text) {
 
 constexpr const char* kPreferred = "preferred";
 
+// What `auto` proposes among so many pictures. Strangers that agree grow with the square of their number, versions do
+// not; two hashes that must both agree lose fewer versions than one that must agree more. Tighter than the last would
+// lose more than half of them.
+struct Permissive {
+  std::uint64_t up_to;
+  const char* rule;
+};
+constexpr std::array<Permissive, 5> kPermissive = {{{1'000'000, "phash<=8|dhash<=8,phash<=18"},
+                                                    {1'500'000, "phash<=8,dhash<=14|dhash<=8,phash<=14"},
+                                                    {2'500'000, "phash<=8,dhash<=11|dhash<=8,phash<=11"},
+                                                    {10'000'000, "phash<=8,dhash<=8"},
+                                                    {UINT64_MAX, "phash<=6,dhash<=6"}}};
+const char* permissive_rule(std::uint64_t pictures) {
+  const auto at = std::find_if(kPermissive.begin(), kPermissive.end(),
+                               [&](const Permissive& one) { return pictures <= one.up_to; });
+  return at->rule;
+}
+
 }  // namespace
 
-Rule parse_rule(const std::string& text, bool verified) {
+Rule parse_rule(const std::string& text, bool verified, std::uint64_t pictures) {
   Rule rule;
   rule.text = text;
   // The permissive rule and its measured recall are in docs/dedupe.md; the strict one decides by itself.
   if (text == "auto") {
-    rule.text = verified ? "phash<=8|dhash<=8,phash<=18" : "dhash<=5,ahash<=5";
+    rule.text = verified ? permissive_rule(pictures) : "dhash<=5,ahash<=5";
     rule.middle = verified;
   }
   for (const std::string& alternative : split(rule.text, '|')) {

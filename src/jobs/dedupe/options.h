@@ -31,7 +31,10 @@ struct Rule {
 
 // "auto", or terms joined by commas, alternatives by "|": "dhash<=5,ahash<=5". Failure(usage) with the reason.
 // `verified` tells what "auto" means: a permissive rule whose pairs are looked at, or one that decides by itself.
-Rule parse_rule(const std::string& text, bool verified);
+// With `pictures` it also tells how many are searched: beyond a million the permissive rule tightens, so that the pairs
+// that it proposes stay few a picture (docs/performance.md: how many, and what that loses). Each is a part of the one
+// before.
+Rule parse_rule(const std::string& text, bool verified, std::uint64_t pictures = 0);
 
 // The hash kinds that the catalogue keeps of every picture, 8 x 8 bits each: the first of CatalogPicture::codes.
 inline constexpr std::array<HashKind, 4> kCatalogCodes = {HashKind::dhash, HashKind::ahash, HashKind::dhash_vertical,

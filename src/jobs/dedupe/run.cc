@@ -75,8 +75,8 @@ Library known_library(const Options& options, Catalog& catalog, RunContext& cont
 SearchResult run(const Options& options, Catalog& catalog, RunContext& context, const Ask& ask) {
   const auto start = Clock::now();
   SearchResult result;
-  result.rule = parse_rule(options.match, options.verify);
   result.library = known_library(options, catalog, context);
+  result.rule = parse_rule(options.match, options.verify, result.library.pictures.size());
   CloseLooks looks(options, result.library, catalog, context);
   context.executor.run([&] {
     find_groups(options, result, catalog, looks, context);
@@ -107,7 +107,7 @@ Plan plan(const Options& options, Catalog& catalog, RunContext& context) {
     bytes += file.entry.size;
   }
   Plan out = plan_of(library.files.size(), fresh, bytes, context);
-  out.lines.push_back({"rule", parse_rule(options.match, options.verify).text});
+  out.lines.push_back({"rule", parse_rule(options.match, options.verify, library.files.size()).text});
   out.figures["rule"] = options.match;
   // What a million known pictures took (docs/performance.md).
   out.memory.insert(out.memory.begin() + 1, {"what is known of the pictures", Bytes{1100} * library.files.size()});

@@ -36,14 +36,14 @@ class WatchedLooks : public Looks {
 };
 
 // What is looked at hangs on all of them.
-std::string choices_text(const Options& options) {
+std::string choices_text(const Options& options, const Rule& rule) {
   return fmt::format("match {}, group {}, parts {}, orientations {}, bursts {}, pairs {}, keep {}, prefer [{}]",
-                     parse_rule(options.match, options.verify).text, choice_name(options.group), options.parts,
-                     options.orientations, choice_name(options.bursts), choice_name(options.pairs), options.keep,
+                     rule.text, choice_name(options.group), options.parts, options.orientations,
+                     choice_name(options.bursts), choice_name(options.pairs), options.keep,
                      fmt::join(options.prefer, ", "));
 }
 
-CheckpointSpec checkpoint_of(const LookSets& sets, const Options& options) {
+CheckpointSpec checkpoint_of(const LookSets& sets, const Options& options, const Rule& rule) {
   CheckpointSpec out;
   out.output = options.output;
   const auto each = static_cast<std::uint64_t>(options.shard);
@@ -53,7 +53,7 @@ CheckpointSpec checkpoint_of(const LookSets& sets, const Options& options) {
   out.dataset.attributes = {
       {kLookMark, "1"},
       {"pictures", catalog_key().pictures},
-      {"options", choices_text(options)},
+      {"options", choices_text(options, rule)},
       {"sets-of-a-shard", std::to_string(each)},
       {"inputs",
        nlohmann::ordered_json::array({{{"sets", sets.count()}, {"identity", hex_of_bytes(sets.identity())}}}).dump()}};
@@ -66,8 +66,8 @@ CheckpointSpec checkpoint_of(const LookSets& sets, const Options& options) {
 
 LookStage look_stage(const Options& options, Catalog& catalog, RunContext& context) {
   SearchResult found;
-  found.rule = parse_rule(options.match, options.verify);
   found.library = known_library(options, catalog, context);
+  found.rule = parse_rule(options.match, options.verify, found.library.pictures.size());
   if (found.library.decoded > 0) spdlog::info("{} pictures were not known and were read", found.library.decoded);
   CloseLooks looks(options, found.library, catalog, context);
   LookStage out;
@@ -75,7 +75,7 @@ LookStage look_stage(const Options& options, Catalog& catalog, RunContext& conte
     const auto sets = find_look_sets(options, found, catalog, context);
     out.sets = sets->count();
     if (out.sets == 0) return;
-    const CheckpointSpec spec = checkpoint_of(*sets, options);
+    const CheckpointSpec spec = checkpoint_of(*sets, options, found.rule);
     Checkpoint checkpoint(spec);
     out.stored.rows = spec.dataset.rows;
     out.stored.before = checkpoint.finished();
