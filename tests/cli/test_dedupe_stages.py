@@ -161,6 +161,120 @@ def test_pictures_that_a_line_calls_equal_are_compared(photos, whole, tmp_path):
     result = json.loads(result)
     assert not any(m["path"].endswith("alone.png") for g in result["groups"] for m in g["members"])
     assert any(u["path"].endswith("in/5.jpg") and "its bytes are not" in u["reason"] for u in result["unreadable"]), result["unreadable"]
+    # Nor later, when nobody tells of them any more: the file is read again.
+    again, _ = search(photos, tmp_path / "r")
+    assert again == search(photos, tmp_path / "fresh")[0]
+
+
+def test_what_a_catalogue_knows_counts_before_what_a_line_says(photos, whole, tmp_path):
+    top, result = whole
+    search(photos, tmp_path / "r")
+    shutil.copytree(top / "read", tmp_path / "read")
+    lines = [json.loads(line) for line in (tmp_path / "read/read.jsonl").read_text().splitlines()]
+    for line in lines:
+        if "picture" in line:
+            line["picture"]["codes"] = ["0"] * 6
+    (tmp_path / "read/read.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    again, said = search(photos, tmp_path / "r", "--from", tmp_path / "read")
+    assert again == result and "0 decoded" in said
+
+
+def test_what_decodes_under_one_name_is_no_failure_under_another(tmp_path):
+    """A TIFF whose copy is named like a RAW."""
+    (tmp_path / "p").mkdir()
+    scene(200, 150, 5).save(tmp_path / "p/d.tif")
+    shutil.copy(tmp_path / "p/d.tif", tmp_path / "p/z.nef")
+    search(tmp_path / "p", tmp_path / "a", check=False)
+    stage("read", tmp_path / "p", tmp_path / "read")
+    search(tmp_path / "p", tmp_path / "b", "--from", tmp_path / "read", check=False)
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_pixels_that_a_line_makes_up_decide_nothing(photos, whole, tmp_path):
+    """Who has more pixels stays: of one that says so and has not, no look tells."""
+    top, _ = whole
+    shutil.copytree(top / "read", tmp_path / "read")
+    lines = [json.loads(line) for line in (tmp_path / "read/read.jsonl").read_text().splitlines()]
+    small = next(line for line in lines if line["path"].endswith("in/1.jpg"))
+    small["picture"].update(width=4800, height=3600)
+    (tmp_path / "read/read.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (result, _), _ = search(photos, tmp_path / "r", "--from", tmp_path / "read")
+    for group in json.loads(result)["groups"]:
+        if any(m["path"].endswith("in/1.jpg") and m["keep"] for m in group["members"]):
+            assert all(m["keep"] for m in group["members"]), group
+
+
+@pytest.mark.parametrize("option", ["--csv", "--json", "--report", "--trace"])
+@pytest.mark.parametrize("name", ["read.jsonl", "run.json", "new"])
+def test_no_output_replaces_what_stages_have_made(photos, whole, tmp_path, option, name):
+    top, _ = whole
+    shutil.copytree(top / "read", tmp_path / "read")
+    if name == "new":
+        (tmp_path / "read/new").write_text("mine")
+    before = content_of(tmp_path / "read")
+    done = millrace("dedupe", photos, "--from", tmp_path / "read", "--catalog", tmp_path / "c.sqlite", option, tmp_path / "read" / name,
+                    "--overwrite", check=False)
+    assert done.returncode not in (0, 3) and content_of(tmp_path / "read") == before, done.stderr
+
+
+def test_a_list_is_looked_at_by_a_search(photos, tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    scene(200, 150, 3).save(mine / "a.png")
+    for name in ("b.png", "c.png", "d.png"):
+        shutil.copy(mine / "a.png", mine / name)
+    (mine / "sub").mkdir()
+    shutil.copy(mine / "a.png", mine / "sub/a.png")
+    os.link(mine / "d.png", mine / "linked.png")
+    millrace("inventory", ".", "-o", tmp_path / "list.jsonl", cwd=mine)
+    how = ["--catalog", tmp_path / "c.sqlite", "--json", tmp_path / "r.json", "--inventory", tmp_path / "list.jsonl"]
+
+    def members():
+        result = json.loads((tmp_path / "r.json").read_text())
+        return sorted(os.path.relpath(m["path"], mine) for g in result["groups"] for m in g["members"])
+
+    millrace("dedupe", ".", *how, cwd=mine)
+    assert members() == ["a.png", "b.png", "c.png", "d.png", "sub/a.png"], "a second name is no copy"
+    stage("read", mine, tmp_path / "read", "--inventory", tmp_path / "list.jsonl", cwd=mine)
+    (mine / "a.png").unlink()
+    scene(200, 150, 4).save(mine / "b.png")
+    shutil.rmtree(mine / "sub")
+    (mine / "sub").symlink_to(mine)
+    for more in ([], ["--from", tmp_path / "read"]):
+        done = millrace("dedupe", ".", *how, *more, "--overwrite", cwd=mine, check=False)
+        assert done.returncode == 3 and members() == ["c.png", "d.png"], done.stderr
+        assert b"b.png: it has changed since it was listed" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--exclude", "in"], ["--hidden"], ["--follow-symlinks"], ["--reference", "other"]])
+def test_a_list_says_what_is_walked(photos, tmp_path, words):
+    (tmp_path / "other").mkdir()
+    millrace("inventory", photos, "-o", tmp_path / "list.jsonl")
+    done = millrace("dedupe", photos, "--inventory", tmp_path / "list.jsonl", "--catalog", tmp_path / "c.sqlite", *words, cwd=tmp_path, check=False)
+    assert done.returncode == 2 and b"inventory" in done.stderr, done.stderr
+
+
+def test_names_that_lead_out_of_a_folder_are_not_in_it(photos, tmp_path):
+    (tmp_path / "q").mkdir()
+    shutil.copy(photos / "1.png", tmp_path / "q/a.png")
+    shutil.copy(photos / "1.png", tmp_path / "out.png")
+    millrace("inventory", "q/../out.png", "q", "-o", tmp_path / "list.jsonl", cwd=tmp_path)
+    (tmp_path / "q/sub").mkdir()
+    millrace("dedupe", "q", "--inventory", tmp_path / "list.jsonl", "--catalog", tmp_path / "c.sqlite", "--json", tmp_path / "r.json", cwd=tmp_path)
+    assert not json.loads((tmp_path / "r.json").read_text())["groups"]
+
+
+def test_what_could_not_be_looked_at_is_said(photos, whole, tmp_path):
+    top, _ = whole
+    mine = tmp_path / "mine"
+    shutil.copytree(photos, mine)
+    stage("read", mine, tmp_path / "read")
+    state = os.stat(mine / "in/1.jpg")
+    # What was read is no picture any more, of the same size and time.
+    (mine / "in/1.jpg").write_bytes(b"x" * state.st_size)
+    os.utime(mine / "in/1.jpg", ns=(state.st_atime_ns, state.st_mtime_ns))
+    done = stage("look", mine, tmp_path / "look", "--from", tmp_path / "read", "--catalog", tmp_path / "c.sqlite")
+    assert done.returncode == 3 and b"could not be looked at" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("edit", [
@@ -170,6 +284,8 @@ def test_pictures_that_a_line_calls_equal_are_compared(photos, whole, tmp_path):
     lambda line: line.replace('"content":"', '"content":"0'),
     lambda line: line.replace('"thumbnail":"', '"thumbnail":"' + "AAAA" * 2000),
     lambda line: line.replace('"mtime_ns":"', '"mtime_ns":"x'),
+    lambda line: line.replace('"bytes":', '"bytes":-'),
+    lambda line: line + " " * 200_000,
     lambda line: line[: len(line) // 2],
     lambda line: "[" * 100_000,
     lambda line: line.replace('"path":"', '"path":"\\u0000'),
@@ -199,11 +315,19 @@ def test_what_others_could_have_written_is_not_believed(photos, whole, tmp_path)
 
 def test_what_is_no_stage_is_not_taken(photos, whole, tmp_path):
     top, _ = whole
+    stage("read", photos, tmp_path / "some", "--part", "1/2")
+    _, said = search(photos, tmp_path / "r", "--from", tmp_path / "some", check=False)
+    assert "it is not finished" in said and "millrace finish" in said
+    shutil.copytree(top / "read", tmp_path / "cut")
+    lines = (tmp_path / "cut/read.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "cut/read.jsonl").write_bytes(b"".join(lines[:-2]))
+    _, said = search(photos, tmp_path / "r", "--from", tmp_path / "cut", check=False)
+    assert "lines for" in said and not (tmp_path / "r.json").exists()
     (tmp_path / "empty").mkdir()
     shutil.copytree(top / "read", tmp_path / "old")
     run = (tmp_path / "old/run.json").read_text()
     (tmp_path / "old/run.json").write_text(run.replace("decoders ", "decoders 0"))
-    for folder, why in ((tmp_path / "empty", "not what a stage"), (photos, "not what a stage"), (tmp_path / "none", "not"),
+    for folder, why in ((tmp_path / "empty", "not what a stage"), (photos, "not what a stage"), (tmp_path / "none", "it is not there"),
                         (tmp_path / "old", "decodes or hashes otherwise")):
         _, said = search(photos, tmp_path / "r", "--from", folder, check=False)
         assert why in said and not (tmp_path / "r.json").exists(), said
@@ -232,14 +356,15 @@ def test_a_list_of_other_folders_is_refused(photos, tmp_path):
     scene(50, 50, 1).save(tmp_path / "other/a.png")
     millrace("inventory", tmp_path / "other", "-o", tmp_path / "list.jsonl")
     done = stage("read", photos, tmp_path / "o", "--inventory", tmp_path / "list.jsonl")
-    assert b"none of the files" in done.stderr and not (tmp_path / "o").exists()
+    assert b"it lists no file in" in done.stderr and not (tmp_path / "o").exists()
 
 
 def test_nothing_that_looks_alike_is_nothing_to_look_at(tmp_path):
     (tmp_path / "p").mkdir()
     scene(300, 200, 1).save(tmp_path / "p/a.png")
     done = stage("look", tmp_path / "p", tmp_path / "o", "--catalog", tmp_path / "c.sqlite")
-    assert done.returncode == 0 and b"nothing to look at" in done.stderr and not (tmp_path / "o").exists()
+    assert done.returncode == 0 and (tmp_path / "o/looks.jsonl").read_bytes() == b""
+    millrace("dedupe", tmp_path / "p", "--from", tmp_path / "o", "--catalog", tmp_path / "d.sqlite")
 
 
 def test_a_plan_tells_this_runs_part(photos, tmp_path):

@@ -28,7 +28,9 @@ class DedupeJob : public Job {
     outputs.input_folder("/", is_input);
     check_stage();
     if (!options_.inventory.empty()) outputs.input(options_.inventory);
-    for (const std::string& folder : options_.from) outputs.input(folder);
+    for (const std::string& folder : options_.from) {
+      outputs.input_folder(folder, [](const std::string&) { return true; });
+    }
     // It is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
     if (!options_.output.empty()) outputs.take_store("--output", options_.output);
     csv_ = outputs.add("--csv", options_.csv, csv_kind());
@@ -93,6 +95,12 @@ class DedupeJob : public Job {
     }
     if (!all && !(options_.report.empty() && options_.csv.empty()))
       refuse("--stage", "a stage finds no groups", "leave out --report and --csv");
+    const FolderOptions& walking = options_.files;
+    if (!options_.inventory.empty() && (!walking.exclude.empty() || walking.hidden || walking.links.follow_symlinks ||
+                                        walking.links.cross_file_systems)) {
+      refuse("--inventory", "what is walked is the list's to say",
+             "give --exclude, --hidden and what is said of links to millrace inventory");
+    }
     if (options_.stage == Stage::read && !options_.from.empty())
       refuse("--from", "reading takes nothing over", "leave it out");
     if (options_.stage != Stage::look) return;
@@ -143,19 +151,21 @@ class DedupeJob : public Job {
     Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
     const LookStage done = look_stage(options_, catalog, context);
     Result out;
-    if (done.sets == 0) {
-      out.summary = {"no two pictures look alike: there is nothing to look at, and no output"};
-    } else {
-      out.summary = {fmt::format("{} looks at {} sets that look alike", grouped(done.looked_at), grouped(done.sets))};
-      tell(done.stored, "shards", out);
-    }
+    out.summary = {fmt::format("{} looks at {} sets that look alike{}", grouped(done.looked_at), grouped(done.sets),
+                               done.unseen > 0 ? fmt::format("; {} pairs could not be looked at, which the search "
+                                                             "will try again",
+                                                             grouped(done.unseen))
+                                               : "")};
+    tell(done.stored, "shards", out);
     if (options_.files.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
     out.json = [done] {
       return json_pieces({{kJsonMark, "dedupe look"},
                           {"sets", done.sets},
                           {"looked_at", done.looked_at},
+                          {"unseen", done.unseen},
                           {"published", done.stored.published}});
     };
+    out.exit_code = done.unseen > 0 ? ExitCode::partial : ExitCode::done;
     return out;
   }
 

@@ -17,26 +17,46 @@
 namespace millrace::dedupe {
 namespace {
 
-// Equal hashes are confirmed by the bytes themselves, once, when a copy is first seen here. A file whose bytes differ
-// after all is left out with the reason: to this program it cannot be told apart from the other.
-void confirm_copies(Library& library, bool taken_over, const RunContext& context) {
+// Equal hashes are confirmed by the bytes themselves, once, when a copy is first seen, or all of them where other runs
+// have told of files. A file whose bytes differ after all is left out with the reason: to this program it cannot be
+// told apart from the other. What a catalogue says of it goes, as it is not so.
+void confirm_copies(Library& library, bool took_over, Catalog& catalog, const RunContext& context) {
+  const bool all = catalog.copies_unconfirmed();
+  const auto cancelled = [&] { return context.cancel.cancelled(); };
   for (Picture& picture : library.pictures) {
-    if (picture.files.size() < 2) continue;
+    const auto is_fresh = [&](std::uint32_t f) { return library.files[f].fresh; };
+    if (picture.files.size() < 2 || !(all || std::any_of(picture.files.begin(), picture.files.end(), is_fresh)))
+      continue;
     context.throw_if_cancelled();
-    const std::string& first = library.files[picture.files[0]].entry.path;
+    std::optional<std::uint32_t> first;  // that can be opened
     std::erase_if(picture.files, [&](std::uint32_t f) {
-      const File& file = library.files[f];
-      if (f == picture.files[0] || (!taken_over && !file.fresh && !library.files[picture.files[0]].fresh)) return false;
-      const auto same =
-          same_contents(first, file.entry.path, Links::followed, [&] { return context.cancel.cancelled(); });
-      context.throw_if_cancelled();
-      if (same && *same) return false;
-      library.unreadable.push_back(
-          {file.entry.path,
-           same ? "its content hash is that of " + printable(first) + ", its bytes are not" : same.error().what});
-      return true;
+      const std::string& path = library.files[f].entry.path;
+      const auto leave_out = [&](std::string why) {
+        library.unreadable.push_back({path, std::move(why)});
+        return true;
+      };
+      if (!first || all || is_fresh(f) || is_fresh(*first)) {
+        auto file = FileReader::open(path, FileReader::Hashing::off);
+        if (!file) return leave_out(file.error().what);
+        if (!first) {
+          first = f;
+          return false;
+        }
+        const std::string& other = library.files[*first].entry.path;
+        const auto same = same_contents(other, path, Links::followed, cancelled);
+        context.throw_if_cancelled();
+        if (!same) return leave_out(same.error().what);
+        if (!*same) {
+          catalog.forget(path);
+          return leave_out("its content hash is that of " + printable(other) + ", its bytes are not");
+        }
+      }
+      return false;
     });
   }
+  catalog.flush();
+  // A run that was killed before may have taken over what is not in these folders.
+  if (took_over) catalog.put_copies_unconfirmed(false);
 }
 
 // 70 pictures a second and thread is what reduced decoding of camera JPEGs reaches (docs/performance.md).
@@ -61,10 +81,11 @@ Plan plan_of(std::uint64_t files, std::uint64_t fresh, std::uint64_t bytes, cons
 }  // namespace
 
 Library known_library(const Options& options, Catalog& catalog, RunContext& context) {
-  take_stages(options.from, options.trust_files ? Trust::files : Trust::checked, catalog, context);
-  Library library = scan(options, catalog, context);
+  Library library = scan(options, catalog, context, [&](const std::vector<File>& files) {
+    take_stages(options.from, options.trust_files ? Trust::files : Trust::checked, files, catalog, context);
+  });
   find_assets(library);
-  confirm_copies(library, !options.from.empty(), context);
+  confirm_copies(library, !options.from.empty(), catalog, context);
   if (options.pairs != PairMode::any) find_albums(roots_of(options), library);
   if (options.pairs == PairMode::within) split_by_albums(library);
   std::sort(library.unreadable.begin(), library.unreadable.end(),
@@ -107,6 +128,7 @@ Plan plan(const Options& options, Catalog& catalog, RunContext& context) {
     bytes += file.entry.size;
   }
   Plan out = plan_of(library.files.size(), fresh, bytes, context);
+  if (!options.from.empty()) out.lines.push_back({"stages", "were not looked at: what they have read is not decoded"});
   out.lines.push_back({"rule", parse_rule(options.match, options.verify, library.files.size()).text});
   out.figures["rule"] = options.match;
   // What a million known pictures took (docs/performance.md).
@@ -116,7 +138,7 @@ Plan plan(const Options& options, Catalog& catalog, RunContext& context) {
 }
 
 Plan plan_of_reading(const Options& options, RunContext& context) {
-  const Library library = walk_library(options, context);
+  const Library library = walk_library(options, context, Listed::as_it_was);
   Plan out = plan_of(library.files.size(), library.files.size(), library.bytes, context);
   const Parts parts{library.files.size(), static_cast<std::uint64_t>(options.shard)};
   const std::uint64_t own = options.share.count(parts.count());

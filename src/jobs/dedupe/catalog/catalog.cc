@@ -215,6 +215,19 @@ void Catalog::drop_not_duplicates(const ContentHash& a, const ContentHash& b) {
   state_->duplicates_after_all.emplace_back(std::min(a, b), std::max(a, b));
 }
 
+void Catalog::forget(std::string path) { state_->forgotten.push_back(std::move(path)); }
+
+namespace {
+constexpr const char* kUnconfirmed = "copies unconfirmed";
+}  // namespace
+
+bool Catalog::copies_unconfirmed() { return !state_->meta(kUnconfirmed).empty(); }
+void Catalog::put_copies_unconfirmed(bool unconfirmed) {
+  state_->begin_writing();
+  state_->set_meta(kUnconfirmed, unconfirmed ? "1" : "");
+  state_->run("COMMIT");
+}
+
 void Catalog::flush_now_and_then() {
   if (std::chrono::steady_clock::now() - state_->last_flush >= std::chrono::seconds(1)) flush();
 }
@@ -223,11 +236,11 @@ void Catalog::flush() {
   State& s = *state_;
   s.last_flush = std::chrono::steady_clock::now();
   if (s.files.empty() && s.pictures.empty() && s.scores.empty() && s.close_looks.empty() && s.origins.empty() &&
-      s.not_duplicates.empty() && s.duplicates_after_all.empty())
+      s.not_duplicates.empty() && s.duplicates_after_all.empty() && s.forgotten.empty())
     return;
   s.begin_writing();
   {
-    Statement picture, thumbnail, file, scores, close_look, origin, not_duplicates, duplicates;
+    Statement picture, thumbnail, file, scores, close_look, origin, not_duplicates, duplicates, forgotten;
     s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     s.prepare(thumbnail, "INSERT OR REPLACE INTO thumbnails VALUES (?,?)");
     s.prepare(file, "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?)");
@@ -236,6 +249,7 @@ void Catalog::flush() {
     s.prepare(origin, "INSERT OR REPLACE INTO origins VALUES (?,?,?)");
     s.prepare(not_duplicates, "INSERT OR REPLACE INTO not_duplicates VALUES (?,?)");
     s.prepare(duplicates, "DELETE FROM not_duplicates WHERE a = ? AND b = ?");
+    s.prepare(forgotten, "DELETE FROM files WHERE path = ?");
     for (const auto& [p, jpeg] : s.pictures) {
       picture.bind_content(1, p.content);
       if (p.failed) picture.integer(2, static_cast<int>(p.code));
@@ -269,6 +283,10 @@ void Catalog::flush() {
       }
       s.write(file);
     }
+    for (const std::string& path : s.forgotten) {
+      forgotten.blob(1, path.data(), path.size());
+      s.write(forgotten);
+    }
     if (!s.scores.empty()) {
       const std::vector<std::uint8_t> packed = pack(s.scores);
       scores.blob(1, packed.data(), packed.size());
@@ -301,6 +319,7 @@ void Catalog::flush() {
   s.run("COMMIT");
   s.pictures.clear();
   s.files.clear();
+  s.forgotten.clear();
   s.scores.clear();
   s.close_looks.clear();
   s.origins.clear();

@@ -152,6 +152,12 @@ class Catalog {
   void put(CatalogOrigin origin);
   void put_not_duplicates(const ContentHash& a, const ContentHash& b);
   void drop_not_duplicates(const ContentHash& a, const ContentHash& b);
+  // What is known of a path is not so.
+  void forget(std::string path);
+  // Files came into it that this program has not read here: what equal hashes say of them is confirmed by their bytes
+  // first. Written at once.
+  bool copies_unconfirmed();
+  void put_copies_unconfirmed(bool unconfirmed);
   // Flushes when a second has passed since the last one.
   void flush_now_and_then();
   void flush();

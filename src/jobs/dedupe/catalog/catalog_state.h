@@ -184,6 +184,7 @@ struct Catalog::State : Connection {
   std::vector<CatalogCloseLook> close_looks;
   std::vector<CatalogOrigin> origins;
   std::vector<std::pair<ContentHash, ContentHash>> not_duplicates, duplicates_after_all;
+  std::vector<std::string> forgotten;  // paths
   std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
   Connection asked;  // by picture() and file(), under this lock
   std::mutex asking;

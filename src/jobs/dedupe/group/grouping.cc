@@ -1,5 +1,7 @@
 #include "src/jobs/dedupe/group/grouping.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -303,13 +305,20 @@ class Sets : public LookSets {
   std::size_t count() const override { return sets_.size(); }
   ContentHash identity() const override {
     std::string all;
-    const auto add = [&](std::uint32_t picture) {
-      const ContentHash& content = library_.pictures[picture].data.content;
+    // With all that the order of the keep rule asks of a file.
+    const auto add_file = [&](std::uint32_t number) {
+      const File& file = library_.files[number];
+      const ContentHash& content = library_.pictures[file.picture].data.content;
       all.append(content.begin(), content.end());
+      all += file.entry.path + '\0';
+      all += fmt::format(" {} {} {}\n", file.entry.mtime_ns, file.reference, file.preferred);
+    };
+    const auto add = [&](std::uint32_t picture) {
+      for (const std::uint32_t file : library_.pictures[picture].files) add_file(file);
     };
     for (const ToLookAt& set : sets_) {
       for (const auto& files : set.candidates) {
-        for (const std::uint32_t file : files) add(picture_of(file));
+        for (const std::uint32_t file : files) add_file(file);
         all += '|';
       }
       for (const Across& pair : set.across) {

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <utility>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
+#include "src/io/file/relocate.h"
 #include "src/io/image/picture.h"
 #include "src/jobs/dedupe/scan/companions.h"
 #include "src/jobs/dedupe/scan/reading.h"
@@ -25,29 +27,58 @@ constexpr int kDecoderVersion = 3;
 
 namespace {
 
+// Absolute, without "." and "..", whatever lies on the disk.
+void normalise(std::string& path, const std::string& here) {
+  path = std::filesystem::path(path.starts_with('/') ? path : path_in(here, path)).lexically_normal().string();
+}
+
+// As a walk finds it; what has become of it meanwhile, where that is something else.
+std::optional<std::string> look_at(FileEntry& file) {
+  const auto state = state_of(file.path);
+  if (!state) return state.error().what;
+  if (!state->regular || state->size != file.size || state->mtime_ns != file.mtime_ns)
+    return "it has changed since it was listed";
+  file.device = state->device;
+  file.inode = state->inode;
+  // A folder that became a link gives files more names than they have links.
+  file.links = std::max<std::uint64_t>(state->links, 2);
+  return std::nullopt;
+}
+
 // What the list has of the folders, under the names that a walk gives it.
-WalkResult listed_files(const Options& options) {
+WalkResult listed_files(const Options& options, Listed listed) {
   WalkResult found = read_inventory(options.inventory).or_throw();
-  const std::size_t all = found.files.size();
   const std::string here = real_path(".").value_or(".");
-  const auto absolute = [&](std::string& path) {
-    if (!path.starts_with('/')) path = path_in(here, path);
-  };
+  for (FileEntry& file : found.files) normalise(file.path, here);
+  for (Error& error : found.unreadable) normalise(error.subject, here);
   const std::vector<std::string> roots = roots_of(options);
   const auto elsewhere = [&](const std::string& path) {
-    return std::none_of(roots.begin(), roots.end(),
-                        [&](const std::string& root) { return path == root || inside(path, root); });
+    return std::none_of(roots.begin(), roots.end(), [&](const std::string& root) { return inside(path, root); });
   };
-  for (FileEntry& file : found.files) absolute(file.path);
-  for (Error& error : found.unreadable) absolute(error.subject);
   std::erase_if(found.files, [&](const FileEntry& file) { return elsewhere(file.path); });
   std::erase_if(found.unreadable, [&](const Error& error) { return elsewhere(error.subject); });
-  if (found.files.empty() && all > 0) {
-    throw Failure(ErrorCode::usage, "none of the files that it lists lies in a folder that is named", "--inventory",
-                  "list these folders with millrace inventory, by their absolute paths");
+  for (const std::string& root : roots) {
+    const bool some = std::any_of(found.files.begin(), found.files.end(),
+                                  [&](const FileEntry& file) { return inside(file.path, root); });
+    if (some) continue;
+    throw Failure(ErrorCode::usage, fmt::format("it lists no file in {}", printable(root)), "--inventory",
+                  "list all folders that are named, or leave this one out");
   }
-  std::sort(found.files.begin(), found.files.end(),
-            [](const FileEntry& a, const FileEntry& b) { return a.path < b.path; });
+  const auto before = [](const FileEntry& a, const FileEntry& b) { return a.path < b.path; };
+  std::sort(found.files.begin(), found.files.end(), before);
+  const auto twice = std::unique(found.files.begin(), found.files.end(),
+                                 [](const FileEntry& a, const FileEntry& b) { return a.path == b.path; });
+  found.files.erase(twice, found.files.end());
+  if (listed == Listed::as_it_was) return found;
+  std::vector<FileEntry> there;
+  for (FileEntry& file : found.files) {
+    if (auto why = look_at(file)) {
+      found.unreadable.push_back({ErrorCode::conflict, *std::move(why), std::move(file.path), ""});
+    } else {
+      there.push_back(std::move(file));
+    }
+  }
+  found.files = std::move(there);
   return found;
 }
 
@@ -100,10 +131,10 @@ bool is_input(const std::string& path) {
   return file && sniff_format((*file)->peek(), path) != ImageFormat::unknown;
 }
 
-Library walk_library(const Options& options, const RunContext& context) {
+Library walk_library(const Options& options, const RunContext& context, Listed listed) {
   const std::vector<std::string> references = absolute_folders(options.reference);
   WalkResult found =
-      options.inventory.empty() ? find_files(roots_of(options), options.files, context) : listed_files(options);
+      options.inventory.empty() ? find_files(roots_of(options), options.files, context) : listed_files(options, listed);
 
   Library library;
   for (const Error& error : found.unreadable) library.unreadable.push_back({error.subject, error.what});

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -71,15 +72,19 @@ std::pair<std::uint32_t, std::uint32_t> places_of(const std::vector<Picture>& pi
 // True for a file that a run reads, or that goes where its picture goes: by its name, or by what it begins with.
 bool is_input(const std::string& path);
 
-// Walks, and sorts what was found into picture files and what may accompany them.
-Library walk_library(const Options& options, const RunContext& context);
+// Walks, and sorts what was found into picture files and what may accompany them. What an inventory lists is looked at,
+// as a walk does, or left as it was listed: who opens each of the files sees what has become of it.
+enum class Listed : std::uint8_t { looked_at, as_it_was };
+Library walk_library(const Options& options, const RunContext& context, Listed listed = Listed::looked_at);
 
 // Visits what the catalogue knows of a folder, in the order of path bytes: paths from `from` on, and below `to` unless
 // it is empty.
 void each_known_file(Catalog& catalog, const std::string& root, const std::string& from, const std::string& to,
                      const std::function<void(const CatalogFile&)>& visit);
 
-// Walks, reads and decodes what is new, and writes it to the catalogue once a second.
-Library scan(const Options& options, Catalog& catalog, RunContext& context);
+// Walks, reads and decodes what is new, and writes it to the catalogue once a second. `walked` sees the files before
+// the catalogue is asked for them.
+Library scan(const Options& options, Catalog& catalog, RunContext& context,
+             const std::function<void(const std::vector<File>&)>& walked = {});
 
 }  // namespace millrace::dedupe

@@ -33,11 +33,12 @@ class Scan {
   Scan(const Options& options, Catalog& catalog, RunContext& context)
       : options_(options), catalog_(catalog), context_(context) {}
 
-  Library run() {
+  Library run(const std::function<void(const std::vector<File>&)>& walked) {
     {
       const Span span(context_.trace.stage("walk", 1));
       library_ = walk_library(options_, context_);
     }
+    if (walked) walked(library_.files);
     {
       const Span span(context_.trace.stage("recall", 1));
       content_of_.resize(library_.files.size());
@@ -318,8 +319,9 @@ class Scan {
 
 }  // namespace
 
-Library scan(const Options& options, Catalog& catalog, RunContext& context) {
-  return Scan(options, catalog, context).run();
+Library scan(const Options& options, Catalog& catalog, RunContext& context,
+             const std::function<void(const std::vector<File>&)>& walked) {
+  return Scan(options, catalog, context).run(walked);
 }
 
 }  // namespace millrace::dedupe

@@ -1,5 +1,7 @@
 #include "src/jobs/dedupe/scan/searched_picture.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "src/base/text.h"
@@ -22,8 +24,20 @@ Outcome<Fingerprint> decode_searched(const SearchedPicture& picture, int side, c
   wanted.thumbnail_side = side > 0 ? side : longer;
   // As much as the long side needs, along the short one.
   if (side > 0) wanted.decode.shortest_side = std::max(1, static_cast<int>(std::int64_t{shorter} * side / longer));
-  return fingerprint(
+  auto out = fingerprint(
       **file, wanted, context.budget, [&context] { return context.cancel.cancelled(); }, span);
+  if (!out) return out;
+  // Who may have told of it, it is not the picture that was searched.
+  const bool swapped = swaps_sides(out->info.exif.orientation);
+  const int width = swapped ? out->info.full_height : out->info.full_width,
+            height = swapped ? out->info.full_width : out->info.full_height;
+  if (picture.width > 0 && (picture.width != width || picture.height != height)) {
+    return Error{
+        ErrorCode::conflict,
+        fmt::format("it has {} x {} pixels, and {} x {} were told of it", width, height, picture.width, picture.height),
+        printable(picture.path), "search again, with another catalogue"};
+  }
+  return out;
 }
 
 }  // namespace millrace::dedupe

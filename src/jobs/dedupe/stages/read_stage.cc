@@ -32,7 +32,7 @@ CheckpointSpec checkpoint_of(const std::vector<FileEntry>& files, const Options&
 
 ReadStage read_stage(const Options& options, RunContext& context) {
   std::vector<FileEntry> files;
-  for (File& file : walk_library(options, context).files) files.push_back(std::move(file.entry));
+  for (File& file : walk_library(options, context, Listed::as_it_was).files) files.push_back(std::move(file.entry));
   if (files.empty())
     throw Failure(ErrorCode::not_found, "there is no picture in what was named", "", "name a folder of pictures");
   const PictureReader reader(options, context);
@@ -58,7 +58,12 @@ ReadStage read_stage(const Options& options, RunContext& context) {
         spdlog::debug("{}: {}", printable(item.entry->path), why.empty() ? "decoded" : why);
         ++(why.empty() ? out.pictures : out.unusable);
         out.bytes += item.entry->size;
-        return line_of(*item.entry, read);
+        std::string line = line_of(*item.entry, read);
+        if (line.size() <= kLongestLine) return line;
+        // The search reads it itself.
+        Read none;
+        none.error = Error{ErrorCode::io, "what it says of itself is too long for a line", "", ""};
+        return line_of(*item.entry, none);
       },
       .bytes = [](const Item& item) { return item.entry->size; },
   };

@@ -57,7 +57,7 @@ bool read_picture(const Json& json, Read& out) {
       !read_between(json, "exif_fields", 0, INT_MAX, picture.exif_fields) || !codes.is_array() ||
       codes.size() != picture.codes.size() || !read_bytes(json, "taken", picture.taken) ||
       !read_bytes(json, "subsecond", picture.subsecond) || !read_bytes(json, "camera", picture.camera) ||
-      !read_bytes(json, "damage", picture.damage) || !read_bytes(json, "thumbnail", thumbnail) ||
+      !read_bytes(json, "damage", picture.damage) || !read_bytes(json, "thumbnail", thumbnail) || thumbnail.empty() ||
       thumbnail.size() > kThumbnailBytes) {
     return false;
   }
@@ -109,7 +109,9 @@ std::optional<FileRecord> file_record(const std::string& text) {
     FileRecord out;
     if (!path || !read_number(line.at("mtime_ns").get<std::string>(), out.entry.mtime_ns)) return std::nullopt;
     out.entry.path = *std::move(path);
-    out.entry.size = line.at("bytes").get<std::uint64_t>();
+    const auto& bytes = line.at("bytes");
+    if (!bytes.is_number_unsigned()) return std::nullopt;
+    out.entry.size = bytes.get<std::uint64_t>();
     if (const auto error = line.find("error"); error != line.end()) {
       Error reason{};
       if (!read_reason(*error, reason.code, reason.what)) return std::nullopt;
@@ -131,36 +133,27 @@ std::optional<FileRecord> file_record(const std::string& text) {
   }
 }
 
-std::string line_of(const std::set<PicturePair>& pairs, const Looks& looks, const Library& library) {
-  Json list = Json::array();
-  for (const auto& [a, b] : pairs) {
-    const CloseLook* look = looks.find(a, b);
-    if (look == nullptr || !look->seen) continue;
-    const CatalogCloseLook kept = kept_of(library.pictures[a].data.content, library.pictures[b].data.content, *look);
-    list.push_back({{"a", hex_of_bytes(kept.a)},
-                    {"b", hex_of_bytes(kept.b)},
-                    {"version", kept.version},
-                    {"verdict", base64(characters(kept.verdict))}});
-  }
-  return Json{{"looks", list}}.dump() + "\n";
+std::string line_of(const CatalogCloseLook& look) {
+  return Json{{"a", hex_of_bytes(look.a)},
+              {"b", hex_of_bytes(look.b)},
+              {"version", look.version},
+              {"verdict", base64(characters(look.verdict))}}
+             .dump() +
+         "\n";
 }
 
-std::optional<std::vector<CatalogCloseLook>> look_records(const std::string& text) {
+std::optional<CatalogCloseLook> look_record(const std::string& text) {
   try {
     const Json line = shallow_json(text);
-    std::vector<CatalogCloseLook> out;
-    for (const Json& look : line.at("looks")) {
-      const auto a = content_hash_from_hex(look.at("a").get<std::string>()),
-                 b = content_hash_from_hex(look.at("b").get<std::string>());
-      int version = 0;
-      std::string verdict;
-      if (!a || !b || !(*a < *b) || !read_between(look, "version", 0, INT_MAX, version) ||
-          !read_bytes(look, "verdict", verdict) || verdict.size() > CatalogCloseLook::kMostBytes) {
-        return std::nullopt;
-      }
-      out.push_back({*a, *b, static_cast<std::uint32_t>(version), {verdict.begin(), verdict.end()}});
+    const auto a = content_hash_from_hex(line.at("a").get<std::string>()),
+               b = content_hash_from_hex(line.at("b").get<std::string>());
+    int version = 0;
+    std::string verdict;
+    if (!a || !b || !(*a < *b) || !read_between(line, "version", 0, INT_MAX, version) ||
+        !read_bytes(line, "verdict", verdict) || verdict.size() > CatalogCloseLook::kMostBytes) {
+      return std::nullopt;
     }
-    return out;
+    return CatalogCloseLook{*a, *b, static_cast<std::uint32_t>(version), {verdict.begin(), verdict.end()}};
   } catch (const Json::exception&) {
     return std::nullopt;
   }

@@ -7,12 +7,9 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "src/jobs/dedupe/scan/reading.h"
-#include "src/jobs/dedupe/suggest/look_closely.h"
 
 namespace millrace::dedupe {
 
@@ -29,10 +26,12 @@ std::string line_of(const FileEntry& entry, const Read& read);
 // Nothing where line_of() has not written it.
 std::optional<FileRecord> file_record(const std::string& line);
 
-// {"looks": [{"a": content, "b": content, "version": N, "verdict": base64}, ...]}: those of the pairs of which
-// something was seen.
-std::string line_of(const std::set<PicturePair>& pairs, const Looks& looks, const Library& library);
+// {"a": content, "b": content, "version": N, "verdict": base64}.
+std::string line_of(const CatalogCloseLook& look);
 // Nothing where line_of() has not written it.
-std::optional<std::vector<CatalogCloseLook>> look_records(const std::string& line);
+std::optional<CatalogCloseLook> look_record(const std::string& line);
+
+// No run writes a longer one: a thumbnail in base64 and what a camera wrote; a path of the system's longest, twice.
+inline constexpr std::size_t kLongestLine = 1 << 17;
 
 }  // namespace millrace::dedupe

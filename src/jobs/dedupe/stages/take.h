@@ -4,13 +4,15 @@
 #pragma once
 
 #include "src/jobs/dedupe/catalog/catalog.h"
-#include "src/jobs/dedupe/options.h"
+#include "src/jobs/dedupe/scan/library.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
 
-// Failure(bad_data) where a folder is none of these, is not whole, or holds a line that no run writes; (conflict) where
-// it is not believed (io/file/own.h), or was made by a program that decodes otherwise.
-void take_stages(const std::vector<std::string>& folders, Trust trust, Catalog& catalog, RunContext& context);
+// Of `files`, sorted by path, alone: those that have the size and time that a line tells, and of which the catalogue
+// knows nothing yet. Failure(bad_data) where a folder is none of these, is not whole, or holds a line that no run
+// writes; (conflict) where it is not believed (io/file/own.h), or was made by a program that decodes otherwise.
+void take_stages(const std::vector<std::string>& folders, Trust trust, const std::vector<File>& files, Catalog& catalog,
+                 RunContext& context);
 
 }  // namespace millrace::dedupe
