@@ -115,7 +115,8 @@ def test_a_run_that_is_interrupted_leaves_no_half_charts(tmp_path, store):
         time.sleep(pause)
         run.send_signal(signal.SIGINT)
         said = run.communicate()[1].decode()
-        assert run.returncode in (0, 130) and "was not used any more" not in said, said
+        # Before it listens, the signal ends it as any program.
+        assert run.returncode in (0, 130, -signal.SIGINT) and "was not used any more" not in said, said
         millrace(*kind, "-o", tmp_path / "stopped", "--device", "cpu")
         assert content_of(tmp_path / "stopped") == content_of(tmp_path / "alone"), pause
 

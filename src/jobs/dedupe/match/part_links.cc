@@ -34,7 +34,7 @@ std::span<const std::uint8_t> bytes_of(const std::vector<T>& values) {
 template <class T>
 std::vector<T> values_of(std::span<const std::uint8_t> bytes) {
   std::vector<T> out(bytes.size() / sizeof(T));
-  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(T));
+  if (!out.empty()) std::memcpy(out.data(), bytes.data(), out.size() * sizeof(T));
   return out;
 }
 
