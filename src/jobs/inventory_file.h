@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "src/io/file/walk.h"
+#include "src/jobs/folder_options.h"
 
 namespace millrace {
 
@@ -21,6 +22,9 @@ std::string identity_of(std::span<const FileEntry> files, std::span<const Error>
 
 // In pieces that are whole lines.
 void write_inventory(const WalkResult& found, const std::function<void(std::string_view)>& write);
+
+// Failure(usage) where a person says how folders are walked, beside a list: nothing is walked then.
+void refuse_walking(const FolderOptions& options);
 
 // Without device, inode and links. Error(bad_data) where it is no inventory, or not as it was written.
 Outcome<WalkResult> read_inventory(const std::string& path);

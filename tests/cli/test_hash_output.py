@@ -70,6 +70,13 @@ def test_runs_that_share_it_make_the_same(whole, photos, tmp_path, runs, listed)
     assert content_of(tmp_path / "h") == files and not (tmp_path / "h.shards").exists()
 
 
+@pytest.mark.parametrize("words", [["--exclude", "in"], ["--hidden"], ["--follow-symlinks"]])
+def test_a_list_says_what_is_walked(photos, tmp_path, words):
+    millrace("inventory", photos, "-o", tmp_path / "list.jsonl")
+    done = hash_of("--inventory", tmp_path / "list.jsonl", *words, cwd=tmp_path, check=False)
+    assert done.returncode == 2 and b"to millrace inventory" in done.stderr and not done.stdout
+
+
 def test_what_is_missing_is_an_array_that_can_be_submitted(whole, photos, tmp_path):
     form, files, _ = whole
     run = [photos, "--format", form, "-o", tmp_path / "h", "--part"]

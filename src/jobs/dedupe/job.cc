@@ -8,6 +8,7 @@
 #include "src/jobs/dedupe/report.h"
 #include "src/jobs/dedupe/stages/look_stage.h"
 #include "src/jobs/dedupe/stages/read_stage.h"
+#include "src/jobs/inventory_file.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -95,12 +96,7 @@ class DedupeJob : public Job {
     }
     if (!all && !(options_.report.empty() && options_.csv.empty()))
       refuse("--stage", "a stage finds no groups", "leave out --report and --csv");
-    const FolderOptions& walking = options_.files;
-    if (!options_.inventory.empty() && (!walking.exclude.empty() || walking.hidden || walking.links.follow_symlinks ||
-                                        walking.links.cross_file_systems)) {
-      refuse("--inventory", "what is walked is the list's to say",
-             "give --exclude, --hidden and what is said of links to millrace inventory");
-    }
+    if (!options_.inventory.empty()) refuse_walking(options_.files);
     if (options_.stage == Stage::read && !options_.from.empty())
       refuse("--from", "reading takes nothing over", "leave it out");
     if (options_.stage != Stage::look) return;

@@ -4,6 +4,7 @@
 
 #include "src/base/text.h"
 #include "src/jobs/hash/run.h"
+#include "src/jobs/inventory_file.h"
 
 namespace millrace::hash {
 namespace {
@@ -17,7 +18,10 @@ class HashJob : public Job {
     for (const std::string& input : options_.inputs) {
       outputs.input_folder(input, [this](const std::string& path) { return is_input(options_, path); });
     }
-    if (!options_.inventory.empty()) outputs.input(options_.inventory);
+    if (!options_.inventory.empty()) {
+      refuse_walking(options_.files);
+      outputs.input(options_.inventory);
+    }
     // It is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
     if (!options_.output.empty()) outputs.take_store("--output", options_.output);
     if (options_.share && options_.output.empty()) {
