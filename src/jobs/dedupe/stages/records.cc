@@ -42,8 +42,9 @@ bool read_bytes(const Json& json, const char* name, std::string& out) {
   const auto at = json.find(name);
   if (at == json.end()) return true;
   auto bytes = at->is_string() ? from_base64(at->get<std::string>()) : std::nullopt;
-  if (bytes) out = *std::move(bytes);
-  return bytes.has_value();
+  if (!bytes) return false;
+  out = *std::move(bytes);
+  return true;
 }
 
 bool read_picture(const Json& json, Read& out) {

@@ -40,7 +40,8 @@ class Taking {
 
   bool take_file(const std::string& line) {
     auto record = file_record(line);
-    if (!record || !is_wanted(record->entry)) return record.has_value();
+    if (!record) return false;
+    if (!is_wanted(record->entry)) return true;
     // What one name of a content failed with, another may not: decoders go by names, too.
     if (record->read.has_picture && record->read.picture.failed) {
       failed_.push_back(*std::move(record));
@@ -51,9 +52,10 @@ class Taking {
   }
   bool take_look(const std::string& line) {
     auto look = look_record(line);
-    if (look) catalog_.put(*std::move(look));
+    if (!look) return false;
+    catalog_.put(*std::move(look));
     catalog_.flush_now_and_then();
-    return look.has_value();
+    return true;
   }
   void end() {
     catalog_.flush();
