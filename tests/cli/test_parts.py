@@ -148,7 +148,15 @@ def test_a_shard_that_two_have_made_is_the_same_or_refused(prices, one_run, tmp_
     millrace("finish", tmp_path / "good" / "c.out", *shards)
     if store != "virtual":  # which names its folder
         assert everything(tmp_path / "good" / "c.out") == one_run(store)
-    # A byte of the second copy of the first shard.
+    # A picture that the second copy lacks; and a byte of its first shard.
+    if store in ("png", "jpeg"):
+        lost = sorted((tmp_path / "b").rglob(f"*.{store.replace('jpeg', 'jp*g')}"))[3]
+        data = lost.read_bytes()
+        lost.unlink()
+        (tmp_path / "less").mkdir()
+        refused = millrace("finish", tmp_path / "less" / "c.out", *shards, check=False)
+        assert refused.returncode == 1 and b"has other bytes" in refused.stderr, refused.stderr
+        lost.write_bytes(data)
     files = sorted(path for path in (tmp_path / "b").rglob("*") if path.is_file() and path.suffix not in (".json", ".lock") and path.stat().st_size > 400)
     data = bytearray(files[0].read_bytes())
     data[300] ^= 1

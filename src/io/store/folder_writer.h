@@ -39,10 +39,10 @@ class FolderPart : public PartWriter {
   const std::string mark_;
 };
 
-// A part as it lies in another folder of the same dataset; false where it is not there.
 // False where both folders have the part, and not with the same bytes.
 bool same_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,
                       std::uint64_t part);
+// A part as it lies in another folder of the same dataset; false where it is not there.
 bool import_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,
                         std::uint64_t part);
 // All parts are there: what lies in parts and is one file in the end is put together. `go_on` is asked now and then,

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <vector>
 
 #include "src/base/paths.h"
@@ -75,8 +76,13 @@ bool same_folder(const std::string& from, const std::string& name, const std::st
   const std::string theirs = path_in(from, name), ours = path_in(to, name);
   if (fs::symlink_status(theirs, error).type() != fs::file_type::directory) return true;
   if (fs::symlink_status(ours, error).type() != fs::file_type::directory) return true;
+  const auto count = [](const std::string& folder) {
+    return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+  };
+  if (count(theirs) != count(ours)) return false;
   for (const auto& entry : fs::directory_iterator(theirs)) {
-    if (!same_file(theirs, entry.path().filename(), ours)) return false;
+    const std::string file = entry.path().filename();
+    if (!open_in(ours, file) || !same_file(theirs, file, ours)) return false;
   }
   return true;
 }

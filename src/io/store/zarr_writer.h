@@ -22,9 +22,9 @@ void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std
 // The file that a part gets last: what has it is whole.
 std::string zarr_part_path(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
 
-// A part as it lies in another folder of the same dataset; false where it is not there.
 // False where both folders have the part, and not with the same bytes.
 bool same_zarr_part(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t part);
+// A part as it lies in another folder of the same dataset; false where it is not there.
 bool import_zarr_part(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t part);
 
 // Part `part` of each array: a chunk, or a shard of chunks.
