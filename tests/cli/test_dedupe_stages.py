@@ -179,6 +179,22 @@ def test_what_a_catalogue_knows_counts_before_what_a_line_says(photos, whole, tm
     assert again == result and "0 decoded" in said
 
 
+def test_what_is_known_of_a_content_stays_whoever_tells_of_it(photos, tmp_path):
+    """A file that the catalogue has not seen is said to be one that it knows, and that one to look otherwise."""
+    mine = tmp_path / "mine"
+    shutil.copytree(photos, mine)
+    search(mine, tmp_path / "r")
+    scene(200, 150, 777).save(mine / "new.png")
+    stage("read", mine, tmp_path / "read")
+    lines = [json.loads(line) for line in (tmp_path / "read/read.jsonl").read_text().splitlines()]
+    new, known = (next(line for line in lines if line["path"].endswith(name)) for name in ("new.png", "in/1.jpg"))
+    new["content"] = known["content"]
+    (tmp_path / "read/read.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (result, _), _ = search(mine, tmp_path / "r", "--from", tmp_path / "read")
+    assert any(u["path"].endswith("new.png") and "its bytes are not" in u["reason"] for u in json.loads(result)["unreadable"])
+    assert search(mine, tmp_path / "r")[0] == search(mine, tmp_path / "fresh")[0]
+
+
 def test_what_decodes_under_one_name_is_no_failure_under_another(tmp_path):
     """A TIFF whose copy is named like a RAW."""
     (tmp_path / "p").mkdir()

@@ -23,10 +23,6 @@ constexpr int kVerifierVersion = 3;
 // Changes whenever a file may be decoded to other pixels than before.
 constexpr int kDecoderVersion = 3;
 
-}  // namespace
-
-namespace {
-
 // Absolute, without "." and "..", whatever lies on the disk.
 void normalise(std::string& path, const std::string& here) {
   path = std::filesystem::path(path.starts_with('/') ? path : path_in(here, path)).lexically_normal().string();

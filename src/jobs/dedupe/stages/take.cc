@@ -46,7 +46,7 @@ class Taking {
     if (record->read.has_picture && record->read.picture.failed) {
       failed_.push_back(*std::move(record));
     } else {
-      keep(catalog_, record->entry, std::move(record->read));
+      keep_unknown(*std::move(record));
     }
     return true;
   }
@@ -59,16 +59,20 @@ class Taking {
   }
   void end() {
     catalog_.flush();
-    for (FileRecord& record : failed_) {
-      const auto known = catalog_.picture(record.read.content);
-      if (known && !known->failed) record.read.has_picture = false;
-      keep(catalog_, record.entry, std::move(record.read));
-    }
+    for (FileRecord& record : failed_) keep_unknown(std::move(record));
     failed_.clear();
     catalog_.flush();
   }
 
  private:
+  // What is known of a content stays, under whatever name a line tells of it.
+  void keep_unknown(FileRecord record) {
+    if (record.read.has_picture) {
+      const auto known = catalog_.picture(record.read.content);
+      if (known && !known->failed) record.read.has_picture = false;
+    }
+    keep(catalog_, record.entry, std::move(record.read));
+  }
   bool is_wanted(const FileEntry& entry) {
     const auto at = std::lower_bound(files_.begin(), files_.end(), entry.path,
                                      [](const File& file, const std::string& path) { return file.entry.path < path; });
