@@ -155,7 +155,7 @@ def test_a_shard_that_two_have_made_is_the_same_or_refused(prices, one_run, tmp_
         lost.unlink()
         (tmp_path / "less").mkdir()
         refused = millrace("finish", tmp_path / "less" / "c.out", *shards, check=False)
-        assert refused.returncode == 1 and b"has other bytes" in refused.stderr, refused.stderr
+        assert refused.returncode == 1 and b"is not what part 1/3 has written" in refused.stderr, refused.stderr
         lost.write_bytes(data)
     files = sorted(path for path in (tmp_path / "b").rglob("*") if path.is_file() and path.suffix not in (".json", ".lock") and path.stat().st_size > 400)
     data = bytearray(files[0].read_bytes())
@@ -163,8 +163,56 @@ def test_a_shard_that_two_have_made_is_the_same_or_refused(prices, one_run, tmp_
     files[0].write_bytes(data)
     (tmp_path / "bad").mkdir()
     refused = millrace("finish", tmp_path / "bad" / "c.out", *shards, check=False)
+    assert refused.returncode == 1 and b"shard 0 (counted from 0) is not what part 1/3 has written" in refused.stderr, (files[0], refused.stderr)
+    # The same, of a machine that computes otherwise.
+    for record in (tmp_path / "b").rglob("*.made.json"):
+        record.unlink()
+    refused = millrace("finish", tmp_path / "bad" / "c.out", *shards, check=False)
     assert refused.returncode == 1 and b"shard 0 (counted from 0) has other bytes" in refused.stderr, (files[0], refused.stderr)
     assert not (tmp_path / "bad" / "c.out").exists()
+
+
+def of_shard(shards, k):
+    """Its largest file."""
+    own = [path for path in shards.rglob("*") if path.is_file() and not path.name.endswith(".json") and
+           (path.name in (f"{k}.rows", f"{k}.h5") or f"/{k:05}" in str(path) or f"/c/{k}" in str(path))]
+    return max(own, key=lambda path: path.stat().st_size)
+
+
+@pytest.mark.parametrize("store", [store for store in STORES if store not in ("npy", "dat")])
+def test_a_shard_that_lost_bytes_is_made_again(prices, one_run, tmp_path, store):
+    output, shards = tmp_path / "c.out", tmp_path / "c.out.shards"
+    millrace(*command(prices, store, output, "--part", "1/2"))
+    said = json.loads((shards / "2.made.json").read_text())
+    assert (said["shard"], said["part"], said["rows"]) == (2, "1/2", 130)
+    lost = of_shard(shards, 2)
+    if store in ("png", "jpeg"):
+        lost.unlink()
+    else:
+        os.truncate(lost, lost.stat().st_size - 1)
+    words = millrace(*command(prices, store, output, "--part", "2/2")).stderr
+    assert b"1 of 12 shards are missing" in words
+    refused = millrace("finish", output, check=False)
+    assert refused.returncode == 1 and b"are missing: 2 (" in refused.stderr and b"--array=1)" in refused.stderr
+    millrace(*command(prices, store, output, "--part", "1/2"))
+    assert everything(output) == one_run(store)
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_a_shard_that_was_damaged_on_its_way_is_refused(prices, one_run, tmp_path, store):
+    for k in (1, 2):
+        (tmp_path / str(k)).mkdir()
+        millrace(*command(prices, store, tmp_path / f"{k}/c.out", "--part", f"{k}/2"))
+    shards = tmp_path / "2/c.out.shards"
+    hurt = of_shard(shards, 3) if store not in ("npy", "dat") else max((shards / "whole.part").iterdir(), key=lambda path: path.stat().st_size)
+    good = hurt.read_bytes()
+    hurt.write_bytes(good[:-9] + bytes([good[-9] ^ 1]) + good[-8:])
+    goal = tmp_path / "1/c.out"
+    refused = millrace("finish", goal, "--from", shards, check=False)
+    assert refused.returncode == 1 and b"is not what part 2/2 has written" in refused.stderr, refused.stderr
+    hurt.write_bytes(good)
+    millrace("finish", goal, "--from", shards)
+    assert everything(goal)[0] == one_run(store)[0] or store == "virtual"
 
 
 def test_finish_refuses_what_it_should(prices, tmp_path):
@@ -252,6 +300,8 @@ def test_a_shard_does_not_lead_elsewhere(prices, tmp_path, kind):
                     layout[...] = h5py.VirtualSource(str(tmp_path / "other.h5"), "sequences", shape)
                     file.create_virtual_dataset("sequences", layout)
             break
+    # Who hides that it was changed is found out, too.
+    (tmp_path / "c.h5.shards/0.made.json").unlink()
     refused = millrace(*command(prices, "virtual", tmp_path / "c.h5", "--part", "2/2", "--shard", "800"), check=False)
     assert refused.returncode == 1 and b"'sequences'" in refused.stderr and not (tmp_path / "c.h5").exists()
 

@@ -172,6 +172,9 @@ class Files : public FolderPart::Array {
     // Thousands of files: one sync of the file system instead of one of each.
     const Descriptor folder(::open(part_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder || ::syncfs(folder.get()) != 0) fail("it cannot be written to the disk", part_);
+    // What is there has lost something: else it would not be made again.
+    std::error_code error;
+    fs::remove_all(folder_, error);
     rename_file(part_, folder_);
   }
 
@@ -236,19 +239,22 @@ void FolderPart::commit() {
   if (!mark_.empty()) AtomicFile(mark_, AtomicFile::Temporary::part).commit();
 }
 
-bool same_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,
-                      std::uint64_t part) {
-  if (!FolderPart::is_there(from, spec, part) || !FolderPart::is_there(to, spec, part)) return true;
-  return std::all_of(spec.arrays.begin(), spec.arrays.end(), [&](const ArraySpec& array) {
+PartBytes folder_part_bytes(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part) {
+  PartBytes out;
+  if (!FolderPart::is_there(folder, spec, part)) return out;
+  for (const ArraySpec& array : spec.arrays) {
     if (is_rows(array)) {
-      return same_bytes(from, name_in_folder(array) + "." + array.extension, to,
-                        header_of_rows(array, spec).size() + parts.begin(part) * array.row_bytes(),
-                        (parts.end(part) - parts.begin(part)) * array.row_bytes());
+      out.push_back({file_of(folder, array), header_of_rows(array, spec).size() + parts.begin(part) * array.row_bytes(),
+                     (parts.end(part) - parts.begin(part)) * array.row_bytes()});
+    } else if (is_joined(array)) {
+      out.push_back({own_of(folder, array, part)});
+    } else if (array.extension == "tar") {
+      out.push_back({path_in(folder, fmt::format("{:05}.tar", part))});
+    } else {
+      add_folder(out, path_in(folder, fmt::format("{:05}", part)));
     }
-    if (is_joined(array)) return same_file(from, own_name(array, part), to);
-    return array.extension == "tar" ? same_file(from, fmt::format("{:05}.tar", part), to)
-                                    : same_folder(from, fmt::format("{:05}", part), to);
-  });
+  }
+  return out;
 }
 
 bool import_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,

@@ -16,6 +16,7 @@
 
 #include "src/base/error.h"
 #include "src/io/store/dataset.h"
+#include "src/io/store/part_bytes.h"
 
 namespace millrace {
 
@@ -39,9 +40,8 @@ class FolderPart : public PartWriter {
   const std::string mark_;
 };
 
-// False where both folders have the part, and not with the same bytes.
-bool same_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,
-                      std::uint64_t part);
+// Where the bytes of a part that is there lie; none of one that is not.
+PartBytes folder_part_bytes(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part);
 // A part as it lies in another folder of the same dataset; false where it is not there.
 bool import_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,
                         std::uint64_t part);

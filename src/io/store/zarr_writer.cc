@@ -1,6 +1,7 @@
 #include "src/io/store/zarr_writer.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <bit>
@@ -106,10 +107,11 @@ std::string zarr_part_path(const std::string& folder, const DatasetSpec& spec, s
   return part_path(folder, spec.arrays.front(), part);
 }
 
-bool same_zarr_part(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t part) {
-  return std::all_of(spec.arrays.begin(), spec.arrays.end(), [&](const ArraySpec& array) {
-    return same_file(from, chunk_path(array.name, part, array.shape.size() + 1), to);
-  });
+PartBytes zarr_part_bytes(const std::string& folder, const DatasetSpec& spec, std::uint64_t part) {
+  PartBytes out;
+  if (::access(zarr_part_path(folder, spec, part).c_str(), F_OK) != 0) return out;
+  for (const ArraySpec& array : spec.arrays) out.push_back({part_path(folder, array, part)});
+  return out;
 }
 
 bool import_zarr_part(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t part) {

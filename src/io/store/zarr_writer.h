@@ -14,6 +14,7 @@
 #include <string>
 
 #include "src/io/store/dataset.h"
+#include "src/io/store/part_bytes.h"
 
 namespace millrace {
 
@@ -22,8 +23,8 @@ void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std
 // The file that a part gets last: what has it is whole.
 std::string zarr_part_path(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
 
-// False where both folders have the part, and not with the same bytes.
-bool same_zarr_part(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t part);
+// Where the bytes of a part that is there lie; none of one that is not.
+PartBytes zarr_part_bytes(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
 // A part as it lies in another folder of the same dataset; false where it is not there.
 bool import_zarr_part(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t part);
 

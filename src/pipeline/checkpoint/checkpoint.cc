@@ -10,6 +10,8 @@
 
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/store/import_part.h"
+#include "src/pipeline/checkpoint/part_record.h"
 
 namespace millrace {
 namespace {
@@ -112,7 +114,7 @@ void Checkpoint::check_folder() {
   damaged_.resize(parts_.count());
   for (std::uint64_t k = 0; k < parts_.count(); ++k) {
     if (!spec_.share.has(k)) continue;
-    there_[k] = store_->has(k);
+    there_[k] = is_whole(k);
     damaged_[k] = !there_[k] && store_->named(k);
   }
 }
@@ -182,8 +184,50 @@ void Checkpoint::end(std::uint64_t k) {
   });
   committing_ = std::async(std::launch::async, [this, k] {
     written_->commit();
-    if (spec_.share) folder_.unclaim(k);
+    if (!spec_.share) return;
+    record(k);
+    folder_.unclaim(k);
   });
+}
+
+// One that was cut short since it was made is made again. Its hash is asked for where it comes from elsewhere, and is
+// read anyway.
+bool Checkpoint::is_whole(std::uint64_t k) const {
+  if (!store_->has(k)) return false;
+  const auto said = part_record(folder_.path(part_record_name(k)), k);
+  if (!said) return true;
+  // It may have been put together with the others already.
+  const PartBytes bytes = store_->bytes_of(k, folder_.path());
+  return bytes.empty() || said->bytes == size_of(bytes);
+}
+
+void Checkpoint::record(std::uint64_t k) const {
+  const PartBytes bytes = store_->bytes_of(k, folder_.path());
+  PartRecord said;
+  said.part = k;
+  said.rows = parts_.end(k) - parts_.begin(k);
+  said.bytes = size_of(bytes);
+  said.hash = hash_of(bytes, [] {});
+  said.run = fmt::format("{}/{}", spec_.share.index + 1, spec_.share.of);
+  write_file(folder_.path(part_record_name(k)), json_of(said));
+}
+
+void Checkpoint::check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& go_on) const {
+  const PartBytes theirs = store_->bytes_of(k, other.path());
+  if (theirs.empty()) return;
+  const auto said = part_record(other.path(part_record_name(k)), k);
+  if (said && (said->bytes != size_of(theirs) || said->hash != hash_of(theirs, go_on))) {
+    throw Failure(ErrorCode::bad_data,
+                  fmt::format("its shard {} (counted from 0) is not what part {} has written", k, printable(said->run)),
+                  other.name(), "bring the folder here again, or have that part make it again where it was made");
+  }
+  if (there_[k] && store_->has_one_form() && !same_bytes(theirs, store_->bytes_of(k, folder_.path()), go_on)) {
+    throw Failure(ErrorCode::conflict,
+                  fmt::format("its shard {} (counted from 0) has other bytes than the same one elsewhere", k),
+                  other.name(),
+                  "one of the two is damaged, or was made on a machine that computes otherwise: leave out the "
+                  "folder that is not believed");
+  }
 }
 
 void Checkpoint::import(const std::string& folder, const std::function<void()>& go_on) {
@@ -202,14 +246,10 @@ void Checkpoint::import(const std::string& folder, const std::function<void()>& 
     in_words_of(folder_, [&] {
       for (std::uint64_t k = 0; k < parts_.count(); ++k) {
         go_on();
-        if (there_[k] && !store_->same(k, other.path())) {
-          throw Failure(ErrorCode::conflict,
-                        fmt::format("its shard {} (counted from 0) has other bytes than the same one elsewhere", k),
-                        other.name(),
-                        "one of the two is damaged, or was made on a machine that computes otherwise: leave out the "
-                        "folder that is not believed");
-        }
-        if (!there_[k] && store_->import(k, other.path())) there_[k] = store_->has(k);
+        check_import(k, other, go_on);
+        if (there_[k] || !store_->import(k, other.path())) continue;
+        import_file(other.path(), part_record_name(k), folder_.path());
+        there_[k] = is_whole(k);
       }
     });
   });
@@ -250,7 +290,7 @@ bool Checkpoint::publish(const std::function<void()>& go_on) {
       if (finished_) return true;
       // From here on this is the only run, and it takes what all have made.
       store_->begin(RunFolder::Hold::alone);
-      find_missing([&](std::uint64_t k) { return store_->has(k); });
+      find_missing([&](std::uint64_t k) { return is_whole(k); });
       if (!missing_.empty()) return false;
       for (std::uint64_t k = 0; k < parts_.count(); ++k) {
         go_on();

@@ -3,9 +3,10 @@
 // Never: goes on with what other inputs or options made. Knows no job.
 //
 // OUTPUT.shards/ holds run.json, which says what the parts are made of, parts.json, which says what they are parts of,
-// runs.json, which says how many runs share them, and the parts. What ends in .part is not finished. A run that makes
-// all that is missing keeps others out; runs that share the parts among them (Share) claim each before they make it.
-// The last of them puts the output together.
+// runs.json, which says how many runs share them, and the parts; where runs share them, beside each a K.made.json,
+// which says who made it and of which bytes it is. What ends in .part is not finished. A run that makes all that is
+// missing keeps others out; runs that share the parts among them (Share) claim each before they make it. The last of
+// them puts the output together.
 #pragma once
 
 #include <functional>
@@ -75,6 +76,9 @@ class Checkpoint {
  private:
   void check_output();
   void check_folder();
+  bool is_whole(std::uint64_t k) const;
+  void record(std::uint64_t k) const;
+  void check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& go_on) const;
   void find_missing(const std::function<bool(std::uint64_t)>& is_there);
   void check_run_file();
   void write_parts_file() const;

@@ -35,8 +35,8 @@ class FolderStore : public PartStore {
   bool import(std::uint64_t k, const std::string& from) override {
     return import_folder_part(path_in(from, kRows), rows(), spec_, parts_, k);
   }
-  bool same(std::uint64_t k, const std::string& from) override {
-    return same_folder_part(path_in(from, kRows), rows(), spec_, parts_, k);
+  PartBytes bytes_of(std::uint64_t k, const std::string& folder) const override {
+    return folder_part_bytes(path_in(folder, kRows), spec_, parts_, k);
   }
   void assemble(const std::function<void()>& go_on) override {
     if (!is_whole()) {
@@ -86,8 +86,8 @@ class ZarrStore : public FolderStore {
   bool import(std::uint64_t k, const std::string& from) override {
     return import_zarr_part(path_in(from, kRows), rows(), spec_, k);
   }
-  bool same(std::uint64_t k, const std::string& from) override {
-    return same_zarr_part(path_in(from, kRows), rows(), spec_, k);
+  PartBytes bytes_of(std::uint64_t k, const std::string& folder) const override {
+    return zarr_part_bytes(path_in(folder, kRows), spec_, k);
   }
 
  protected:

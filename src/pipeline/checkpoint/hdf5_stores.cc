@@ -7,6 +7,7 @@
 #include "src/io/store/hdf5_writer.h"
 #include "src/io/store/import_part.h"
 #include "src/io/store/part_log.h"
+#include "src/pipeline/checkpoint/part_record.h"
 #include "src/pipeline/checkpoint/part_store.h"
 
 namespace millrace {
@@ -23,13 +24,22 @@ class Hdf5Store : public PartStore {
     folder_.publish(kWhole, over);
     // The folder goes, all of it; or stays, without what only says how it was made.
     if (!keeps_folder()) return;
-    for (const char* file : {kPartsFile, kRunsFile}) ::unlink(folder_.path(file).c_str());
+    remove_records();
     folder_.remove_lock();
   }
 
  protected:
   static constexpr const char* kWhole = "whole.h5";
   std::string whole() const { return folder_.path(kWhole); }
+  // What only says how parts were made.
+  void remove_records() const {
+    for (const char* file : {kPartsFile, kRunsFile}) ::unlink(folder_.path(file).c_str());
+    for (std::uint64_t k = 0; k < parts_.count(); ++k) ::unlink(folder_.path(part_record_name(k)).c_str());
+  }
+  static PartBytes file_of(const std::string& folder, const std::string& name) {
+    const std::string path = path_in(folder, name);
+    return ::access(path.c_str(), F_OK) == 0 ? PartBytes{{path}} : PartBytes{};
+  }
   std::string said_of(std::uint64_t k) const { return fmt::format("{} to {}", parts_.begin(k), parts_.end(k)); }
 
   RunFolder& folder_;
@@ -103,6 +113,10 @@ class OneFileStore : public Hdf5Store {
   bool import(std::uint64_t k, const std::string& from) override {
     return import_file(from, fmt::format("{}.rows", k), folder_.path());
   }
+  PartBytes bytes_of(std::uint64_t k, const std::string& folder) const override {
+    return file_of(folder, fmt::format("{}.rows", k));
+  }
+  bool has_one_form() const override { return false; }
   void assemble(const std::function<void()>&) override { whole_file().finish(); }
 
  private:
@@ -196,7 +210,7 @@ class VirtualStore : public Hdf5Store {
     return true;
   }
   void tidy() override {
-    for (const char* file : {kPartsFile, kRunsFile}) ::unlink(folder_.path(file).c_str());
+    remove_records();
     ::unlink(folder_.path(RunFolder::kLock).c_str());
   }
   void begin(RunFolder::Hold) override {}
@@ -208,8 +222,8 @@ class VirtualStore : public Hdf5Store {
   bool import(std::uint64_t k, const std::string& from) override {
     return import_file(from, fmt::format("{}.h5", k), folder_.path());
   }
-  bool same(std::uint64_t k, const std::string& from) override {
-    return same_file(from, fmt::format("{}.h5", k), folder_.path());
+  PartBytes bytes_of(std::uint64_t k, const std::string& folder) const override {
+    return file_of(folder, fmt::format("{}.h5", k));
   }
   void assemble(const std::function<void()>& go_on) override {
     const std::string name = folder_.name().substr(folder_.name().find_last_of('/') + 1);

@@ -15,6 +15,7 @@
 #include "src/base/choice.h"
 #include "src/base/error.h"
 #include "src/io/store/dataset.h"
+#include "src/io/store/part_bytes.h"
 #include "src/pipeline/checkpoint/run_folder.h"
 #include "src/pipeline/checkpoint/run_record.h"
 
@@ -56,9 +57,10 @@ class PartStore {
   virtual std::unique_ptr<PartWriter> open(std::uint64_t k) = 0;
   // A part as a run in another folder has made it, where it is there. The folder is held.
   virtual bool import(std::uint64_t k, const std::string& from) = 0;
-  // False where a part that is there was made otherwise in another folder. Of logs of rows nothing is said: their
-  // bytes tell how they came.
-  virtual bool same(std::uint64_t /*k*/, const std::string& /*from*/) { return true; }
+  // Where a part's bytes lie, in the folder or in another run's; none where it is not there.
+  virtual PartBytes bytes_of(std::uint64_t k, const std::string& folder) const = 0;
+  // Whoever makes it leaves these bytes. Not of logs of rows, which tell how they came.
+  virtual bool has_one_form() const { return true; }
   // All parts are there: what the output has beside them. `go_on` is asked now and then, and may throw.
   virtual void assemble(const std::function<void()>& go_on) = 0;
   // On the disk, and under its name, which nothing else has; or only an output of the same, where `over` is set.

@@ -121,6 +121,16 @@ std::string differences(const Attributes& then, const Attributes& now) {
   return out;
 }
 
+bool made_elsewhere(const Attributes& then, const Attributes& now) {
+  // Of a second network, too: "fast-cpu".
+  const auto rest = [](Attributes all) {
+    std::erase_if(all,
+                  [](const auto& entry) { return entry.first.ends_with("cpu") || entry.first.ends_with("runtime"); });
+    return all;
+  };
+  return !differences(then, now).empty() && differences(rest(then), rest(now)).empty();
+}
+
 std::string json_of(const Attributes& attributes) {
   Json json;
   for (const auto& [name, value] : attributes) json[name] = value;

@@ -24,6 +24,11 @@ Outcome<Attributes> attributes_in_json(const std::string& path, const char* memb
 // of objects, whose path and path_base64 are for people: a file has many names.
 std::string differences(const Attributes& then, const Attributes& now);
 
+// They differ in what computes alone: in the CPU, or the runtime of a network.
+bool made_elsewhere(const Attributes& then, const Attributes& now);
+inline constexpr const char* kElsewhereRemedy =
+    "let machines of one CPU and runtime make all of it, or say --mixed in all runs of a new OUTPUT";
+
 // The output of this folder has its name: what a run that was killed in its last moment has left of the same goes.
 // Others' stays.
 void remove_left(RunFolder& folder, const Attributes& made_of);

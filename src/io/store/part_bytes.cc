@@ -1,0 +1,113 @@
+#include "src/io/store/part_bytes.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <span>
+
+#include "src/base/error.h"
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/at_offset.h"
+#include "src/io/file/place.h"
+#include "src/io/store/running_hash.h"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kAtOnce = 1 << 18;
+
+// What is left of one, piece by piece.
+class Piecewise {
+ public:
+  explicit Piecewise(const FileBytes& bytes)
+      : path_(bytes.path),
+        // The last name alone: what the folder is reached by may be a link of our own.
+        file_(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)),
+        at_(bytes.at) {
+    struct stat info {};
+    if (!file_ || ::fstat(file_.get(), &info) != 0) throw Failure(system_error("it cannot be read", path_, errno));
+    if (!S_ISREG(info.st_mode)) throw Failure(ErrorCode::bad_data, "it is no file", path_);
+    const auto size = static_cast<std::uint64_t>(info.st_size);
+    left_ = std::min(size - std::min(size, at_), bytes.count.value_or(size));
+  }
+
+  std::uint64_t left() const { return left_; }
+  // Empty at the end.
+  std::span<const std::byte> next() {
+    piece_.resize(std::min(left_, kAtOnce));
+    if (read_at(file_.get(), at_, piece_) != piece_.size()) {
+      throw Failure(ErrorCode::conflict, "it became shorter while it was read", path_);
+    }
+    at_ += piece_.size();
+    left_ -= piece_.size();
+    return piece_;
+  }
+
+ private:
+  const std::string path_;
+  const Descriptor file_;
+  std::uint64_t at_, left_ = 0;
+  std::vector<std::byte> piece_;
+};
+
+}  // namespace
+
+void add_folder(PartBytes& bytes, const std::string& folder) {
+  std::error_code error;
+  if (fs::symlink_status(folder, error).type() != fs::file_type::directory) return;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) bytes.push_back({path_in(folder, name)});
+}
+
+std::uint64_t size_of(const PartBytes& bytes) {
+  std::uint64_t out = 0;
+  for (const FileBytes& each : bytes) {
+    struct stat info {};
+    if (::lstat(each.path.c_str(), &info) != 0) {
+      if (errno == ENOENT) continue;
+      throw Failure(system_error("it cannot be looked at", each.path, errno));
+    }
+    const auto size = static_cast<std::uint64_t>(info.st_size);
+    out += std::min(size - std::min(size, each.at), each.count.value_or(size));
+  }
+  return out;
+}
+
+std::uint64_t hash_of(const PartBytes& bytes, const std::function<void()>& go_on) {
+  RunningHash hash;
+  for (const FileBytes& each : bytes) {
+    const std::string name(file_name(each.path));
+    hash.update(std::as_bytes(std::span(name.c_str(), name.size() + 1)));
+    Piecewise pieces(each);
+    for (auto piece = pieces.next(); !piece.empty(); piece = pieces.next()) {
+      go_on();
+      hash.update(piece);
+    }
+  }
+  return hash.digest();
+}
+
+bool same_bytes(const PartBytes& a, const PartBytes& b, const std::function<void()>& go_on) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (file_name(a[i].path) != file_name(b[i].path)) return false;
+    Piecewise one(a[i]), other(b[i]);
+    if (one.left() != other.left()) return false;
+    for (auto piece = one.next(); !piece.empty(); piece = one.next()) {
+      go_on();
+      const auto its = other.next();
+      if (!std::equal(piece.begin(), piece.end(), its.begin(), its.end())) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace millrace

@@ -1,0 +1,24 @@
+// Enters: a part that one of several runs has made, and who that is.
+// Leaves: a file beside it that says so, with the number and a hash of its bytes; what such a file says.
+// Never: decides what becomes of a part that is not as it was left.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace millrace {
+
+struct PartRecord {
+  std::uint64_t part = 0, rows = 0;
+  std::uint64_t bytes = 0, hash = 0;  // as PartBytes has them
+  std::string run;                    // "3/16"
+};
+
+// In a folder of parts.
+std::string part_record_name(std::uint64_t part);
+std::string json_of(const PartRecord& record);
+// Nothing where no run has written it, or of another part.
+std::optional<PartRecord> part_record(const std::string& path, std::uint64_t part);
+
+}  // namespace millrace
