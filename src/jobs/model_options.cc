@@ -17,6 +17,14 @@ void describe_one(Settings& settings, model::PictureModelOptions& options) {
   settings.add_text("card", "M.json", "what its file does not say; M.json beside it unless told", options.card);
 }
 
+void describe_mixed(Settings& settings, model::PictureModelOptions& options) {
+  settings.add_switch(
+      "mixed",
+      "runs of several CPUs or runtimes make one OUTPUT, which says so: their results differ in the last "
+      "digits",
+      options.mixed);
+}
+
 void describe_precision(Settings& settings, model::PictureModelOptions& options) {
   settings.add_choice("precision", "what the network computes in; bf16 gives other results, faster on some CPUs",
                       options.precision);

@@ -14,6 +14,8 @@
 
 namespace millrace {
 
+// --mixed, beside --part.
+void describe_mixed(Settings& settings, model::PictureModelOptions& options);
 void describe_one(Settings& settings, model::PictureModelOptions& options);
 void describe_precision(Settings& settings, model::PictureModelOptions& options);
 // All but these. `from` is what a probability decides: "pixel of the mask is set"; `items` are what the network sees:

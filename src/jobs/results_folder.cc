@@ -26,7 +26,7 @@ bool check_run_file(const std::string& folder, const Attributes& now) {
   const std::string different = differences(*then, now);
   if (!different.empty()) {
     throw Failure(ErrorCode::conflict, "the results in it were made otherwise: " + different, printable(folder),
-                  "give another folder, or the same options");
+                  made_elsewhere(*then, now) ? kElsewhereRemedy : "give another folder, or the same options");
   }
   return true;
 }

@@ -13,6 +13,8 @@
 namespace millrace::model {
 namespace {
 
+constexpr const char* kMixed = "mixed";
+
 [[noreturn]] void refuse(const PictureModel& model, const std::string& what, const std::string& remedy) {
   throw Failure(ErrorCode::unsupported, what, model.file.path, remedy);
 }
@@ -116,6 +118,7 @@ PictureModel open_picture_model(const PictureModelOptions& options, const std::f
     throw Failure(ErrorCode::usage, "a model is needed", "--model",
                   "name an ONNX file, for example --model vessels.onnx");
   PictureModel out;
+  out.mixed = options.mixed;
   out.file = open_model(options.model, cancelled);
   Card& card = out.card;
   const std::string beside = card_beside(options.model);
@@ -151,9 +154,9 @@ Attributes made_of(const PictureModel& model, const Session& session) {
     levels += fmt::format("{}{} to {}", levels.empty() ? "" : ", ", each.of[0], each.of[255]);
   }
   Attributes out = {{"model", model.file.digest},
-                    {"runtime", session.runtime()},
+                    {"runtime", model.mixed ? kMixed : session.runtime()},
                     {"precision", session.precision()},
-                    {"cpu", describe_machine().cpu_name},
+                    {"cpu", model.mixed ? kMixed : describe_machine().cpu_name},
                     {"input", choice_name(model.input)},
                     {"layout", choice_name(model.layout)},
                     {"levels", levels}};
@@ -170,6 +173,10 @@ Attributes made_of(const PictureModel& model, const Session& session) {
   }
   out.emplace_back("window", fmt::format("{} x {}", model.height, model.width));
   return out;
+}
+
+std::string maker_of(const Session& session) {
+  return fmt::format("{} on {}", session.runtime(), describe_machine().cpu_name);
 }
 
 }  // namespace millrace::model

@@ -25,6 +25,7 @@ struct PictureModelOptions {
   std::optional<long long> window;
   Precision precision = Precision::f32;
   long long requests = 0;  // 0: one a thread
+  bool mixed = false;      // results may be of several CPUs and runtimes
 };
 
 struct PictureModel {
@@ -35,6 +36,7 @@ struct PictureModel {
   std::vector<std::size_t> order;      // the picture's channel that each of the network's is
   std::vector<window::Levels> levels;  // by channel of the network
   Layout layout = Layout::nchw;
+  bool mixed = false;       // as PictureModelOptions has it
   std::vector<Head> heads;  // once it is known what it gives
 
   std::vector<std::int64_t> input_shape() const;
@@ -49,7 +51,9 @@ PictureModel open_picture_model(const PictureModelOptions& options, const std::f
 // photographs. What it throws otherwise is heads_of()'s.
 const Head& check_one_mask(const PictureModelOptions& options, PictureModel& model, const std::vector<Output>& outputs);
 
-// What its results are made of, for a record of a run.
+// What its results are made of, for a record of a run. The runtime and the CPU are "mixed" where they may be several.
 Attributes made_of(const PictureModel& model, const Session& session);
+// "OpenVINO 2026.4.1 on AMD EPYC": what else a result hangs on.
+std::string maker_of(const Session& session);
 
 }  // namespace millrace::model

@@ -274,6 +274,7 @@ void Collector::save() {
 Outcome<PictureResult> Collector::finish(PictureResult result) {
   end_rows_before(y_.starts().size());
   if (crop_) bring_back();
+  result.maker = setup_.maker;
   result.width = width_;
   result.height = height_;
   result.heads = heads_;

@@ -71,6 +71,7 @@ void describe(Settings& settings, Options& options) {
       "are no pictures: overlays then are PNG",
       options.format);
   millrace::describe(settings, options.share, "picture", "the last of them writes the table");
+  describe_mixed(settings, options.network);
   settings.add_switch("report", "also write report.html, a page to look through", options.report);
   settings.heading("The model");
   settings.add_list("model", "M.onnx", "the network; several are asked together, and agree on means", options.models);

@@ -156,6 +156,7 @@ std::string record_of(const PictureResult& result, const Setup& setup) {
   out["name"] = utf8_for_display(result.name);
   out["hash"] = result.hash;
   if (!result.roi.empty()) out["roi"] = result.roi;
+  if (!result.maker.empty()) out["made_by"] = utf8_for_display(result.maker);
   out.update(json_of(result, setup));
   Json previews = Json::array();
   for (const HeadResult& head : result.heads)
@@ -180,6 +181,7 @@ std::optional<PictureResult> earlier_result(const std::string& file, const Setup
     PictureResult out;
     out.hash = json.at("hash").get<std::string>();
     if (json.contains("roi")) out.roi = json.at("roi").get<std::string>();
+    if (json.contains("made_by")) out.maker = json.at("made_by").get<std::string>();
     const auto side = [&json](const char* key) {
       const auto value = json.at(key).get<std::int64_t>();
       if (value < 1 || value > std::numeric_limits<int>::max()) refuse();

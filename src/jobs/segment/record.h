@@ -42,6 +42,7 @@ struct PictureResult {
   std::string path, name;  // as it was named; below the folder of results
   std::string hash;        // of the file, in hexadecimal
   std::string roi;         // of the picture that says where to look; empty where there is none
+  std::string maker;       // as Setup has it
   int width = 0, height = 0;
   std::uint64_t windows = 0, left_out = 0;
   std::string damage;               // why part of it is missing; empty where nothing is

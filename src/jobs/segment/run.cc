@@ -153,8 +153,7 @@ class Run {
           }
           of = std::make_shared<Segmenting>(options_, setup_, input, context_);
           // A square is done in a moment, or begun anew.
-          if (setup_.preprocess == model::Preprocess::none)
-            of->saved = unfinished_->saved(input.name, of->cutter.source());
+          if (setup_.preprocess == model::Preprocess::none) of->saved = unfinished_->saved(input.name, source_of(*of));
           if (of->saved || setup_.preprocess != model::Preprocess::none)
             out.done =
                 ResultWriter::publish(options_, setup_, input.name, *unfinished_,
@@ -202,13 +201,17 @@ class Run {
     return in_file;
   }
 
+  // What its rows are made of: none is gone on with by another CPU or runtime, whatever may stand beside.
+  std::string source_of(const Segmenting& of) const {
+    return setup_.maker.empty() ? of.cutter.source() : fmt::format("{}, by {}", of.cutter.source(), setup_.maker);
+  }
+
   // From where an earlier run was stopped, if it left anything that can be gone on with.
   void begin(Segmenting& of, bool sums_in_file) {
     const std::string& name = of.input.name;
     const Rows& rows = of.cutter.rows();
-    Collecting how{
-        name,    of.cutter.y(),       of.cutter.x(), of.cutter.source(), rows.info().width, rows.info().height,
-        nullptr, std::move(of.saved), sums_in_file};
+    Collecting how{name,    of.cutter.y(),       of.cutter.x(), source_of(of), rows.info().width, rows.info().height,
+                   nullptr, std::move(of.saved), sums_in_file};
     const bool squared = setup_.preprocess != model::Preprocess::none;
     // Where the square lies is known when all of the photograph was looked at.
     if (squared) cut_from(of, 0);

@@ -125,6 +125,7 @@ Setup set_up(const Options& options, const std::function<bool()>& cancelled) {
 void complete(const Options& options, Setup& setup, const model::Ensemble& ensemble) {
   setup.heads = ensemble.heads();
   setup.is_activated = ensemble.is_activated();
+  if (options.network.mixed) setup.maker = model::maker_of(ensemble.session(0));
   setup.forms = ensemble.forms();
   const bool squared = setup.preprocess != model::Preprocess::none;
   if (squared && setup.size == 0) setup.size = setup.has_numbers() ? setup.width : kUsualSize;

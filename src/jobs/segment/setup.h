@@ -19,6 +19,7 @@ struct Setup {
   std::int64_t size = 0;  // of the square, where there is one
   // Once the networks are compiled.
   std::vector<model::Head> heads;
+  std::string maker;          // what computes, where a folder may hold results of several; else empty
   bool is_activated = false;  // what comes of windows has been through the activation
 
   std::uint64_t input_elements() const;

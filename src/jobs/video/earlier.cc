@@ -102,7 +102,11 @@ std::optional<Earlier> earlier_film(const std::string& path, RunContext& context
   return out;
 }
 
-std::string masks_note(const Earlier& made) { return json_of(made, kMasksMark).dump(1) + "\n"; }
+std::string masks_note(const Earlier& made, const std::set<std::string>& makers) {
+  Json out = json_of(made, kMasksMark);
+  if (!makers.empty()) out["made_by"] = makers;
+  return out.dump(1) + "\n";
+}
 
 std::optional<Earlier> earlier_masks(const std::string& folder) {
   auto out = earlier_of(json_in(path_in(folder, kMasksNote), kMasksMark));

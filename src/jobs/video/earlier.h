@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "src/jobs/video/segments.h"
@@ -26,8 +27,8 @@ std::string writer_text(const Earlier& made, const std::string& network);
 std::optional<Earlier> earlier_film(const std::string& path, RunContext& context);
 // Nothing where it is no folder of masks of this program's, or one of them is missing.
 std::optional<Earlier> earlier_masks(const std::string& folder);
-// For the folder of masks, beside its run.json.
-std::string masks_note(const Earlier& made);
+// For the folder of masks, beside its run.json; `makers` as pieces name them.
+std::string masks_note(const Earlier& made, const std::set<std::string>& makers);
 
 // The record of a film, or of a folder of masks, that has just been made.
 void write_record(const std::string& output, const Earlier& made);

@@ -216,6 +216,7 @@ void describe(Settings& settings, Options& options) {
                       });
   millrace::describe(settings, options.share, "piece of a film, or of several films every Nth film",
                      "the last of them puts a film together");
+  describe_mixed(settings, options.network);
   const auto add_time = [&](const char* name, const char* help, std::optional<double>& value) {
     settings.add_parsed(name, "TIME", help, "auto", [&value](const std::string& text) {
       value.reset();

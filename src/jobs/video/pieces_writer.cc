@@ -4,9 +4,11 @@
 
 namespace millrace::video {
 
-PiecesWriter::PiecesWriter(Segments& segments, std::size_t warm, const Frames& frames, const Make& make)
+PiecesWriter::PiecesWriter(Segments& segments, std::size_t warm, std::string maker, const Frames& frames,
+                           const Make& make)
     : segments_(segments),
       warm_(warm),
+      maker_(std::move(maker)),
       frames_(frames),
       encoder_(make({[this](const film::Encoded& encoded) { opened(encoded); },
                      [this](film::EncodedPacket one) { packet(std::move(one)); }, [this] { ended(); }})) {}
@@ -23,6 +25,7 @@ void PiecesWriter::add(Made made) {
     if (last_) end_piece(Frames::Beyond{frame.pts, frame.piece});
     note_ = {};
     note_.before = seen_;
+    note_.maker = maker_;
     {
       const std::lock_guard lock(mutex_);
       begun_.emplace_back().piece = frame.piece;

@@ -28,8 +28,8 @@ class PiecesWriter {
   // `make` gives the encoder, once it is known who listens to it. So many pictures before a piece are needed to begin
   // it.
   using Make = std::function<std::unique_ptr<film::PictureEncoder>(film::PictureEncoder::Listener)>;
-  // What comes right before its first picture, and where pieces begin: as Frames has them.
-  PiecesWriter(Segments& segments, std::size_t warm, const Frames& frames, const Make& make);
+  // What comes right before its first picture, and where pieces begin: as Frames has them. `maker` as in Note.
+  PiecesWriter(Segments& segments, std::size_t warm, std::string maker, const Frames& frames, const Make& make);
 
   film::PictureEncoder::Slot room() { return encoder_->room(); }
   // One thread at a time.
@@ -53,6 +53,7 @@ class PiecesWriter {
 
   Segments& segments_;
   const std::size_t warm_;
+  const std::string maker_;
   const Frames& frames_;
   std::optional<Made> last_;  // not sent yet: how long it is shown is known with the next one
   std::int64_t last_duration_ = 0;

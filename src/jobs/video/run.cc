@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <set>
 
 #include "src/base/log.h"
 #include "src/base/paths.h"
@@ -133,11 +134,11 @@ class Run {
       const Earlier now{summary_.digest, summary_.counts};
       try {
         if (setup_.muxer) {
-          const Joined joined = join(segments, setup_, kWhole, writer_text(now, setup_.network_words()), go_on);
+          const Joined joined = join(segments, setup_, kWhole, writer_text(now, setup_.network_words(makers_)), go_on);
           summary_.moved = joined.moved;
           summary_.bytes = joined.bytes;
         } else {
-          write_mattes(segments, kWhole, setup_.film.time_base, setup_.made_of(), masks_note(now), go_on);
+          write_mattes(segments, kWhole, setup_.film.time_base, setup_.made_of(), masks_note(now, makers_), go_on);
         }
         return;
       } catch (const Failure& failure) {
@@ -191,9 +192,11 @@ class Run {
 
   void add_up(const Segments& segments) {
     summary_.counts = {};
+    makers_.clear();
     Pieces pieces(segments);
     while (const auto piece = pieces.next()) {
       summary_.counts += piece->note.counts;
+      if (!piece->note.maker.empty()) makers_.insert(piece->note.maker);
       summary_.encoder = piece->packets.encoded().encoder;
     }
     summary_.taken = summary_.counts.frames - std::min(summary_.made, summary_.counts.frames);
@@ -227,7 +230,7 @@ class Run {
                                   : "give an earlier one");
     }
     const Compositor compositor(setup_.composition, context_);
-    PiecesWriter writer(segments, setup_.warm(), frames,
+    PiecesWriter writer(segments, setup_.warm(), setup_.maker(), frames,
                         [this](auto listener) { return encoder(std::move(listener)); });
     chain::run(stages(frames, compositor, writer, progress), context_,
                chain::Price::fixed(setup_.frame, setup_.frame * setup_.tokens));
@@ -324,6 +327,7 @@ class Run {
   Pool<Workspace> workspaces_{[] { return std::make_unique<Workspace>(); }};
   std::int64_t last_duration_ = 0;
   Summary summary_;
+  std::set<std::string> makers_;  // of its pieces
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/output/output.h"
 #include "src/pipeline/checkpoint/run_record.h"
@@ -53,19 +54,20 @@ std::int64_t begin_of(const film::PacketFileReader& packets) {
 }  // namespace
 
 std::string json_of(const Note& note) {
-  return Json({{"frames", note.counts.frames},
-               {"damaged", note.counts.damaged},
-               {"retimed", note.counts.retimed},
-               {"errors", note.counts.errors},
-               {"last", json_of(note.last)},
-               {"before", json_of(note.before)},
-               {"last_duration", note.last_duration},
-               {"first", note.first},
-               {"next", note.next ? Json(*note.next) : Json()},
-               {"next_pts", note.next_pts},
-               {"reused", note.counts.reused},
-               {"by_fast_model", note.counts.by_fast_model}})
-      .dump();
+  Json out({{"frames", note.counts.frames},
+            {"damaged", note.counts.damaged},
+            {"retimed", note.counts.retimed},
+            {"errors", note.counts.errors},
+            {"last", json_of(note.last)},
+            {"before", json_of(note.before)},
+            {"last_duration", note.last_duration},
+            {"first", note.first},
+            {"next", note.next ? Json(*note.next) : Json()},
+            {"next_pts", note.next_pts},
+            {"reused", note.counts.reused},
+            {"by_fast_model", note.counts.by_fast_model}});
+  if (!note.maker.empty()) out["made_by"] = utf8_for_display(note.maker);
+  return out.dump();
 }
 
 std::optional<Note> note_of(const std::string& json) {
@@ -83,6 +85,7 @@ std::optional<Note> note_of(const std::string& json) {
     if (out.last.empty()) return std::nullopt;
     if (!said.at("next").is_null()) out.next = said.at("next").get<std::uint64_t>();
     out.next_pts = said.at("next_pts");
+    out.maker = said.value("made_by", "");
     out.counts.reused = said.at("reused");
     out.counts.by_fast_model = said.at("by_fast_model");
     return out;
@@ -121,8 +124,10 @@ void Segments::check_run_file(const Attributes& made_of, bool begin_anew) {
   if (different.empty() && share_) agree_on_runs(folder_, share_);
   if (different.empty()) return;
   if ((has_pieces() && !begin_anew) || share_) {
-    throw Failure(ErrorCode::conflict, "an unfinished film of this name was made otherwise: " + different,
-                  folder_.name(), "give the same options to go on with it, or remove this folder to begin anew");
+    throw Failure(
+        ErrorCode::conflict, "an unfinished film of this name was made otherwise: " + different, folder_.name(),
+        made_elsewhere(*then, made_of) ? kElsewhereRemedy
+                                       : "give the same options to go on with it, or remove this folder to begin anew");
   }
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder_.path("."), error))

@@ -45,6 +45,7 @@ struct Note {
   std::int64_t first = 0;             // where pieces begin: the time of the first picture of all
   std::optional<std::uint64_t> next;  // the next piece; none: the film ends in this one
   std::int64_t next_pts = 0;          // its first picture
+  std::string maker{};                // what computed, where that may differ from piece to piece; else empty
 };
 std::string json_of(const Note& note);
 std::optional<Note> note_of(const std::string& json);

@@ -234,10 +234,22 @@ std::string Setup::digest() const {
   return fmt::format("{:016x}", short_hash(std::span(reinterpret_cast<const std::uint8_t*>(all.data()), all.size())));
 }
 
-std::string Setup::network_words() const {
+std::string Setup::maker() const {
+  return network != nullptr && options.network.mixed ? model::maker_of(network->session) : "";
+}
+
+std::string Setup::network_words(const std::set<std::string>& makers) const {
   if (network == nullptr) return "";
+  // What a film can say of itself is short.
+  constexpr std::size_t kMostNamed = 4;
+  std::string by;
+  std::size_t named = 0;
+  for (const std::string& maker : makers) {
+    if (named++ < kMostNamed) by += (by.empty() ? "" : " and ") + printable(maker);
+  }
+  if (named > kMostNamed) by += fmt::format(" and {} others", named - kMostNamed);
   return fmt::format("{} in {} by {}", printable(file_name(options.network.model)), network->session.precision(),
-                     network->session.runtime());
+                     by.empty() ? network->session.runtime() : by);
 }
 
 }  // namespace millrace::video

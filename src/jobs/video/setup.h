@@ -6,6 +6,8 @@
 
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "src/io/output/output.h"
 #include "src/io/store/dataset.h"
@@ -60,8 +62,10 @@ class Setup {
   Attributes made_of() const;
   // The same as a number, for the film itself: by it a later run sees that nothing is left to do.
   std::string digest() const;
-  // "person.onnx in f32 by OpenVINO 2026.4.1"; empty without a network.
-  std::string network_words() const;
+  // What pieces say of what computes: empty where that is the same for all of the film.
+  std::string maker() const;
+  // "person.onnx in f32 by OpenVINO 2026.4.1", or by each that pieces name; empty without a network.
+  std::string network_words(const std::set<std::string>& makers) const;
   // What made_of() begins with.
   static Attributes::value_type mark() { return {kJsonMark, "video run"}; }
 
