@@ -1,8 +1,9 @@
-"""dedupe --stage: pictures read, and looked at closely, by runs that share them; and taken into a search with --from."""
+"""dedupe --stage: pictures read, compared, and looked at closely, by runs that share them; and taken into a search with --from."""
 
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -46,6 +47,12 @@ def search(photos, out, *more, check=True):
     return (pathlib.Path(f"{out}.json").read_bytes(), pathlib.Path(f"{out}.csv").read_bytes()) if check else None, done.stderr.decode()
 
 
+def compared(said):
+    """Of what a search says, how many pairs it has compared by their thumbnails."""
+    found = re.search(r"([\d,]+) pairs compared by their thumbnails", said)
+    return int(found[1].replace(",", "")) if found else 0
+
+
 def stage(kind, photos, out, *more, **options):
     return millrace("dedupe", photos, "--stage", kind, "-o", out, "--shard", "3", "--progress", "none", *more, check=False, **options)
 
@@ -56,8 +63,9 @@ def whole(photos, tmp_path_factory):
     top = tmp_path_factory.mktemp("whole")
     result, _ = search(photos, top / "one")
     assert stage("read", photos, top / "read").returncode == 3, "one cannot be used"
-    looked = stage("look", photos, top / "look", "--from", top / "read", "--catalog", top / "l.sqlite")
-    assert looked.returncode == 0, looked.stderr
+    for kind in ("compare", "look"):
+        made = stage(kind, photos, top / kind, "--from", top / "read", "--catalog", top / f"{kind}.sqlite")
+        assert made.returncode == 0, made.stderr
     return top, result
 
 
@@ -67,10 +75,17 @@ def test_stages_find_what_one_run_finds_and_nothing_is_done_twice(photos, whole,
     assert kinds.count("similar") >= 6, kinds
     again, said = search(photos, tmp_path / "r", "--from", top / "read", "--from", top / "look")
     assert again == result
-    assert "0 decoded" in said and ", 0 of them closely" in said, said
+    assert "0 decoded" in said and " 0 looked at closely" in said, said
+    everything = [word for kind in ("look", "compare", "read") for word in ("--from", top / kind)]
+    again, said = search(photos, tmp_path / "q", *everything)
+    # What a grouping asks for on top is its own.
+    assert again == result and compared(said) <= 2 < 5 < compared(search(photos, tmp_path / "p")[1]), said
+    # Nor for looks.
+    stage("look", photos, tmp_path / "look", "--from", top / "read", "--from", top / "compare", "--catalog", tmp_path / "l.sqlite")
+    assert content_of(tmp_path / "look") == content_of(top / "look")
     # Without the looks they are made, and nothing is decoded for a catalogue.
     again, said = search(photos, tmp_path / "s", "--from", top / "read")
-    assert again == result and "0 decoded" in said and ", 0 of them closely" not in said, said
+    assert again == result and "0 decoded" in said and " 0 looked at closely" not in said, said
     # What was taken over is known from then on.
     again, said = search(photos, tmp_path / "r")
     assert again == result and "0 decoded" in said and "closely" not in said, said
@@ -90,18 +105,21 @@ def test_runs_that_share_a_stage_make_the_same(photos, whole, tmp_path, runs, li
         done = stage("read", photos, tmp_path / "read", *where, "--part", f"slurm/{runs}", "--threads", str(1 + k % 2), env=env, cwd=photos.parent)
         assert done.returncode in (0, 3), done.stderr
     assert content_of(tmp_path / "read") == content_of(top / "read")
-    for k in range(1, runs + 1):
-        done = stage("look", photos, tmp_path / "look", *where, "--part", f"{k}/{runs}", "--threads", str(1 + k % 2), "--from", tmp_path / "read",
-                     "--catalog", tmp_path / f"own{k}" / "c.sqlite", cwd=photos.parent)
-        assert done.returncode == 0, done.stderr
-        assert k > 1 or not (tmp_path / "look").exists()
-    assert content_of(tmp_path / "look") == content_of(top / "look")
+    take = ["--from", tmp_path / "read"]
+    for kind in ("compare", "look"):
+        for k in range(1, runs + 1):
+            done = stage(kind, photos, tmp_path / kind, *where, "--part", f"{k}/{runs}", "--threads", str(1 + k % 2), *take,
+                         "--catalog", tmp_path / f"{kind}{k}" / "c.sqlite", cwd=photos.parent)
+            assert done.returncode == 0, done.stderr
+            assert k > 1 or not (tmp_path / kind).exists()
+        assert content_of(tmp_path / kind) == content_of(top / kind)
+        take += ["--from", tmp_path / kind]
 
 
-@pytest.mark.parametrize("kind", ["read", "look"])
+@pytest.mark.parametrize("kind", ["read", "compare", "look"])
 def test_what_is_missing_is_named_and_made(photos, whole, tmp_path, kind):
     top, _ = whole
-    more = ["--from", top / "read", "--catalog", tmp_path / "c.sqlite"] if kind == "look" else []
+    more = ["--from", top / "read", "--catalog", tmp_path / "c.sqlite"] if kind != "read" else []
     stage(kind, photos, tmp_path / "o", "--part", "2/3", *more)
     refused = millrace("finish", tmp_path / "o", check=False)
     assert refused.returncode != 0 and b"sbatch --array=1,3" in refused.stderr, refused.stderr
@@ -115,7 +133,8 @@ def test_what_is_missing_is_named_and_made(photos, whole, tmp_path, kind):
 
 def test_a_killed_stage_goes_on(photos, whole, tmp_path):
     top, _ = whole
-    for kind, more in (("read", []), ("look", ["--from", top / "read", "--catalog", tmp_path / "c.sqlite"])):
+    known = ["--from", top / "read", "--catalog", tmp_path / "c.sqlite"]
+    for kind, more in (("read", []), ("compare", known), ("look", known)):
         for wait in (0.05, 0.1, 0.2, 0.3):
             running = subprocess.Popen([PROGRAM, "dedupe", photos, "--stage", kind, "-o", tmp_path / kind, "--shard", "3", "--threads", "1",
                                         "--progress", "none", *more], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -130,7 +149,9 @@ def test_a_killed_stage_goes_on(photos, whole, tmp_path):
 
 def test_other_pictures_or_choices_are_another_output(photos, whole, tmp_path):
     top, _ = whole
-    for kind, more in (("read", ["--max-pixels", "100"]), ("look", ["--from", top / "read", "--catalog", tmp_path / "c.sqlite", "--no-parts"])):
+    known = ["--from", top / "read", "--catalog", tmp_path / "c.sqlite"]
+    for kind, more in (("read", ["--max-pixels", "100"]), ("look", [*known, "--no-parts"]), ("compare", [*known, "--no-parts"]),
+                       ("compare", [*known, "--match", "dhash<=3"])):
         done = stage(kind, photos, top / kind, *more)
         assert done.returncode not in (0, 3) and b"made of other things" in done.stderr, done.stderr
 
@@ -196,15 +217,25 @@ def test_what_is_known_of_a_content_stays_whoever_tells_of_it(photos, tmp_path):
 
 
 def test_what_decodes_under_one_name_is_no_failure_under_another(tmp_path):
-    """A TIFF whose copy is named like a RAW."""
+    """TIFFs whose copies are named like RAWs: before them, behind them, and where nothing decodes them."""
     (tmp_path / "p").mkdir()
-    scene(200, 150, 5).save(tmp_path / "p/d.tif")
-    shutil.copy(tmp_path / "p/d.tif", tmp_path / "p/z.nef")
-    # One thread reads in the order of names: a content is decoded under the first.
-    search(tmp_path / "p", tmp_path / "a", "--threads", "1", check=False)
+    for k in range(8):
+        scene(200, 150, 5 + k).save(tmp_path / f"p/{k} d.tif")
+        for name in ("a.nef", "z.nef") if k % 2 else ("z.nef",):
+            shutil.copy(tmp_path / f"p/{k} d.tif", tmp_path / f"p/{k} {name}")
+    for name in ("y.nef", "y.tif", "x.dng"):
+        (tmp_path / "p" / name).write_bytes(b"II*\0\x08\0\0\0")
+    search(tmp_path / "p", tmp_path / "a", "--threads", "1")
     stage("read", tmp_path / "p", tmp_path / "read")
-    search(tmp_path / "p", tmp_path / "b", "--from", tmp_path / "read", check=False)
-    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    search(tmp_path / "p", tmp_path / "b", "--from", tmp_path / "read")
+    wanted = (tmp_path / "a.json").read_bytes()
+    assert wanted == (tmp_path / "b.json").read_bytes()
+    found = json.loads(wanted)
+    assert sorted(len(group["members"]) for group in found["groups"]) == [2] * 4 + [3] * 4
+    assert len(found["unreadable"]) == 3
+    for k in range(4):
+        search(tmp_path / "p", tmp_path / f"t{k}", "--threads", "4")
+        assert (tmp_path / f"t{k}.json").read_bytes() == wanted
 
 
 def test_pixels_that_a_line_makes_up_decide_nothing(photos, whole, tmp_path):
@@ -321,7 +352,7 @@ def test_a_line_that_no_run_writes_is_refused(photos, whole, tmp_path, edit):
 
 def test_what_others_could_have_written_is_not_believed(photos, whole, tmp_path):
     top, _ = whole
-    for kind, name in (("read", "read.jsonl"), ("look", "looks.jsonl"), ("read", "run.json")):
+    for kind, name in (("read", "read.jsonl"), ("look", "looks.jsonl"), ("read", "run.json"), ("compare", "compared.jsonl")):
         folder = tmp_path / f"{kind}-{name}"
         shutil.copytree(top / kind, folder)
         os.chmod(folder / name, 0o666)
@@ -357,6 +388,8 @@ def test_what_is_no_stage_is_not_taken(photos, whole, tmp_path):
     (["--stage", "read", "-o", "x", "--csv", "y"], "finds no groups"),
     (["--stage", "read", "-o", "x", "--from", "y"], "takes nothing over"),
     (["--stage", "look", "-o", "x", "--part", "1/2"], "--catalog"),
+    (["--stage", "compare", "-o", "x", "--part", "1/2"], "--catalog"),
+    (["--stage", "compare", "-o", "x", "--no-verify"], "nothing but hashes"),
     (["--stage", "look", "-o", "x", "--look", "thumbnail"], "nothing is looked at closely"),
     (["--stage", "read", "-o", "photos"], "photos"),
     (["--stage", "read", "-o", "photos/in"], "in"),
@@ -382,6 +415,109 @@ def test_nothing_that_looks_alike_is_nothing_to_look_at(tmp_path):
     done = stage("look", tmp_path / "p", tmp_path / "o", "--catalog", tmp_path / "c.sqlite")
     assert done.returncode == 0 and (tmp_path / "o/looks.jsonl").read_bytes() == b""
     millrace("dedupe", tmp_path / "p", "--from", tmp_path / "o", "--catalog", tmp_path / "d.sqlite")
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """Nearly the same picture, hundreds of times: not every two are compared."""
+    top = tmp_path_factory.mktemp("crowd") / "photos"
+    top.mkdir()
+    image = scene(96, 72, 11)
+    for i in range(700):
+        one = image.copy()
+        one.putpixel((i % 96, i // 96 * 7), (i % 251, 255 - i % 199, i % 83))
+        one.save(top / f"{i}.png")
+    for i in range(9):
+        scene(96, 72, 400 + i).save(top / f"other {i}.png")
+        scene(96, 72, 400 + i).save(top / f"other {i}.jpg", quality=80)
+    return top
+
+
+def test_crowds_are_compared_in_parts(crowd, tmp_path):
+    result, said = search(crowd, tmp_path / "one", check=False)
+    by_itself = compared(said)
+    assert by_itself > 5000
+    stage("read", crowd, tmp_path / "read", "--shard", "200")
+    for k in (1, 2, 3):
+        done = stage("compare", crowd, tmp_path / "compare", "--shard", "90", "--part", f"{k}/3", "--from", tmp_path / "read", "--catalog",
+                     tmp_path / f"{k}.sqlite")
+        assert done.returncode == 0, done.stderr
+    assert '"scores"' in (tmp_path / "compare/compared.jsonl").read_text()
+    _, said = search(crowd, tmp_path / "two", "--from", tmp_path / "read", "--from", tmp_path / "compare", check=False)
+    for name in ("json", "csv"):
+        assert (tmp_path / f"two.{name}").read_bytes() == (tmp_path / f"one.{name}").read_bytes()
+    # What a grouping asks for on top is its own.
+    assert compared(said) * 5 < by_itself, said
+
+
+def test_pictures_that_came_since_are_compared_with_all(photos, whole, tmp_path):
+    top, _ = whole
+    mine = tmp_path / "mine"
+    shutil.copytree(photos, mine)
+    for kind, more in (("read", []), ("compare", ["--from", tmp_path / "read", "--catalog", tmp_path / "c.sqlite"])):
+        stage(kind, mine, tmp_path / kind, *more)
+    scene(480, 360, 73).save(mine / "3 again.jpg", quality=60)
+    again, said = search(mine, tmp_path / "a", "--from", tmp_path / "read", "--from", tmp_path / "compare")
+    assert "1 decoded" in said and again == search(mine, tmp_path / "b")[0]
+    assert 0 < compared(said) < compared(search(mine, tmp_path / "d")[1])
+
+
+def test_what_a_catalogue_compared_is_not_mixed_with_what_others_have(photos, whole, tmp_path):
+    """Of pictures that it has compared and a list that it has not, each meets each."""
+    top, result = whole
+    other = tmp_path / "other"
+    other.mkdir()
+    for i in range(20):
+        scene(90, 70, 900 + i).save(other / f"{i}.png")
+    scene(480, 360, 71).save(other / "like 1.png")
+    search(other, tmp_path / "r", check=False)
+    again, _ = search(photos, tmp_path / "r", "--from", top / "read", "--from", top / "compare", "--from", top / "look")
+    assert again == result
+    both, said = search(photos, tmp_path / "r", "--reference", other)
+    assert both == search(photos, tmp_path / "fresh", "--reference", other)[0]
+
+
+@pytest.mark.parametrize("edit", [
+    lambda lines: [line.replace('"end":[', '"end":[1') for line in lines],
+    lambda lines: [line.replace('"links":"', '"links":"AAAA') for line in lines],
+    lambda lines: [line.replace('"rule":"', '"rule":"x') for line in lines],
+    lambda lines: lines[::-1],
+    lambda lines: [line for line in lines if '"end"' not in line],
+    lambda lines: [line for line in lines if '"joined"' not in line],
+    lambda lines: lines + lines,
+    lambda lines: lines[:-1],
+    lambda lines: lines[: next(i for i, line in enumerate(lines) if '"shard"' in line) + 1],
+    lambda lines: ["[]"] + lines,
+    lambda lines: [line[:-2] for line in lines],
+])
+def test_lines_of_a_comparison_that_no_run_writes_are_refused(photos, whole, tmp_path, edit):
+    top, result = whole
+    shutil.copytree(top / "compare", tmp_path / "compare")
+    path = tmp_path / "compare/compared.jsonl"
+    path.write_text("".join(line + "\n" for line in edit(path.read_text().splitlines())))
+    _, said = search(photos, tmp_path / "r", "--from", top / "read", "--from", tmp_path / "compare", check=False)
+    assert ("compared.jsonl holds a line that no run writes" in said or "shards" in said) and not (tmp_path / "r.json").exists(), said
+    # Nothing of it decides what is found later.
+    again, _ = search(photos, tmp_path / "r", "--from", top / "read")
+    assert again == result
+
+
+def test_a_comparison_of_another_rule_is_not_used(photos, whole, tmp_path):
+    top, _ = whole
+    done = stage("compare", photos, tmp_path / "compare", "--from", top / "read", "--catalog", tmp_path / "c.sqlite", "--match", "dhash<=1", "--no-parts")
+    assert done.returncode == 0, done.stderr
+    again, _ = search(photos, tmp_path / "r", "--from", top / "read", "--from", tmp_path / "compare")
+    assert again == whole[1]
+
+
+def test_a_plan_knows_what_stages_have_read(photos, whole, tmp_path):
+    top, _ = whole
+    for kind in ("compare", "look"):
+        done = stage(kind, photos, tmp_path / "o", "--part", "2/4", "--from", top / "read", "--catalog", tmp_path / "c.sqlite", "--plan", "--json", "-")
+        plan = json.loads(done.stdout)["plan"]
+        assert plan["read_by_stages"] == 25 and (plan["part"], plan["parts"]) == (2, 4), done.stdout
+    done = stage("look", photos, tmp_path / "o", "--from", top / "none", "--catalog", tmp_path / "c.sqlite", "--plan", "--json", "-")
+    assert done.returncode == 1 and b"it is not there" in done.stderr
 
 
 def test_a_plan_tells_this_runs_part(photos, tmp_path):

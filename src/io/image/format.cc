@@ -74,6 +74,7 @@ const char* name_of(ImageFormat format) {
 }
 
 bool has_picture_extension(std::string_view path) { return by_extension(path) != ImageFormat::unknown; }
+bool has_raw_extension(std::string_view path) { return by_extension(path) == ImageFormat::raw; }
 
 ImageFormat sniff_format(std::span<const std::uint8_t> head, std::string_view path) {
   const auto starts = [&](std::string_view magic, std::size_t at = 0) {
@@ -99,14 +100,14 @@ ImageFormat sniff_format(std::span<const std::uint8_t> head, std::string_view pa
     return ImageFormat::unknown;  // film
   }
   if (starts("II*\0"sv) || starts("MM\0*"sv) || starts("II+\0"sv) || starts("MM\0+"sv)) {
-    return by_extension(path) == ImageFormat::raw || starts("CR\x02"sv, 8) ? ImageFormat::raw : ImageFormat::tiff;
+    return has_raw_extension(path) || starts("CR\x02"sv, 8) ? ImageFormat::raw : ImageFormat::tiff;
   }
   if (starts("BM"sv) && head.size() >= 18) return ImageFormat::bmp;
   if (head.size() >= 3 && head[0] == 'P' && head[1] >= '1' && head[1] <= '6' &&
       (head[2] == ' ' || head[2] == '\n' || head[2] == '\r' || head[2] == '\t' || head[2] == '#')) {
     return ImageFormat::pnm;
   }
-  return by_extension(path) == ImageFormat::raw ? ImageFormat::raw : ImageFormat::unknown;
+  return has_raw_extension(path) ? ImageFormat::raw : ImageFormat::unknown;
 }
 
 }  // namespace millrace

@@ -26,6 +26,8 @@ const char* name_of(ImageFormat format);
 ImageFormat sniff_format(std::span<const std::uint8_t> head, std::string_view path);
 // True for a name that a scan should open: a picture's extension, any case.
 bool has_picture_extension(std::string_view path);
+// True for a name that has what looks like a TIFF, or like nothing that is known, read as a RAW file.
+bool has_raw_extension(std::string_view path);
 
 struct PictureInfo {
   ImageFormat format = ImageFormat::unknown;

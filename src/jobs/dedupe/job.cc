@@ -6,6 +6,7 @@
 #include "src/base/text.h"
 #include "src/jobs/dedupe/page/page.h"
 #include "src/jobs/dedupe/report.h"
+#include "src/jobs/dedupe/stages/compare_stage.h"
 #include "src/jobs/dedupe/stages/look_stage.h"
 #include "src/jobs/dedupe/stages/read_stage.h"
 #include "src/jobs/inventory_file.h"
@@ -52,6 +53,7 @@ class DedupeJob : public Job {
   Result run(RunContext& context, const Print&) override {
     check_folders();
     if (options_.stage == Stage::read) return run_read_stage(context);
+    if (options_.stage == Stage::compare) return run_compare_stage(context);
     if (options_.stage == Stage::look) return run_look_stage(context);
     Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
     spdlog::info("catalogue {}", printable(catalog_file(options_.catalog)));
@@ -99,13 +101,14 @@ class DedupeJob : public Job {
     if (!options_.inventory.empty()) refuse_walking(options_.files);
     if (options_.stage == Stage::read && !options_.from.empty())
       refuse("--from", "reading takes nothing over", "leave it out");
-    if (options_.stage != Stage::look) return;
-    if (!options_.verify || options_.look == LookMode::thumbnail)
-      refuse("--stage", "nothing is looked at closely with --no-verify and --look thumbnail", "leave those out");
+    if (all || options_.stage == Stage::read) return;
+    if (!options_.verify) refuse("--stage", "nothing but hashes is compared with --no-verify", "leave that out");
+    if (options_.stage == Stage::look && options_.look == LookMode::thumbnail)
+      refuse("--stage", "nothing is looked at closely with --look thumbnail", "leave that out");
     // SQLite's log does not work across machines.
     if (options_.share && options_.catalog.empty()) {
-      refuse("--catalog", "runs that share the looks need a catalogue each, and none is named",
-             "name a file on this machine's own disk, as --catalog /tmp/looks-K/catalog.sqlite");
+      refuse("--catalog", "runs that share this stage need a catalogue each, and none is named",
+             "name a file on this machine's own disk, as --catalog /tmp/part-K/catalog.sqlite");
     }
   }
 
@@ -140,6 +143,23 @@ class DedupeJob : public Job {
                           {"published", done.stored.published}});
     };
     out.exit_code = done.unusable > 0 ? ExitCode::partial : ExitCode::done;
+    return out;
+  }
+
+  Result run_compare_stage(RunContext& context) const {
+    Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
+    const CompareStage done = compare_stage(options_, catalog, context);
+    Result out;
+    out.summary = {fmt::format("{} pairs of {} pictures look alike{}", grouped(done.links), grouped(done.pictures),
+                               options_.share ? " in this part" : "")};
+    tell(done.stored, "shards", out);
+    if (options_.files.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    out.json = [done] {
+      return json_pieces({{kJsonMark, "dedupe compare"},
+                          {"pictures", done.pictures},
+                          {"links", done.links},
+                          {"published", done.stored.published}});
+    };
     return out;
   }
 

@@ -67,9 +67,9 @@ constexpr std::array<Choice<PairMode>, 3> choices_of(PairMode) {
 }
 
 // All that a search is; or one stage of it, whose output many machines make in parts.
-enum class Stage : std::uint8_t { all, read, look };
-constexpr std::array<Choice<Stage>, 3> choices_of(Stage) {
-  return {{{"all", Stage::all}, {"read", Stage::read}, {"look", Stage::look}}};
+enum class Stage : std::uint8_t { all, read, compare, look };
+constexpr std::array<Choice<Stage>, 4> choices_of(Stage) {
+  return {{{"all", Stage::all}, {"read", Stage::read}, {"compare", Stage::compare}, {"look", Stage::look}}};
 }
 
 // Wide grays as a person sees them: two scans of different pages do not become one white picture.
@@ -99,12 +99,18 @@ struct Options {
   std::string inventory;          // instead of walking the folders
   std::vector<std::string> from;  // what stages have made
   Stage stage = Stage::all;
-  std::string output;  // a stage's
-  long long shard = 256;
+  std::string output;   // a stage's
+  long long shard = 0;  // 0: what suits the stage
   Share share;
   bool retry = false;        // what could not be read before is tried again
   bool trust_files = false;  // see src/io/file/own.h
 };
+
+// Of the stages that read and look: files, or sets.
+constexpr std::uint64_t pictures_of_shard(const Options& options) {
+  constexpr std::uint64_t kUsual = 256;
+  return options.shard > 0 ? static_cast<std::uint64_t>(options.shard) : kUsual;
+}
 
 // What --trust-files says, in every command that has it.
 inline constexpr const char* kTrustFilesHelp =

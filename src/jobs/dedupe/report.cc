@@ -272,8 +272,9 @@ std::string summary_of(const SearchResult& result) {
   out += fmt::format("{} groups of identical files, {} of the same pixels, {} of similar pictures; {} could be freed\n",
                      grouped(count_of(result, GroupKind::identical)), grouped(count_of(result, GroupKind::same_pixels)),
                      grouped(count_of(result, GroupKind::similar)), to_text(Bytes{result.reclaimable}));
-  if (result.looked_at > 0) {
-    out += fmt::format("{} pairs compared, {} of them closely\n", grouped(result.looked_at),
+  // Neither is part of the other: what was compared before is looked at closely, too.
+  if (result.looked_at > 0 || result.looked_closely > 0) {
+    out += fmt::format("{} pairs compared by their thumbnails, {} looked at closely\n", grouped(result.looked_at),
                        grouped(result.looked_closely));
   }
   std::vector<std::string> shown;

@@ -128,7 +128,19 @@ Plan plan(const Options& options, Catalog& catalog, RunContext& context) {
     bytes += file.entry.size;
   }
   Plan out = plan_of(library.files.size(), fresh, bytes, context);
-  if (!options.from.empty()) out.lines.push_back({"stages", "were not looked at: what they have read is not decoded"});
+  if (!options.from.empty()) {
+    // Which files these are is known when their lines are read.
+    const std::uint64_t read = files_of_stages(options.from, options.trust_files ? Trust::files : Trust::checked);
+    out.lines.push_back({"stages", fmt::format("have read {} files, which are not decoded", grouped(read))});
+    out.figures["read_by_stages"] = read;
+    out.seconds = seconds_of_decoding(fresh - std::min(fresh, read), context);
+  }
+  if (options.share) {
+    const std::uint64_t k = options.share.index + 1, n = options.share.of;
+    out.lines.push_back({"part", fmt::format("{} of {}: about one in {} of what is compared or looked at", k, n, n)});
+    out.figures["part"] = k;
+    out.figures["parts"] = n;
+  }
   out.lines.push_back({"rule", parse_rule(options.match, options.verify, library.files.size()).text});
   out.figures["rule"] = options.match;
   // What a million known pictures took (docs/performance.md).
@@ -140,7 +152,7 @@ Plan plan(const Options& options, Catalog& catalog, RunContext& context) {
 Plan plan_of_reading(const Options& options, RunContext& context) {
   const Library library = walk_library(options, context, Listed::as_it_was);
   Plan out = plan_of(library.files.size(), library.files.size(), library.bytes, context);
-  const Parts parts{library.files.size(), static_cast<std::uint64_t>(options.shard)};
+  const Parts parts{library.files.size(), pictures_of_shard(options)};
   const std::uint64_t own = options.share.count(parts.count());
   out.lines.push_back({"shards", fmt::format("{} of {} files, of which {} are this run's", grouped(parts.count()),
                                              grouped(parts.each), grouped(own))});

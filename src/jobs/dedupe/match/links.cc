@@ -32,6 +32,49 @@ std::vector<std::uint32_t> missing(std::span<const std::uint64_t> appearances, c
   return out;
 }
 
+Reservation pay(const std::vector<RowPair>& rows, RunContext& context) {
+  return context.budget.reserve({rows.size() * (sizeof(AppearancePair) + sizeof(Judgement))}, "candidates");
+}
+
+std::vector<AppearancePair> pairs_of(const CandidateIndex& index, const std::vector<RowPair>& rows) {
+  std::vector<AppearancePair> pairs;
+  pairs.reserve(rows.size());
+  for (const RowPair& row : rows) {
+    const std::uint64_t a = index.appearance(row.a), b = index.appearance(row.b);
+    pairs.push_back({std::min(a, b), std::max(a, b)});
+  }
+  return pairs;
+}
+
+// Whom many are compared with comes again and again: pairs of one neighbourhood share their pictures.
+std::vector<AppearancePair> in_neighbourhoods(std::vector<AppearancePair> pairs) {
+  const auto order = [](const AppearancePair& p) {
+    return Crowds::level_of(p.a) < Crowds::level_of(p.b) ? std::pair(p.a, p.b) : std::pair(p.b, p.a);
+  };
+  std::sort(pairs.begin(), pairs.end(),
+            [&](const AppearancePair& x, const AppearancePair& y) { return order(x) < order(y); });
+  return pairs;
+}
+
+std::vector<CatalogLink> links_of(const std::vector<AppearancePair>& pairs, const std::vector<Judgement>& judged) {
+  std::vector<CatalogLink> links;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (judged[i].kind == similarity::Kind::different) continue;
+    links.push_back({pairs[i].a, pairs[i].b, static_cast<std::uint8_t>(judged[i].kind), judged[i].score});
+  }
+  return links;
+}
+
+Crowds crowds_of(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule,
+                 RunContext& context) {
+  const Reservation paid =
+      context.budget.reserve({appearances.size() * sizeof(ThumbnailCodes)}, "hashes of all pictures");
+  CodeColumns codes;
+  codes.reserve(appearances.size());
+  for (std::size_t i = 0; i < appearances.size(); ++i) codes.add(codes_of(i));
+  return find_crowds(appearances, codes, rule, context);
+}
+
 class Linking {
  public:
   Linking(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule, Catalog& catalog,
@@ -56,7 +99,7 @@ class Linking {
   }
 
   FoundLinks run() {
-    find_crowds_here();
+    crowds_ = crowds_of(appearances_, codes_of_, rule_, context_);
     std::vector<std::uint32_t> fresh = missing(appearances_, join_);
     std::uint64_t bytes = fresh.size() * sizeof(PackedCodes);
     for (const auto& part : join_.parts) bytes += part.size();
@@ -83,15 +126,6 @@ class Linking {
   }
 
  private:
-  void find_crowds_here() {
-    const Reservation paid =
-        context_.budget.reserve({appearances_.size() * sizeof(ThumbnailCodes)}, "hashes of all pictures");
-    CodeColumns codes;
-    codes.reserve(appearances_.size());
-    for (std::size_t i = 0; i < appearances_.size(); ++i) codes.add(codes_of_(i));
-    crowds_ = find_crowds(appearances_, codes, rule_, context_);
-  }
-
   // Those who stand in a crowd are not joined for good: whom they are compared with, the library decides.
   std::vector<std::uint32_t> take_crowded(std::vector<std::uint32_t>& fresh) const {
     std::vector<std::uint32_t> apart;
@@ -122,49 +156,18 @@ class Linking {
     index.reserve(appearances_.size());
     enter(others, index);
     enter(apart, index);
-    index.each_part(
-        static_cast<std::uint32_t>(others.size()), [&](std::uint32_t, std::uint32_t, const CandidatePairs& found) {
-          const Reservation pairs_paid = pay(found.pairs);
-          std::vector<AppearancePair> pairs = pairs_of(index, found.pairs);
-          // Whom many are compared with comes again and again: pairs of one neighbourhood share their pictures.
-          std::sort(pairs.begin(), pairs.end(), [](const AppearancePair& x, const AppearancePair& y) {
-            const auto order = [](const AppearancePair& p) {
-              return Crowds::level_of(p.a) < Crowds::level_of(p.b) ? std::pair(p.a, p.b) : std::pair(p.b, p.a);
-            };
-            return order(x) < order(y);
-          });
-          const std::vector<CatalogLink> links = links_of(pairs, verifier_.judgements(pairs));
-          join_.links.insert(join_.links.end(), links.begin(), links.end());
-        });
-  }
-
-  Reservation pay(const std::vector<RowPair>& rows) const {
-    return context_.budget.reserve({rows.size() * (sizeof(AppearancePair) + sizeof(Judgement))}, "candidates");
-  }
-
-  static std::vector<AppearancePair> pairs_of(const CandidateIndex& index, const std::vector<RowPair>& rows) {
-    std::vector<AppearancePair> pairs;
-    pairs.reserve(rows.size());
-    for (const RowPair& row : rows) {
-      const std::uint64_t a = index.appearance(row.a), b = index.appearance(row.b);
-      pairs.push_back({std::min(a, b), std::max(a, b)});
-    }
-    return pairs;
-  }
-
-  static std::vector<CatalogLink> links_of(const std::vector<AppearancePair>& pairs,
-                                           const std::vector<Judgement>& judged) {
-    std::vector<CatalogLink> links;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      if (judged[i].kind == similarity::Kind::different) continue;
-      links.push_back({pairs[i].a, pairs[i].b, static_cast<std::uint8_t>(judged[i].kind), judged[i].score});
-    }
-    return links;
+    index.each_part(static_cast<std::uint32_t>(others.size()),
+                    [&](std::uint32_t, std::uint32_t, const CandidatePairs& found) {
+                      const Reservation pairs_paid = pay(found.pairs, context_);
+                      const std::vector<AppearancePair> pairs = in_neighbourhoods(pairs_of(index, found.pairs));
+                      const std::vector<CatalogLink> links = links_of(pairs, verifier_.judgements(pairs));
+                      join_.links.insert(join_.links.end(), links.begin(), links.end());
+                    });
   }
 
   // Looks at what a part brought together, and keeps what comes of it.
   void join_part(std::uint32_t begin, std::uint32_t end, const std::vector<RowPair>& rows) {
-    const Reservation paid = pay(rows);
+    const Reservation paid = pay(rows, context_);
     const std::vector<AppearancePair> pairs = pairs_of(index_, rows);
     const std::vector<CatalogLink> links = links_of(pairs, verifier_.compare(pairs));
     if (keeps_) {
@@ -216,6 +219,61 @@ class Linking {
 };
 
 }  // namespace
+
+WholesToCompare::WholesToCompare(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule,
+                                 PairVerifier& verifier, RunContext& context)
+    : appearances_(appearances),
+      codes_of_(codes_of),
+      rule_(rule),
+      verifier_(verifier),
+      context_(context),
+      crowds_(crowds_of(appearances, codes_of, rule, context)) {
+  for (std::uint32_t i = 0; i < appearances_.size(); ++i) {
+    if (crowds_.holds(appearances_[i])) continue;
+    order_.push_back(i);
+    outside_.push_back(appearances_[i]);
+  }
+  for (std::uint32_t i = 0; i < appearances_.size(); ++i) {
+    if (crowds_.holds(appearances_[i])) order_.push_back(i);
+  }
+}
+
+void WholesToCompare::add_rows(CandidateIndex& index, std::size_t end) const {
+  index.reserve(end);
+  for (std::size_t row = 0; row < end; ++row) index.add(appearances_[order_[row]], codes_of_(order_[row]));
+}
+
+ComparedPart WholesToCompare::compare(std::size_t begin, std::size_t end) {
+  ComparedPart out;
+  out.rule = rule_number(rule_);
+  const Reservation paid =
+      context_.budget.reserve({end * (sizeof(PackedCodes) + sizeof(Crowds::Levels))}, "hashes of all pictures");
+  const std::size_t last_outside = std::min(end, outside_.size());
+  if (begin < last_outside) {
+    CandidateIndex index(rule_, context_);
+    add_rows(index, last_outside);
+    index.each_part(static_cast<std::uint32_t>(begin), [&](auto, auto, const CandidatePairs& found) {
+      const Reservation pairs_paid = pay(found.pairs, context_);
+      const std::vector<AppearancePair> pairs = pairs_of(index, found.pairs);
+      const std::vector<CatalogLink> links = links_of(pairs, verifier_.compare(pairs));
+      out.links.insert(out.links.end(), links.begin(), links.end());
+    });
+    for (auto row = static_cast<std::uint32_t>(begin); row < last_outside; ++row)
+      append_packed(out.joined, {index.appearance(row), index.codes(row)});
+  }
+  const std::size_t first_crowded = std::max(begin, outside_.size());
+  if (first_crowded < end) {
+    CandidateIndex index(rule_, context_, &crowds_);
+    add_rows(index, end);
+    index.each_part(static_cast<std::uint32_t>(first_crowded), [&](auto, auto, const CandidatePairs& found) {
+      const Reservation pairs_paid = pay(found.pairs, context_);
+      const std::vector<AppearancePair> pairs = in_neighbourhoods(pairs_of(index, found.pairs));
+      const std::vector<Judgement> judged = verifier_.judgements(pairs);
+      for (std::size_t i = 0; i < pairs.size(); ++i) out.scores.push_back(score_of(pairs[i], judged[i]));
+    });
+  }
+  return out;
+}
 
 FoundLinks find_links(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule,
                       Catalog& catalog, PairVerifier& verifier, RunContext& context) {

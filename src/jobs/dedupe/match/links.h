@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/jobs/dedupe/match/candidates.h"
+#include "src/jobs/dedupe/match/compared_part.h"
 #include "src/jobs/dedupe/match/pair_verifier.h"
 
 namespace millrace::dedupe {
@@ -21,5 +22,31 @@ struct FoundLinks {
 // so that a killed run goes on there. Of those who stand in crowds each judgement is kept.
 FoundLinks find_links(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule,
                       Catalog& catalog, PairVerifier& verifier, RunContext& context);
+
+// The same for many runs to share: of all appearances of a library, in an order of their own, some and those before
+// them.
+class WholesToCompare {
+ public:
+  // What is given outlives it.
+  WholesToCompare(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule,
+                  PairVerifier& verifier, RunContext& context);
+
+  // Those outside of crowds come first.
+  std::span<const std::uint64_t> outside() const { return outside_; }
+  std::size_t rows() const { return appearances_.size(); }
+  ComparedPart compare(std::size_t begin, std::size_t end);
+
+ private:
+  void add_rows(CandidateIndex& index, std::size_t end) const;
+
+  const std::span<const std::uint64_t> appearances_;
+  const CodesOf& codes_of_;
+  const Rule& rule_;
+  PairVerifier& verifier_;
+  RunContext& context_;
+  Crowds crowds_;
+  std::vector<std::uint64_t> outside_;
+  std::vector<std::uint32_t> order_;  // places among appearances
+};
 
 }  // namespace millrace::dedupe

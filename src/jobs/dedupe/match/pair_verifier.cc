@@ -19,6 +19,10 @@ bool better(const Judgement& x, const Judgement& y) {
   return rank(x) > rank(y) || (rank(x) == rank(y) && x.score > y.score);
 }
 
+CatalogScore score_of(const AppearancePair& pair, const Judgement& judgement) {
+  return {pair.a, pair.b, kUpright, static_cast<std::uint8_t>(judgement.kind), judgement.score};
+}
+
 PairVerifier::PairVerifier(Catalog& catalog, RunContext& context) : catalog_(catalog), context_(context) {
   for (const CatalogScore& score : catalog.scores()) {
     if (score.orientation != kUpright || score.kind > 2) continue;
@@ -62,8 +66,7 @@ void PairVerifier::keep(std::span<const PendingPair> pending) {
   scores.reserve(pending.size());
   for (const PendingPair& one : pending) {
     known_.try_emplace(one.appearances, one.result);
-    scores.push_back(
-        {one.appearances.a, one.appearances.b, kUpright, static_cast<std::uint8_t>(one.result.kind), one.result.score});
+    scores.push_back(score_of(one.appearances, one.result));
   }
   catalog_.put(scores);
   catalog_.flush_now_and_then();

@@ -26,6 +26,9 @@ struct Judgement {
 // Of two ways in which two pictures meet the one that counts.
 bool better(const Judgement& x, const Judgement& y);
 
+// As a catalogue keeps it.
+CatalogScore score_of(const AppearancePair& pair, const Judgement& judgement);
+
 class PairVerifier {
  public:
   PairVerifier(Catalog& catalog, RunContext& context);

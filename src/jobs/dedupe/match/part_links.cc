@@ -108,6 +108,47 @@ class Comparing {
   std::vector<std::optional<PartedPicture>> pictures_;
 };
 
+std::vector<parts::Codes> codes_of(std::span<const std::uint64_t> appearances, WantedParts wanted, Catalog& catalog,
+                                   RunContext& context) {
+  constexpr std::size_t kBatch = 4096;
+  Trace::Stage& stage = context.trace.stage("hash parts", context.executor.threads());
+  Progress progress(appearances.size() > 2 * kBatch ? context.progress : ProgressStyle::none, "hashing parts",
+                    appearances.size());
+  std::vector<parts::Codes> out(appearances.size());
+  std::vector<std::vector<std::uint8_t>> jpegs(std::min(kBatch, appearances.size()));
+  for (std::size_t begin = 0; begin < appearances.size(); begin += kBatch) {
+    const std::size_t count = std::min(kBatch, appearances.size() - begin);
+    for (std::size_t i = 0; i < count; ++i)
+      jpegs[i] = catalog.thumbnail(appearances[begin + i]).value_or(std::vector<std::uint8_t>());
+    context.executor.parallel_for(count, 16, [&](std::size_t from, std::size_t to) {
+      const Span span(stage);
+      for (std::size_t i = from; i < to; ++i) out[begin + i] = part_codes(jpegs[i], wanted);
+    });
+    context.throw_if_cancelled();
+    progress.add(count);
+  }
+  return out;
+}
+
+// Who has a part that may be one of the wholes.
+void meet(const Part& with_parts, const WholeTable& table, std::span<const std::uint64_t> wholes,
+          const Executor& executor, std::vector<Pair>& out) {
+  for (const PartPair& pair : table.meetings(with_parts.codes, executor)) {
+    const std::uint64_t a = with_parts.appearances[pair.part], b = wholes[pair.whole];
+    if (a != b) out.emplace_back(std::min(a, b), std::max(a, b));
+  }
+}
+
+// Beside the pairs that come of them.
+Bytes memory_of(std::size_t rows) {
+  return Bytes{rows * (sizeof(parts::Codes) + 2 * sizeof(Pair) * 32) + WholeTable::memory(rows)};
+}
+
+void sort_pairs(std::vector<Pair>& pairs) {
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+}
+
 class PartLinking {
  public:
   PartLinking(std::span<const std::uint64_t> appearances, WantedParts wanted,
@@ -160,27 +201,6 @@ class PartLinking {
     return out;
   }
 
-  std::vector<parts::Codes> codes_of(std::span<const std::uint64_t> appearances) {
-    constexpr std::size_t kBatch = 4096;
-    Trace::Stage& stage = context_.trace.stage("hash parts", context_.executor.threads());
-    Progress progress(appearances.size() > 2 * kBatch ? context_.progress : ProgressStyle::none, "hashing parts",
-                      appearances.size());
-    std::vector<parts::Codes> out(appearances.size());
-    std::vector<std::vector<std::uint8_t>> jpegs(std::min(kBatch, appearances.size()));
-    for (std::size_t begin = 0; begin < appearances.size(); begin += kBatch) {
-      const std::size_t count = std::min(kBatch, appearances.size() - begin);
-      for (std::size_t i = 0; i < count; ++i)
-        jpegs[i] = catalog_.thumbnail(appearances[begin + i]).value_or(std::vector<std::uint8_t>());
-      context_.executor.parallel_for(count, 16, [&](std::size_t from, std::size_t to) {
-        const Span span(stage);
-        for (std::size_t i = from; i < to; ++i) out[begin + i] = part_codes(jpegs[i], wanted_);
-      });
-      context_.throw_if_cancelled();
-      progress.add(count);
-    }
-    return out;
-  }
-
   // What an earlier run, or an earlier part of this one, joined. Its codes are made again where the catalogue has none
   // that are its own.
   Part earlier(std::size_t at) {
@@ -188,41 +208,29 @@ class PartLinking {
     if (at < kept_)
       out.codes =
           values_of<parts::Codes>(catalog_.joined_codes(number_, at, out.appearances.size() * sizeof(parts::Codes)));
-    if (out.codes.size() != out.appearances.size()) out.codes = codes_of(out.appearances);
+    if (out.codes.size() != out.appearances.size()) out.codes = codes_of(out.appearances, wanted_, catalog_, context_);
     return out;
   }
 
-  void meet(const Part& with_parts, const WholeTable& table, std::span<const std::uint64_t> wholes,
-            std::vector<Pair>& out) const {
-    for (const PartPair& pair : table.meetings(with_parts.codes, context_.executor)) {
-      const std::uint64_t a = with_parts.appearances[pair.part], b = wholes[pair.whole];
-      if (a != b) out.emplace_back(std::min(a, b), std::max(a, b));
-    }
-  }
-
   void join(std::span<const std::uint64_t> fresh) {
-    const auto memory = [](std::size_t rows) {
-      return Bytes{rows * (sizeof(parts::Codes) + 2 * sizeof(Pair) * 32) + WholeTable::memory(rows)};
-    };
-    const Reservation paid = context_.budget.reserve(memory(fresh.size()), "parts of pictures");
-    const Part part{{fresh.begin(), fresh.end()}, codes_of(fresh)};
+    const Reservation paid = context_.budget.reserve(memory_of(fresh.size()), "parts of pictures");
+    const Part part{{fresh.begin(), fresh.end()}, codes_of(fresh, wanted_, catalog_, context_)};
     std::vector<Pair> pairs;
     {
       Trace::Stage& stage = context_.trace.stage("find parts", context_.executor.threads());
       const Span span(stage);
       const WholeTable wholes(part.codes, context_.executor);
-      meet(part, wholes, part.appearances, pairs);
+      meet(part, wholes, part.appearances, context_.executor, pairs);
       for (std::size_t at = 0; at < join_.parts.size(); ++at) {
         const Reservation also =
-            context_.budget.reserve(memory(join_.parts[at].size() / sizeof(std::uint64_t)), "parts of pictures");
+            context_.budget.reserve(memory_of(join_.parts[at].size() / sizeof(std::uint64_t)), "parts of pictures");
         const Part other = earlier(at);
-        meet(other, wholes, part.appearances, pairs);
-        meet(part, WholeTable(other.codes, context_.executor), other.appearances, pairs);
+        meet(other, wholes, part.appearances, context_.executor, pairs);
+        meet(part, WholeTable(other.codes, context_.executor), other.appearances, context_.executor, pairs);
         context_.throw_if_cancelled();
       }
     }
-    std::sort(pairs.begin(), pairs.end());
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    sort_pairs(pairs);
     const std::vector<CatalogLink> links = comparing_.links(pairs);
     const auto appearances = bytes_of(part.appearances);
     if (keeps_) {
@@ -257,6 +265,90 @@ class PartLinking {
 };
 
 }  // namespace
+
+class PartsToCompare::Work {
+ public:
+  Work(std::span<const std::uint64_t> appearances, WantedParts wanted, Catalog& catalog, RunContext& context)
+      : appearances_(appearances),
+        wanted_(wanted),
+        catalog_(catalog),
+        context_(context),
+        comparing_(wanted, catalog, context),
+        kept_((appearances.size() + kTogether - 1) / kTogether) {}
+
+  ComparedPart compare(std::size_t begin, std::size_t end) {
+    ComparedPart out;
+    out.rule = rule_of(wanted_);
+    const Reservation paid = context_.budget.reserve(memory_of(end - begin), "parts of pictures");
+    Part part;
+    for (std::size_t from = begin, to = 0; from < end; from = to) {
+      to = std::min(end, (from / kTogether + 1) * kTogether);
+      const Part& some = together(from / kTogether);
+      const auto at = static_cast<std::ptrdiff_t>(from % kTogether), count = static_cast<std::ptrdiff_t>(to - from);
+      part.appearances.insert(part.appearances.end(), some.appearances.begin() + at,
+                              some.appearances.begin() + at + count);
+      part.codes.insert(part.codes.end(), some.codes.begin() + at, some.codes.begin() + at + count);
+    }
+    std::vector<Pair> pairs;
+    find(part, begin, pairs);
+    sort_pairs(pairs);
+    out.links = comparing_.links(pairs);
+    const auto appearances = bytes_of(part.appearances), codes = bytes_of(part.codes);
+    out.joined.assign(appearances.begin(), appearances.end());
+    out.codes.assign(codes.begin(), codes.end());
+    return out;
+  }
+
+ private:
+  static constexpr std::size_t kTogether = 1 << 16;
+
+  // Those that stand together; kept while there is room for more.
+  const Part& together(std::size_t number) {
+    if (kept_[number].first) return kept_[number].second;
+    const auto some =
+        appearances_.subspan(number * kTogether, std::min(kTogether, appearances_.size() - number * kTogether));
+    Part part{{some.begin(), some.end()}, {}};
+    std::optional<Reservation> room;
+    const Bytes bytes{some.size() * sizeof(parts::Codes)};
+    if (context_.budget.largest_grant().count / 2 > bytes.count)
+      room = context_.budget.reserve(bytes, "parts of pictures");
+    part.codes = codes_of(some, wanted_, catalog_, context_);
+    if (!room) return latest_ = std::move(part);
+    kept_[number] = {std::move(room), std::move(part)};
+    return kept_[number].second;
+  }
+
+  // Within the part, and with all before it.
+  void find(const Part& part, std::size_t begin, std::vector<Pair>& out) {
+    Trace::Stage& stage = context_.trace.stage("find parts", context_.executor.threads());
+    const Span span(stage);
+    const WholeTable wholes(part.codes, context_.executor);
+    meet(part, wholes, part.appearances, context_.executor, out);
+    for (std::size_t from = 0; from < begin; from += kTogether) {
+      const Reservation also = context_.budget.reserve(memory_of(kTogether), "parts of pictures");
+      Part other = together(from / kTogether);
+      other.appearances.resize(std::min(other.appearances.size(), begin - from));
+      other.codes.resize(other.appearances.size());
+      meet(other, wholes, part.appearances, context_.executor, out);
+      meet(part, WholeTable(other.codes, context_.executor), other.appearances, context_.executor, out);
+      context_.throw_if_cancelled();
+    }
+  }
+
+  const std::span<const std::uint64_t> appearances_;
+  const WantedParts wanted_;
+  Catalog& catalog_;
+  RunContext& context_;
+  Comparing comparing_;
+  std::vector<std::pair<std::optional<Reservation>, Part>> kept_;
+  Part latest_;
+};
+
+PartsToCompare::PartsToCompare(std::span<const std::uint64_t> appearances, WantedParts wanted, Catalog& catalog,
+                               RunContext& context)
+    : work_(std::make_unique<Work>(appearances, wanted, catalog, context)) {}
+PartsToCompare::~PartsToCompare() = default;
+ComparedPart PartsToCompare::compare(std::size_t begin, std::size_t end) { return work_->compare(begin, end); }
 
 std::vector<CatalogLink> find_part_links(std::span<const std::uint64_t> appearances, WantedParts wanted,
                                          const std::function<bool(std::uint64_t)>& left_out, Catalog& catalog,

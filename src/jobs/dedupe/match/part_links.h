@@ -5,10 +5,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "src/jobs/dedupe/catalog/catalog.h"
+#include "src/jobs/dedupe/match/compared_part.h"
 #include "src/jobs/dedupe/match/parted_picture.h"
 #include "src/pipeline/run_context.h"
 
@@ -20,5 +21,18 @@ namespace millrace::dedupe {
 std::vector<CatalogLink> find_part_links(std::span<const std::uint64_t> appearances, WantedParts wanted,
                                          const std::function<bool(std::uint64_t)>& left_out, Catalog& catalog,
                                          RunContext& context);
+
+// The same for many runs to share: of all appearances that take part, sorted, some and those before them.
+class PartsToCompare {
+ public:
+  // What is given outlives it; the catalogue has their thumbnails.
+  PartsToCompare(std::span<const std::uint64_t> appearances, WantedParts wanted, Catalog& catalog, RunContext& context);
+  ~PartsToCompare();
+  ComparedPart compare(std::size_t begin, std::size_t end);
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
 
 }  // namespace millrace::dedupe

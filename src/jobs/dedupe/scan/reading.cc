@@ -121,10 +121,15 @@ std::unique_ptr<Read> Reader::read(std::size_t index, bool twins, Span& span) {
     span.stage().add_bytes(entry.size);
     if (!claim(out->content)) return out;
   }
-  auto out = pictures_.read(entry, !options_.inventory.empty(), span);
-  out->file = index;
+  auto out = decode(index, span);
   // Of two that were read at once, one is kept.
   if (!twins && out->has_picture && !out->picture.failed && !claim(out->content)) out->has_picture = false;
+  return out;
+}
+
+std::unique_ptr<Read> Reader::decode(std::size_t index, Span& span) {
+  auto out = pictures_.read(files_[index].entry, !options_.inventory.empty(), span);
+  out->file = index;
   return out;
 }
 

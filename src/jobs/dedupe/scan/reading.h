@@ -60,6 +60,8 @@ class Reader {
   // `twins`: another file, here or in the catalogue, has the same size, so the bytes are hashed before anything is
   // decoded. Thread-safe.
   std::unique_ptr<Read> read(std::size_t index, bool twins, Span& span);
+  // The same, and decoded whatever is known of its content.
+  std::unique_ptr<Read> decode(std::size_t index, Span& span);
 
  private:
   bool claim(const ContentHash& content);

@@ -194,9 +194,44 @@ class Scan {
           });
       chain::run(stages, context_, chain::Price::fixed({FileReader::kChunk}));
     }
+    context_.throw_if_cancelled();
+    settle_names(reader);
     context_.helpers.end_idle();
     catalog_.flush();
     context_.throw_if_cancelled();
+  }
+
+  // A name decides how some files are decoded. Of one content under names of both kinds, whichever was read first would
+  // decide: the first name does, of those by which it can be decoded.
+  void settle_names(Reader& reader) {
+    const auto fresh = contents(
+        [&](std::size_t i) { return library_.files[i].fresh && failure_of_.count(static_cast<FileIndex>(i)) == 0; });
+    std::map<ContentHash, std::size_t> made;  // of those in question
+    const auto path = [&](std::size_t i) -> const std::string& { return library_.files[fresh[i].second].entry.path; };
+    for (std::size_t i = 1; i < fresh.size(); ++i) {
+      if (fresh[i].first == fresh[i - 1].first && has_raw_extension(path(i)) != has_raw_extension(path(i - 1)))
+        made.emplace(fresh[i].first, made_.size());
+    }
+    if (made.empty()) return;
+    for (std::size_t m = 0; m < made_.size(); ++m) {
+      if (const auto at = made.find(made_[m].data.content); at != made.end()) at->second = m;
+    }
+    Span span(context_.trace.stage("read and decode", 1));
+    for (const auto& [content, at] : made) {
+      if (at == made_.size()) continue;  // it is known, and stays as it is
+      std::unique_ptr<Read> first;
+      auto name = std::lower_bound(fresh.begin(), fresh.end(), std::pair(content, FileIndex{0}));
+      for (; name != fresh.end() && name->first == content && (!first || first->picture.failed); ++name) {
+        auto read = reader.decode(name->second, span);
+        context_.throw_if_cancelled();
+        if (!read->has_picture || read->content != content) continue;
+        if (!first || !read->picture.failed) first = std::move(read);
+      }
+      if (!first) continue;
+      made_[at].data = first->picture;
+      const std::size_t file = first->file;
+      keep(catalog_, library_.files[file].entry, *std::move(first));
+    }
   }
 
   void take(Read& item) {

@@ -10,6 +10,7 @@
 #include "src/base/text.h"
 #include "src/jobs/dedupe/group/grouping.h"
 #include "src/jobs/dedupe/stages/records.h"
+#include "src/jobs/dedupe/stages/shards.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -46,7 +47,7 @@ std::string choices_text(const Options& options, const Rule& rule) {
 CheckpointSpec checkpoint_of(const LookSets& sets, const Options& options, const Rule& rule) {
   CheckpointSpec out;
   out.output = options.output;
-  const auto each = static_cast<std::uint64_t>(options.shard);
+  const std::uint64_t each = pictures_of_shard(options);
   out.dataset.unit = "shards";
   // One where there is nothing to look at, too: whoever takes it over finds it.
   out.dataset.rows = std::max<std::uint64_t>(1, (sets.count() + each - 1) / each);
@@ -76,43 +77,27 @@ LookStage look_stage(const Options& options, Catalog& catalog, RunContext& conte
     const auto sets = find_look_sets(options, found, catalog, context);
     out.sets = sets->count();
     const CheckpointSpec spec = checkpoint_of(*sets, options, found.rule);
-    Checkpoint checkpoint(spec);
-    out.stored.rows = spec.dataset.rows;
-    out.stored.before = checkpoint.finished();
-    if (out.stored.before) return;
-    const auto each = static_cast<std::size_t>(options.shard);
-    RowBlock block;
-    while (const auto task = checkpoint.next()) {
-      context.throw_if_cancelled();
-      if (task->taken) {
-        checkpoint.take(task->part);
-        continue;
-      }
-      WatchedLooks watched(looks);
-      const std::size_t begin = std::min(sets->count(), static_cast<std::size_t>(task->part) * each);
-      sets->look(begin, std::min(sets->count(), begin + each), watched);
-      context.throw_if_cancelled();
-      std::string lines;
-      for (const auto& [a, b] : watched.pairs()) {
-        const CloseLook* look = looks.find(a, b);
-        if (look == nullptr || !look->seen) {
-          ++out.unseen;
-          continue;
-        }
-        lines +=
-            line_of(kept_of(found.library.pictures[a].data.content, found.library.pictures[b].data.content, *look));
-      }
-      block.clear(1);
-      block.arrays[0].append_text(lines);
-      block.rows = 1;
-      checkpoint.append(task->part, block);
-      checkpoint.end(task->part);
-    }
-    checkpoint.wait();
-    out.stored.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
-    out.stored.parts = checkpoint.parts().count();
-    out.stored.missing = checkpoint.missing();
-    out.stored.output_bytes = checkpoint.output_bytes();
+    const auto each = static_cast<std::size_t>(pictures_of_shard(options));
+    out.stored = store_shards(
+        spec,
+        [&](std::uint64_t shard) {
+          WatchedLooks watched(looks);
+          const std::size_t begin = std::min(sets->count(), static_cast<std::size_t>(shard) * each);
+          sets->look(begin, std::min(sets->count(), begin + each), watched);
+          context.throw_if_cancelled();
+          std::string lines;
+          for (const auto& [a, b] : watched.pairs()) {
+            const CloseLook* look = looks.find(a, b);
+            if (look == nullptr || !look->seen) {
+              ++out.unseen;
+              continue;
+            }
+            const auto& pictures = found.library.pictures;
+            lines += line_of(kept_of(pictures[a].data.content, pictures[b].data.content, *look));
+          }
+          return lines;
+        },
+        context);
   });
   catalog.flush();
   out.looked_at = looks.looked_at();

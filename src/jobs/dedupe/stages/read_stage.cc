@@ -22,7 +22,7 @@ CheckpointSpec checkpoint_of(const std::vector<FileEntry>& files, const Options&
       {"max-pixels", std::to_string(options.files.max_pixels)},
       {"inputs",
        nlohmann::ordered_json::array({{{"files", files.size()}, {"identity", identity_of(files, {})}}}).dump()}};
-  out.each = static_cast<std::uint64_t>(options.shard);
+  out.each = pictures_of_shard(options);
   out.mark = kReadMark;
   out.share = options.share;
   return out;

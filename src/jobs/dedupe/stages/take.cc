@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 
+#include "src/base/log.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/lines.h"
 #include "src/io/file/own.h"
 #include "src/io/file/relocate.h"
 #include "src/io/file/shallow_json.h"
+#include "src/jobs/dedupe/stages/compared_lines.h"
 #include "src/jobs/dedupe/stages/records.h"
 #include "src/pipeline/checkpoint/run_folder.h"
 #include "src/pipeline/checkpoint/run_record.h"
@@ -57,7 +61,20 @@ class Taking {
     catalog_.flush_now_and_then();
     return true;
   }
+  bool take_compared(const std::string& line) {
+    if (!compared_.add(line)) return false;
+    for (; !compared_.whole().empty(); compared_.whole().pop_front()) {
+      const ComparedPart& part = compared_.whole().front();
+      catalog_.put(part.scores);
+      if (!part.joined.empty()) put_joined(part);
+    }
+    catalog_.flush_now_and_then();
+    return true;
+  }
+  std::uint64_t shards() const { return compared_.at_end() ? compared_.shards() : 0; }
   void end() {
+    compared_ = {};
+    joins_.clear();
     catalog_.flush();
     for (FileRecord& record : failed_) keep_unknown(std::move(record));
     failed_.clear();
@@ -65,11 +82,31 @@ class Taking {
   }
 
  private:
-  // What is known of a content stays, under whatever name a line tells of it.
+  // What a catalogue has under a rule, and how much of it we have met.
+  struct Join {
+    std::vector<std::vector<std::uint8_t>> there;
+    std::size_t next = 0;
+    bool goes_on = true;
+  };
+
+  // Behind what an earlier run of the same has taken over. What was compared with others was not compared with these.
+  void put_joined(const ComparedPart& part) {
+    const auto [at, first] = joins_.try_emplace(part.rule);
+    Join& join = at->second;
+    if (first) join.there = catalog_.joined(part.rule).parts;
+    if (!join.goes_on) return;
+    const std::size_t number = join.next++;
+    join.goes_on = number < join.there.size()
+                       ? join.there[number] == part.joined
+                       : catalog_.put_joined(part.rule, number, part.joined, part.links, part.codes);
+    if (!join.goes_on) spdlog::info("the catalogue knows other pictures that were compared: these are compared again");
+  }
+  // What is known of a content stays, under whatever name a line tells of it; of what is not, the first line counts.
   void keep_unknown(FileRecord record) {
     if (record.read.has_picture) {
       const auto known = catalog_.picture(record.read.content);
-      if (known && !known->failed) record.read.has_picture = false;
+      const bool first = taken_.insert(record.read.content).second;
+      if (!first || (known && !known->failed)) record.read.has_picture = false;
     }
     keep(catalog_, record.entry, std::move(record.read));
   }
@@ -85,6 +122,9 @@ class Taking {
   const std::vector<File>& files_;
   Catalog& catalog_;
   std::vector<FileRecord> failed_;
+  std::set<ContentHash> taken_;
+  ComparedLines compared_;
+  std::map<std::uint64_t, Join> joins_;  // by rule
 };
 
 // Of one kind of stage: what is in its folder, and what becomes of a line; false where no run has written it.
@@ -92,23 +132,24 @@ struct Kind {
   const char *mark, *lines;
   bool (Taking::*take)(const std::string&);
 };
-constexpr std::array<Kind, 2> kKinds = {
-    {{kReadMark, kReadLines, &Taking::take_file}, {kLookMark, kLookLines, &Taking::take_look}}};
+constexpr std::array<Kind, 3> kKinds = {{{kReadMark, kReadLines, &Taking::take_file},
+                                         {kCompareMark, kCompareLines, &Taking::take_compared},
+                                         {kLookMark, kLookLines, &Taking::take_look}}};
 
-// How many lines there are, where the folder says so.
-std::optional<std::uint64_t> lines_of(const Attributes& made_of) {
+// A number that the folder says of itself: how many files, or shards, its lines are of.
+std::optional<std::uint64_t> said_number(const Attributes& made_of, const char* name) {
   const auto inputs = shallow_json(value_of(made_of, "inputs"));
   if (!inputs.is_array() || inputs.size() != 1 || !inputs[0].is_object()) return std::nullopt;
-  const auto files = inputs[0].find("files");
-  return files != inputs[0].end() && files->is_number_unsigned() ? std::optional(files->get<std::uint64_t>())
-                                                                 : std::nullopt;
+  const auto number = inputs[0].find(name);
+  return number != inputs[0].end() && number->is_number_unsigned() ? std::optional(number->get<std::uint64_t>())
+                                                                   : std::nullopt;
 }
 
 void take(const std::string& folder, const std::string& named, const Kind& kind, Trust trust, const Attributes& made_of,
           Taking& taking, RunContext& context) {
   const auto lines = open_lines(folder, kind.lines, trust);
   lines->stop_when([&context] { return context.cancel.cancelled(); });
-  const auto all = lines_of(made_of);
+  const auto all = said_number(made_of, "files"), shards = said_number(made_of, "shards");
   Progress progress(context.progress, "taking over", all.value_or(0));
   std::uint64_t count = 0;
   const auto taken = each_line(*lines, kLongestLine, [&](const std::string& line) {
@@ -116,6 +157,7 @@ void take(const std::string& folder, const std::string& named, const Kind& kind,
     progress.add(1);
     return (taking.*kind.take)(line);
   });
+  const std::uint64_t shards_taken = taking.shards();
   taking.end();
   context.throw_if_cancelled();
   if (!taken) throw Failure(taken.error());
@@ -123,6 +165,10 @@ void take(const std::string& folder, const std::string& named, const Kind& kind,
   if (all && *all != count) {
     refuse(named, ErrorCode::bad_data,
            fmt::format("{} has {} lines for {} files", kind.lines, grouped(count), grouped(*all)));
+  }
+  if (shards && *shards != shards_taken) {
+    refuse(named, ErrorCode::bad_data,
+           fmt::format("{} has {} of {} shards", kind.lines, grouped(shards_taken), grouped(*shards)));
   }
 }
 
@@ -137,7 +183,36 @@ void refuse_unfinished(const std::string& named) {
                 "name the folder that millrace dedupe --stage has made");
 }
 
+// A stage's output, and what it says of itself.
+struct StageFolder {
+  std::string folder;
+  const Kind& kind;
+  Attributes made_of;
+};
+
+StageFolder open_stage(const std::string& named, Trust trust) {
+  refuse_unfinished(named);
+  const std::string folder = real_path(named).value_or(named);
+  check_own_file(path_in(folder, RunFolder::kRunFile), trust).or_throw();
+  const auto made_of = attributes_in_json(path_in(folder, RunFolder::kRunFile));
+  const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
+                                 [&](const Kind& one) { return made_of && !value_of(*made_of, one.mark).empty(); });
+  if (kind == kKinds.end() || folder.ends_with(".shards"))
+    refuse(named, ErrorCode::bad_data, "it is not what a stage of dedupe makes");
+  if (value_of(*made_of, "pictures") != catalog_key().pictures)
+    refuse(named, ErrorCode::conflict, "it was made by a version that decodes or hashes otherwise");
+  if (kind->mark == kCompareMark && value_of(*made_of, "verdicts") != catalog_key().verdicts)
+    refuse(named, ErrorCode::conflict, "it was made by a version that compares otherwise");
+  return {folder, *kind, *made_of};
+}
+
 }  // namespace
+
+std::uint64_t files_of_stages(const std::vector<std::string>& folders, Trust trust) {
+  std::uint64_t out = 0;
+  for (const std::string& named : folders) out += said_number(open_stage(named, trust).made_of, "files").value_or(0);
+  return out;
+}
 
 void take_stages(const std::vector<std::string>& folders, Trust trust, const std::vector<File>& files, Catalog& catalog,
                  RunContext& context) {
@@ -145,17 +220,8 @@ void take_stages(const std::vector<std::string>& folders, Trust trust, const std
   catalog.put_copies_unconfirmed(true);
   Taking taking(files, catalog);
   for (const std::string& named : folders) {
-    refuse_unfinished(named);
-    const std::string folder = real_path(named).value_or(named);
-    check_own_file(path_in(folder, RunFolder::kRunFile), trust).or_throw();
-    const auto made_of = attributes_in_json(path_in(folder, RunFolder::kRunFile));
-    const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
-                                   [&](const Kind& one) { return made_of && !value_of(*made_of, one.mark).empty(); });
-    if (kind == kKinds.end() || folder.ends_with(".shards"))
-      refuse(named, ErrorCode::bad_data, "it is not what a stage of dedupe makes");
-    if (value_of(*made_of, "pictures") != catalog_key().pictures)
-      refuse(named, ErrorCode::conflict, "it was made by a version that decodes or hashes otherwise");
-    take(folder, named, *kind, trust, *made_of, taking, context);
+    const StageFolder stage = open_stage(named, trust);
+    take(stage.folder, named, stage.kind, trust, stage.made_of, taking, context);
   }
 }
 

@@ -1,6 +1,7 @@
 // Enters: folders of lines that runs of a stage have made.
 // Leaves: what they say in a catalogue, as if this run had found it.
-// Never: believes a folder that somebody else could have written; takes what another version of the program found.
+// Never: believes a folder that somebody else could have written; takes what another version of the program found, or
+//   what was compared beside what a catalogue has compared already.
 #pragma once
 
 #include "src/jobs/dedupe/catalog/catalog.h"
@@ -14,5 +15,8 @@ namespace millrace::dedupe {
 // writes; (conflict) where it is not believed (io/file/own.h), or was made by a program that decodes otherwise.
 void take_stages(const std::vector<std::string>& folders, Trust trust, const std::vector<File>& files, Catalog& catalog,
                  RunContext& context);
+
+// How many files they have read, as they say of themselves; nothing is taken. Fails likewise.
+std::uint64_t files_of_stages(const std::vector<std::string>& folders, Trust trust);
 
 }  // namespace millrace::dedupe

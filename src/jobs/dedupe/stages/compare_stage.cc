@@ -1,0 +1,112 @@
+#include "src/jobs/dedupe/stages/compare_stage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "src/base/log.h"
+#include "src/base/text.h"
+#include "src/jobs/dedupe/match/links.h"
+#include "src/jobs/dedupe/match/part_links.h"
+#include "src/jobs/dedupe/stages/compared_lines.h"
+#include "src/jobs/dedupe/stages/shards.h"
+
+namespace millrace::dedupe {
+namespace {
+
+// Of one shard unless told: with fewer the tables that find candidates are built more often than pairs are compared.
+constexpr std::uint64_t kUsualShard = 16384, kMostShards = 256;
+
+// The appearances of a library, and where their codes are.
+struct Appearances {
+  explicit Appearances(const Library& library) : pictures(library.pictures) {
+    for (std::uint32_t p = 0; p < pictures.size(); ++p) {
+      if (!pictures[p].files.empty()) rows.emplace_back(pictures[p].data.appearance, p);
+    }
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
+               rows.end());
+    for (const auto& row : rows) sorted.push_back(row.first);
+  }
+
+  const std::vector<Picture>& pictures;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> rows;
+  std::vector<std::uint64_t> sorted;
+};
+
+std::uint64_t shards_of(std::uint64_t rows, const Options& options) {
+  const auto said = static_cast<std::uint64_t>(options.shard);
+  const std::uint64_t out = said > 0 ? (rows + said - 1) / said : std::min(kMostShards, rows / kUsualShard);
+  return std::max<std::uint64_t>(out, 1);
+}
+
+CheckpointSpec checkpoint_of(const Appearances& all, const Options& options, const Rule& rule) {
+  CheckpointSpec out;
+  out.output = options.output;
+  out.dataset.unit = "shards";
+  out.dataset.rows = shards_of(all.sorted.size(), options);
+  out.dataset.arrays = {{.name = "compared", .rows = ArraySpec::Rows::texts, .type = kUint8, .extension = "jsonl"}};
+  const std::string_view bytes(reinterpret_cast<const char*>(all.sorted.data()),
+                               all.sorted.size() * sizeof(std::uint64_t));
+  out.dataset.attributes = {
+      {kCompareMark, "1"},
+      {"pictures", catalog_key().pictures},
+      {"verdicts", catalog_key().verdicts},
+      {"match", rule.text},
+      {"parts", options.parts ? "true" : "false"},
+      {"orientations", options.orientations ? "true" : "false"},
+      {"inputs", nlohmann::ordered_json::array({{{"shards", out.dataset.rows},
+                                                 {"pictures", all.sorted.size()},
+                                                 {"identity", hex_of_bytes(content_hash(bytes))}}})
+                     .dump()}};
+  out.mark = kCompareMark;
+  out.share = options.share;
+  return out;
+}
+
+}  // namespace
+
+std::uint64_t first_row_of(std::uint64_t shard, std::uint64_t shards, std::uint64_t rows) {
+  if (shard >= shards) return rows;
+  const double part = std::sqrt(static_cast<double>(shard) / static_cast<double>(shards));
+  return std::min(rows, static_cast<std::uint64_t>(static_cast<double>(rows) * part));
+}
+
+CompareStage compare_stage(const Options& options, Catalog& catalog, RunContext& context) {
+  const Library library = known_library(options, catalog, context);
+  const Rule rule = parse_rule(options.match, options.verify, library.pictures.size());
+  if (library.decoded > 0) spdlog::info("{} pictures were not known and were read", library.decoded);
+  const Appearances all(library);
+  const CheckpointSpec spec = checkpoint_of(all, options, rule);
+  CompareStage out;
+  out.pictures = all.sorted.size();
+  context.executor.run([&] {
+    PairVerifier verifier(catalog, context);
+    const CodesOf codes_of = [&](std::size_t row) { return all.pictures[all.rows[row].second].data.codes; };
+    WholesToCompare wholes(all.sorted, codes_of, rule, verifier, context);
+    std::optional<PartsToCompare> parts;
+    if (options.parts || options.orientations)
+      parts.emplace(wholes.outside(), WantedParts{options.parts, options.orientations}, catalog, context);
+    const std::uint64_t shards = spec.dataset.rows;
+    out.stored = store_shards(
+        spec,
+        [&](std::uint64_t shard) {
+          const std::uint64_t begin = first_row_of(shard, shards, wholes.rows()),
+                              end = first_row_of(shard + 1, shards, wholes.rows());
+          std::string lines;
+          const auto add = [&](const ComparedPart& part) {
+            out.links += part.links.size();
+            lines += lines_of(part);
+          };
+          if (begin < end) add(wholes.compare(begin, end));
+          const std::uint64_t last = std::min<std::uint64_t>(end, wholes.outside().size());
+          if (parts && begin < last) add(parts->compare(begin, last));
+          return lines + line_of_shard(shard);
+        },
+        context);
+  });
+  catalog.flush();
+  return out;
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,128 @@
+#include "src/jobs/dedupe/stages/compared_lines.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "src/base/text.h"
+#include "src/base/values.h"
+#include "src/io/file/shallow_json.h"
+
+namespace millrace::dedupe {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+static_assert(std::endian::native == std::endian::little, "words in lines are not turned");
+
+// Of a line, before base64: a multiple of what a record takes.
+constexpr std::size_t kTogether = 48 * 1024;
+
+struct PackedLink {
+  std::uint64_t a = 0, b = 0;
+  std::uint32_t kind = 0;
+  float score = 0;
+};
+static_assert(sizeof(PackedLink) == 24 && kTogether % sizeof(PackedLink) == 0);
+
+template <typename Of>
+std::vector<std::uint8_t> packed(const std::vector<Of>& links) {
+  std::vector<std::uint8_t> out(links.size() * sizeof(PackedLink));
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const PackedLink one{links[i].a, links[i].b, links[i].kind, links[i].score};
+    std::memcpy(out.data() + i * sizeof one, &one, sizeof one);
+  }
+  return out;
+}
+
+// False where no pictures can have such a one.
+template <typename Of>
+bool unpack(std::string_view bytes, std::vector<Of>& out) {
+  if (bytes.size() % sizeof(PackedLink) != 0) return false;
+  constexpr std::uint32_t kMostKinds = 3;
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(PackedLink)) {
+    PackedLink one;
+    std::memcpy(&one, bytes.data() + at, sizeof one);
+    if (one.a >= one.b || one.kind >= kMostKinds || !std::isfinite(one.score)) return false;
+    Of& link = out.emplace_back();
+    link.a = one.a;
+    link.b = one.b;
+    link.kind = static_cast<std::uint8_t>(one.kind);
+    link.score = one.score;
+  }
+  return true;
+}
+
+void add_lines(std::string& out, const Json& begin, const char* name, const std::vector<std::uint8_t>& bytes) {
+  for (std::size_t at = 0; at < bytes.size(); at += kTogether) {
+    Json line = begin;
+    line[name] = base64({reinterpret_cast<const char*>(bytes.data()) + at, std::min(kTogether, bytes.size() - at)});
+    out += line.dump() + "\n";
+  }
+}
+
+void append(std::vector<std::uint8_t>& out, std::string_view bytes) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+// One of the members in base64; nothing where there is none.
+std::optional<std::string> bytes_in(const Json& line, const char* name) {
+  const auto at = line.find(name);
+  return at == line.end() || !at->is_string() ? std::nullopt : from_base64(at->get<std::string>());
+}
+
+}  // namespace
+
+std::string lines_of(const ComparedPart& part) {
+  std::string out;
+  if (!part.joined.empty()) {
+    const Json begin = {{"rule", std::to_string(part.rule)}};
+    add_lines(out, begin, "joined", part.joined);
+    add_lines(out, begin, "codes", part.codes);
+    add_lines(out, begin, "links", packed(part.links));
+    Json end = begin;
+    end["end"] = {part.joined.size(), part.codes.size(), part.links.size()};
+    out += end.dump() + "\n";
+  }
+  add_lines(out, Json::object(), "scores", packed(part.scores));
+  return out;
+}
+
+std::string line_of_shard(std::uint64_t shard) { return Json{{"shard", shard}}.dump() + "\n"; }
+
+bool ComparedLines::end_part(const std::vector<std::uint64_t>& counts) {
+  if (!begun_ || begun_->joined.empty() ||
+      counts != std::vector<std::uint64_t>{begun_->joined.size(), begun_->codes.size(), begun_->links.size()})
+    return false;
+  whole_.push_back(*std::move(begun_));
+  begun_.reset();
+  return true;
+}
+
+bool ComparedLines::add(const std::string& text) {
+  try {
+    const Json line = shallow_json(text);
+    if (!line.is_object()) return false;
+    if (const auto shard = line.find("shard"); shard != line.end())
+      return !begun_ && shard->is_number_unsigned() && shard->get<std::uint64_t>() == shards_++;
+    if (const auto scores = bytes_in(line, "scores")) {
+      ComparedPart part;
+      if (begun_ || !unpack(*scores, part.scores)) return false;
+      whole_.push_back(std::move(part));
+      return true;
+    }
+    std::uint64_t rule = 0;
+    if (!read_number(line.at("rule").get<std::string>(), rule)) return false;
+    if (!begun_) begun_.emplace().rule = rule;
+    if (begun_->rule != rule) return false;
+    if (line.contains("end")) return end_part(line.at("end").get<std::vector<std::uint64_t>>());
+    if (const auto joined = bytes_in(line, "joined")) return append(begun_->joined, *joined), true;
+    if (const auto codes = bytes_in(line, "codes")) return append(begun_->codes, *codes), true;
+    const auto links = bytes_in(line, "links");
+    return links && unpack(*links, begun_->links);
+  } catch (const Json::exception&) {
+    return false;
+  }
+}
+
+}  // namespace millrace::dedupe
