@@ -375,8 +375,10 @@ def test_what_is_no_stage_is_not_taken(photos, whole, tmp_path):
     shutil.copytree(top / "read", tmp_path / "old")
     run = (tmp_path / "old/run.json").read_text()
     (tmp_path / "old/run.json").write_text(run.replace("decoders ", "decoders 0"))
+    shutil.copytree(top / "compare", tmp_path / "many")
+    (tmp_path / "many/run.json").write_text((top / "compare/run.json").read_text().replace('"shards\\":', '"shards\\":99999999999999999999999'))
     for folder, why in ((tmp_path / "empty", "not what a stage"), (photos, "not what a stage"), (tmp_path / "none", "it is not there"),
-                        (tmp_path / "old", "decodes or hashes otherwise")):
+                        (tmp_path / "old", "decodes or hashes otherwise"), (tmp_path / "many", "of how many shards")):
         _, said = search(photos, tmp_path / "r", "--from", folder, check=False)
         assert why in said and not (tmp_path / "r.json").exists(), said
 
@@ -477,6 +479,43 @@ def test_what_a_catalogue_compared_is_not_mixed_with_what_others_have(photos, wh
     assert both == search(photos, tmp_path / "fresh", "--reference", other)[0]
 
 
+@pytest.mark.parametrize("order", [("read", "compare"), ("compare", "read")])
+def test_what_was_compared_of_files_that_are_gone_hides_nothing_that_comes(photos, tmp_path, order):
+    """A picture that the catalogue has not read cannot be compared with one that comes, and must be when it is back."""
+    mine, away = tmp_path / "mine", tmp_path / "away.png"
+    mine.mkdir()
+    for name in ("1.png", "3.png", "in/4.jpg"):
+        shutil.copy2(photos / name, mine / os.path.basename(name))
+    for kind, more in (("read", []), ("compare", ["--from", tmp_path / "read", "--catalog", tmp_path / "c.sqlite"])):
+        stage(kind, mine, tmp_path / kind, *more)
+    os.rename(mine / "1.png", away)
+    shutil.copy2(photos / "in/1.jpg", mine / "new.jpg")
+    search(mine, tmp_path / "r", *[word for kind in order for word in ("--from", tmp_path / kind)], check=False)
+    os.rename(away, mine / "1.png")
+    again, _ = search(mine, tmp_path / "r", check=False)
+    assert (tmp_path / "r.json").read_bytes() == (search(mine, tmp_path / "f", check=False), (tmp_path / "f.json").read_bytes())[1]
+    assert len(json.loads((tmp_path / "r.json").read_text())["groups"]) == 1
+
+
+def test_a_name_that_comes_later_may_decode_what_failed(tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for k in range(2):
+        scene(200, 150, 60 + k).save(mine / f"{k}.tif")
+        shutil.move(mine / f"{k}.tif", mine / f"{k} z.nef")
+    stage("read", mine, tmp_path / "read")
+    search(mine, tmp_path / "own")
+    shutil.copy2(mine / "0 z.nef", mine / "0.tif")
+    os.rename(mine / "1 z.nef", mine / "1.tif")
+    for name, more in (("fresh", []), ("staged", ["--from", tmp_path / "read"]), ("own", [])):
+        search(mine, tmp_path / name, *more, check=False)
+        assert (tmp_path / f"{name}.json").read_bytes() == (tmp_path / "fresh.json").read_bytes()
+    found = json.loads((tmp_path / "fresh.json").read_text())
+    assert len(found["groups"]) == 1 and not found["unreadable"]
+    # And is known from then on.
+    assert "0 decoded" in search(mine, tmp_path / "own", check=False)[1]
+
+
 @pytest.mark.parametrize("edit", [
     lambda lines: [line.replace('"end":[', '"end":[1') for line in lines],
     lambda lines: [line.replace('"links":"', '"links":"AAAA') for line in lines],
@@ -489,6 +528,9 @@ def test_what_a_catalogue_compared_is_not_mixed_with_what_others_have(photos, wh
     lambda lines: lines[: next(i for i, line in enumerate(lines) if '"shard"' in line) + 1],
     lambda lines: ["[]"] + lines,
     lambda lines: [line[:-2] for line in lines],
+    lambda lines: [line.replace('"joined":"', '"joined" :"') for line in lines],
+    lambda lines: [line.replace('"shard":0', '"shard":0.0') for line in lines],
+    lambda lines: lines[: next(i for i, line in enumerate(lines) if '"shard"' in line)] + lines,
 ])
 def test_lines_of_a_comparison_that_no_run_writes_are_refused(photos, whole, tmp_path, edit):
     top, result = whole

@@ -198,6 +198,38 @@ def test_a_shard_that_lost_bytes_is_made_again(prices, one_run, tmp_path, store)
     assert everything(output) == one_run(store)
 
 
+@pytest.mark.parametrize("store", ["npy", "dat", "png"])
+def test_rows_that_a_shared_file_lost_are_made_again(prices, one_run, tmp_path, store):
+    """Whoever writes behind them leaves a hole, of the right size."""
+    output, shards = tmp_path / "c.out", tmp_path / "c.out.shards"
+    millrace(*command(prices, store, output, "--part", "1/2"))
+    for path in (shards / "whole.part").iterdir():
+        if path.suffix in (".npy", ".dat") and path.stat().st_size > 1000:
+            os.truncate(path, path.stat().st_size // 3)
+    told = json.loads(millrace("finish", output, "--plan", "--json", "-").stdout)["plan"]["missing"]
+    assert 0 < len(set(told) - {1, 3, 5, 7, 9, 11}), told
+    millrace(*command(prices, store, output, "--part", "2/2"))
+    assert not output.exists()
+    refused = millrace("finish", output, check=False)
+    assert refused.returncode == 1 and b"--array=1)" in refused.stderr, refused.stderr
+    millrace(*command(prices, store, output, "--part", "1/2"))
+    assert everything(output) == one_run(store)
+
+
+@pytest.mark.parametrize("store", ["zarr", "png", "webdataset", "npy"])
+def test_of_two_shards_the_one_that_its_record_believes_counts(prices, one_run, tmp_path, store):
+    for disk, k in (("a", 1), ("b", 1), ("c", 2)):
+        (tmp_path / disk).mkdir(exist_ok=True)
+        millrace(*command(prices, store, tmp_path / disk / "c.out", "--part", f"{k}/2"))
+    shards = tmp_path / "a/c.out.shards"
+    hurt = of_shard(shards, 2) if store != "npy" else max((shards / "whole.part").iterdir(), key=lambda path: path.stat().st_size)
+    data = bytearray(hurt.read_bytes())
+    data[len(data) // 5] ^= 1
+    hurt.write_bytes(data)
+    millrace("finish", tmp_path / "a/c.out", "--from", tmp_path / "b/c.out.shards", "--from", tmp_path / "c/c.out.shards")
+    assert everything(tmp_path / "a/c.out") == one_run(store)
+
+
 @pytest.mark.parametrize("store", STORES)
 def test_a_shard_that_was_damaged_on_its_way_is_refused(prices, one_run, tmp_path, store):
     for k in (1, 2):

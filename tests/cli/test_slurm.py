@@ -125,7 +125,7 @@ def test_an_array_of_which_a_task_was_killed_and_one_never_ran(slurm, tmp_path):
     assert b"nothing to do" in millrace("finish", tmp_path / "hashes").stderr
 
 
-def test_duplicates_by_two_arrays_of_which_a_task_was_killed(slurm, tmp_path):
+def test_duplicates_by_arrays_of_which_a_task_was_killed(slurm, tmp_path):
     photos = tmp_path / "photos"
     photos.mkdir()
     for i in range(60):
@@ -142,14 +142,16 @@ def test_duplicates_by_two_arrays_of_which_a_task_was_killed(slurm, tmp_path):
     script = (ROOT / "examples/slurm/dedupe.sbatch").read_text()
     (tmp_path / "killed.sbatch").write_text(script.replace(
         "\nmillrace dedupe", '\nwhen=60\n[ "$SLURM_ARRAY_TASK_ID" = 2 ] && when=0.01\ntimeout --signal KILL $when millrace dedupe'))
-    for stage, more in (("read", []), ("look", ["--from", tmp_path / "read"])):
-        words = [stage, tmp_path / stage, 3, "list.jsonl", photos, "--shard", 4, *more]
+    take = []
+    for stage in ("read", "compare", "look"):
+        words = [stage, tmp_path / stage, 3, "list.jsonl", photos, "--shard", 4, *take]
+        take += ["--from", tmp_path / stage]
         slurm.submit("1-3", tmp_path / "killed.sbatch", *words, cwd=tmp_path)
         refused = millrace("finish", tmp_path / stage, check=False).stderr.decode()
         array = re.search(r"--array=([\d,-]+)\)", refused)[1]
         assert array == "2", refused
         slurm.submit(array, ROOT / "examples/slurm/dedupe.sbatch", *words, cwd=tmp_path)
-    assert found("two", "--from", tmp_path / "read", "--from", tmp_path / "look") == expected
+    assert found("two", *take) == expected
 
 
 def test_charts_by_an_array(slurm, tmp_path):

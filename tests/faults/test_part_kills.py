@@ -38,6 +38,7 @@ def jobs(tmp_path_factory):
     return {
         "hash": ["hash", folder / "photos", "--shard", "7"],
         "dedupe read": ["dedupe", folder / "photos", "--stage", "read", "--shard", "7"],
+        "dedupe compare": ["dedupe", folder / "alike", "--stage", "compare", "--shard", "3", "--catalog", folder / "catalog2.sqlite"],
         "dedupe look": ["dedupe", folder / "alike", "--stage", "look", "--shard", "3", "--catalog", folder / "catalog.sqlite"],
         "join": ["join", folder / "codes.npy", "--radius", "5", "--block", "4000"],
         "render": ["render", folder / "p.csv", "--window", "20", "--size", "60x40", "--shard", "100"],
@@ -48,7 +49,7 @@ def start(*words):
     return subprocess.Popen([PROGRAM, *map(str, words), "--progress", "none"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
-@pytest.mark.parametrize("job", ["hash", "dedupe read", "dedupe look", "join", "render"])
+@pytest.mark.parametrize("job", ["hash", "dedupe read", "dedupe compare", "dedupe look", "join", "render"])
 def test_thirty_kills(jobs, tmp_path, job):
     words = jobs[job]
     begin = time.monotonic()

@@ -136,9 +136,9 @@ void describe(Settings& settings, Options& options) {
       "closely at these; each into OUTPUT, which --from takes",
       options.stage);
   settings.add_text("output", "FOLDER", "what a stage makes, in shards that a later run goes on with", options.output);
-  settings.add_integer("shard", "N",
-                       "files, pictures or sets that look alike of a shard; 0: 256, to compare about 16,384",
-                       options.shard, 0, 1'000'000);
+  settings.add_integer(
+      "shard", "N", "files, pictures or sets that look alike of a shard; 0: 256 files, about 16,384 pictures, 32 sets",
+      options.shard, 0, 1'000'000);
   describe(settings, options.share);
   settings.add_list("from", "FOLDER", "what a stage has made, to be taken into the catalogue", options.from);
   settings.add_text("inventory", "FILE.jsonl", "what millrace inventory has listed, instead of walking DIR",

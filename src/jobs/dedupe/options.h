@@ -108,8 +108,10 @@ struct Options {
 
 // Of the stages that read and look: files, or sets.
 constexpr std::uint64_t pictures_of_shard(const Options& options) {
-  constexpr std::uint64_t kUsual = 256;
-  return options.shard > 0 ? static_cast<std::uint64_t>(options.shard) : kUsual;
+  // Of files some seconds of work, of sets half a minute.
+  constexpr std::uint64_t kFiles = 256, kSets = 32;
+  if (options.shard > 0) return static_cast<std::uint64_t>(options.shard);
+  return options.stage == Stage::look ? kSets : kFiles;
 }
 
 // What --trust-files says, in every command that has it.

@@ -13,7 +13,7 @@ namespace millrace::segment {
 
 std::optional<PictureResult> Earlier::done(const Input& input) const {
   auto earlier = earlier_result(record_path(options_.output, input.name), setup_);
-  if (!earlier) return std::nullopt;
+  if (!earlier || setup_.maker.empty() != earlier->maker.empty()) return std::nullopt;
   struct stat there {};
   for (const Product& product : products_of(options_, setup_, input.name, earlier->width, earlier->height))
     // A pipe, or nothing, is no result; a folder is one of Zarr.

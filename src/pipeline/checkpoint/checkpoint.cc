@@ -47,8 +47,7 @@ Checkpoint::Checkpoint(CheckpointSpec spec)
       parts_{spec_.dataset.rows, spec_.each},
       store_(make_part_store(spec_.store, spec_.dataset, parts_, folder_)) {
   if (spec_.output == "-") {
-    throw Failure(ErrorCode::usage, "a store is a file or a folder, and cannot go to stdout", "-o -",
-                  "name one, as data.h5");
+    throw Failure(ErrorCode::usage, "a store is a file or a folder, and cannot go to stdout", "-o -", "name one");
   }
   const bool file = spec_.store == StoreKind::hdf5 || spec_.store == StoreKind::hdf5_virtual;
   if (file && spec_.output.ends_with("/")) {
@@ -193,12 +192,7 @@ void Checkpoint::end(std::uint64_t k) {
 // One that was cut short since it was made is made again. Its hash is asked for where it comes from elsewhere, and is
 // read anyway.
 bool Checkpoint::is_whole(std::uint64_t k) const {
-  if (!store_->has(k)) return false;
-  const auto said = part_record(folder_.path(part_record_name(k)), k);
-  if (!said) return true;
-  // It may have been put together with the others already.
-  const PartBytes bytes = store_->bytes_of(k, folder_.path());
-  return bytes.empty() || said->bytes == size_of(bytes);
+  return store_->has(k) && is_as_recorded(store_->bytes_of(k, folder_.path()), folder_.path(), k);
 }
 
 void Checkpoint::record(std::uint64_t k) const {
@@ -212,22 +206,28 @@ void Checkpoint::record(std::uint64_t k) const {
   write_file(folder_.path(part_record_name(k)), json_of(said));
 }
 
-void Checkpoint::check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& go_on) const {
+void Checkpoint::check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& go_on) {
   const PartBytes theirs = store_->bytes_of(k, other.path());
   if (theirs.empty()) return;
   const auto said = part_record(other.path(part_record_name(k)), k);
-  if (said && (said->bytes != size_of(theirs) || said->hash != hash_of(theirs, go_on))) {
+  if (said && !has_recorded_hash(theirs, *said, go_on)) {
     throw Failure(ErrorCode::bad_data,
                   fmt::format("its shard {} (counted from 0) is not what part {} has written", k, printable(said->run)),
                   other.name(), "bring the folder here again, or have that part make it again where it was made");
   }
-  if (there_[k] && store_->has_one_form() && !same_bytes(theirs, store_->bytes_of(k, folder_.path()), go_on)) {
-    throw Failure(ErrorCode::conflict,
-                  fmt::format("its shard {} (counted from 0) has other bytes than the same one elsewhere", k),
-                  other.name(),
-                  "one of the two is damaged, or was made on a machine that computes otherwise: leave out the "
-                  "folder that is not believed");
+  if (!there_[k] || !store_->has_one_form()) return;
+  const PartBytes ours = store_->bytes_of(k, folder_.path());
+  if (same_bytes(theirs, ours, go_on)) return;
+  const auto said_here = part_record(folder_.path(part_record_name(k)), k);
+  if (said_here && !has_recorded_hash(ours, *said_here, go_on)) {
+    there_[k] = false;  // ours is damaged, and theirs takes its place
+    return;
   }
+  throw Failure(ErrorCode::conflict,
+                fmt::format("its shard {} (counted from 0) has other bytes than the same one elsewhere", k),
+                other.name(),
+                "one of the two is damaged, or was made on a machine that computes otherwise: leave out the "
+                "folder that is not believed");
 }
 
 void Checkpoint::import(const std::string& folder, const std::function<void()>& go_on) {
@@ -289,6 +289,7 @@ bool Checkpoint::publish(const std::function<void()>& go_on) {
       check_output();
       if (finished_) return true;
       // From here on this is the only run, and it takes what all have made.
+      folder_.remove_partial();
       store_->begin(RunFolder::Hold::alone);
       find_missing([&](std::uint64_t k) { return is_whole(k); });
       if (!missing_.empty()) return false;

@@ -78,7 +78,7 @@ class Checkpoint {
   void check_folder();
   bool is_whole(std::uint64_t k) const;
   void record(std::uint64_t k) const;
-  void check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& go_on) const;
+  void check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& go_on);
   void find_missing(const std::function<bool(std::uint64_t)>& is_there);
   void check_run_file();
   void write_parts_file() const;

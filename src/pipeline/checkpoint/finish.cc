@@ -10,6 +10,7 @@
 #include "src/base/text.h"
 #include "src/io/store/hdf5_writer.h"
 #include "src/pipeline/checkpoint/checkpoint.h"
+#include "src/pipeline/checkpoint/part_record.h"
 
 namespace millrace {
 namespace {
@@ -96,7 +97,9 @@ Findings look_for_parts(const std::string& output, const std::vector<std::string
     RunFolder held = RunFolder::of_parts(folder);
     held.hold(RunFolder::Hold::alone, RunFolder::Missing::refuse);
     const auto store = make_part_store(spec.store, spec.dataset, file.parts, held);
-    for (std::uint64_t k = 0; k < there.size(); ++k) there[k] = there[k] || store->named(k);
+    for (std::uint64_t k = 0; k < there.size(); ++k) {
+      if (!there[k] && store->named(k)) there[k] = is_as_recorded(store->bytes_of(k, held.path()), held.path(), k);
+    }
     held.abandon();
   }
   Findings out{file.spec.unit, file.parts.rows, file.parts.count(), {}, {}};

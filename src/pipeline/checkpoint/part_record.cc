@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "src/base/paths.h"
 #include "src/base/version.h"
 #include "src/io/file/reader.h"
 #include "src/io/file/shallow_json.h"
@@ -33,10 +36,12 @@ std::optional<PartRecord> part_record(const std::string& path, std::uint64_t par
   try {
     const Json json = shallow_json(*text);
     PartRecord out;
-    out.part = json.at("shard").get<std::uint64_t>();
+    for (const auto& [name, number] :
+         {std::pair("shard", &out.part), std::pair("rows", &out.rows), std::pair("bytes", &out.bytes)}) {
+      if (!json.at(name).is_number_unsigned()) return std::nullopt;
+      *number = json.at(name).get<std::uint64_t>();
+    }
     out.run = json.at("part").get<std::string>();
-    out.rows = json.at("rows").get<std::uint64_t>();
-    out.bytes = json.at("bytes").get<std::uint64_t>();
     const auto hash = json.at("xxh3").get<std::string>();
     constexpr int kHexadecimal = 16;
     const auto [end, error] = std::from_chars(hash.data(), hash.data() + hash.size(), out.hash, kHexadecimal);
@@ -45,6 +50,18 @@ std::optional<PartRecord> part_record(const std::string& path, std::uint64_t par
   } catch (const Json::exception&) {
     return std::nullopt;
   }
+}
+
+bool has_recorded_hash(const PartBytes& bytes, const PartRecord& record, const std::function<void()>& go_on) {
+  return record.bytes == size_of(bytes) && record.hash == hash_of(bytes, go_on);
+}
+
+bool is_as_recorded(const PartBytes& bytes, const std::string& folder, std::uint64_t part) {
+  const auto record = part_record(path_in(folder, part_record_name(part)), part);
+  // It may have been put together with the others already.
+  if (!record || bytes.empty()) return true;
+  const bool shared = std::any_of(bytes.begin(), bytes.end(), [](const FileBytes& file) { return file.count; });
+  return shared ? has_recorded_hash(bytes, *record, [] {}) : record->bytes == size_of(bytes);
 }
 
 }  // namespace millrace

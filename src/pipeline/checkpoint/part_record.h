@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+
+#include "src/io/store/part_bytes.h"
 
 namespace millrace {
 
@@ -20,5 +23,11 @@ std::string part_record_name(std::uint64_t part);
 std::string json_of(const PartRecord& record);
 // Nothing where no run has written it, or of another part.
 std::optional<PartRecord> part_record(const std::string& path, std::uint64_t part);
+
+// False where a part is not as its record in the folder says; true without one. Of a file that parts share its size
+// tells nothing, and its bytes are hashed.
+bool is_as_recorded(const PartBytes& bytes, const std::string& folder, std::uint64_t part);
+// The same by the hash.
+bool has_recorded_hash(const PartBytes& bytes, const PartRecord& record, const std::function<void()>& go_on);
 
 }  // namespace millrace

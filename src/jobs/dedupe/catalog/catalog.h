@@ -42,7 +42,7 @@ struct CatalogPicture {
   ErrorCode code{};
   std::string reason;
   std::string damage;         // not empty: it displays, but part of it is missing
-  int format = 0;             // ImageFormat
+  int format = 0;             // ImageFormat; of one that failed, raw where its name made it one
   int width = 0, height = 0;  // upright
   int quality = 0;
   std::array<std::uint64_t, 6> codes{};  // 64-bit hashes; their meaning is the caller's, and part of its key

@@ -17,7 +17,7 @@ bool read_picture(const Statement& row, CatalogPicture& p) {
   p.failed = !row.null(1);
   p.reason = row.text(2);
   p.damage = row.text(3);
-  const bool right = p.failed ? row.error_code(1, p.code) && !p.reason.empty()
+  const bool right = p.failed ? row.error_code(1, p.code) && !p.reason.empty() && row.number(4, 0, 255, p.format)
                               : row.number(4, 0, 255, p.format) && row.number(5, 1, kLongestSide, p.width) &&
                                     row.number(6, 1, kLongestSide, p.height) && row.number(7, 0, 100, p.quality) &&
                                     row.number(12, 0, INT_MAX, p.exif_fields);

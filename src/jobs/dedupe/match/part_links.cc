@@ -279,7 +279,7 @@ class PartsToCompare::Work {
   ComparedPart compare(std::size_t begin, std::size_t end) {
     ComparedPart out;
     out.rule = rule_of(wanted_);
-    const Reservation paid = context_.budget.reserve(memory_of(end - begin), "parts of pictures");
+    const Reservation paid = reserve(memory_of(end - begin));
     Part part;
     for (std::size_t from = begin, to = 0; from < end; from = to) {
       to = std::min(end, (from / kTogether + 1) * kTogether);
@@ -301,6 +301,15 @@ class PartsToCompare::Work {
 
  private:
   static constexpr std::size_t kTogether = 1 << 16;
+  using Kept = std::pair<std::optional<Reservation>, Part>;
+
+  // What is kept for later goes where there is no room for what is needed now.
+  Reservation reserve(Bytes bytes) {
+    if (context_.budget.largest_grant() < bytes) {
+      for (Kept& each : kept_) each = {};
+    }
+    return context_.budget.reserve(bytes, "parts of pictures");
+  }
 
   // Those that stand together; kept while there is room for more.
   const Part& together(std::size_t number) {
@@ -310,7 +319,11 @@ class PartsToCompare::Work {
     Part part{{some.begin(), some.end()}, {}};
     std::optional<Reservation> room;
     const Bytes bytes{some.size() * sizeof(parts::Codes)};
-    if (context_.budget.largest_grant().count / 2 > bytes.count)
+    // Others need memory, too.
+    const std::uint64_t most = context_.budget.limit().count / 3;
+    const auto kept = static_cast<std::uint64_t>(
+        std::count_if(kept_.begin(), kept_.end(), [](const Kept& each) { return each.first.has_value(); }));
+    if ((kept + 1) * bytes.count < most && context_.budget.largest_grant() > bytes + memory_of(2 * kTogether))
       room = context_.budget.reserve(bytes, "parts of pictures");
     part.codes = codes_of(some, wanted_, catalog_, context_);
     if (!room) return latest_ = std::move(part);
@@ -325,7 +338,7 @@ class PartsToCompare::Work {
     const WholeTable wholes(part.codes, context_.executor);
     meet(part, wholes, part.appearances, context_.executor, out);
     for (std::size_t from = 0; from < begin; from += kTogether) {
-      const Reservation also = context_.budget.reserve(memory_of(kTogether), "parts of pictures");
+      const Reservation also = reserve(memory_of(std::min(kTogether, begin - from)));
       Part other = together(from / kTogether);
       other.appearances.resize(std::min(other.appearances.size(), begin - from));
       other.codes.resize(other.appearances.size());
@@ -340,7 +353,7 @@ class PartsToCompare::Work {
   Catalog& catalog_;
   RunContext& context_;
   Comparing comparing_;
-  std::vector<std::pair<std::optional<Reservation>, Part>> kept_;
+  std::vector<Kept> kept_;
   Part latest_;
 };
 

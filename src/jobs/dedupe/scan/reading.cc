@@ -35,6 +35,17 @@ bool passing_failure(const CatalogPicture& picture) {
 
 }  // namespace
 
+void mark_failed(CatalogPicture& picture, const std::string& path, ErrorCode code, const std::string& reason) {
+  picture.failed = true;
+  picture.code = code;
+  picture.reason = reason;
+  picture.format = static_cast<int>(has_raw_extension(path) ? ImageFormat::raw : ImageFormat::unknown);
+}
+
+bool may_be_decoded(const CatalogPicture& failed, const std::string& path) {
+  return (failed.format == static_cast<int>(ImageFormat::raw)) != has_raw_extension(path);
+}
+
 PictureReader::PictureReader(const Options& options, RunContext& context) : context_(context) {
   wanted_.hashes = {{kCatalogCodes.begin(), kCatalogCodes.end()}, 8};
   wanted_.upright = true;
@@ -74,9 +85,7 @@ std::unique_ptr<Read> PictureReader::read(const FileEntry& entry, bool must_be, 
     }
     out->content = *content;
     out->picture.content = *content;
-    out->picture.failed = true;
-    out->picture.code = print.error().code;
-    out->picture.reason = print.error().what;
+    mark_failed(out->picture, entry.path, print.error().code, print.error().what);
     return out;
   }
   out->content = print->content;
@@ -119,11 +128,12 @@ std::unique_ptr<Read> Reader::read(std::size_t index, bool twins, Span& span) {
     }
     out->content = *content;
     span.stage().add_bytes(entry.size);
-    if (!claim(out->content)) return out;
+    if (!claim(out->content, entry.path)) return out;
   }
   auto out = decode(index, span);
   // Of two that were read at once, one is kept.
-  if (!twins && out->has_picture && !out->picture.failed && !claim(out->content)) out->has_picture = false;
+  if (!twins && out->has_picture && !out->picture.failed && !claim(out->content, files_[index].entry.path))
+    out->has_picture = false;
   return out;
 }
 
@@ -140,13 +150,13 @@ std::uint64_t appearance_of(std::vector<std::uint8_t> thumbnail, const Thumbnail
 }
 
 // True for the first who asks for what is not known: that one decodes.
-bool Reader::claim(const ContentHash& content) {
+bool Reader::claim(const ContentHash& content, const std::string& path) {
   {
     const std::lock_guard lock(mutex_);
     if (!claimed_.insert(content).second) return false;
   }
   const auto known = catalog_.picture(content);
-  return !known || is_read_again(*known, options_);
+  return !known || is_read_again(*known, options_) || (known->failed && may_be_decoded(*known, path));
 }
 
 bool is_read_again(const CatalogPicture& picture, const Options& options) {

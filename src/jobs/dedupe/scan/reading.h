@@ -35,6 +35,11 @@ std::uint64_t appearance_of(std::vector<std::uint8_t> thumbnail, const Thumbnail
 // what is said of it is what a run that knows nothing says; one that could not be is tried again with --retry.
 bool is_read_again(const CatalogPicture& picture, const Options& options);
 
+// Of a picture that could not be decoded under a name.
+void mark_failed(CatalogPicture& picture, const std::string& path, ErrorCode code, const std::string& reason);
+// A name of another kind than the one under which it failed: it may be decoded under this one.
+bool may_be_decoded(const CatalogPicture& failed, const std::string& path);
+
 // Reads a file, and decodes it whatever is known of its content.
 class PictureReader {
  public:
@@ -64,7 +69,7 @@ class Reader {
   std::unique_ptr<Read> decode(std::size_t index, Span& span);
 
  private:
-  bool claim(const ContentHash& content);
+  bool claim(const ContentHash& content, const std::string& path);
 
   const Options& options_;
   Catalog& catalog_;

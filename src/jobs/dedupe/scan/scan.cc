@@ -202,33 +202,28 @@ class Scan {
   }
 
   // A name decides how some files are decoded. Of one content under names of both kinds, whichever was read first would
-  // decide: the first name does, of those by which it can be decoded.
+  // decide: the first name does, of those by which it can be decoded, of files that are known, too.
   void settle_names(Reader& reader) {
-    const auto fresh = contents(
-        [&](std::size_t i) { return library_.files[i].fresh && failure_of_.count(static_cast<FileIndex>(i)) == 0; });
-    std::map<ContentHash, std::size_t> made;  // of those in question
-    const auto path = [&](std::size_t i) -> const std::string& { return library_.files[fresh[i].second].entry.path; };
-    for (std::size_t i = 1; i < fresh.size(); ++i) {
-      if (fresh[i].first == fresh[i - 1].first && has_raw_extension(path(i)) != has_raw_extension(path(i - 1)))
-        made.emplace(fresh[i].first, made_.size());
-    }
-    if (made.empty()) return;
-    for (std::size_t m = 0; m < made_.size(); ++m) {
-      if (const auto at = made.find(made_[m].data.content); at != made.end()) at->second = m;
-    }
+    std::map<ContentHash, Picture*> made;
+    for (Picture& picture : made_) made.emplace(picture.data.content, &picture);
+    const auto named = contents([&](std::size_t i) {
+      return known_[i] != 0 && failure_of_.count(static_cast<FileIndex>(i)) == 0 && made.count(content_of_[i]) > 0;
+    });
+    const auto path = [&](std::size_t i) -> const std::string& { return library_.files[named[i].second].entry.path; };
     Span span(context_.trace.stage("read and decode", 1));
-    for (const auto& [content, at] : made) {
-      if (at == made_.size()) continue;  // it is known, and stays as it is
+    for (std::size_t begin = 0, end = 0; begin < named.size(); begin = end) {
+      bool both = false;
+      for (end = begin; end < named.size() && named[end].first == named[begin].first; ++end)
+        both = both || has_raw_extension(path(end)) != has_raw_extension(path(begin));
       std::unique_ptr<Read> first;
-      auto name = std::lower_bound(fresh.begin(), fresh.end(), std::pair(content, FileIndex{0}));
-      for (; name != fresh.end() && name->first == content && (!first || first->picture.failed); ++name) {
-        auto read = reader.decode(name->second, span);
+      for (std::size_t i = begin; both && i < end && (!first || first->picture.failed); ++i) {
+        auto read = reader.decode(named[i].second, span);
         context_.throw_if_cancelled();
-        if (!read->has_picture || read->content != content) continue;
+        if (!read->has_picture || read->content != named[i].first) continue;
         if (!first || !read->picture.failed) first = std::move(read);
       }
       if (!first) continue;
-      made_[at].data = first->picture;
+      made.at(first->content)->data = first->picture;
       const std::size_t file = first->file;
       keep(catalog_, library_.files[file].entry, *std::move(first));
     }
@@ -305,6 +300,14 @@ class Scan {
     const auto by_content = [](const Picture& a, const Picture& b) { return a.data.content < b.data.content; };
     std::vector<Picture>& made = made_;
     std::sort(made.begin(), made.end(), by_content);
+    // One that failed and was tried again, under another name.
+    for (Picture& picture : made) {
+      const auto [at, end] = places_of(library_.pictures, picture.data.content);
+      if (at == end) continue;
+      picture.files = std::move(library_.pictures[at].files);
+      library_.pictures[at].files.clear();
+    }
+    std::erase_if(library_.pictures, [](const Picture& p) { return p.files.empty(); });
     const auto known = [&](const ContentHash& content) -> Picture* {
       for (std::vector<Picture>* pictures : {&made, &library_.pictures}) {
         if (const auto [at, end] = places_of(*pictures, content); at < end) return &(*pictures)[at];

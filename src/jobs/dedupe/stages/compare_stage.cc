@@ -101,7 +101,7 @@ CompareStage compare_stage(const Options& options, Catalog& catalog, RunContext&
           if (begin < end) add(wholes.compare(begin, end));
           const std::uint64_t last = std::min<std::uint64_t>(end, wholes.outside().size());
           if (parts && begin < last) add(parts->compare(begin, last));
-          return lines + line_of_shard(shard);
+          return lines + line_of_shard(shard, lines);
         },
         context);
   });

@@ -1,12 +1,18 @@
 #include "src/jobs/dedupe/stages/compared_lines.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include "src/base/text.h"
 #include "src/base/values.h"
+#include "src/io/file/reader.h"
 #include "src/io/file/shallow_json.h"
+#include "src/jobs/dedupe/match/joined_parts.h"
+#include "src/kernels/parts/parts.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -43,7 +49,7 @@ bool unpack(std::string_view bytes, std::vector<Of>& out) {
   for (std::size_t at = 0; at < bytes.size(); at += sizeof(PackedLink)) {
     PackedLink one;
     std::memcpy(&one, bytes.data() + at, sizeof one);
-    if (one.a >= one.b || one.kind >= kMostKinds || !std::isfinite(one.score)) return false;
+    if (one.a >= one.b || one.kind >= kMostKinds || !is_score(one.score)) return false;
     Of& link = out.emplace_back();
     link.a = one.a;
     link.b = one.b;
@@ -71,6 +77,28 @@ std::optional<std::string> bytes_in(const Json& line, const char* name) {
   return at == line.end() || !at->is_string() ? std::nullopt : from_base64(at->get<std::string>());
 }
 
+// Rows of words, in the order of the first of each, which is an appearance; with as many codes, or none.
+bool is_kept(const ComparedPart& part) {
+  const std::size_t row = part.codes.empty() ? sizeof(PackedCodes) : sizeof(std::uint64_t);
+  const std::size_t rows = part.joined.size() / row;
+  if (rows == 0 || part.joined.size() != rows * row) return false;
+  if (!part.codes.empty() && part.codes.size() != rows * sizeof(parts::Codes)) return false;
+  const auto appearance = [&](std::size_t i) {
+    std::uint64_t out = 0;
+    std::memcpy(&out, part.joined.data() + i * row, sizeof out);
+    return out;
+  };
+  for (std::size_t i = 1; i < rows; ++i) {
+    if (appearance(i - 1) >= appearance(i)) return false;
+  }
+  return true;
+}
+
+std::uint64_t hash_with(std::uint64_t hash, std::string_view line) {
+  const std::string all = fmt::format("{:016x}{}", hash, line);
+  return short_hash({reinterpret_cast<const std::uint8_t*>(all.data()), all.size()});
+}
+
 }  // namespace
 
 std::string lines_of(const ComparedPart& part) {
@@ -88,38 +116,60 @@ std::string lines_of(const ComparedPart& part) {
   return out;
 }
 
-std::string line_of_shard(std::uint64_t shard) { return Json{{"shard", shard}}.dump() + "\n"; }
+std::string line_of_shard(std::uint64_t shard, const std::string& lines) {
+  std::uint64_t hash = 0;
+  for (std::size_t at = 0, end = 0; at < lines.size(); at = end + 1) {
+    end = lines.find('\n', at);
+    hash = hash_with(hash, std::string_view(lines).substr(at, end - at));
+  }
+  return Json{{"shard", shard}, {"xxh3", fmt::format("{:016x}", hash)}}.dump() + "\n";
+}
 
-bool ComparedLines::end_part(const std::vector<std::uint64_t>& counts) {
-  if (!begun_ || begun_->joined.empty() ||
-      counts != std::vector<std::uint64_t>{begun_->joined.size(), begun_->codes.size(), begun_->links.size()})
+bool ComparedLines::end_part(const Json& counts) {
+  if (!begun_ || !is_kept(*begun_) ||
+      counts != Json({begun_->joined.size(), begun_->codes.size(), begun_->links.size()}))
     return false;
-  whole_.push_back(*std::move(begun_));
+  parts_.push_back(*std::move(begun_));
   begun_.reset();
   return true;
+}
+
+bool ComparedLines::end_shard(const Json& line) {
+  if (begun_ || !line.at("shard").is_number_unsigned() || line.at("shard") != Json(shards_) ||
+      line.at("xxh3") != Json(fmt::format("{:016x}", hash_)))
+    return false;
+  ++shards_;
+  hash_ = 0;
+  std::move(parts_.begin(), parts_.end(), std::back_inserter(whole_));
+  parts_.clear();
+  return true;
+}
+
+bool ComparedLines::add_to_shard(const Json& line) {
+  if (const auto scores = bytes_in(line, "scores")) {
+    ComparedPart part;
+    if (begun_ || !unpack(*scores, part.scores)) return false;
+    parts_.push_back(std::move(part));
+    return true;
+  }
+  std::uint64_t rule = 0;
+  if (!read_number(line.at("rule").get<std::string>(), rule)) return false;
+  if (!begun_) begun_.emplace().rule = rule;
+  if (begun_->rule != rule) return false;
+  if (line.contains("end")) return end_part(line.at("end"));
+  if (const auto joined = bytes_in(line, "joined")) return append(begun_->joined, *joined), true;
+  if (const auto codes = bytes_in(line, "codes")) return append(begun_->codes, *codes), true;
+  const auto links = bytes_in(line, "links");
+  return links && unpack(*links, begun_->links);
 }
 
 bool ComparedLines::add(const std::string& text) {
   try {
     const Json line = shallow_json(text);
     if (!line.is_object()) return false;
-    if (const auto shard = line.find("shard"); shard != line.end())
-      return !begun_ && shard->is_number_unsigned() && shard->get<std::uint64_t>() == shards_++;
-    if (const auto scores = bytes_in(line, "scores")) {
-      ComparedPart part;
-      if (begun_ || !unpack(*scores, part.scores)) return false;
-      whole_.push_back(std::move(part));
-      return true;
-    }
-    std::uint64_t rule = 0;
-    if (!read_number(line.at("rule").get<std::string>(), rule)) return false;
-    if (!begun_) begun_.emplace().rule = rule;
-    if (begun_->rule != rule) return false;
-    if (line.contains("end")) return end_part(line.at("end").get<std::vector<std::uint64_t>>());
-    if (const auto joined = bytes_in(line, "joined")) return append(begun_->joined, *joined), true;
-    if (const auto codes = bytes_in(line, "codes")) return append(begun_->codes, *codes), true;
-    const auto links = bytes_in(line, "links");
-    return links && unpack(*links, begun_->links);
+    if (line.contains("shard")) return end_shard(line);
+    hash_ = hash_with(hash_, text);
+    return add_to_shard(line);
   } catch (const Json::exception&) {
     return false;
   }

@@ -124,10 +124,11 @@ std::optional<FileRecord> file_record(const std::string& text) {
     out.read.content = out.read.picture.content = *content;
     out.read.has_picture = true;
     const auto failed = line.find("failed");
-    out.read.picture.failed = failed != line.end();
-    const bool right = failed != line.end() ? read_reason(*failed, out.read.picture.code, out.read.picture.reason)
-                                            : read_picture(line.at("picture"), out.read);
-    if (!right) return std::nullopt;
+    Error reason{};
+    if (failed == line.end() ? !read_picture(line.at("picture"), out.read)
+                             : !read_reason(*failed, reason.code, reason.what))
+      return std::nullopt;
+    if (failed != line.end()) mark_failed(out.read.picture, out.entry.path, reason.code, reason.what);
     return out;
   } catch (const Json::exception&) {
     return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "src/io/file/own.h"
 #include "src/io/file/relocate.h"
 #include "src/io/file/shallow_json.h"
+#include "src/jobs/dedupe/match/joined_parts.h"
 #include "src/jobs/dedupe/stages/compared_lines.h"
 #include "src/jobs/dedupe/stages/records.h"
 #include "src/pipeline/checkpoint/run_folder.h"
@@ -63,11 +65,11 @@ class Taking {
   }
   bool take_compared(const std::string& line) {
     if (!compared_.add(line)) return false;
-    for (; !compared_.whole().empty(); compared_.whole().pop_front()) {
-      const ComparedPart& part = compared_.whole().front();
+    for (ComparedPart& part : compared_.whole()) {
       catalog_.put(part.scores);
-      if (!part.joined.empty()) put_joined(part);
+      if (!part.joined.empty()) put_joined(of_known(std::move(part)));
     }
+    compared_.whole().clear();
     catalog_.flush_now_and_then();
     return true;
   }
@@ -89,12 +91,40 @@ class Taking {
     bool goes_on = true;
   };
 
+  // Whose thumbnail the catalogue lacks is left out: later runs could compare nothing with it, and would not know.
+  ComparedPart of_known(ComparedPart part) const {
+    const std::size_t rows =
+        part.codes.empty() ? part.joined.size() / sizeof(PackedCodes) : part.joined.size() / sizeof(std::uint64_t);
+    const std::size_t row = part.joined.size() / rows, code = part.codes.size() / rows;
+    ComparedPart out;
+    out.rule = part.rule;
+    bool all = true;
+    for (std::size_t i = 0; i < rows; ++i) {
+      std::uint64_t appearance = 0;
+      std::memcpy(&appearance, part.joined.data() + i * row, sizeof appearance);
+      if (!catalog_.thumbnail(appearance)) {
+        all = false;
+        continue;
+      }
+      const auto add = [&](std::vector<std::uint8_t>& to, const std::vector<std::uint8_t>& from, std::size_t bytes) {
+        const auto at = from.begin() + static_cast<std::ptrdiff_t>(i * bytes);
+        to.insert(to.end(), at, at + static_cast<std::ptrdiff_t>(bytes));
+      };
+      add(out.joined, part.joined, row);
+      add(out.codes, part.codes, code);
+    }
+    if (all) return part;
+    // Links that lead to them, of this part or of those behind it, lead to nobody.
+    out.links = std::move(part.links);
+    return out;
+  }
+
   // Behind what an earlier run of the same has taken over. What was compared with others was not compared with these.
   void put_joined(const ComparedPart& part) {
     const auto [at, first] = joins_.try_emplace(part.rule);
     Join& join = at->second;
     if (first) join.there = catalog_.joined(part.rule).parts;
-    if (!join.goes_on) return;
+    if (!join.goes_on || part.joined.empty()) return;
     const std::size_t number = join.next++;
     join.goes_on = number < join.there.size()
                        ? join.there[number] == part.joined
@@ -130,45 +160,48 @@ class Taking {
 // Of one kind of stage: what is in its folder, and what becomes of a line; false where no run has written it.
 struct Kind {
   const char *mark, *lines;
+  const char* count;  // what the folder says of itself: how many of these its lines are of
   bool (Taking::*take)(const std::string&);
 };
-constexpr std::array<Kind, 3> kKinds = {{{kReadMark, kReadLines, &Taking::take_file},
-                                         {kCompareMark, kCompareLines, &Taking::take_compared},
-                                         {kLookMark, kLookLines, &Taking::take_look}}};
+constexpr std::array<Kind, 3> kKinds = {{{kReadMark, kReadLines, "files", &Taking::take_file},
+                                         {kCompareMark, kCompareLines, "shards", &Taking::take_compared},
+                                         {kLookMark, kLookLines, "sets", &Taking::take_look}}};
 
-// A number that the folder says of itself: how many files, or shards, its lines are of.
-std::optional<std::uint64_t> said_number(const Attributes& made_of, const char* name) {
+std::optional<std::uint64_t> count_of(const Kind& kind, const Attributes& made_of) {
   const auto inputs = shallow_json(value_of(made_of, "inputs"));
   if (!inputs.is_array() || inputs.size() != 1 || !inputs[0].is_object()) return std::nullopt;
-  const auto number = inputs[0].find(name);
+  const auto number = inputs[0].find(kind.count);
   return number != inputs[0].end() && number->is_number_unsigned() ? std::optional(number->get<std::uint64_t>())
                                                                    : std::nullopt;
 }
 
-void take(const std::string& folder, const std::string& named, const Kind& kind, Trust trust, const Attributes& made_of,
-          Taking& taking, RunContext& context) {
-  const auto lines = open_lines(folder, kind.lines, trust);
+// A stage's output, and what it says of itself.
+struct StageFolder {
+  std::string named, folder;
+  const Kind* kind = nullptr;
+  std::uint64_t count = 0;
+};
+
+void take(const StageFolder& stage, Trust trust, Taking& taking, RunContext& context) {
+  const Kind& kind = *stage.kind;
+  const auto lines = open_lines(stage.folder, kind.lines, trust);
   lines->stop_when([&context] { return context.cancel.cancelled(); });
-  const auto all = said_number(made_of, "files"), shards = said_number(made_of, "shards");
-  Progress progress(context.progress, "taking over", all.value_or(0));
+  const bool files = kind.take == &Taking::take_file, compared = kind.take == &Taking::take_compared;
+  Progress progress(context.progress, "taking over", files ? stage.count : 0);
   std::uint64_t count = 0;
   const auto taken = each_line(*lines, kLongestLine, [&](const std::string& line) {
     ++count;
     progress.add(1);
     return (taking.*kind.take)(line);
   });
-  const std::uint64_t shards_taken = taking.shards();
+  if (compared) count = taking.shards();
   taking.end();
   context.throw_if_cancelled();
   if (!taken) throw Failure(taken.error());
-  if (!*taken) refuse(named, ErrorCode::bad_data, std::string(kind.lines) + " holds a line that no run writes");
-  if (all && *all != count) {
-    refuse(named, ErrorCode::bad_data,
-           fmt::format("{} has {} lines for {} files", kind.lines, grouped(count), grouped(*all)));
-  }
-  if (shards && *shards != shards_taken) {
-    refuse(named, ErrorCode::bad_data,
-           fmt::format("{} has {} of {} shards", kind.lines, grouped(shards_taken), grouped(*shards)));
+  if (!*taken) refuse(stage.named, ErrorCode::bad_data, std::string(kind.lines) + " holds a line that no run writes");
+  if ((files || compared) && count != stage.count) {
+    refuse(stage.named, ErrorCode::bad_data,
+           fmt::format("{} has lines for {} {} of {}", kind.lines, grouped(count), kind.count, grouped(stage.count)));
   }
 }
 
@@ -183,13 +216,6 @@ void refuse_unfinished(const std::string& named) {
                 "name the folder that millrace dedupe --stage has made");
 }
 
-// A stage's output, and what it says of itself.
-struct StageFolder {
-  std::string folder;
-  const Kind& kind;
-  Attributes made_of;
-};
-
 StageFolder open_stage(const std::string& named, Trust trust) {
   refuse_unfinished(named);
   const std::string folder = real_path(named).value_or(named);
@@ -203,26 +229,32 @@ StageFolder open_stage(const std::string& named, Trust trust) {
     refuse(named, ErrorCode::conflict, "it was made by a version that decodes or hashes otherwise");
   if (kind->mark == kCompareMark && value_of(*made_of, "verdicts") != catalog_key().verdicts)
     refuse(named, ErrorCode::conflict, "it was made by a version that compares otherwise");
-  return {folder, *kind, *made_of};
+  const auto count = count_of(*kind, *made_of);
+  if (!count) refuse(named, ErrorCode::bad_data, fmt::format("it does not say of how many {} it is", kind->count));
+  return {named, folder, kind, *count};
 }
 
 }  // namespace
 
 std::uint64_t files_of_stages(const std::vector<std::string>& folders, Trust trust) {
   std::uint64_t out = 0;
-  for (const std::string& named : folders) out += said_number(open_stage(named, trust).made_of, "files").value_or(0);
+  for (const std::string& named : folders) {
+    const StageFolder stage = open_stage(named, trust);
+    if (stage.kind->take == &Taking::take_file) out += stage.count;
+  }
   return out;
 }
 
 void take_stages(const std::vector<std::string>& folders, Trust trust, const std::vector<File>& files, Catalog& catalog,
                  RunContext& context) {
   if (folders.empty()) return;
+  std::vector<StageFolder> stages;
+  for (const std::string& named : folders) stages.push_back(open_stage(named, trust));
+  // What was compared is taken of pictures that are known alone: first those that were read.
+  std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.kind < b.kind; });
   catalog.put_copies_unconfirmed(true);
   Taking taking(files, catalog);
-  for (const std::string& named : folders) {
-    const StageFolder stage = open_stage(named, trust);
-    take(stage.folder, named, stage.kind, trust, stage.made_of, taking, context);
-  }
+  for (const StageFolder& stage : stages) take(stage, trust, taking, context);
 }
 
 }  // namespace millrace::dedupe
