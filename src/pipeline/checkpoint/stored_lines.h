@@ -34,6 +34,14 @@ struct StoredLines {
   std::vector<std::uint64_t> missing;  // parts, where it was not published
 };
 
+// All parts of this run are ended.
+inline void publish(Checkpoint& checkpoint, RunContext& context, StoredLines& out) {
+  checkpoint.wait();
+  out.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
+  out.parts = checkpoint.parts().count();
+  out.missing = checkpoint.missing();
+}
+
 template <typename Item>
 StoredLines store_lines(const CheckpointSpec& spec, const LineWork<Item>& work, RunContext& context) {
   Checkpoint checkpoint(spec);
@@ -81,10 +89,7 @@ StoredLines store_lines(const CheckpointSpec& spec, const LineWork<Item>& work, 
     chain::run(stages, context, chain::Price::fixed(work.price));
     context.helpers.end_idle();
     context.throw_if_cancelled();
-    checkpoint.wait();
-    out.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
-    out.parts = checkpoint.parts().count();
-    out.missing = checkpoint.missing();
+    publish(checkpoint, context, out);
   }
   out.output_bytes = checkpoint.output_bytes();
   return out;

@@ -8,9 +8,8 @@ StoredLines store_shards(const CheckpointSpec& spec, const std::function<std::st
   StoredLines out;
   out.rows = spec.dataset.rows;
   out.before = checkpoint.finished();
-  if (out.before) return out;
   RowBlock block;
-  while (const auto task = checkpoint.next()) {
+  while (const auto task = out.before ? std::nullopt : checkpoint.next()) {
     context.throw_if_cancelled();
     if (task->taken) {
       checkpoint.take(task->part);
@@ -24,10 +23,7 @@ StoredLines store_shards(const CheckpointSpec& spec, const std::function<std::st
     checkpoint.append(task->part, block);
     checkpoint.end(task->part);
   }
-  checkpoint.wait();
-  out.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
-  out.parts = checkpoint.parts().count();
-  out.missing = checkpoint.missing();
+  if (!out.before) publish(checkpoint, context, out);
   out.output_bytes = checkpoint.output_bytes();
   return out;
 }
