@@ -227,7 +227,7 @@ def test_what_helps_says_all_options():
     # Of segment those that a Segmenter does not take are about files, places and devices.
     taken = set(millrace._segment._options())
     segment = {millrace._jobs.keyword_of(option["name"]) for option in described["segment"]["options"]}
-    assert segment - taken == {"model", "output", "write", "roi", "report", "describe", "part", "format", "exclude", "hidden", "follow_symlinks",
+    assert segment - taken == {"model", "output", "write", "roi", "report", "describe", "part", "mixed", "format", "exclude", "hidden", "follow_symlinks",
                                "cross_file_systems", "max_size", "max_pixels", "sandbox", "device", "gpu", "device_order", "device_fallback",
                                "device_memory", "batch", "verify_device", "plan", "json", "trace", "overwrite"}
     for name in taken:
