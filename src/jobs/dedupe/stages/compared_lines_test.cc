@@ -15,7 +15,7 @@ ComparedPart a_part(std::size_t rows) {
   out.rule = 0xfedcba9876543210;
   // Appearances, in their order.
   for (std::size_t i = 0; i < rows * 8; ++i)
-    out.joined.push_back(i % 8 == 6 ? i / 8 / 256 : i % 8 == 5 ? i / 8 % 256 : 0);
+    out.joined.push_back(static_cast<std::uint8_t>(i % 8 == 6 ? i / 8 / 256 : i % 8 == 5 ? i / 8 % 256 : 0));
   for (std::size_t i = 0; i < rows * 848; ++i) out.codes.push_back(static_cast<std::uint8_t>(i * 13));
   for (std::uint64_t i = 0; i < rows; ++i)
     out.links.push_back({i, ~i, static_cast<std::uint8_t>(1 + i % 2), 1.0F / static_cast<float>(i + 3)});
