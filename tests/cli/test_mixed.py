@@ -76,6 +76,27 @@ def test_pictures_of_two_cpus_say_whose_they_are(photos, elsewhere, tmp_path):
     assert "made_by" not in (tmp_path / "one/0.png.segment.json").read_text()
 
 
+def test_a_result_that_does_not_say_whose_it_is_is_made_again(photos, tmp_path):
+    out = tmp_path / "out"
+    done([], *photos, "-o", out, "--mixed")
+    written = content_of(out)
+    record = out / "3.png.segment.json"
+    record.write_text("".join(line for line in record.read_text().splitlines(keepends=True) if "made_by" not in line))
+    done([], *photos, "-o", out, "--mixed")
+    assert content_of(out) == written
+
+
+@needs_ffmpeg
+def test_masks_as_files_say_whose_they_are(elsewhere, tmp_path):
+    ffmpeg("-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10:duration=3", *X264, tmp_path / "film.mp4")
+    (tmp_path / "m.onnx").write_bytes(onnx.color([[60, -60, -60]], [-15], 32, 48))
+    words = ["video", tmp_path / "film.mp4", "--model", tmp_path / "m.onnx", "--segment", "1", "--write", "matte-files", "--mixed", "-o", tmp_path / "masks"]
+    done([], *words, "--part", "1/2")
+    done(elsewhere, *words, "--part", "2/2")
+    by = json.loads((tmp_path / "masks/masks.json").read_text())["made_by"]
+    assert len(by) == 2 and sum(NAME in one for one in by) == 1, by
+
+
 @needs_ffmpeg
 def test_pieces_of_a_film(elsewhere, tmp_path):
     ffmpeg("-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10:duration=4", *X264, tmp_path / "film.mp4")

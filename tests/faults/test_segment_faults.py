@@ -22,6 +22,7 @@ sys.path.insert(0, str(HERE.parents[2] / "bench" / "recipes"))
 sys.path.insert(0, str(HERE.parent))
 
 import large_tiff  # noqa: E402
+from other_cpu import NAME, on_another_cpu  # noqa: E402
 from program import PROGRAM, content_of, millrace  # noqa: E402
 from test_hostile_files import broken_copies, write_valid  # noqa: E402
 from segmenting import made_model, needs_runtime, runtime  # noqa: E402
@@ -115,6 +116,22 @@ def test_an_interrupted_picture_is_gone_on_with(slide, undisturbed, tmp_path):
     millrace(*command(slide, output), "--json", tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text())["resumed"] == 1
     assert content_of(output) == undisturbed("png")[0]
+
+
+def test_a_picture_that_another_cpu_has_begun_is_begun_anew(slide, undisturbed, tmp_path):
+    """Half of a mask by one and half by another would be nobody's."""
+    elsewhere = on_another_cpu(tmp_path)
+    for begun, ended, resumed in (([], elsewhere, 0), (elsewhere, elsewhere, 1), (elsewhere, [], 0)):
+        output = tmp_path / f"out{len(list(tmp_path.iterdir()))}"
+        words = [str(PROGRAM), *map(str, command(slide, output)), "--mixed"]
+        running = subprocess.Popen([*begun, *words], stderr=subprocess.DEVNULL)
+        assert stop_when_saved(running, output, -1, signal.SIGKILL)
+        subprocess.run([*ended, *words, "--json", output.with_suffix(".json")], check=True, stderr=subprocess.DEVNULL)
+        assert json.loads(output.with_suffix(".json").read_text())["resumed"] == resumed
+        assert (NAME in json.loads((output / "slide.tif.segment.json").read_text())["made_by"]) == bool(ended)
+        for name, data in undisturbed("png")[0].items():
+            if name.endswith(".png"):
+                assert (output / name).read_bytes() == data
 
 
 def test_a_picture_that_was_changed_is_begun_anew(slide, undisturbed, tmp_path):

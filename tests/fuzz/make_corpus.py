@@ -243,13 +243,25 @@ def networks():
                            [onnx_model.value_info("x", [1, 3, None, None])], [onnx_model.value_info("y", [1])])
 
 
+# Of a picture, of one that failed, of one that was not read; of a look; of a part that was compared, and its shard.
+LINES = [
+    b'{"path":"/a.png","bytes":9,"mtime_ns":"5","content":"' + b"0" * 32 + b'","picture":{"format":2,"width":3,"height":4,"quality":50,"codes":["1","2","3","4","5","6"],'
+    b'"exif_fields":0,"taken":"MjAyMA==","thumbnail":"/9j/"}}\n',
+    b'{"path":"/b.nef","bytes":9,"mtime_ns":"-5","content":"' + b"1" * 32 + b'","failed":{"code":3,"reason":"no"}}\n',
+    b'{"path":"/c","bytes":0,"mtime_ns":"0","error":{"code":5,"reason":"gone"}}\n',
+    b'{"a":"' + b"0" * 32 + b'","b":"' + b"1" * 32 + b'","version":1,"verdict":"AAE="}\n',
+    b'{"rule":"7","joined":"' + b"A" * 76 + b'"}\n{"rule":"7","end":[56,0,0]}\n',
+    b'{"scores":"AAAAAAAAAAABAAAAAAAAAAEAAAAAAAA/"}\n{"shard":0,"xxh3":"0000000000000000"}\n',
+]
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "build/fuzz/corpus")
     for name, inputs in {"jpeg": jpegs(), "png": pngs(), "catalog": rows(), "settings": SETTINGS,
                          "csv": [bytes([index]) + table for index, table in enumerate(TABLES)],
                          "dates": DATES, "npy": arrays(), "tensor": tensors(), "journal": JOURNALS,
                          "provenance": provenances(), "card": CARDS, "onnx": networks(),
-                         "found": [RESULT]}.items():
+                         "found": [RESULT], "stages": LINES}.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         for index, data in enumerate(inputs):
             (folder / name / f"seed{index:02d}").write_bytes(data)

@@ -204,10 +204,21 @@ class Scan {
   // A name decides how some files are decoded. Of one content under names of both kinds, whichever was read first would
   // decide: the first name does, of those by which it can be decoded, of files that are known, too.
   void settle_names(Reader& reader) {
-    std::map<ContentHash, Picture*> made;
-    for (Picture& picture : made_) made.emplace(picture.data.content, &picture);
+    const auto has_content = [&](std::size_t i) {
+      return known_[i] != 0 && failure_of_.count(static_cast<FileIndex>(i)) == 0;
+    };
+    std::map<ContentHash, Picture*> made;  // of those that have a RAW's name; null where it is known
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      if (has_content(i) && has_raw_extension(library_.files[i].entry.path)) made.emplace(content_of_[i], nullptr);
+    }
+    if (made.empty()) return;
+    for (Picture& picture : made_) {
+      if (const auto at = made.find(picture.data.content); at != made.end()) at->second = &picture;
+    }
     const auto named = contents([&](std::size_t i) {
-      return known_[i] != 0 && failure_of_.count(static_cast<FileIndex>(i)) == 0 && made.count(content_of_[i]) > 0;
+      if (!has_content(i)) return false;
+      const auto at = made.find(content_of_[i]);
+      return at != made.end() && at->second != nullptr;
     });
     const auto path = [&](std::size_t i) -> const std::string& { return library_.files[named[i].second].entry.path; };
     Span span(context_.trace.stage("read and decode", 1));
@@ -307,7 +318,6 @@ class Scan {
       picture.files = std::move(library_.pictures[at].files);
       library_.pictures[at].files.clear();
     }
-    std::erase_if(library_.pictures, [](const Picture& p) { return p.files.empty(); });
     const auto known = [&](const ContentHash& content) -> Picture* {
       for (std::vector<Picture>* pictures : {&made, &library_.pictures}) {
         if (const auto [at, end] = places_of(*pictures, content); at < end) return &(*pictures)[at];
