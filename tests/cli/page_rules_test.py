@@ -116,8 +116,8 @@ def test_what_stays_of_a_group_that_was_to_go_whole(tmp_path):
     try:
         page = Page(browser, write_page(tmp_path, path))
         page.click(page.group(0) + " .whole")
-        page.one("#whole-yes").click()
-        page.one("#whole-yes").click()
+        page.say_yes()
+        page.say_yes()
         assert page.removed() == [(0, 0), (0, 1), (1, 0)]
         page.click(page.member(1, 0) + " .marks .keep")
         page.click(page.member(1, 1) + " .remove")
@@ -136,8 +136,8 @@ def test_what_stays_of_a_group_that_was_to_go_whole(tmp_path):
 
 def test_a_pair_of_a_whole_group_that_is_told_apart_stays(page, tmp_path):
     page.click(page.group(1) + " .whole")
-    page.one("#whole-yes").click()
-    page.one("#whole-yes").click()
+    page.say_yes()
+    page.say_yes()
     page.click(page.group(1) + " .pairs button")
     assert "none stays" not in page.text(page.group(1) + " .state")
     assert not any("whole_group" in one for one in page.export(tmp_path / "out")["decisions"])
@@ -205,13 +205,13 @@ def test_a_whole_group_goes_when_it_was_asked_for_twice(page, tmp_path):
     assert page.removed() == []
     # No key but the answer's does anything meanwhile; the first answer alone does nothing either.
     page.keys("x", "a", "n")
-    page.click("#whole-yes")
+    page.say_yes()
     assert page.removed() == [] and "/p/inbox/b.jpg" in page.text("#whole-words")
     page.keys(Keys.ESCAPE)
     assert page.removed() == [] and page.export(tmp_path / "none")["decisions"] == []
     page.keys("x")
-    page.click("#whole-yes")
-    page.click("#whole-yes")
+    page.say_yes()
+    page.say_yes()
     assert page.removed() == [(1, 0), (1, 1), (1, 2)]
     assert "none stays, 3 go" in page.text(page.group(1) + " .state")
     wanted = page.export(tmp_path / "all")["decisions"]

@@ -75,6 +75,15 @@ class Page:
         self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", self.one(selector))
         self.one(selector).click()
 
+    def say_yes(self):
+        """To what is asked before a whole group goes: until that is done, or asked for once more."""
+        self.browser.execute_script("""window.answered = false;
+            document.querySelector('#whole').addEventListener('close', () => setTimeout(() => { window.answered = true; }), {once: true});""")
+        self.one("#whole-yes").click()
+        self.browser.execute_async_script("""const done = arguments[0];
+            const look = () => window.answered ? done() : setTimeout(look, 5);
+            look();""")
+
     def group(self, index):
         return f'.group[data-g="{index}"]'
 
