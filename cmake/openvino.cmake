@@ -22,7 +22,7 @@ add_library(millrace-openvino MODULE ${CMAKE_SOURCE_DIR}/src/model/openvino/open
 target_include_directories(millrace-openvino PRIVATE ${CMAKE_SOURCE_DIR})
 target_include_directories(millrace-openvino SYSTEM PRIVATE ${MILLRACE_OPENVINO}/include)
 target_link_libraries(millrace-openvino PRIVATE ${library})
-set_target_properties(millrace-openvino PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}
-  BUILD_RPATH ${MILLRACE_OPENVINO}/libs INSTALL_RPATH ${MILLRACE_OPENVINO}/libs)
+get_filename_component(library_folder ${MILLRACE_OPENVINO}/libs ABSOLUTE)
+set_target_properties(millrace-openvino PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR} INSTALL_RPATH ${library_folder})
 add_dependencies(millrace millrace-openvino)
 install(TARGETS millrace-openvino LIBRARY DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/millrace)

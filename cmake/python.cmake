@@ -39,7 +39,8 @@ target_include_directories(millrace_python SYSTEM PRIVATE ${Python_INCLUDE_DIRS}
 target_link_libraries(millrace_python PRIVATE millrace_shared)
 target_compile_definitions(millrace_python PRIVATE MILLRACE_VERSION="${PROJECT_VERSION}")
 set(package ${CMAKE_BINARY_DIR}/python/millrace)
-set_target_properties(millrace_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${package})
+# Two folders above the package as it lies in the build: libmillrace.so. A wheel has another (cmake/wheel.cmake).
+set_target_properties(millrace_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${package} INSTALL_RPATH "\$ORIGIN/../..")
 foreach(others nanobind-static nanobind-static-abi3)
   if(TARGET ${others})
     target_compile_options(${others} PRIVATE -w)

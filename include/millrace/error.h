@@ -16,8 +16,9 @@ enum class ExitCode : int {
   done = 0,
   failed = 1,
   usage = 2,
-  partial = 3,      // done, but some inputs could not be used
-  unavailable = 4,  // a requested device or feature is not here
+  partial = 3,          // done, but some inputs could not be used
+  unavailable = 4,      // a requested device or feature is not here
+  standard_output = 5,  // the work is done, and standard output did not take all of its data
   interrupted = 130,
 };
 
@@ -35,7 +36,8 @@ enum class ErrorCode {
   conflict,       // something on disk changed, or belongs to other options
   cancelled,
   internal,
-  timed_out,  // a helper took longer than any healthy item takes
+  timed_out,        // a helper took longer than any healthy item takes
+  standard_output,  // standard output is closed, full, or its reader is gone
 };
 
 // "out_of_memory".

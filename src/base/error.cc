@@ -35,6 +35,8 @@ const char* name_of(ErrorCode code) {
       return "internal";
     case ErrorCode::timed_out:
       return "timed_out";
+    case ErrorCode::standard_output:
+      return "standard_output";
   }
   return "internal";
 }
@@ -59,6 +61,8 @@ ExitCode exit_code_for(ErrorCode code) {
       return ExitCode::unavailable;
     case ErrorCode::cancelled:
       return ExitCode::interrupted;
+    case ErrorCode::standard_output:
+      return ExitCode::standard_output;
     default:
       return ExitCode::failed;
   }

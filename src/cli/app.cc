@@ -1,16 +1,18 @@
 #include "src/cli/app.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <set>
+#include <sstream>
 
 #include "src/base/edit_distance.h"
 #include "src/base/log.h"
+#include "src/base/standard_streams.h"
 #include "src/base/text.h"
 #include "src/base/version.h"
 #include "src/device/cpu/level.h"
@@ -175,12 +177,12 @@ void Command::resolve_options() {
 
 ExitCode Command::execute() {
   if (print_options_) {
-    fmt::print("{}", runner_.settings().markdown());
+    write_stdout(runner_.settings().markdown());
     return ExitCode::done;
   }
   resolve_options();
   if (print_config_) {
-    fmt::print("{}", runner_.settings().print());
+    write_stdout(runner_.settings().print());
     return ExitCode::done;
   }
   start_logging(terminal_.log_level);
@@ -202,13 +204,19 @@ ExitCode Command::execute() {
 }
 
 void Command::show(const Plan& plan) const {
-  if (runner_.running().json != "-") fmt::print("{}", printable_lines(text_of(plan)));
+  if (runner_.running().json != "-") write_stdout(printable_lines(text_of(plan)));
   runner_.write_json(plan);
 }
 
 ExitCode Command::run() {
   const Result result = runner_.run([this](std::string_view text) { print(text); });
-  if (!terminal_.quiet) print(result.listing);
+  // A reader that is gone takes no other output along: what is named is written first.
+  std::optional<Failure> not_listed;
+  try {
+    if (!terminal_.quiet) print(result.listing);
+  } catch (const Failure& failure) {
+    not_listed = failure;
+  }
   if (runner_.writes_json()) runner_.write_json(result);
   for (const std::string& line : result.summary) say(line);
   if (!result.warning.empty()) spdlog::warn("{}", printable(result.warning));
@@ -222,18 +230,20 @@ ExitCode Command::run() {
     const ResidentMemory resident = resident_memory();
     say(fmt::format("memory: {} at its peak, of {} allowed", to_text(resident.peak), to_text(context.budget.limit())));
   }
+  if (not_listed) throw Failure(not_listed->error());
   return result.exit_code;
 }
 
 void Command::print(std::string_view text) const {
-  if (runner_.running().json != "-") write_all(STDOUT_FILENO, text, "standard output");
+  if (runner_.running().json != "-") write_stdout(text);
 }
 
 void Command::say(const std::string& line) const {
-  if (!terminal_.quiet) fmt::print(stderr, "{}\n", printable_lines(line));
+  if (!terminal_.quiet) write_stderr(printable_lines(line) + "\n");
 }
 
 int run_program(int argc, char** argv) {
+  open_standard_descriptors();
   CLI::App app{"Millrace: fast, exact jobs over big collections of pictures, charts, latents and film", "millrace"};
   app.set_version_flag("--version", std::string("millrace ") + version());
   app.require_subcommand(1);
@@ -257,7 +267,11 @@ int run_program(int argc, char** argv) {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
       // CLI11 prints help and version with code 0; everything else is wrong usage.
-      return app.exit(e) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+      std::ostringstream data, words;
+      const bool asked = app.exit(e, data, words) == 0;
+      write_stderr(words.str());
+      write_stdout(data.str());
+      return static_cast<int>(asked ? ExitCode::done : ExitCode::usage);
     }
     if (chosen) return static_cast<int>(chosen());
     // Where one stands below another, both are given: the last is meant.
@@ -266,13 +280,13 @@ int run_program(int argc, char** argv) {
     if (given != commands.rend()) return static_cast<int>((*given)->execute());
     return static_cast<int>(ExitCode::usage);
   } catch (const Failure& failure) {
-    fmt::print(stderr, "millrace: {}\n", failure.what());
+    write_stderr(fmt::format("millrace: {}\n", failure.what()));
     return static_cast<int>(exit_code_for(failure.error().code));
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "millrace: out of memory; allow less with --memory, or use fewer --threads\n");
+    write_stderr("millrace: out of memory; allow less with --memory, or use fewer --threads\n");
     return static_cast<int>(ExitCode::failed);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "millrace: {}\n", e.what());
+    write_stderr(fmt::format("millrace: {}\n", printable(e.what())));
     return static_cast<int>(ExitCode::failed);
   }
 }

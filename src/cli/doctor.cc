@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "src/base/standard_streams.h"
 #include "src/base/version.h"
 #include "src/cli/app.h"
 #include "src/io/image/helper_process.h"
@@ -25,12 +26,12 @@ void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
                                          json_result("doctor", {"version", "cpu", "memory", "cuda", "opencl", "helper",
                                                                 "formats", "libraries", "self_test", "to_do"})});
       const doctor::Findings findings = doctor::examine(version(), helper_program());
-      if (*json != "-") fmt::print("{}", doctor::text_of(findings));
+      if (*json != "-") write_stdout(doctor::text_of(findings));
       if (output) output.write(doctor::json_of(findings).dump(1) + "\n");
       for (const doctor::SelfTestResult& result : findings.self_test) {
         if (result.passed()) continue;
-        fmt::print(stderr, "millrace: the self-test failed: {} gives a wrong answer at level {}\n", result.operation,
-                   name_of(result.level));
+        write_stderr(fmt::format("millrace: the self-test failed: {} gives a wrong answer at level {}\n",
+                                 result.operation, name_of(result.level)));
       }
       return findings.passed() ? ExitCode::done : ExitCode::failed;
     };

@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "src/base/standard_streams.h"
 #include "src/cli/app.h"
 #include "src/device/cpu/level.h"
 #include "src/jobs/tune/tune.h"
@@ -69,8 +70,7 @@ void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
       for (const Device& device : devices) {
         try {
           tuned.push_back(tune::measure(device, executor, {}));
-          if (wish->json != "-") fmt::print("{}", tune::text_of(tuned.back()));
-          std::fflush(stdout);
+          if (wish->json != "-") write_stdout(tune::text_of(tuned.back()));
         } catch (const Failure& failure) {
           // One that was named is what was asked for.
           if (failure.error().code == ErrorCode::cancelled) {
@@ -80,12 +80,12 @@ void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
           reasons.emplace_back(failure.what());
         }
       }
-      for (const std::string& reason : reasons) fmt::print(stderr, "{}\n", reason);
+      for (const std::string& reason : reasons) write_stderr(reason + "\n");
       if (!tuned.empty()) {
         tune::keep(tuned);
-        fmt::print(stderr, "kept in {}: runs on these devices are planned by it\n", tune::rates_path());
+        write_stderr(fmt::format("kept in {}: runs on these devices are planned by it\n", tune::rates_path()));
       } else {
-        fmt::print(stderr, "nothing was measured: all runs on the CPU\n");
+        write_stderr("nothing was measured: all runs on the CPU\n");
       }
       if (output) output.write(tune::json_of(tuned).dump(1) + "\n");
       return ExitCode::done;

@@ -32,7 +32,7 @@ struct FakeCudaWish {
 class FakeCuda {
  public:
   explicit FakeCuda(const FakeCudaWish& wish = {}) {
-    handle_ = ::dlopen(MILLRACE_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
+    handle_ = ::dlopen(kFakeCudaPath, RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr) std::abort();
     ::setenv("FAKE_CUDA_ORDER", wish.order.c_str(), 1);
     ::setenv("FAKE_CUDA_FAIL", wish.fail.c_str(), 1);

@@ -16,6 +16,7 @@
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/own.h"
 #include "src/io/file/reader.h"
+#include "src/io/store/part_bytes.h"
 
 namespace millrace::model {
 namespace {
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostModels = 32;
 
 constexpr const char* kLock = "lock";    // locked while somebody is at it
-constexpr const char* kWhole = "whole";  // there once something was compiled to its end
+constexpr const char* kWhole = "whole";  // a hash of all other files, once something was compiled to its end
 
 void remove_oldest(const std::string& top, const std::string& keep) {
   std::error_code error;
@@ -37,6 +38,42 @@ void remove_oldest(const std::string& top, const std::string& keep) {
   if (all.size() < kMostModels) return;
   std::sort(all.begin(), all.end());
   for (std::size_t k = 0; k <= all.size() - kMostModels; ++k) fs::remove_all(all[k].second, error);
+}
+
+// Both throw what std::filesystem throws.
+PartBytes compiled_files(const std::string& folder) {
+  PartBytes out;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (!entry.is_symlink() && entry.is_regular_file() && name != kLock && name != kWhole)
+      out.push_back({entry.path()});
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  return out;
+}
+
+// Names, sizes and times: the same text where nobody has written since.
+std::string state_text(const std::string& folder) {
+  std::string out;
+  for (const FileBytes& each : compiled_files(folder)) {
+    out += fmt::format("{} {} {}\n", each.path, fs::file_size(each.path),
+                       fs::last_write_time(each.path).time_since_epoch().count());
+  }
+  return out;
+}
+
+// The hash of what was compiled, as text. Throws Failure, and what std::filesystem throws.
+std::string hash_text(const std::string& folder, const CancelToken* cancel) {
+  return fmt::format("{:016x}\n", hash_of(compiled_files(folder), [&] {
+                       if (cancel != nullptr && cancel->cancelled()) throw Failure(interrupted());
+                     }));
+}
+
+// Whether every byte is as it was compiled: a network of which one bit has flipped gives other masks without a word.
+bool is_as_compiled(const std::string& folder, const CancelToken* cancel) {
+  constexpr std::uint64_t kMaxText = 64;
+  const auto kept = read_text(path_in(folder, kWhole), kMaxText);
+  return kept && *kept == hash_text(folder, cancel);
 }
 
 }  // namespace
@@ -85,7 +122,9 @@ Outcome<CacheTurn> CacheTurn::wait(const std::string& folder, std::chrono::milli
         return Error{ErrorCode::timed_out, "another run is compiling the same and does not end", printable(folder), ""};
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    if (!fs::exists(path_in(folder, kWhole))) {
+    if (is_as_compiled(folder, cancel)) {
+      out.found_ = state_text(folder);
+    } else {
       for (const auto& entry : fs::directory_iterator(folder))
         if (entry.path().filename() != kLock) fs::remove_all(entry.path());
     }
@@ -98,15 +137,21 @@ Outcome<CacheTurn> CacheTurn::wait(const std::string& folder, std::chrono::milli
 }
 
 void CacheTurn::done() const {
-  // It says that all lies on the disk, also behind a power cut; where it is not made the next one compiles anew.
+  // The hash says that all lies on the disk, also behind a power cut; where it is not made the next run compiles anew.
   try {
+    if (!found_.empty() && state_text(folder_) == found_) return;  // what was found there was loaded
     for (const auto& entry : fs::recursive_directory_iterator(folder_))
       if (entry.is_regular_file() && !entry.is_symlink()) sync_file(entry.path());
   } catch (const std::exception&) {
     return;
   }
-  sync_folder(folder_);
-  const Descriptor whole(::open(path_in(folder_, kWhole).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  try {
+    const std::string text = hash_text(folder_, nullptr);
+    AtomicFile whole(path_in(folder_, kWhole), Replaceable{}, Readers::owner);
+    whole.write(text);
+    whole.commit();
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): without it the next run compiles anew
+  }
 }
 
 }  // namespace millrace::model

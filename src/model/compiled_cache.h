@@ -26,13 +26,14 @@ class CacheTurn {
   // system calls say.
   static Outcome<CacheTurn> wait(const std::string& folder, std::chrono::milliseconds patience,
                                  const CancelToken* cancel = nullptr);
-  // What lies there is whole. Without it the next one clears it away.
+  // Records a hash of what lies there. The next run clears it away where it is not recorded, or the bytes are others.
   void done() const;
 
  private:
   CacheTurn(std::string folder, Descriptor lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
   std::string folder_;
-  Descriptor lock_;  // until this is gone
+  std::string found_;  // names, sizes and times of what was there and is whole
+  Descriptor lock_;    // until this is gone
 };
 
 }  // namespace millrace::model

@@ -61,6 +61,39 @@ TEST(CompiledCache, OneAtATimeAndNothingHalf) {
   EXPECT_TRUE(std::filesystem::exists(made + "/all.blob"));
 }
 
+TEST(CompiledCache, WhatHasChangedSinceIsClearedAway) {
+  const TestFolder folder;
+  ::chmod(folder.path().c_str(), 0700);
+  const std::string made = cache_folder(folder.at("models"), "key").or_throw();
+  const auto at_once = std::chrono::milliseconds(0);
+  const auto compile = [&] {
+    const CacheTurn turn = CacheTurn::wait(made, at_once).or_throw();
+    folder.write("models/key/0.blob", std::string(100'000, 'x'));
+    turn.done();
+  };
+  const auto is_kept = [&] {
+    const CacheTurn turn = CacheTurn::wait(made, at_once).or_throw();
+    turn.done();
+    return std::filesystem::exists(made + "/0.blob");
+  };
+  compile();
+  EXPECT_TRUE(is_kept());
+  std::string flipped(100'000, 'x');
+  flipped[54'321] ^= 1;
+  folder.write("models/key/0.blob", flipped);
+  EXPECT_FALSE(is_kept()) << "one bit is another";
+  compile();
+  folder.write("models/key/0.blob", std::string(99'999, 'x'));
+  EXPECT_FALSE(is_kept()) << "it was cut";
+  compile();
+  folder.write("models/key/1.blob", "planted");
+  EXPECT_FALSE(is_kept()) << "another file lies there";
+  // As earlier versions have left it.
+  compile();
+  folder.write("models/key/whole", "");
+  EXPECT_FALSE(is_kept());
+}
+
 TEST(CompiledCache, AnotherModelOrAnotherWayToRunItIsAnotherKey) {
   ModelFile file;
   file.digest = "00ff";

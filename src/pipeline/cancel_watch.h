@@ -37,7 +37,11 @@ class CancelWatch {
     while (!changed_.wait_for(lock, kBetweenLooks, [this] { return ended_; })) {
       if (!cancel_.cancelled()) continue;
       lock.unlock();
-      return tell_();
+      try {
+        tell_();
+      } catch (...) {  // NOLINT(bugprone-empty-catch): nobody is above this thread
+      }
+      return;
     }
   }
 

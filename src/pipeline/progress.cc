@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
-
 #include "src/base/sizes.h"
+#include "src/base/standard_streams.h"
 
 namespace millrace {
 
@@ -25,7 +24,10 @@ Progress::~Progress() {
   }
   stop_.notify_all();
   thread_.join();
-  report(true);
+  try {
+    report(true);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): nothing may leave a destructor
+  }
 }
 
 void Progress::loop() {
@@ -34,7 +36,14 @@ void Progress::loop() {
                         : to_.style == ProgressStyle::json ? std::chrono::milliseconds(1000)
                                                            : std::chrono::milliseconds(200);
   std::unique_lock lock(mutex_);
-  while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) report(false);
+  while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) {
+    // A watcher is somebody else's code, and nobody is above this thread: what it throws ends the reports alone.
+    try {
+      report(false);
+    } catch (...) {
+      return;
+    }
+  }
 }
 
 void Progress::report(bool last) {
@@ -44,23 +53,22 @@ void Progress::report(bool last) {
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   const double left = rate > 0 && total_ > done ? static_cast<double>(total_ - done) / rate : 0;
   if (to_.style == ProgressStyle::json) {
-    fmt::print(stderr,
-               "{{\"progress\":\"{}\",\"done\":{},\"total\":{},\"bytes\":{},\"seconds\":{:.2f},\"rate\":{:.2f}}}\n",
-               what_, done, total_, bytes_.load(), seconds, rate);
+    write_stderr(fmt::format(
+        "{{\"progress\":\"{}\",\"done\":{},\"total\":{},\"bytes\":{},\"seconds\":{:.2f},\"rate\":{:.2f}}}\n", what_,
+        done, total_, bytes_.load(), seconds, rate));
   } else if (to_.style == ProgressStyle::lines) {
     // Short work needs no lines: the summary follows at once.
     if (last && seconds < 5) return;
-    fmt::print(stderr, "{}: {} of {}, {}/s{}\n", what_, grouped(done), grouped(total_), rate_text(rate),
-               last ? "" : ", " + duration_text(left) + " left");
+    write_stderr(fmt::format("{}: {} of {}, {}/s{}\n", what_, grouped(done), grouped(total_), rate_text(rate),
+                             last ? "" : ", " + duration_text(left) + " left"));
   } else {
     constexpr int kCells = 24;
     const int filled = total_ == 0 ? kCells : static_cast<int>(kCells * done / total_);
     std::string bar(static_cast<std::size_t>(filled), '#');
     bar.resize(kCells, '.');
-    fmt::print(stderr, "\r\x1b[K{} [{}] {} of {}  {}/s{}{}", what_, bar, grouped(done), grouped(total_),
-               rate_text(rate), last ? "" : "  " + duration_text(left) + " left", last ? "\n" : "");
+    write_stderr(fmt::format("\r\x1b[K{} [{}] {} of {}  {}/s{}{}", what_, bar, grouped(done), grouped(total_),
+                             rate_text(rate), last ? "" : "  " + duration_text(left) + " left", last ? "\n" : ""));
   }
-  std::fflush(stderr);
 }
 
 }  // namespace millrace

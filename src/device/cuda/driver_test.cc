@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 
+#include "tests/support/gpu/fake_cuda.h"
+
 namespace millrace {
 namespace {
 
@@ -13,7 +15,7 @@ using testing::HasSubstr;
 
 CudaDriver fake(const char* pretends) {
   ::setenv("FAKE_CUDA", pretends, 1);
-  CudaDriver driver = find_cuda_driver(MILLRACE_FAKE_CUDA);
+  CudaDriver driver = find_cuda_driver(kFakeCudaPath);
   ::unsetenv("FAKE_CUDA");
   return driver;
 }

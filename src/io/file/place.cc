@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -19,10 +20,13 @@ namespace {
 
 constexpr int kFolder = O_DIRECTORY | O_CLOEXEC;
 
+constexpr std::int64_t kPerSecond = 1'000'000'000;
+
 FileState state_from(const struct stat& info) {
   FileState state;
   state.size = static_cast<std::uint64_t>(info.st_size);
-  state.mtime_ns = info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec;
+  state.mtime_ns = nanoseconds_of(info.st_mtim);
+  state.ctime_ns = nanoseconds_of(info.st_ctim);
   state.device = info.st_dev;
   state.inode = info.st_ino;
   state.mode = info.st_mode & 07777;
@@ -80,6 +84,15 @@ Error refused(const std::string& folder, int reason) {
 }
 
 }  // namespace
+
+std::int64_t nanoseconds_of(const timespec& time) {
+  std::int64_t out = 0;
+  if (__builtin_mul_overflow(static_cast<std::int64_t>(time.tv_sec), kPerSecond, &out) ||
+      __builtin_add_overflow(out, static_cast<std::int64_t>(time.tv_nsec), &out)) {
+    return time.tv_sec < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+  }
+  return out;
+}
 
 Descriptor::~Descriptor() {
   if (fd_ >= 0) ::close(fd_);

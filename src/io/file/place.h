@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <optional>
 #include <string>
@@ -13,10 +14,14 @@
 
 namespace millrace {
 
+// A time of a file in nanoseconds since 1970. Times that do not fit, before 1677 and after 2262, are the nearest that
+// does.
+std::int64_t nanoseconds_of(const timespec& time);
+
 // How a file looks: what tells it from another one, and whether it was written to.
 struct FileState {
   std::uint64_t size = 0;
-  std::int64_t mtime_ns = 0;
+  std::int64_t mtime_ns = 0, ctime_ns = 0;
   std::uint64_t device = 0, inode = 0;
   std::uint32_t mode = 0, owner = 0, group = 0;  // mode: permission bits only
   std::uint64_t links = 1;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "src/base/text.h"
+#include "src/io/file/place.h"
 
 namespace millrace {
 namespace {
@@ -127,9 +128,8 @@ class Walker {
   }
 
   void add(const std::string& path, const struct stat& info) {
-    result_.files.push_back({path, static_cast<std::uint64_t>(info.st_size),
-                             info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec, info.st_dev, info.st_ino,
-                             info.st_nlink});
+    result_.files.push_back({path, static_cast<std::uint64_t>(info.st_size), nanoseconds_of(info.st_mtim), info.st_dev,
+                             info.st_ino, info.st_nlink, nanoseconds_of(info.st_ctim)});
   }
 
   std::vector<std::string> names_in(DIR* handle, const std::string& at) {

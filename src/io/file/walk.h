@@ -20,6 +20,7 @@ struct FileEntry {
   std::int64_t mtime_ns = 0;
   std::uint64_t device = 0, inode = 0;  // tell hard links of one file; they change between mounts
   std::uint64_t links = 1;
+  std::int64_t ctime_ns = 0;  // 0: not known, as of one that a list names
 };
 
 // No picture is larger; a file that says so is one of nothing, or grows without end.

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "src/base/standard_streams.h"
 #include "src/base/text.h"
 #include "src/io/file/own.h"
 
@@ -93,6 +94,7 @@ void OutputFile::write(std::string_view bytes) {
     }
     if (!stream_) throw Failure(system_error("cannot be opened", printable(output_.path()), errno));
   }
+  if (output_.descriptor_ == STDOUT_FILENO) return write_stdout(bytes);
   write_all(stream_.get(), bytes, output_.path());
 }
 
@@ -135,7 +137,12 @@ Output Outputs::add(const std::string& option, const std::string& name, const Ou
   output.readers_ = kind.readers;
   const auto descriptor = descriptor_named(name);
   if (descriptor) {
-    if (::fcntl(*descriptor, F_GETFL) < 0) throw Failure(system_error("cannot be written", printable(name), errno));
+    const int flags = ::fcntl(*descriptor, F_GETFL);
+    const bool writable = flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+    if (!writable && *descriptor == STDOUT_FILENO) {
+      throw Failure(ErrorCode::standard_output, "it is closed", "standard output", "name a file instead");
+    }
+    if (!writable) throw Failure(system_error("cannot be written", printable(name), flags < 0 ? errno : EBADF));
     output.stream_ = true;
     output.descriptor_ = *descriptor;
   } else {

@@ -69,7 +69,7 @@ Error Reader::exit_reason(const std::string& path) {
 }
 
 Outcome<void> Reader::send(const helper::Request& request, const Opened& file, const FileReader* open,
-                           const std::string& name) {
+                           const std::string& name, const std::string& type) {
   Descriptor fd;
   if (!given_ || given_->path != file.path || !given_->state.same(file.state)) {
     auto found = open_for_helper(file, open);
@@ -78,7 +78,7 @@ Outcome<void> Reader::send(const helper::Request& request, const Opened& file, c
     given_ = file;
   }
   if (send_with_descriptor(helper_->socket(), &request, sizeof request, fd.get()) &&
-      helper_->send(name.data(), name.size())) {
+      helper_->send(name.data(), name.size()) && helper_->send(type.data(), type.size())) {
     return {};
   }
   return exit_reason(file.path);
@@ -104,23 +104,29 @@ Outcome<void> Reader::have_helper(const std::string& path) {
 }
 
 Outcome<Reader::Reply> Reader::ask(helper::Request request, const Opened& file, const FileReader* open,
-                                   const std::string& name, double* values) {
+                                   const std::string& name, const std::string& type, const Room& room) {
   const std::string& path = file.path;
   const std::lock_guard lock(mutex_);
   if (auto ready = have_helper(path); !ready.ok()) return ready.error();
   request.dataset_bytes = static_cast<std::uint32_t>(name.size());
+  request.type_bytes = static_cast<std::uint32_t>(type.size());
   request.memory_most = most_.count == 0 ? 0 : (most_ + kLookingMemory).count;
-  if (auto sent = send(request, file, open, name); !sent.ok()) return sent.error();
+  if (auto sent = send(request, file, open, name, type); !sent.ok()) return sent.error();
   Reply out;
   if (!helper_->receive(&out.about, sizeof out.about)) return exit_reason(path);
-  const std::uint64_t wanted =
-      request.kind == helper::Kind::read && out.about.error_code == helper::kDone ? request.count * request.columns : 0;
-  if (out.about.text_bytes > 2 * helper::kMostText || out.about.values != wanted) {
+  const bool done = out.about.error_code == helper::kDone;
+  const std::uint64_t wanted = done && room.values != nullptr ? request.count * request.columns : 0;
+  const std::uint64_t bytes = done && room.rows != nullptr ? request.count * request.row_bytes : 0;
+  const std::uint32_t most =
+      done && request.kind == helper::Kind::attributes ? 2 * helper::kMaxAttributeText : 2 * helper::kMostText;
+  if (out.about.text_bytes > most || out.about.values != wanted || out.about.bytes != bytes) {
     helper_.reset();
     return Error{ErrorCode::crashed, "its reader sent nonsense", path, ""};
   }
   out.text.resize(out.about.text_bytes);
-  if (!helper_->receive(out.text.data(), out.text.size()) || !helper_->receive(values, wanted * sizeof(double)))
+  if (room.rows != nullptr) room.rows->resize(bytes);
+  if (!helper_->receive(out.text.data(), out.text.size()) || !helper_->receive(room.values, wanted * sizeof(double)) ||
+      !helper_->receive(room.rows == nullptr ? nullptr : room.rows->data(), bytes))
     return exit_reason(path);
   if (out.about.error_code == helper::kDone) return out;
   const std::size_t end = std::min(out.text.find('\0'), out.text.size());
@@ -137,7 +143,7 @@ Outcome<std::vector<std::string>> Reader::datasets(const FileReader& file) {
   helper::Request request{};
   request.kind = helper::Kind::list;
   request.memory_limit = kLookingMemory.count;
-  const auto reply = ask(request, *which, &file, "", nullptr);
+  const auto reply = ask(request, *which, &file, "", "", {});
   if (!reply) return reply.error();
   std::vector<std::string> out = split(reply->text, '\0');
   if (!out.empty()) out.pop_back();
@@ -150,7 +156,7 @@ Outcome<Series> Reader::describe(const FileReader& file, const std::string& name
   helper::Request request{};
   request.kind = helper::Kind::describe;
   request.memory_limit = kLookingMemory.count;
-  const auto reply = ask(request, *which, &file, name, nullptr);
+  const auto reply = ask(request, *which, &file, name, "", {});
   if (!reply) return reply.error();
   const helper::Answer& about = reply->about;
   if (about.dimensions < 1 || about.dimensions > 3 || about.chunk_bytes > std::uint64_t{1} << 48) {
@@ -171,8 +177,42 @@ void Reader::read(const Series& series, std::size_t columns, std::uint64_t first
   request.first = first;
   request.count = count;
   request.memory_limit = (series.memory + kLookingMemory).count;
-  const auto reply = ask(request, series.file, nullptr, series.name, out);
+  const auto reply = ask(request, series.file, nullptr, series.name, "", {.values = out});
   if (!reply) throw Failure(reply.error());
+}
+
+Outcome<Attributes> Reader::attributes(const FileReader& file) {
+  const auto which = opened(file);
+  if (!which) return which.error();
+  helper::Request request{};
+  request.kind = helper::Kind::attributes;
+  request.memory_limit = (kLookingMemory + Bytes{4ULL * helper::kMaxAttributeText}).count;
+  const auto reply = ask(request, *which, &file, "", "", {});
+  if (!reply) return reply.error();
+  const std::vector<std::string> texts = split(reply->text, '\0');
+  Attributes out;
+  for (std::size_t i = 0; i + 1 < texts.size(); i += 2) out.emplace_back(texts[i], texts[i + 1]);
+  return out;
+}
+
+void Reader::read_stored(const FileReader& file, const StoredDataset& what, std::uint64_t first, std::uint64_t count,
+                         std::vector<std::uint8_t>& out) {
+  const Opened which = opened(file).or_throw();
+  helper::Request request{};
+  request.kind = helper::Kind::stored_rows;
+  request.first = first;
+  request.count = count;
+  request.rows = what.rows;
+  request.row_bytes = what.row_bytes;
+  request.memory_limit = kLookingMemory.count;
+  const auto reply = ask(request, which, &file, what.name, what.type, {.rows = &out});
+  if (!reply) throw Failure(reply.error());
+}
+
+Outcome<Attributes> attributes_of(Reader& reader, const std::string& path) {
+  const auto file = FileReader::open(path, FileReader::Hashing::off);
+  if (!file) return file.error();
+  return reader.attributes(**file);
 }
 
 }  // namespace millrace::hdf5

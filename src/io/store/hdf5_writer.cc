@@ -15,11 +15,6 @@ using hdf5::Handle;
 using hdf5::Set;
 
 constexpr const char* kWhole = "whole";
-// Bytes of a text that is read from a file: run.json's inputs are the longest.
-constexpr std::size_t kMostAttribute = 64 << 20;
-// Bytes that go from a part to a file that maps it at once.
-constexpr std::size_t kCopied = 4 << 20;
-
 Handle properties(hid_t kind) { return {H5Pcreate(kind), H5Pclose}; }
 Handle space_of(const std::vector<hsize_t>& shape) {
   return {H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose};
@@ -58,21 +53,6 @@ void map_parts(const Handle& how, std::uint64_t rows, const Set& set, const Hdf5
   if (rows >= mapped.each) map(rest, mapped.each - rest, kWhole);
 }
 
-// A dataset of this very file: a part may be somebody else's, and must not lead to what lies elsewhere.
-Handle open_own(const Handle& file, const std::string& name, const std::string& path) {
-  H5L_info_t link{};
-  if (H5Lget_info(file.get(), name.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD) {
-    hdf5::fail(fmt::format("'{}' is not in it", name), path);
-  }
-  Handle set{H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), H5Dclose};
-  if (!set) hdf5::fail(fmt::format("'{}' is not in it", name), path);
-  const Handle how{H5Dget_create_plist(set.get()), H5Pclose};
-  if (H5Pget_layout(how.get()) != H5D_CONTIGUOUS || H5Pget_external_count(how.get()) != 0) {
-    throw Failure(ErrorCode::bad_data, fmt::format("'{}' does not lie in it as a run writes it", name), path);
-  }
-  return set;
-}
-
 // Rows [first, first + count) of a dataset that stands open.
 Handle rows_of(const Handle& set, std::uint64_t first, const std::vector<hsize_t>& shape) {
   std::vector<hsize_t> start(shape.size(), 0);
@@ -80,6 +60,14 @@ Handle rows_of(const Handle& set, std::uint64_t first, const std::vector<hsize_t
   Handle there{H5Dget_space(set.get()), H5Sclose};
   H5Sselect_hyperslab(there.get(), H5S_SELECT_SET, start.data(), nullptr, shape.data(), nullptr);
   return there;
+}
+
+std::string encoded(const Handle& type) {
+  std::size_t bytes = 0;
+  if (H5Tencode(type.get(), nullptr, &bytes) < 0) hdf5::fail("its type cannot be written down", "");
+  std::string out(bytes, '\0');
+  if (H5Tencode(type.get(), out.data(), &bytes) < 0) hdf5::fail("its type cannot be written down", "");
+  return out;
 }
 
 }  // namespace
@@ -124,7 +112,6 @@ struct Hdf5Writer::State {
       }
     });
   }
-  void copy(const Handle& from_file, const std::string& from_path, const OpenSet& open, hsize_t count);
 };
 
 void Hdf5Writer::State::create(const Set& set, const Kind& kind) {
@@ -231,48 +218,28 @@ void Hdf5Writer::append(const RowBlock& block) {
   s.at += block.rows;
 }
 
-void Hdf5Writer::State::copy(const Handle& from_file, const std::string& from_path, const OpenSet& open,
-                             hsize_t count) {
-  const Handle from = open_own(from_file, open.what.name, from_path);
-  const hsize_t at_once = std::max<hsize_t>(1, kCopied / std::max<std::size_t>(1, open.what.row_bytes)), first = at;
-  for (hsize_t row = 0; row < count; row += at_once) {
-    const hsize_t together = std::min(at_once, count - row);
-    const std::vector<hsize_t> shape = with_count(together, open.what.shape);
-    rows.resize(together * open.what.row_bytes);
-    const Handle memory = space_of(shape), there = rows_of(from, row, shape);
-    if (H5Dread(from.get(), open.type.get(), memory.get(), there.get(), H5P_DEFAULT, rows.data()) < 0) {
-      hdf5::fail(fmt::format("'{}' cannot be read", open.what.name), from_path);
-    }
-    at = first + row;
-    write(open, together, rows.data());
-  }
-  at = first;
-}
-
-void Hdf5Writer::append_rest(const std::string& path) {
+void Hdf5Writer::append_rest(hdf5::Reader& reader, const std::string& path, std::uint64_t rows) {
   hdf5::be_quiet();
   State& s = *state_;
-  const Handle file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
-  if (!file) hdf5::fail("it cannot be read", path);
-  std::vector<hsize_t> shape;
+  if (rows > s.spec.rows - s.at) {
+    throw Failure(ErrorCode::bad_data, "it has more rows than there is room for", path);
+  }
+  const auto file = FileReader::open(path, FileReader::Hashing::off).or_throw();
+  const std::uint64_t begin = s.at;
   for (const OpenSet& open : s.sets) {
     if (open.what.compressed) continue;
-    const Handle set = open_own(file, open.what.name, path);
-    const Handle space{H5Dget_space(set.get()), H5Sclose};
-    const int dimensions = H5Sget_simple_extent_ndims(space.get());
-    std::vector<hsize_t> there(static_cast<std::size_t>(std::max(0, dimensions)));
-    if (there.empty() || H5Sget_simple_extent_dims(space.get(), there.data(), nullptr) != dimensions ||
-        there != with_count(there.front(), open.what.shape) || (!shape.empty() && shape.front() != there.front()) ||
-        there.front() > s.spec.rows - s.at) {
-      hdf5::fail(fmt::format("'{}' has another shape", open.what.name), path);
+    const hdf5::StoredDataset what{open.what.name, encoded(open.type), rows, open.what.row_bytes};
+    const std::uint64_t at_once =
+        std::max<std::uint64_t>(1, hdf5::helper::kMaxRowBytes / std::max<std::uint64_t>(1, what.row_bytes));
+    for (std::uint64_t row = 0; row < rows; row += at_once) {
+      const std::uint64_t count = std::min(at_once, rows - row);
+      reader.read_stored(*file, what, row, count, s.rows);
+      s.at = begin + row;
+      s.write(open, count, s.rows.data());
     }
-    shape = there;
+    s.at = begin;
   }
-  if (shape.empty()) return;
-  for (const OpenSet& open : s.sets) {
-    if (!open.what.compressed) s.copy(file, path, open, shape.front());
-  }
-  s.at += shape.front();
+  s.at += rows;
 }
 
 void Hdf5Writer::finish() {
@@ -284,29 +251,6 @@ void Hdf5Writer::finish() {
   bool done = true;
   for (OpenSet& open : s.sets) done = open.set.close() && done;
   if (!s.file.close() || !done) hdf5::fail("the file could not be closed", s.path);
-}
-
-Outcome<Attributes> hdf5_attributes(const std::string& path) {
-  hdf5::be_quiet();
-  const Handle file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
-  if (!file) return Error{ErrorCode::bad_data, "it is not an HDF5 file", path, ""};
-  Attributes out;
-  const auto read = [](hid_t object, const char* name, const H5A_info_t*, void* list) -> herr_t {
-    const Handle attribute{H5Aopen(object, name, H5P_DEFAULT), H5Aclose};
-    const Handle type{H5Aget_type(attribute.get()), H5Tclose};
-    const Handle space{H5Aget_space(attribute.get()), H5Sclose};
-    if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) > 0) return 0;
-    // Others have lists of texts, and texts of any length.
-    if (H5Sget_simple_extent_type(space.get()) != H5S_SCALAR || H5Tget_size(type.get()) > kMostAttribute) return 0;
-    std::string value(H5Tget_size(type.get()), '\0');
-    if (H5Aread(attribute.get(), type.get(), value.data()) < 0) return 0;
-    value.resize(std::min(value.size(), value.find('\0')));  // an empty text is stored as one zero
-    static_cast<Attributes*>(list)->emplace_back(name, std::move(value));
-    return 0;
-  };
-  hsize_t at = 0;
-  H5Aiterate2(file.get(), H5_INDEX_NAME, H5_ITER_INC, &at, read, &out);
-  return out;
 }
 
 std::string hdf5_version() {

@@ -15,6 +15,7 @@
 
 #include "src/base/error.h"
 #include "src/io/store/dataset.h"
+#include "src/io/store/hdf5_reader.h"
 
 namespace millrace {
 
@@ -41,8 +42,9 @@ class Hdf5Writer : public PartWriter {
   void keep_unfinished();
 
   void append(const RowBlock& block) override;
-  // All rows of a finished file of the same arrays, but those of compressed ones; for a file that maps them.
-  void append_rest(const std::string& path);
+  // All `rows` of a finished file of the same arrays, but those of compressed ones; for a file that maps them. The file
+  // is read by `reader`: it may be somebody else's.
+  void append_rest(hdf5::Reader& reader, const std::string& path, std::uint64_t rows);
   // The file is closed, not synced.
   void finish() override;
   void commit() override;
@@ -51,9 +53,6 @@ class Hdf5Writer : public PartWriter {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-// Texts among the attributes of a finished file; an error where it is none.
-Outcome<Attributes> hdf5_attributes(const std::string& path);
 
 // The version of the library, as "1.10.8".
 std::string hdf5_version();

@@ -64,7 +64,8 @@ TEST(Hdf5Writer, EveryTypeIsReadAsWhatItWas) {
     EXPECT_EQ(std::string(index[row].name, strnlen(index[row].name, 7)), name_of_row(row));
     EXPECT_EQ(index[row].time, static_cast<std::int64_t>(row) - 5);
   }
-  const Attributes said = hdf5_attributes(path).or_throw();
+  hdf5::Reader reader;
+  const Attributes said = hdf5::attributes_of(reader, path).or_throw();
   EXPECT_EQ(said, (Attributes{{"empty", ""}, {"made", "by hand"}}));
 }
 
@@ -86,7 +87,8 @@ TEST(Hdf5Writer, NothingHasTheNameBeforeTheEnd) {
     EXPECT_FALSE(std::filesystem::exists(path));
   }
   EXPECT_TRUE(files_in(folder / "").empty());
-  EXPECT_FALSE(hdf5_attributes(path));
+  hdf5::Reader reader;
+  EXPECT_FALSE(hdf5::attributes_of(reader, path));
 }
 
 TEST(Hdf5Writer, PartsAreMappedRowByRow) {
@@ -105,9 +107,11 @@ TEST(Hdf5Writer, PartsAreMappedRowByRow) {
   const std::string path = folder / "a.h5";
   {
     Hdf5Writer writer(path, spec, Hdf5Writer::Mapped{"a.parts", parts.each});
+    hdf5::Reader reader;
+    EXPECT_THROW(writer.append_rest(reader, folder / "a.parts/0.h5", 2), Failure) << "it has another number of rows";
     for (std::uint64_t k = 0; k < parts.count(); ++k)
-      writer.append_rest(folder / ("a.parts/" + std::to_string(k) + ".h5"));
-    EXPECT_THROW(writer.append_rest(folder / "a.parts/0.h5"), Failure) << "there is no room for more rows";
+      writer.append_rest(reader, folder / ("a.parts/" + std::to_string(k) + ".h5"), parts.end(k) - parts.begin(k));
+    EXPECT_THROW(writer.append_rest(reader, folder / "a.parts/0.h5", 3), Failure) << "there is no room for more rows";
     writer.finish();
     writer.commit();
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "src/base/text.h"
@@ -114,16 +115,17 @@ Plan plan(const Options& options, Catalog& catalog, RunContext& context) {
   catalog.each_picture(std::nullopt, [&](CatalogPicture& picture) {
     if (!is_read_again(picture, options)) pictures.insert(picture.content);
   });
-  std::set<std::tuple<std::string, std::uint64_t, std::int64_t>> known;
+  std::map<std::string, CatalogFile> known;
   for (const std::string& root : roots_of(options)) {
     each_known_file(catalog, root, "", "", [&](const CatalogFile& file) {
       const bool there = file.failed ? !options.retry : pictures.count(file.content) > 0;
-      if (there) known.emplace(file.path, file.size, file.mtime_ns);
+      if (there) known.emplace(file.path, file);
     });
   }
   std::uint64_t fresh = 0, bytes = 0;
   for (const File& file : library.files) {
-    if (known.count({file.entry.path, file.entry.size, file.entry.mtime_ns}) > 0) continue;
+    const auto at = known.find(file.entry.path);
+    if (at != known.end() && is_unchanged(file.entry, at->second)) continue;
     ++fresh;
     bytes += file.entry.size;
   }

@@ -7,7 +7,6 @@
 
 #include "include/millrace/latents.h"
 
-#ifdef MILLRACE_FAKE_CUDA
 #include "src/device/devices_for_test.h"
 #include "src/device/queue.h"
 #include "src/kernels/latents/latents_known.h"
@@ -161,4 +160,3 @@ TEST_F(LatentMeasurerOnCuda, WhatCannotBeIsRefused) {
 
 }  // namespace
 }  // namespace millrace
-#endif

@@ -79,6 +79,8 @@ void Checkpoint::check_output() {
   }
   if (::access(output.c_str(), R_OK) != 0) throw Failure(system_error("it cannot be read", output, errno));
   const auto there = store_->made_of(output);
+  // Nothing here can tell: the file is not to blame.
+  if (!there && there.error().code == ErrorCode::unavailable) throw Failure(there.error());
   if (!there || !has_attribute(*there, spec_.mark)) {
     throw Failure(ErrorCode::conflict, "it is there and is not a store of " + spec_.dataset.unit, output, remedy);
   }

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "src/base/text.h"
-#include "src/io/store/hdf5_writer.h"
+#include "src/io/store/hdf5_reader.h"
 #include "src/pipeline/checkpoint/checkpoint.h"
 #include "src/pipeline/checkpoint/part_record.h"
 
@@ -70,7 +70,10 @@ bool is_whole(const std::string& output) {
     const auto inputs = [](const auto& entry) { return entry.first == "inputs"; };
     return said && std::any_of(said->begin(), said->end(), inputs);
   };
-  if (!std::filesystem::is_directory(output, error)) return is_output(hdf5_attributes(output));
+  if (!std::filesystem::is_directory(output, error)) {
+    hdf5::Reader reader;
+    return is_output(hdf5::attributes_of(reader, output));
+  }
   return is_output(attributes_in_json(output + "/zarr.json", "attributes")) ||
          is_output(attributes_in_json(output + "/run.json"));
 }

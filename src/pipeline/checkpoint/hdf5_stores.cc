@@ -4,6 +4,7 @@
 #include <map>
 
 #include "src/io/file/atomic_file.h"
+#include "src/io/store/hdf5_reader.h"
 #include "src/io/store/hdf5_writer.h"
 #include "src/io/store/import_part.h"
 #include "src/io/store/part_log.h"
@@ -18,7 +19,7 @@ class Hdf5Store : public PartStore {
  public:
   Hdf5Store(const DatasetSpec& spec, Parts parts, RunFolder& folder) : folder_(folder), spec_(spec), parts_(parts) {}
 
-  Outcome<Attributes> made_of(const std::string& output) const override { return hdf5_attributes(output); }
+  Outcome<Attributes> made_of(const std::string& output) const override { return hdf5::attributes_of(reader_, output); }
   void publish(bool over) override {
     store_->commit();
     folder_.publish(kWhole, over);
@@ -46,6 +47,8 @@ class Hdf5Store : public PartStore {
   const DatasetSpec& spec_;
   const Parts parts_;
   std::unique_ptr<Hdf5Writer> store_;
+  // For files that somebody else may have written. Its helper is started by the first of them.
+  mutable hdf5::Reader reader_;
 };
 
 // One file. An HDF5 file is worth nothing before it is closed, but the rows in it are there: logs tell a later run
@@ -230,7 +233,7 @@ class VirtualStore : public Hdf5Store {
     store_ = std::make_unique<Hdf5Writer>(whole(), spec_, Hdf5Writer::Mapped{name, parts_.each});
     for (std::uint64_t k = 0; k < parts_.count(); ++k) {
       go_on();
-      store_->append_rest(path(k));
+      store_->append_rest(reader_, path(k), parts_.end(k) - parts_.begin(k));
     }
     store_->finish();
   }
@@ -239,7 +242,7 @@ class VirtualStore : public Hdf5Store {
   std::string path(std::uint64_t k) const { return folder_.path(fmt::format("{}.h5", k)); }
   bool is_there(std::uint64_t k) const {
     if (!named(k)) return false;
-    const auto there = hdf5_attributes(path(k));
+    const auto there = hdf5::attributes_of(reader_, path(k));
     return there && differences(*there, spec_of(k).attributes).empty();
   }
   // What each part says of itself.

@@ -11,3 +11,6 @@ using fake_cuda_violations_t = const char* (*)();
 // "live 0 streams 0 events 0 contexts 0 call_alloc 5 ...": what is there, and how often each call was made
 using fake_cuda_summary_t = const char* (*)();
 }
+
+// The path of that library; each test program names its own (cmake/device_tests.cmake).
+extern const char* const kFakeCudaPath;

@@ -14,6 +14,7 @@
 #include "src/io/store/helper/dataset.h"
 #include "src/io/store/helper/plugins.h"
 #include "src/io/store/helper/protocol.h"
+#include "src/io/store/helper/stored_rows.h"
 
 namespace millrace::hdf5::helper {
 namespace {
@@ -39,29 +40,50 @@ class Open {
     }
     return *dataset_;
   }
+  const StoredRows& stored_rows(const std::string& name, const std::string& type, const Request& request) {
+    const File& where = file();
+    if (!stored_ || name != stored_name_) {
+      stored_.reset();
+      stored_ = std::make_unique<StoredRows>(where, name, type, request.rows, request.row_bytes);
+      stored_name_ = name;
+    }
+    return *stored_;
+  }
   void forget() {
     dataset_.reset();
+    stored_.reset();
     file_.reset();
   }
 
  private:
   int fd_ = -1;
-  std::string name_;
+  std::string name_, stored_name_;
   std::unique_ptr<File> file_;
   std::unique_ptr<Dataset> dataset_;
+  std::unique_ptr<StoredRows> stored_;
 };
 
 struct Said {
   Answer answer{};
   std::string text;
   std::vector<double> values;
+  std::vector<std::uint8_t> rows;
 };
 
-void answer(const Request& request, const std::string& name, Open& open, Said& out) {
+void answer(const Request& request, const std::string& name, const std::string& type, Open& open, Said& out) {
   out.answer = {};
   out.answer.error_code = kDone;
   out.text.clear();
   out.values.clear();
+  out.rows.clear();
+  if (request.kind == Kind::attributes) {
+    open.forget();
+    out.text = attributes_of(open.file());
+    return;
+  }
+  if (request.kind == Kind::stored_rows) {
+    return open.stored_rows(name, type, request).read(request.first, request.count, out.rows);
+  }
   if (request.kind == Kind::list) {
     open.forget();
     for (const std::string& dataset : open.file().datasets()) {
@@ -88,9 +110,11 @@ bool serve(Open& open, Said& said, bool& limited) {
   int fd = -1;
   if (!receive_with_descriptor(kHelperSocket, &request, sizeof request, fd)) return false;
   if (fd >= 0) open.give(fd);
-  if (request.dataset_bytes > kMostText) return false;
-  std::string name(request.dataset_bytes, '\0');
-  if (!receive_bytes(kHelperSocket, name.data(), name.size())) return false;
+  if (request.dataset_bytes > kMostText || request.type_bytes > kMaxType) return false;
+  std::string name(request.dataset_bytes, '\0'), type(request.type_bytes, '\0');
+  if (!receive_bytes(kHelperSocket, name.data(), name.size()) ||
+      !receive_bytes(kHelperSocket, type.data(), type.size()))
+    return false;
   if (!std::exchange(limited, true)) limit_memory(request.memory_most, true);
   limit_memory(request.memory_limit, false);
   const auto failed = [&](ErrorCode code, const std::string& what, const std::string& remedy) {
@@ -100,7 +124,7 @@ bool serve(Open& open, Said& said, bool& limited) {
     open.forget();
   };
   try {
-    answer(request, name, open, said);
+    answer(request, name, type, open, said);
   } catch (const Failure& failure) {
     // What the library cannot read is the file's fault; the system's refusals were met when it was hashed.
     const Error& error = failure.error();
@@ -110,9 +134,11 @@ bool serve(Open& open, Said& said, bool& limited) {
   }
   said.answer.text_bytes = static_cast<std::uint32_t>(said.text.size());
   said.answer.values = said.values.size();
+  said.answer.bytes = said.rows.size();
   return send_bytes(kHelperSocket, &said.answer, sizeof said.answer) &&
          send_bytes(kHelperSocket, said.text.data(), said.text.size()) &&
-         send_bytes(kHelperSocket, said.values.data(), said.values.size() * sizeof(double));
+         send_bytes(kHelperSocket, said.values.data(), said.values.size() * sizeof(double)) &&
+         send_bytes(kHelperSocket, said.rows.data(), said.rows.size());
 }
 
 }  // namespace

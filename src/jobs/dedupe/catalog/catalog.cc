@@ -14,8 +14,8 @@
 namespace millrace::dedupe {
 namespace {
 
-// 1 kept thumbnails and scores by content; 2 had both keys in one.
-constexpr int kSchema = 3;
+// 1 kept thumbnails and scores by content; 2 had both keys in one; 3 had no inode and ctime of files.
+constexpr int kSchema = 4;
 constexpr int kApplicationId = 0x6D726163;  // "mrac", so that `file` and we can tell it from other SQLite files
 
 // Names stay as catalogues hold them: `look` is an appearance, `closer_looks` are close looks.
@@ -23,7 +23,7 @@ constexpr const char* kTables = R"(
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS files (
   path BLOB PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
-  code INTEGER, reason TEXT, content BLOB) WITHOUT ROWID;
+  code INTEGER, reason TEXT, content BLOB, inode INTEGER, ctime_ns INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pictures (
   content BLOB PRIMARY KEY, code INTEGER, reason TEXT, damage TEXT, format INTEGER, width INTEGER, height INTEGER,
   quality INTEGER, codes BLOB, taken TEXT, subsecond TEXT, camera TEXT,
@@ -168,6 +168,8 @@ Catalog::Catalog(const std::string& path, const CatalogKey& key, const CatalogAc
   if (schema == 1) s.run("DROP TABLE pictures; DROP TABLE thumbnails; DROP TABLE scores;");
   s.run(fmt::format("PRAGMA user_version = {}", kSchema).c_str());
   s.run(kTables);
+  if (s.number("SELECT count(*) FROM pragma_table_info('files') WHERE name = 'inode'") == 0)
+    s.run("ALTER TABLE files ADD COLUMN inode INTEGER; ALTER TABLE files ADD COLUMN ctime_ns INTEGER");
   if (const std::string both = s.meta("key"); schema == 2 && both.find(", ") != std::string::npos) {
     const std::size_t at = both.rfind(", ");
     s.set_meta("key", std::string_view(both).substr(0, at));
@@ -243,7 +245,7 @@ void Catalog::flush() {
     Statement picture, thumbnail, file, scores, close_look, origin, not_duplicates, duplicates, forgotten;
     s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     s.prepare(thumbnail, "INSERT OR REPLACE INTO thumbnails VALUES (?,?)");
-    s.prepare(file, "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?)");
+    s.prepare(file, "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?)");
     s.prepare(scores, "INSERT INTO packed_scores (scores) VALUES (?)");
     s.prepare(close_look, "INSERT OR REPLACE INTO closer_looks VALUES (?,?,?,?)");
     s.prepare(origin, "INSERT OR REPLACE INTO origins VALUES (?,?,?)");
@@ -281,6 +283,8 @@ void Catalog::flush() {
       } else {
         file.bind_content(6, f.content);
       }
+      file.word(7, f.inode);
+      file.integer(8, f.ctime_ns);
       s.write(file);
     }
     for (const std::string& path : s.forgotten) {

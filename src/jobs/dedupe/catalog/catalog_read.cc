@@ -34,7 +34,7 @@ bool read_picture(const Statement& row, CatalogPicture& p) {
   return true;
 }
 
-constexpr const char* kFileColumns = "SELECT path, size, mtime_ns, code, reason, content FROM files";
+constexpr const char* kFileColumns = "SELECT path, size, mtime_ns, code, reason, content, inode, ctime_ns FROM files";
 
 // False for a row that we cannot have written: its file is then read again.
 bool read_file(const Statement& row, CatalogFile& file) {
@@ -43,6 +43,8 @@ bool read_file(const Statement& row, CatalogFile& file) {
   file.mtime_ns = row.integer(2);
   file.failed = !row.null(3);
   file.reason = row.text(4);
+  file.inode = row.word(6);
+  file.ctime_ns = row.integer(7);
   return file.failed ? row.error_code(3, file.code) && !file.reason.empty() : row.content(5, file.content);
 }
 

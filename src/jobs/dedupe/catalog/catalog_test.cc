@@ -219,10 +219,10 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
   }
   const std::string id = "x'000102030405060708090a0b0c0d0e0f'";
   // Wrong types, short blobs, numbers that fit nowhere, nothing at all.
-  edit("INSERT INTO files VALUES ('text', 'many', 3.5, NULL, NULL, x'00')");
-  edit("INSERT INTO files VALUES (x'01', -1, 9223372036854775807, 3, '', " + id + ")");
-  edit("INSERT INTO files VALUES (x'02', 1, 1, 99999999999, 'why', NULL)");
-  edit("INSERT INTO files VALUES (x'03', 1, 1, -1, 'why', NULL)");
+  edit("INSERT INTO files VALUES ('text', 'many', 3.5, NULL, NULL, x'00', NULL, NULL)");
+  edit("INSERT INTO files VALUES (x'01', -1, 9223372036854775807, 3, '', " + id + ", 'no number', 2)");
+  edit("INSERT INTO files VALUES (x'02', 1, 1, 99999999999, 'why', NULL, NULL, NULL)");
+  edit("INSERT INTO files VALUES (x'03', 1, 1, -1, 'why', NULL, NULL, NULL)");
   for (const char* values :
        {"NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL", "NULL,'','',1,10,10,50,x'00','','','',0,0",
         "NULL,'','',1,-5,10,50,zeroblob(48),'','','',0,0", "NULL,'','',1,99999999999,10,50,zeroblob(48),'','','',0,0",

@@ -77,6 +77,10 @@ bool is_input(const std::string& path);
 enum class Listed : std::uint8_t { looked_at, as_it_was };
 Library walk_library(const Options& options, const RunContext& context, Listed listed = Listed::looked_at);
 
+// The file is what the catalogue knows: of the same size and mtime, and, where both sides know them, of the same inode
+// and ctime. A file that was exchanged for another of its size and mtime is not.
+bool is_unchanged(const FileEntry& file, const CatalogFile& known);
+
 // Visits what the catalogue knows of a folder, in the order of path bytes: paths from `from` on, and below `to` unless
 // it is empty.
 void each_known_file(Catalog& catalog, const std::string& root, const std::string& from, const std::string& to,

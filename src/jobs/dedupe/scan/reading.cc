@@ -95,8 +95,12 @@ std::unique_ptr<Read> PictureReader::read(const FileEntry& entry, bool must_be, 
   return out;
 }
 
+CatalogFile record_of(const FileEntry& entry, const ContentHash& content) {
+  return {entry.path, entry.size, entry.mtime_ns, false, {}, "", content, entry.inode, entry.ctime_ns};
+}
+
 void keep(Catalog& catalog, const FileEntry& entry, Read read) {
-  CatalogFile record{entry.path, entry.size, entry.mtime_ns, false, {}, "", read.content};
+  CatalogFile record = record_of(entry, read.content);
   if (read.error) {
     record.failed = true;
     record.code = read.error->code;

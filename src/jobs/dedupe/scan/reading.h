@@ -54,6 +54,8 @@ class PictureReader {
   std::function<bool()> cancelled_;
 };
 
+// What the catalogue keeps of a file with this content.
+CatalogFile record_of(const FileEntry& entry, const ContentHash& content);
 // What a file that was read says to every later run: not what is passing, as what was not there, or what tells more of
 // this run, its limits and its machine.
 void keep(Catalog& catalog, const FileEntry& entry, Read read);

@@ -26,6 +26,12 @@ void each_known_file(Catalog& catalog, const std::string& root, const std::strin
   between(inside, inside.substr(0, inside.size() - 1) + '0');
 }
 
+bool is_unchanged(const FileEntry& file, const CatalogFile& known) {
+  if (file.size != known.size || file.mtime_ns != known.mtime_ns) return false;
+  const bool told = file.ctime_ns != 0 && known.ctime_ns != 0;
+  return !told || (file.inode == known.inode && file.ctime_ns == known.ctime_ns);
+}
+
 namespace {
 
 class Scan {
@@ -86,8 +92,8 @@ class Scan {
                                           files.begin());
           if (at == end || known_[at] != 0) return;
           const FileEntry& entry = files[at].entry;
-          if (entry.path != record.path || entry.size != record.size || entry.mtime_ns != record.mtime_ns) return;
-          known_[at] = 1;
+          if (entry.path != record.path || !is_unchanged(entry, record)) return;
+          known_[at] = record.ctime_ns == 0 && entry.ctime_ns != 0 && !record.failed ? kWithoutState : kKnown;
           if (record.failed && options_.retry) {
             known_[at] = 0;
           } else if (record.failed) {
@@ -102,6 +108,18 @@ class Scan {
                           compare);
       }
     });
+    complete_records();
+  }
+
+  // What an earlier version or another machine has recorded lacks what this machine compares from now on.
+  void complete_records() {
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      if (known_[i] != kWithoutState) continue;
+      known_[i] = kKnown;
+      catalog_.put(record_of(library_.files[i].entry, content_of_[i]));
+      catalog_.flush_now_and_then();
+    }
+    catalog_.flush();
   }
 
   // The contents of files [which], sorted, with their files.
@@ -274,7 +292,9 @@ class Scan {
       if (!now || now->device != entry.device || now->inode != entry.inode || now->size != entry.size ||
           now->mtime_ns != entry.mtime_ns)
         continue;
-      catalog_.put(CatalogFile{own, entry.size, entry.mtime_ns, false, {}, "", content_of_[i]});
+      CatalogFile record = record_of(entry, content_of_[i]);
+      record.path = own;
+      catalog_.put(std::move(record));
       catalog_.flush_now_and_then();
     }
     catalog_.flush();
@@ -359,8 +379,9 @@ class Scan {
   Catalog& catalog_;
   RunContext& context_;
   Library library_;
-  std::vector<ContentHash> content_of_;  // of each file that is known
-  std::vector<std::uint8_t> known_;      // bytes, since threads write them
+  std::vector<ContentHash> content_of_;                         // of each file that is known
+  static constexpr std::uint8_t kKnown = 1, kWithoutState = 2;  // 2: without inode and ctime
+  std::vector<std::uint8_t> known_;                             // bytes, since threads write them; 0: to be read
   std::map<FileIndex, std::string> failure_of_;
   std::vector<Picture> made_;  // decoded in this run
 };

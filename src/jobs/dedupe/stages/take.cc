@@ -143,10 +143,11 @@ class Taking {
   bool is_wanted(const FileEntry& entry) {
     const auto at = std::lower_bound(files_.begin(), files_.end(), entry.path,
                                      [](const File& file, const std::string& path) { return file.entry.path < path; });
-    const auto agrees = [&](const auto& file) { return file.size == entry.size && file.mtime_ns == entry.mtime_ns; };
-    if (at == files_.end() || at->entry.path != entry.path || !agrees(at->entry)) return false;
+    if (at == files_.end() || at->entry.path != entry.path || at->entry.size != entry.size ||
+        at->entry.mtime_ns != entry.mtime_ns)
+      return false;
     const auto known = catalog_.file(entry.path);
-    return !known || !agrees(*known);
+    return !known || !is_unchanged(at->entry, *known);
   }
 
   const std::vector<File>& files_;

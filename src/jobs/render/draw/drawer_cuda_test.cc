@@ -8,7 +8,6 @@
 
 #include "include/millrace/render.h"
 
-#ifdef MILLRACE_FAKE_CUDA
 #include "src/device/devices_for_test.h"
 #include "src/device/queue.h"
 
@@ -262,4 +261,3 @@ TEST_F(ChartDrawerOnCuda, ArraysThatAreElsewhereAreRefusedWithWords) {
 
 }  // namespace
 }  // namespace millrace
-#endif
