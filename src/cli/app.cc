@@ -281,7 +281,10 @@ int run_program(int argc, char** argv) {
     return static_cast<int>(ExitCode::usage);
   } catch (const Failure& failure) {
     write_stderr(fmt::format("millrace: {}\n", failure.what()));
-    return static_cast<int>(exit_code_for(failure.error().code));
+    const int code = static_cast<int>(exit_code_for(failure.error().code));
+    // A network that loops for ever still runs on threads of its runtime, and leaving in order would wait for them.
+    if (failure.error().code == ErrorCode::cancelled) std::_Exit(code);
+    return code;
   } catch (const std::bad_alloc&) {
     write_stderr("millrace: out of memory; allow less with --memory, or use fewer --threads\n");
     return static_cast<int>(ExitCode::failed);

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -15,13 +18,17 @@
 namespace millrace::model {
 
 struct Session::Request {
-  Session* session = nullptr;
+  std::atomic<Session*> session = nullptr;
   BackendRequest* handle = nullptr;
   Waiting item;
 };
 
 Session::Session(const ModelFile& file, const SessionOptions& options)
-    : file_(file), backend_(model::runtime().or_throw()), before_(resident_memory().now), runtime_(backend_->runtime) {
+    : file_(file),
+      backend_(model::runtime().or_throw()),
+      before_(resident_memory().now),
+      runtime_(backend_->runtime),
+      cancel_(options.cancel) {
   for (const std::int64_t side : options.input) input_elements_ *= static_cast<std::size_t>(side);
   BackendLoad wanted;
   wanted.path = file.path.c_str();
@@ -85,6 +92,13 @@ Session::Session(const ModelFile& file, const SessionOptions& options)
 }
 
 Session::~Session() {
+  if (stuck_) {
+    for (auto& request : requests_) {
+      request->session = nullptr;
+      static_cast<void>(request.release());
+    }
+    return;
+  }
   for (const auto& request : requests_) backend_->end_request(request->handle);
   backend_->unload(model_);
 }
@@ -134,7 +148,7 @@ void Session::begin(Request& request, Waiting item) {
       request.handle, request.item.input, request.item.outputs.data(),
       [](void* user, const char* error) {
         auto& ended = *static_cast<Request*>(user);
-        ended.session->end(ended, error);
+        if (Session* const session = ended.session) session->end(ended, error);
       },
       &request);
   if (what == nullptr) return;
@@ -168,27 +182,43 @@ Error Session::error_of(const std::string& what) const {
           "give another --window, or export it again with operators of ONNX's own"};
 }
 
-void Session::wait_for(const std::function<void(Done)>& submit) {
-  std::mutex mutex;
-  std::condition_variable ended;
-  bool done = false;
-  std::optional<Error> failed;
-  submit([&](const Error* error) {
-    const std::lock_guard lock(mutex);
-    if (error != nullptr) failed = *error;
-    done = true;
-    ended.notify_one();
+void Session::wait_for(const std::function<void(Done)>& submit, const CancelToken* cancel) {
+  // Shared with `done`, which may come when nobody waits any more.
+  struct Wait {
+    std::mutex mutex;
+    std::condition_variable ended;
+    bool done = false;
+    std::optional<Error> failed;
+  };
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
+  const auto wait = std::make_shared<Wait>();
+  submit([wait](const Error* error) {
+    const std::lock_guard lock(wait->mutex);
+    if (error != nullptr) wait->failed = *error;
+    wait->done = true;
+    wait->ended.notify_one();
   });
-  std::unique_lock lock(mutex);
-  ended.wait(lock, [&] { return done; });
-  if (failed) throw Failure(*failed);
+  std::unique_lock lock(wait->mutex);
+  while (!wait->ended.wait_for(lock, kBetweenLooks, [&] { return wait->done; })) {
+    if (cancel != nullptr && cancel->cancelled()) throw Failure(interrupted());
+  }
+  if (wait->failed) throw Failure(*wait->failed);
 }
 
 Session::Memory Session::measure() {
-  Buffer<float> input(input_elements_);
-  std::fill(input.begin(), input.end(), 0.0F);
+  auto input = std::make_unique<Buffer<float>>(input_elements_);
+  std::fill(input->begin(), input->end(), 0.0F);
   const Bytes before = resident_memory().now;
-  wait_for([&](Done done) { submit(input.data(), {}, std::move(done)); });
+  try {
+    wait_for([&](Done done) { submit(input->data(), {}, std::move(done)); }, cancel_);
+  } catch (const Failure& failure) {
+    if (failure.error().code == ErrorCode::cancelled) {
+      const std::lock_guard lock(mutex_);
+      stuck_ = free_.size() < requests_.size();
+      if (stuck_) static_cast<void>(input.release());
+    }
+    throw;
+  }
   const auto grown = [](Bytes from, Bytes to) { return Bytes{to.count > from.count ? to.count - from.count : 0}; };
   return {grown(before_, compiled_), grown(before, resident_memory().now)};
 }

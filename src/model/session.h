@@ -32,7 +32,7 @@ struct SessionOptions {
   int requests = 2;            // under way at once
   bool channels_last = false;  // of the network: inputs and outputs here are [1, channels, height, width] all the same
   std::string cache;           // a folder of folders for what is compiled, each the user's alone; empty: none
-  const CancelToken* cancel = nullptr;  // of who waits for another run that compiles the same
+  const CancelToken* cancel = nullptr;  // looked at while another run compiles the same, and in measure()
 };
 
 struct Output {
@@ -45,13 +45,15 @@ class Session {
   // Called once for each that was submitted, with nothing or what went wrong: on a thread of the backend; where it was
   // interrupted, also on the thread of interrupt(), or of submit() before that returns.
   using Done = std::function<void(const Error* error)>;
-  // Submits one, and waits until it is done. Throws what went wrong.
-  static void wait_for(const std::function<void(Done)>& submit);
+  // Submits one, and waits until it is done. Throws what went wrong; Failure(cancelled) where `cancel` says so and it
+  // does not end: what it was given must stay then, and `done` may still be called.
+  static void wait_for(const std::function<void(Done)>& submit, const CancelToken* cancel = nullptr);
 
   // Compiles it. Failure(unsupported) where the model needs what is not there, or cannot have such an input, and names
   // the node; (unavailable) where nothing runs models here.
   Session(const ModelFile& file, const SessionOptions& options);
-  // Waits for those that are under way.
+  // Waits for those that are under way, but for one that did not end when measure() was cancelled: a network may loop
+  // for ever, and nothing of the runtime stops it. What that holds is never given back.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -103,6 +105,8 @@ class Session {
   std::vector<Request*> free_;
   std::deque<Waiting> waiting_;
   bool interrupted_ = false;
+  const CancelToken* const cancel_;
+  bool stuck_ = false;
 };
 
 // What a runtime said, without the places in its source that it names; and where it says that an operator is missing,

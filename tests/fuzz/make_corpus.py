@@ -255,13 +255,31 @@ LINES = [
 ]
 
 
+def shards():
+    """What shards_fuzz.cc reads: a byte that says which file of an unfinished output it is, and the file."""
+    array = b'{"name":"images","rows":"numbers","type":"uint8","shape":[3,2],"extension":"npy"}'
+    yield b"\0" + b'{"store":"folder","mark":"charts","rows":4,"each":2,"unit":"charts","arrays":[' + array + b'],"attributes":{"inputs":"[]"}}'
+    yield b"\1" + b'{"inputs":"[]","shard":"2","version":"0.1.0"}'
+    yield b"\2" + b'{"runs":3,"version":"0.1.0"}'
+    yield b"\3" + b'{"shard":3,"part":"1/2","version":"0.1.0","rows":2,"bytes":12,"xxh3_of_files":"0123456789abcdef"}'
+    numbers = lambda *all: struct.pack(f"<{len(all)}Q", *all)  # noqa: E731
+    # Rows, then for each array how many lengths and bytes, those, and what tells of all of it.
+    rows = numbers(2) + numbers(0, 4) + b"abcd" + numbers(2, 5) + struct.pack("<2I", 2, 3) + b"hello" + numbers(2, 6) + struct.pack("<2I", 3, 3) + b"zipzip"
+    for kind in (0x84, 0x85):
+        owner = b"0 to 4\n"
+        yield bytes([kind]) + owner + rows + numbers(len(owner + rows), 2, 0, 0) + numbers(0)
+        yield bytes([kind]) + owner + numbers(len(owner), 0, 0, 0) + numbers(0)
+    yield b"\x86" + struct.pack("<IIB", 1, 2, 3) + numbers(1, 0)
+    yield b"\7" + b"MRFILM1\n" + bytes(64)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "build/fuzz/corpus")
     for name, inputs in {"jpeg": jpegs(), "png": pngs(), "catalog": rows(), "settings": SETTINGS,
                          "csv": [bytes([index]) + table for index, table in enumerate(TABLES)],
                          "dates": DATES, "npy": arrays(), "tensor": tensors(), "journal": JOURNALS,
                          "provenance": provenances(), "card": CARDS, "onnx": networks(),
-                         "found": [RESULT], "stages": LINES}.items():
+                         "found": [RESULT], "stages": LINES, "shards": shards()}.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         for index, data in enumerate(inputs):
             (folder / name / f"seed{index:02d}").write_bytes(data)

@@ -91,3 +91,24 @@ def heads(height, width, seed=5, channels=3):
         return out
 
     return made, run
+
+
+def endless(height, width, turns=2**62):
+    """A network that adds a number to its input so many times."""
+    def info(name, kind, sides):
+        dims = b"".join(field(1, number(1, side)) for side in sides)
+        return field(1, name) + field(2, field(1, number(1, kind) + field(2, dims)))
+
+    sides = [1, 1, height, width]
+    int64, boolean, float32 = 7, 9, 1
+    turn = (field(1, node("Identity", "still", ["go"], "goes"))
+            + field(1, node("Add", "grow", ["value", "step"], "grown")) + field(2, "turn")
+            + field(11, info("k", int64, [])) + field(11, info("go", boolean, [])) + field(11, info("value", float32, sides))
+            + field(12, info("goes", boolean, [])) + field(12, info("grown", float32, sides)))
+    body = field(5, field(1, "body") + number(20, 5) + field(6, turn))
+    weights = np.full((1, 3, 1, 1), 0.1, np.float32)
+    nodes = [node("Conv", "mix", ["x", "weights"], "mixed"), node("Loop", "loop", ["turns", "true", "mixed"], "y", body)]
+    many = number(2, int64) + field(8, "turns") + field(9, np.int64(turns).tobytes())
+    true = number(2, boolean) + field(8, "true") + field(9, b"\x01")
+    return model(nodes, [tensor("weights", weights), tensor("step", np.ones((1, 1, 1, 1), np.float32)), many, true],
+                 [value_info("x", [1, 3, height, width])], [value_info("y", [1, 1, height, width])])

@@ -14,10 +14,10 @@ export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
 # An environment with what builds wheels.
 tools_of() {
   local python=$1 environment=$2
-  cmp -s packages/wheel.txt "$environment/.installed" && return
+  cmp -s packages/locks/wheel.txt "$environment/.installed" && return
   "$python" -m venv "$environment"
-  "$environment/bin/python" -m pip install -q --disable-pip-version-check -r packages/wheel.txt
-  cp packages/wheel.txt "$environment/.installed"
+  "$environment/bin/python" -m pip install -q --disable-pip-version-check --require-hashes -r packages/locks/wheel.txt
+  cp packages/locks/wheel.txt "$environment/.installed"
 }
 
 # The first Python of a version that has its headers.

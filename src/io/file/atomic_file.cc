@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <linux/fs.h>
 #include <stdio.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,16 +54,26 @@ void rename_file(const std::string& from, const std::string& to) {
   sync_folder(folder_of(to));
 }
 
-AtomicFile::AtomicFile(std::string path, Temporary temporary) : path_(std::move(path)) {
+std::string unique_temporary_name() {
+  static std::atomic<unsigned> counter{0};
+  std::uint64_t random = 0;
+  // A kernel that has none yet would let it wait; the number of the process and the counter do within one machine.
+  if (::getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
+    random = static_cast<std::uint64_t>(::getpid());
+  return fmt::format("{}{:016x}-{}", AtomicFile::kTemporaryPrefix, random, counter.fetch_add(1));
+}
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   open_folder();
-  if (temporary == Temporary::part) {
-    // What an earlier attempt left goes, and nothing is written through a link that somebody put there.
-    temporary_ = name() + ".part";
-    ::unlinkat(folder_.get(), temporary_.c_str(), 0);
-    fd_ = create(0666);
-    if (fd_ < 0) fail("cannot be created", path_);
-    return;
-  }
+  create_unique(Readers::everyone);
+}
+
+AtomicFile::AtomicFile(std::string path, const OfShard& shard)
+    : path_(std::move(path)),
+      work_folder_(::open(shard.work_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+      hash_(std::make_unique<RunningHash>()) {
+  if (!work_folder_) fail("cannot be created", path_);
+  open_folder();
   create_unique(Readers::everyone);
 }
 
@@ -81,28 +92,45 @@ void AtomicFile::open_folder() {
   if (!folder_) fail("cannot be created", path_);
 }
 
-int AtomicFile::create(mode_t mode) const {
-  return ::openat(folder_.get(), temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-}
-
+// Without a name where the file system has such files: then a run that is killed leaves nothing.
 void AtomicFile::create_unique(Readers readers) {
-  static std::atomic<unsigned> counter{0};
+  const mode_t mode = readers == Readers::owner ? 0600 : 0666;
+  static const bool has_links_to_open_files = ::access("/proc/self/fd", X_OK) == 0;
+  if (has_links_to_open_files) fd_ = ::openat(temporary_folder(), ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+  if (fd_ >= 0) return;
+  constexpr int kHow = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   do {
-    temporary_ = fmt::format("{}{}-{}", kTemporaryPrefix, ::getpid(), counter.fetch_add(1));
-    fd_ = create(readers == Readers::owner ? 0600 : 0666);
-    // A run that was killed may have left this name: process numbers come again, in a container at every start.
+    temporary_ = unique_temporary_name();
+    fd_ = ::openat(temporary_folder(), temporary_.c_str(), kHow, mode);
   } while (fd_ < 0 && errno == EEXIST);
   if (fd_ < 0) fail("cannot be created", path_);
 }
 
+// From here on it takes two calls to its own name.
+void AtomicFile::name_temporary() {
+  if (!temporary_.empty()) return;
+  const std::string open_file = fmt::format("/proc/self/fd/{}", fd_);
+  std::string name;
+  do {
+    name = unique_temporary_name();
+    if (::linkat(AT_FDCWD, open_file.c_str(), temporary_folder(), name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary_ = name;
+      return;
+    }
+  } while (errno == EEXIST);
+  fail("cannot be put in place", path_);
+}
+
 AtomicFile::~AtomicFile() {
   if (fd_ >= 0) ::close(fd_);
-  if (!temporary_.empty()) ::unlinkat(folder_.get(), temporary_.c_str(), 0);
+  if (!temporary_.empty()) ::unlinkat(temporary_folder(), temporary_.c_str(), 0);
 }
 
 void AtomicFile::write(std::string_view bytes) {
   constexpr std::size_t kPending = 1 << 20;
   synced_ = false;
+  if (hash_) hash_->update(std::as_bytes(std::span(bytes)));
+  written_ += bytes.size();
   if (pending_.size() + bytes.size() > kPending) flush();
   if (bytes.size() > kPending) {
     write_all(fd_, bytes, path_);
@@ -130,10 +158,60 @@ void AtomicFile::sync() {
 
 void AtomicFile::commit() {
   sync();
+  name_temporary();
+  const auto written = state_of_descriptor(fd_);
   if (::close(std::exchange(fd_, -1)) != 0) fail("cannot be written", path_);
-  put_in_place();
+  const auto named = state_of_name(temporary_folder(), temporary_);
+  if (!written || !named || !written->same_inode(*named)) {
+    temporary_.clear();  // it is not ours to remove
+    throw Failure(ErrorCode::conflict, "its temporary file was exchanged or removed by another program", path_,
+                  "see that no other run works on the same output, and run the same command again");
+  }
+  if (work_folder_) {
+    put_shard_in_place();
+  } else {
+    put_in_place();
+  }
   temporary_.clear();
   ::fsync(folder_.get());
+}
+
+FileDigest AtomicFile::digest() const { return {name(), written_, hash_ ? hash_->digest() : 0}; }
+
+// The folder is reached by a descriptor, which still leads to it once another run has published it under another name.
+bool AtomicFile::folder_is_in_place() const {
+  const auto held = state_of_descriptor(folder_.get());
+  struct stat now {};
+  return held && ::stat(folder_of(path_).c_str(), &now) == 0 && now.st_dev == held->device && now.st_ino == held->inode;
+}
+
+void AtomicFile::put_shard_in_place() {
+  const auto published = [&] {
+    return Failure(ErrorCode::conflict, "another run has published the output while this one made a shard of it", path_,
+                   "nothing is missing where that run has ended well");
+  };
+  if (!folder_is_in_place()) throw published();
+  const int reason = rename_new(work_folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
+  if (reason == 0) {
+    if (folder_is_in_place()) return;
+    // It was published between the two looks, without this file: it goes again.
+    ::unlinkat(folder_.get(), name().c_str(), 0);
+    throw published();
+  }
+  if (reason == EEXIST) {
+    // Another run has made the same; or what lies there is damaged, and this takes its place.
+    const auto there = digest_of_file(folder_.get(), name());
+    if (there == digest()) {
+      ::unlinkat(work_folder_.get(), temporary_.c_str(), 0);
+      return;
+    }
+    if (::renameat(work_folder_.get(), temporary_.c_str(), folder_.get(), name().c_str()) == 0) {
+      if (folder_is_in_place()) return;
+      throw published();
+    }
+  }
+  errno = reason == EEXIST ? errno : reason;
+  fail("cannot be put in place", path_);
 }
 
 void AtomicFile::put_in_place() {
@@ -154,6 +232,19 @@ void AtomicFile::put_in_place() {
   }
   if (errno != 0) fail("cannot be put in place", path_);
   if (replaces_.looked_at) ::unlinkat(folder_.get(), temporary_.c_str(), 0);
+}
+
+void write_file_unsynced(const std::string& path, std::string_view text) {
+  const std::string temporary = path_in(folder_of(path), unique_temporary_name());
+  const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (!file) fail("cannot be created", path);
+  try {
+    write_all(file.get(), text, path);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) fail("cannot be put in place", path);
+  } catch (const Failure&) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
 }
 
 void write_file(const std::string& path, std::string_view text) {

@@ -111,6 +111,12 @@ std::optional<FileState> state_of_descriptor(int fd) {
   return state_from(info);
 }
 
+std::optional<FileState> state_of_name(int folder, const std::string& name) {
+  struct stat info {};
+  if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  return state_from(info);
+}
+
 Outcome<Descriptor> open_folder(const std::string& path) {
   // A path with ".." in it leads elsewhere than it says as soon as a folder is moved.
   for (const std::string& name : split(path, '/')) {

@@ -51,6 +51,8 @@ class Descriptor {
 
 // The look of what is open; errno tells when there is none.
 std::optional<FileState> state_of_descriptor(int fd);
+// Of a name in a folder, or of a link by that name itself.
+std::optional<FileState> state_of_name(int folder, const std::string& name);
 
 class Place {
  public:

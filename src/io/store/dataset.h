@@ -17,6 +17,7 @@
 
 #include "include/millrace/array.h"
 #include "src/base/choice.h"
+#include "src/io/file/file_digest.h"
 
 namespace millrace {
 
@@ -142,6 +143,9 @@ class PartWriter {
   virtual void finish() = 0;
   // After finish(), and on any thread: the part is on the disk and has its name.
   virtual void commit() = 0;
+  // After finish(): its files, or its ranges of files that all parts share, hashed while they were written, in the
+  // order of PartBytes. None of a part that lies in the output from its first row on.
+  virtual std::vector<FileDigest> digests() const { return {}; }
 };
 
 // Which rows of a dataset are which part of it.

@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +16,7 @@
 #include "src/io/file/at_offset.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/reader.h"
+#include "src/io/file/running_hash.h"
 #include "src/io/store/import_part.h"
 #include "src/io/store/pair_lists.h"
 #include "src/io/store/tar.h"
@@ -31,6 +34,7 @@ class FolderPart::Array {
   virtual void append(const ArrayRows& rows) = 0;
   virtual void finish() {}
   virtual void commit() = 0;
+  virtual void add_digests(std::vector<FileDigest>& out) const = 0;
 };
 
 namespace {
@@ -73,7 +77,7 @@ class SharedRows : public FolderPart::Array {
   SharedRows(std::string path, const ArraySpec& array, const DatasetSpec& spec, std::uint64_t first)
       : path_(std::move(path)) {
     const std::string header = header_of_rows(array, spec);
-    at_ = header.size() + first * array.row_bytes();
+    at_ = first_ = header.size() + first * array.row_bytes();
     file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (!file_ || !write_at(file_.get(), 0, std::as_bytes(std::span(header)))) fail("it cannot be written", path_);
   }
@@ -108,15 +112,21 @@ class SharedRows : public FolderPart::Array {
   void commit() override {
     if (::fdatasync(file_.get()) != 0) fail("it cannot be written to the disk", path_);
   }
+  void add_digests(std::vector<FileDigest>& out) const override {
+    out.push_back({std::string(file_name(path_)), bytes_, hash_.digest(), first_});
+  }
 
  private:
   static constexpr std::size_t kTogether = 1 << 16;
   void write(const std::vector<std::uint8_t>& bytes) {
     if (!write_at(file_.get(), at_, std::as_bytes(std::span(bytes)))) fail("it cannot be written", path_);
     at_ += bytes.size();
+    bytes_ += bytes.size();
+    hash_.update(std::as_bytes(std::span(bytes)));
   }
   const std::string path_;
-  std::uint64_t at_ = 0;
+  std::uint64_t first_ = 0, at_ = 0, bytes_ = 0;
+  RunningHash hash_;
   Descriptor file_;
   std::vector<std::uint8_t> pending_;
 };
@@ -124,11 +134,12 @@ class SharedRows : public FolderPart::Array {
 // What follows on each other in a file of the part's own.
 class OwnFile : public FolderPart::Array {
  public:
-  OwnFile(std::string path, std::string end)
-      : file_(std::move(path), AtomicFile::Temporary::part), end_(std::move(end)) {}
+  OwnFile(std::string path, const std::string& work_folder, std::string end)
+      : file_(std::move(path), AtomicFile::OfShard{work_folder}), end_(std::move(end)) {}
   void append(const ArrayRows& rows) override { file_.write(std::as_bytes(std::span(rows.bytes))); }
   void finish() override { file_.write(end_); }
   void commit() override { file_.commit(); }
+  void add_digests(std::vector<FileDigest>& out) const override { out.push_back(file_.digest()); }
 
  private:
   AtomicFile file_;
@@ -141,6 +152,7 @@ class PairsOfPart : public FolderPart::Array {
   void append(const ArrayRows& rows) override { list_.append(std::as_bytes(std::span(rows.bytes))); }
   void finish() override { list_.finish(); }
   void commit() override { list_.commit(); }
+  void add_digests(std::vector<FileDigest>& out) const override { out.push_back(list_.digest()); }
 
  private:
   PairListWriter list_;
@@ -148,12 +160,16 @@ class PairsOfPart : public FolderPart::Array {
 
 class Files : public FolderPart::Array {
  public:
-  Files(std::string folder, std::string extension, std::uint64_t first)
-      : folder_(std::move(folder)), part_(folder_ + ".part"), extension_(std::move(extension)), at_(first) {
+  Files(std::string folder, const std::string& work_folder, std::string extension, std::uint64_t first)
+      : folder_(std::move(folder)),
+        part_(path_in(work_folder, unique_temporary_name())),
+        extension_(std::move(extension)),
+        at_(first) {
+    if (::mkdir(part_.c_str(), 0777) != 0) fail("it cannot be created", part_);
+  }
+  ~Files() override {
     std::error_code error;
-    fs::remove_all(part_, error);
-    fs::create_directory(part_, error);
-    if (error) throw Failure(system_error("it cannot be created", part_, error.value()));
+    if (!committed_) fs::remove_all(part_, error);
   }
   void append(const ArrayRows& rows) override {
     rows.each([&](std::size_t, std::span<const std::uint8_t> bytes) {
@@ -161,6 +177,7 @@ class Files : public FolderPart::Array {
       Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
       if (!file) fail("it cannot be created", path);
       const bool written = write_at(file.get(), 0, std::as_bytes(bytes));
+      digests_.push_back({std::string(file_name(path)), bytes.size(), XXH3_64bits(bytes.data(), bytes.size())});
       const int number = errno;
       if (::close(file.release()) != 0 || !written) {
         errno = written ? errno : number;
@@ -172,36 +189,44 @@ class Files : public FolderPart::Array {
     // Thousands of files: one sync of the file system instead of one of each.
     const Descriptor folder(::open(part_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder || ::syncfs(folder.get()) != 0) fail("it cannot be written to the disk", part_);
-    // What is there has lost something: else it would not be made again.
-    std::error_code error;
-    fs::remove_all(folder_, error);
-    rename_file(part_, folder_);
+    put_folder_in_place(part_, folder_);
+    committed_ = true;
+  }
+  void add_digests(std::vector<FileDigest>& out) const override {
+    // In the order in which a folder is listed: behind 99,999,999 numbers are longer.
+    std::vector<FileDigest> sorted = digests_;
+    std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    out.push_back(digest_of_folder(std::string(file_name(folder_)), sorted));
   }
 
  private:
   const std::string folder_, part_, extension_;
   std::uint64_t at_;
+  std::vector<FileDigest> digests_;
+  bool committed_ = false;
 };
 
 std::unique_ptr<FolderPart::Array> open(const std::string& folder, const ArraySpec& array, const DatasetSpec& spec,
                                         Parts parts, std::uint64_t part) {
+  const std::string work_folder = folder_of(folder);
   if (is_rows(array)) {
     return std::make_unique<SharedRows>(file_of(folder, array), array, spec, parts.begin(part));
   }
-  if (is_lines(array)) return std::make_unique<OwnFile>(own_of(folder, array, part), "");
+  if (is_lines(array)) return std::make_unique<OwnFile>(own_of(folder, array, part), work_folder, "");
   if (is_pairs(array)) return std::make_unique<PairsOfPart>(own_of(folder, array, part));
   const std::string own = path_in(folder, fmt::format("{:05}", part));
-  if (array.extension == "tar") return std::make_unique<OwnFile>(own + ".tar", tar_end());
-  return std::make_unique<Files>(own, array.extension, parts.begin(part));
+  if (array.extension == "tar") return std::make_unique<OwnFile>(own + ".tar", work_folder, tar_end());
+  return std::make_unique<Files>(own, work_folder, array.extension, parts.begin(part));
 }
 
 // The folder or file of a part where it has one; else a file of no bytes.
 bool marks_itself(const ArraySpec& array) { return !is_rows(array) && !is_joined(array); }
 
-void join_pairs(const std::string& folder, const ArraySpec& array, Parts parts, const std::function<void()>& go_on) {
+FileDigest join_pairs(const std::string& folder, const ArraySpec& array, Parts parts,
+                      const std::function<void()>& go_on) {
   std::vector<std::string> files;
   for (std::uint64_t k = 0; k < parts.count(); ++k) files.push_back(own_of(folder, array, k));
-  merge_pair_lists(files, path_in(folder, name_in_folder(array) + ".npy"), go_on);
+  return merge_pair_lists(files, path_in(folder, name_in_folder(array) + ".npy"), go_on);
 }
 
 }  // namespace
@@ -220,7 +245,7 @@ bool FolderPart::is_there(const std::string& folder, const DatasetSpec& spec, st
 }
 
 FolderPart::FolderPart(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part)
-    : mark_(marks_itself(spec.arrays.front()) ? "" : mark(folder, spec, part)) {
+    : mark_(marks_itself(spec.arrays.front()) ? "" : mark(folder, spec, part)), work_folder_(folder_of(folder)) {
   for (const ArraySpec& array : spec.arrays) arrays_.push_back(open(folder, array, spec, parts, part));
 }
 FolderPart::~FolderPart() = default;
@@ -236,7 +261,13 @@ void FolderPart::finish() {
 void FolderPart::commit() {
   // The first one last: where it is, all are.
   for (std::size_t i = arrays_.size(); i-- > 0;) arrays_[i]->commit();
-  if (!mark_.empty()) AtomicFile(mark_, AtomicFile::Temporary::part).commit();
+  if (!mark_.empty()) AtomicFile(mark_, AtomicFile::OfShard{work_folder_}).commit();
+}
+
+std::vector<FileDigest> FolderPart::digests() const {
+  std::vector<FileDigest> out;
+  for (const auto& array : arrays_) array->add_digests(out);
+  return out;
 }
 
 PartBytes folder_part_bytes(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part) {
@@ -251,7 +282,7 @@ PartBytes folder_part_bytes(const std::string& folder, const DatasetSpec& spec, 
     } else if (array.extension == "tar") {
       out.push_back({path_in(folder, fmt::format("{:05}.tar", part))});
     } else {
-      add_folder(out, path_in(folder, fmt::format("{:05}", part)));
+      out.push_back({.path = path_in(folder, fmt::format("{:05}", part)), .is_folder = true});
     }
   }
   return out;
@@ -269,25 +300,30 @@ bool import_folder_part(const std::string& from, const std::string& to, const Da
       rows.import(file_of(from, array), (parts.end(part) - parts.begin(part)) * array.row_bytes());
       rows.commit();
     } else if (is_joined(array)) {
-      all = import_file(from, own_name(array, part), to);
+      all = import_file(from, own_name(array, part), to, folder_of(to));
     } else if (array.extension == "tar") {
-      all = import_file(from, fmt::format("{:05}.tar", part), to);
+      all = import_file(from, fmt::format("{:05}.tar", part), to, folder_of(to));
     } else {
-      all = import_folder(from, fmt::format("{:05}", part), to);
+      all = import_folder(from, fmt::format("{:05}", part), to, folder_of(to));
     }
   }
   if (all && !marks_itself(spec.arrays.front())) {
-    AtomicFile(FolderPart::mark(to, spec, part), AtomicFile::Temporary::part).commit();
+    AtomicFile(FolderPart::mark(to, spec, part), AtomicFile::OfShard{folder_of(to)}).commit();
   }
   return all;
 }
 
-void join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts,
-                       const std::function<void()>& go_on) {
+std::vector<FileDigest> join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts,
+                                          const std::function<void()>& go_on) {
+  std::vector<FileDigest> out;
   for (const ArraySpec& array : spec.arrays) {
-    if (is_pairs(array)) join_pairs(folder, array, parts, go_on);
+    if (const std::string header = header_of_rows(array, spec); !header.empty()) {
+      out.push_back(
+          {std::string(file_name(file_of(folder, array))), header.size(), XXH3_64bits(header.data(), header.size())});
+    }
+    if (is_pairs(array)) out.push_back(join_pairs(folder, array, parts, go_on));
     if (!is_lines(array)) continue;
-    AtomicFile whole(file_of(folder, array), AtomicFile::Temporary::part);
+    AtomicFile whole(file_of(folder, array), AtomicFile::OfShard{folder_of(folder)});
     if (!array.header.empty()) whole.write(array.header + "\n");
     for (std::uint64_t k = 0; k < parts.count(); ++k) {
       auto lines = FileReader::open(own_of(folder, array, k), FileReader::Hashing::off).or_throw();
@@ -298,7 +334,14 @@ void join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts
       if (lines->failed()) throw Failure(lines->error());
     }
     whole.commit();
+    out.push_back(whole.digest());
   }
+  return out;
+}
+
+bool stays_in_output(const DatasetSpec& spec, std::uint64_t part, const std::string& file) {
+  return std::none_of(spec.arrays.begin(), spec.arrays.end(),
+                      [&](const ArraySpec& array) { return is_joined(array) && own_name(array, part) == file; });
 }
 
 void tidy_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts) {

@@ -20,6 +20,7 @@
 
 namespace millrace {
 
+// What is not finished lies in the folder above the one where parts are made.
 class FolderPart : public PartWriter {
  public:
   FolderPart(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part);
@@ -32,12 +33,13 @@ class FolderPart : public PartWriter {
   void append(const RowBlock& block) override;
   void finish() override;
   void commit() override;
+  std::vector<FileDigest> digests() const override;
 
   class Array;
 
  private:
   std::vector<std::unique_ptr<Array>> arrays_;
-  const std::string mark_;
+  const std::string mark_, work_folder_;
 };
 
 // Where the bytes of a part that is there lie; none of one that is not.
@@ -46,9 +48,11 @@ PartBytes folder_part_bytes(const std::string& folder, const DatasetSpec& spec, 
 bool import_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,
                         std::uint64_t part);
 // All parts are there: what lies in parts and is one file in the end is put together. `go_on` is asked now and then,
-// and may throw.
-void join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts,
-                       const std::function<void()>& go_on);
+// and may throw. Digests of those files, and of what files that all parts share begin with.
+std::vector<FileDigest> join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts,
+                                          const std::function<void()>& go_on);
+// Whether a file of a part is one in the end, too.
+bool stays_in_output(const DatasetSpec& spec, std::uint64_t part, const std::string& file);
 // They were: what only says which parts are there, or was put together, goes.
 void tidy_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts);
 

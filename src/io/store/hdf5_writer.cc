@@ -1,10 +1,14 @@
 #include "src/io/store/hdf5_writer.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
+#include "src/base/paths.h"
+#include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/store/hdf5_types.h"
 
@@ -75,6 +79,7 @@ std::string encoded(const Handle& type) {
 struct Hdf5Writer::State {
   std::string name, path;  // the last name, and the one until then
   bool committed = false, kept = false;
+  FileState created{};  // the file that this writer has made
   DatasetSpec spec;
   Handle file;
   std::vector<OpenSet> sets;
@@ -184,6 +189,7 @@ Hdf5Writer::Hdf5Writer(std::string path, const DatasetSpec& spec, const Kind& ki
   H5Pset_obj_track_times(creation.get(), false);
   s.file = {H5Fcreate(s.path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose};
   if (!s.file) hdf5::fail("it cannot be created", s.path);
+  s.created = state_of_name(AT_FDCWD, s.path).value_or(FileState());
   for (const Set& set : hdf5::sets_of(spec)) s.create(set, kind);
   s.write_attributes();
 }
@@ -196,8 +202,21 @@ void Hdf5Writer::keep_unfinished() { state_->kept = true; }
 
 void Hdf5Writer::commit() {
   sync_file(state_->path);
+  const auto named = state_of_name(AT_FDCWD, state_->path);
+  if (!named || !state_->created.same_inode(*named)) {
+    state_->committed = true;  // it is not ours to remove
+    throw Failure(ErrorCode::conflict, "it was exchanged or removed by another program", state_->path,
+                  "see that no other run works on the same output, and run the same command again");
+  }
   rename_file(state_->path, state_->name);
   state_->committed = true;
+}
+
+std::vector<FileDigest> Hdf5Writer::digests() const {
+  auto found = digest_of_file(AT_FDCWD, state_->path);
+  if (!found) throw Failure(system_error("it cannot be read", state_->path, errno));
+  found->name = file_name(state_->name);
+  return {*std::move(found)};
 }
 
 void Hdf5Writer::append(const RowBlock& block) {

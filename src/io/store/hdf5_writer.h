@@ -47,7 +47,10 @@ class Hdf5Writer : public PartWriter {
   void append_rest(hdf5::Reader& reader, const std::string& path, std::uint64_t rows);
   // The file is closed, not synced.
   void finish() override;
+  // Failure(conflict) where another run has taken its temporary name meanwhile.
   void commit() override;
+  // Of the finished file as it lies on the disk: the library writes it in no order.
+  std::vector<FileDigest> digests() const override;
 
  private:
   struct State;

@@ -7,7 +7,9 @@
 
 #include "src/base/paths.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/file/place.h"
 #include "src/io/file/reader.h"
+#include "src/io/store/part_bytes.h"
 
 namespace millrace {
 namespace {
@@ -30,32 +32,48 @@ Descriptor open_in(const std::string& folder, const std::string& name) {
 
 }  // namespace
 
-bool import_file(const std::string& from, const std::string& name, const std::string& to) {
+bool import_file(const std::string& from, const std::string& name, const std::string& to,
+                 const std::string& work_folder) {
   Descriptor opened = open_in(from, name);
   if (!opened) return false;
   auto file = FileReader::of(std::move(opened), path_in(from, name), FileReader::Hashing::off);
   if (!file) throw Failure(file.error());
   const std::string path = path_in(to, name);
   make_folder(folder_of(path));
-  AtomicFile out(path, AtomicFile::Temporary::part);
+  AtomicFile out(path, AtomicFile::OfShard{work_folder});
   for (auto bytes = (*file)->next(); !bytes.empty(); bytes = (*file)->next()) out.write(std::as_bytes(bytes));
   if ((*file)->failed()) throw Failure((*file)->error());
   out.commit();
   return true;
 }
 
-bool import_folder(const std::string& from, const std::string& name, const std::string& to) {
+void put_folder_in_place(const std::string& finished, const std::string& path) {
+  const auto to_here = [&] { return rename_new(AT_FDCWD, finished.c_str(), AT_FDCWD, path.c_str()); };
+  int reason = to_here();
+  if (reason == EEXIST || reason == ENOTEMPTY) {
+    std::error_code error;
+    if (same_bytes(files_of(finished), files_of(path), [] {})) {
+      fs::remove_all(finished, error);
+      return;
+    }
+    fs::remove_all(path, error);
+    reason = to_here();
+  }
+  if (reason != 0) throw Failure(system_error("it cannot be renamed", finished, reason));
+  sync_folder(folder_of(path));
+}
+
+bool import_folder(const std::string& from, const std::string& name, const std::string& to,
+                   const std::string& work_folder) {
   std::error_code error;
   if (fs::symlink_status(path_in(from, name), error).type() != fs::file_type::directory) return false;
-  const std::string part = path_in(to, name) + ".part";
-  fs::remove_all(part, error);
+  const std::string part = path_in(work_folder, unique_temporary_name());
   make_folder(part);
   for (const auto& entry : fs::directory_iterator(path_in(from, name))) {
-    import_file(path_in(from, name), entry.path().filename(), part);
+    import_file(path_in(from, name), entry.path().filename(), part, work_folder);
   }
   sync_folder(part);
-  fs::remove_all(path_in(to, name), error);  // of which something is missing
-  rename_file(part, path_in(to, name));
+  put_folder_in_place(part, path_in(to, name));
   return true;
 }
 

@@ -10,9 +10,10 @@
 #include <optional>
 #include <queue>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/at_offset.h"
-#include "src/io/store/running_hash.h"
+#include "src/io/file/running_hash.h"
 
 namespace millrace {
 
@@ -122,7 +123,7 @@ const std::vector<npy::Field>& pair_fields() {
 }
 
 PairListWriter::PairListWriter(std::string path)
-    : file_(std::move(path), AtomicFile::Temporary::part), hash_(std::make_unique<Hash>()) {}
+    : file_(path, AtomicFile::OfShard{folder_of(folder_of(path))}), hash_(std::make_unique<Hash>()) {}
 PairListWriter::~PairListWriter() = default;
 
 void PairListWriter::append(std::span<const std::byte> rows) {
@@ -138,8 +139,8 @@ void PairListWriter::finish() {
 
 bool is_pair_list(const std::string& path) { return end_of(opened(path).get()).has_value(); }
 
-void merge_pair_lists(const std::vector<std::string>& paths, const std::string& npy,
-                      const std::function<void()>& go_on) {
+FileDigest merge_pair_lists(const std::vector<std::string>& paths, const std::string& npy,
+                            const std::function<void()>& go_on) {
   std::vector<std::unique_ptr<PairList>> lists;
   std::uint64_t all = 0;
   for (const std::string& path : paths) {
@@ -152,7 +153,7 @@ void merge_pair_lists(const std::vector<std::string>& paths, const std::string& 
   for (const auto& list : lists) {
     if (!list->empty()) heap.push(list.get());
   }
-  AtomicFile out(npy, AtomicFile::Temporary::part);
+  AtomicFile out(npy, AtomicFile::OfShard{folder_of(folder_of(npy))});
   out.write(npy::header_text(pair_fields(), std::vector<std::uint64_t>{all}));
   std::vector<std::byte> rows;
   rows.reserve(kPieceOfOutput * kPairRowBytes);
@@ -180,6 +181,7 @@ void merge_pair_lists(const std::vector<std::string>& paths, const std::string& 
   }
   out.write(rows);
   out.commit();
+  return out.digest();
 }
 
 }  // namespace millrace

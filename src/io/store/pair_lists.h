@@ -27,6 +27,7 @@ class PairListWriter {
   void append(std::span<const std::byte> rows);
   void finish();
   void commit() { file_.commit(); }
+  FileDigest digest() const { return file_.digest(); }
 
  private:
   AtomicFile file_;
@@ -40,7 +41,7 @@ bool is_pair_list(const std::string& path);
 
 // Failure(bad_data) where a list is not what was written, is not sorted, or two of them have the same pair: they were
 // not made by runs of one command. `go_on` is asked now and then, and may throw.
-void merge_pair_lists(const std::vector<std::string>& lists, const std::string& npy,
-                      const std::function<void()>& go_on);
+FileDigest merge_pair_lists(const std::vector<std::string>& lists, const std::string& npy,
+                            const std::function<void()>& go_on);
 
 }  // namespace millrace

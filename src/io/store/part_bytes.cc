@@ -13,7 +13,7 @@
 #include "src/base/text.h"
 #include "src/io/file/at_offset.h"
 #include "src/io/file/place.h"
-#include "src/io/store/running_hash.h"
+#include "src/io/file/running_hash.h"
 
 namespace millrace {
 namespace {
@@ -58,18 +58,24 @@ class Piecewise {
 
 }  // namespace
 
-void add_folder(PartBytes& bytes, const std::string& folder) {
+PartBytes files_of(const std::string& folder) {
+  PartBytes out;
   std::error_code error;
-  if (fs::symlink_status(folder, error).type() != fs::file_type::directory) return;
+  if (fs::symlink_status(folder, error).type() != fs::file_type::directory) return out;
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
-  for (const std::string& name : names) bytes.push_back({path_in(folder, name)});
+  for (const std::string& name : names) out.push_back({path_in(folder, name)});
+  return out;
 }
 
 std::uint64_t size_of(const PartBytes& bytes) {
   std::uint64_t out = 0;
   for (const FileBytes& each : bytes) {
+    if (each.is_folder) {
+      out += size_of(files_of(each.path));
+      continue;
+    }
     struct stat info {};
     if (::lstat(each.path.c_str(), &info) != 0) {
       if (errno == ENOENT) continue;
@@ -81,24 +87,53 @@ std::uint64_t size_of(const PartBytes& bytes) {
   return out;
 }
 
-std::uint64_t hash_of(const PartBytes& bytes, const std::function<void()>& go_on) {
+std::uint64_t hash_of(std::span<const FileDigest> files) {
   RunningHash hash;
+  for (const FileDigest& file : files) {
+    hash.update(std::as_bytes(std::span(file.name.c_str(), file.name.size() + 1)));
+    for (const std::uint64_t number : {file.bytes, file.hash}) hash.update(std::as_bytes(std::span(&number, 1)));
+  }
+  return hash.digest();
+}
+
+FileDigest digest_of_folder(std::string name, std::span<const FileDigest> files) {
+  FileDigest out{std::move(name), 0, hash_of(files), 0, files.size()};
+  for (const FileDigest& file : files) out.bytes += file.bytes;
+  return out;
+}
+
+std::vector<FileDigest> digests_of(const PartBytes& bytes, const std::function<void()>& go_on) {
+  std::vector<FileDigest> out;
   for (const FileBytes& each : bytes) {
-    const std::string name(file_name(each.path));
-    hash.update(std::as_bytes(std::span(name.c_str(), name.size() + 1)));
+    std::string name = each.name.empty() ? std::string(file_name(each.path)) : each.name;
+    if (each.is_folder) {
+      out.push_back(digest_of_folder(std::move(name), digests_of(files_of(each.path), go_on)));
+      continue;
+    }
     Piecewise pieces(each);
+    FileDigest& file = out.emplace_back(FileDigest{std::move(name), pieces.left(), 0, each.at});
+    RunningHash hash;
     for (auto piece = pieces.next(); !piece.empty(); piece = pieces.next()) {
       go_on();
       hash.update(piece);
     }
+    file.hash = hash.digest();
   }
-  return hash.digest();
+  return out;
+}
+
+std::uint64_t hash_of(const PartBytes& bytes, const std::function<void()>& go_on) {
+  return hash_of(digests_of(bytes, go_on));
 }
 
 bool same_bytes(const PartBytes& a, const PartBytes& b, const std::function<void()>& go_on) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (file_name(a[i].path) != file_name(b[i].path)) return false;
+    if (file_name(a[i].path) != file_name(b[i].path) || a[i].is_folder != b[i].is_folder) return false;
+    if (a[i].is_folder) {
+      if (!same_bytes(files_of(a[i].path), files_of(b[i].path), go_on)) return false;
+      continue;
+    }
     Piecewise one(a[i]), other(b[i]);
     if (one.left() != other.left()) return false;
     for (auto piece = one.next(); !piece.empty(); piece = one.next()) {

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "src/io/file/at_offset.h"
-#include "src/io/store/running_hash.h"
+#include "src/io/file/running_hash.h"
 
 namespace millrace {
 namespace {
@@ -46,7 +46,7 @@ std::span<const std::byte> bytes_of(const T& value) {
 struct PartLog::Hash : RunningHash {};
 
 PartLog::PartLog(std::string path, const std::string& owner, const DatasetSpec& spec, Chunks chunks)
-    : file_(std::move(path), AtomicFile::Temporary::part),
+    : file_(path, AtomicFile::OfShard{folder_of(path)}),
       hash_(std::make_unique<Hash>()),
       told_(told_array(spec, chunks)) {
   write(std::as_bytes(std::span(owner)));

@@ -31,7 +31,7 @@ void write_json(const std::string& folder, const Json& json) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw Failure(system_error("it cannot be created", folder, error.value()));
-  AtomicFile file(folder + "/zarr.json", AtomicFile::Temporary::part);
+  AtomicFile file(folder + "/zarr.json");
   file.write(json.dump(1) + "\n");
   file.commit();
 }

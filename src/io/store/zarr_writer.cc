@@ -11,6 +11,7 @@
 #include <span>
 
 #include "src/io/file/atomic_file.h"
+#include "src/io/store/checksums.h"
 #include "src/io/store/import_part.h"
 #include "src/io/store/zarr_json.h"
 
@@ -85,7 +86,8 @@ std::string part_path(const std::string& folder, const ArraySpec& array, std::ui
 
 }  // namespace
 
-void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std::uint64_t each) {
+void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std::uint64_t each,
+                         std::span<const FileDigest> checksums) {
   std::string group;
   for (const ArraySpec& array : spec.arrays) {
     Json json = zarr::array_json(with_count(spec.rows, array.shape), with_count(each, array.shape),
@@ -100,6 +102,7 @@ void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std
   }
   Json root = zarr::group_json();
   for (const auto& [name, value] : spec.attributes) root["attributes"][name] = value;
+  root["attributes"][kChecksums] = Json::parse(json_of(checksums));
   zarr::write_json(folder, root);
 }
 
@@ -110,7 +113,10 @@ std::string zarr_part_path(const std::string& folder, const DatasetSpec& spec, s
 PartBytes zarr_part_bytes(const std::string& folder, const DatasetSpec& spec, std::uint64_t part) {
   PartBytes out;
   if (::access(zarr_part_path(folder, spec, part).c_str(), F_OK) != 0) return out;
-  for (const ArraySpec& array : spec.arrays) out.push_back({part_path(folder, array, part)});
+  for (const ArraySpec& array : spec.arrays) {
+    out.push_back(
+        {.path = part_path(folder, array, part), .name = chunk_path(array.name, part, array.shape.size() + 1)});
+  }
   return out;
 }
 
@@ -118,7 +124,7 @@ bool import_zarr_part(const std::string& from, const std::string& to, const Data
   // As commit() does, the first one last.
   for (std::size_t i = spec.arrays.size(); i-- > 0;) {
     const ArraySpec& array = spec.arrays[i];
-    if (!import_file(from, chunk_path(array.name, part, array.shape.size() + 1), to)) return false;
+    if (!import_file(from, chunk_path(array.name, part, array.shape.size() + 1), to, folder_of(to))) return false;
   }
   return true;
 }
@@ -127,7 +133,10 @@ bool import_zarr_part(const std::string& from, const std::string& to, const Data
 class ZarrPart::Chunk {
  public:
   Chunk(const std::string& folder, const ArraySpec& array, std::uint64_t each, std::uint64_t part)
-      : array_(array), each_(each), file_(open(part_path(folder, array, part))) {
+      : array_(array),
+        each_(each),
+        name_(chunk_path(array.name, part, array.shape.size() + 1)),
+        file_(open(part_path(folder, array, part), folder_of(folder))) {
     if (array.rows == ArraySpec::Rows::texts) put(static_cast<std::uint32_t>(each));
   }
 
@@ -161,13 +170,18 @@ class ZarrPart::Chunk {
     for (std::uint64_t i = 0; i < elements; ++i) file_.write(std::as_bytes(std::span(none)));
   }
   void commit() { file_.commit(); }
+  FileDigest digest() const {
+    FileDigest out = file_.digest();
+    out.name = name_;
+    return out;
+  }
 
  private:
-  static AtomicFile open(const std::string& path) {
+  static AtomicFile open(const std::string& path, const std::string& work_folder) {
     std::error_code error;
     fs::create_directories(folder_of(path), error);
     if (error) throw Failure(system_error("it cannot be created", folder_of(path), error.value()));
-    return AtomicFile(path, AtomicFile::Temporary::part);
+    return AtomicFile(path, AtomicFile::OfShard{work_folder});
   }
   template <typename T>
   void put(const T& value) {
@@ -176,6 +190,7 @@ class ZarrPart::Chunk {
 
   const ArraySpec& array_;
   const std::uint64_t each_;
+  const std::string name_;
   AtomicFile file_;
   std::vector<std::uint64_t> index_;  // offset and length of each stream
   std::uint64_t offset_ = 0;
@@ -194,6 +209,12 @@ void ZarrPart::append(const RowBlock& block) {
 
 void ZarrPart::finish() {
   for (const auto& chunk : chunks_) chunk->finish(each_ - rows_);
+}
+
+std::vector<FileDigest> ZarrPart::digests() const {
+  std::vector<FileDigest> out;
+  for (const auto& chunk : chunks_) out.push_back(chunk->digest());
+  return out;
 }
 
 void ZarrPart::commit() {

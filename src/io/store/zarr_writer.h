@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "src/io/store/dataset.h"
@@ -18,8 +19,9 @@
 
 namespace millrace {
 
-// The description of the group and of every array in it. Throws Failure.
-void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std::uint64_t each);
+// The description of the group, with the checksums of all chunks, and of every array in it. Throws Failure.
+void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std::uint64_t each,
+                         std::span<const FileDigest> checksums);
 // The file that a part gets last: what has it is whole.
 std::string zarr_part_path(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
 
@@ -36,6 +38,7 @@ class ZarrPart : public PartWriter {
   void append(const RowBlock& block) override;
   void finish() override;
   void commit() override;
+  std::vector<FileDigest> digests() const override;
 
  private:
   class Chunk;

@@ -13,7 +13,7 @@ namespace {
 using namespace for_test;
 
 void write(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t together) {
-  write_zarr_metadata(folder, spec, parts.each);
+  write_zarr_metadata(folder, spec, parts.each, {});
   for (std::uint64_t k = parts.count(); k-- > 0;) {
     ZarrPart part(folder, spec, parts.each, k);
     fill(part, spec, parts.begin(k), parts.end(k), together, kGzip);
@@ -106,7 +106,7 @@ TEST(ZarrWriter, APartIsThereOnceItsFirstArrayIs) {
   EXPECT_FALSE(std::filesystem::exists(zarr_part_path(folder / "z", spec, 0)));
   EXPECT_FALSE(import_zarr_part(folder / "z", folder / "copy", spec, 0));
   write(folder / "z", spec, {6, 3}, 3);
-  write_zarr_metadata(folder / "copy", spec, 3);
+  write_zarr_metadata(folder / "copy", spec, 3, {});
   EXPECT_TRUE(import_zarr_part(folder / "z", folder / "copy", spec, 0));
   EXPECT_TRUE(import_zarr_part(folder / "z", folder / "copy", spec, 1));
   EXPECT_EQ(files_in(folder / "z"), files_in(folder / "copy"));

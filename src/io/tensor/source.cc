@@ -14,6 +14,7 @@ void check(std::uint64_t offset, std::uint64_t wanted, std::uint64_t size) {
 }  // namespace
 
 void FileSource::read(std::uint64_t offset, std::span<std::byte> out) {
+  if (go_on_) go_on_();
   check(offset, out.size(), size_);
   const std::size_t done = read_at(fd_, offset, out);
   if (errno != 0) {

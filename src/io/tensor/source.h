@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
+#include <utility>
 
 #include "src/io/tensor/refusal.h"
 
@@ -39,13 +41,16 @@ class Source {
 class FileSource : public Source {
  public:
   // Of an open file that somebody else closes. `size` is what it had when it was looked at.
-  FileSource(int fd, std::uint64_t size) : fd_(fd), size_(size) {}
+  // `go_on` is asked before every read, and may throw: a small file may hold terabytes of zeros.
+  FileSource(int fd, std::uint64_t size, std::function<void()> go_on = {})
+      : fd_(fd), size_(size), go_on_(std::move(go_on)) {}
   std::uint64_t size() override { return size_; }
   void read(std::uint64_t offset, std::span<std::byte> out) override;
 
  private:
   const int fd_;
   const std::uint64_t size_;
+  const std::function<void()> go_on_;
 };
 
 class MemorySource : public Source {

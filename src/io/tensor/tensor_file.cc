@@ -159,12 +159,16 @@ std::uint64_t Tensor::elements() const {
 
 std::uint64_t Tensor::bytes() const { return elements() * type.bytes(); }
 
-Outcome<std::vector<Tensor>> list(const std::string& path, Format format) {
+Outcome<std::vector<Tensor>> list(const std::string& path, Format format, const std::function<bool()>& cancelled) {
   const auto opened = FileReader::open(path, FileReader::Hashing::off);
   if (!opened) return opened.error();
-  FileSource file((*opened)->descriptor(), (*opened)->size());
+  FileSource file((*opened)->descriptor(), (*opened)->size(), [&] {
+    if (cancelled && cancelled()) throw Failure(interrupted());
+  });
   try {
     return tensors(file, format);
+  } catch (const Failure& failure) {
+    return failure.error();
   } catch (const Refusal& refusal) {
     return refusal.about(path);
   }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -60,7 +61,8 @@ struct Tensor {
 // are. What stands beside tensors in a .pt (numbers, texts) and arrays of texts or objects in an .npz are passed over;
 // there may be no tensor. Errors: not_found, io, bad_data, conflict (it was cut short meanwhile); unsupported, which
 // names what is refused and what to do; too_large, which names the limit.
-Outcome<std::vector<Tensor>> list(const std::string& path, Format format);
+// (cancelled) once `cancelled` says yes.
+Outcome<std::vector<Tensor>> list(const std::string& path, Format format, const std::function<bool()>& cancelled = {});
 
 // Reads tensors one after the other. The memory that it needs besides the caller's stays with it, so that the same
 // serves thousands of files. For one thread.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/pipeline/checkpoint/finish.h"
 
@@ -16,6 +17,8 @@ class FinishJob : public Job {
   void describe(Settings& settings) override {
     settings.add_list("from", "FOLDER",
                       "a folder OUTPUT.shards that a run on another disk has left; once for each of them", from_);
+    settings.add_switch("check", "read a finished OUTPUT and compare every file with the checksums it was written with",
+                        check_);
   }
   void look_at(Outputs& outputs) override {
     for (const std::string& folder : from_) outputs.input(folder);
@@ -44,6 +47,7 @@ class FinishJob : public Job {
 
   Result run(RunContext& context, const Print&) override {
     const std::string& output = outputs_.at(0);
+    if (check_) return run_check(output, context);
     const Finished done = finish(output, from_, [&] { context.throw_if_cancelled(); });
     Result out;
     out.summary.push_back(done.before ? fmt::format("{} is finished: nothing to do", output)
@@ -61,7 +65,25 @@ class FinishJob : public Job {
   }
 
  private:
+  Result run_check(const std::string& output, RunContext& context) const {
+    if (!from_.empty())
+      throw Failure(ErrorCode::usage, "a finished output takes no shards", "--from", "leave out --check");
+    const Checked checked = check_output(output, [&] { context.throw_if_cancelled(); });
+    Result out;
+    for (const std::string& name : checked.damaged)
+      out.summary.push_back("damaged: " + printable(path_in(output, name)));
+    out.summary.push_back(fmt::format("{}: {} files checked, {}, {} damaged", printable(output), grouped(checked.files),
+                                      to_text(Bytes{checked.bytes}), grouped(checked.damaged.size())));
+    out.json = [checked] {
+      return json_pieces(
+          {{kJsonMark, "finish"}, {"checked", checked.files}, {"bytes", checked.bytes}, {"damaged", checked.damaged}});
+    };
+    out.exit_code = checked.damaged.empty() ? ExitCode::done : ExitCode::failed;
+    return out;
+  }
+
   std::vector<std::string> outputs_, from_;
+  bool check_ = false;
 };
 
 }  // namespace

@@ -11,12 +11,12 @@
 #include "src/jobs/named_inputs.h"
 #include "src/jobs/results_folder.h"
 #include "src/pipeline/chain.h"
-#include "src/pipeline/checkpoint/run_folder.h"
+#include "src/pipeline/checkpoint/output_lock.h"
 
 namespace millrace::fundus {
 namespace {
 
-constexpr const char *kTableFile = "bounds.csv", *kJsonFile = "bounds.json";
+constexpr const char *kTableFile = "bounds.csv", *kJsonFile = "bounds.json", *kLockFolder = "running";
 
 NamedInputs find_photographs(const Options& options, const RunContext& context) {
   if (options.inputs.empty())
@@ -26,7 +26,7 @@ NamedInputs find_photographs(const Options& options, const RunContext& context) 
   InputRules rules;
   rules.argument = "PATH";
   rules.takes = [](const FileEntry& file) { return is_input(file.path); };
-  rules.reserved = {RunFolder::kRunFile, kTableFile, kJsonFile};
+  rules.reserved = {RunFolder::kRunFile, kTableFile, kJsonFile, kLockFolder + std::string(".shards")};
   return find_inputs(options.inputs, options.output, options.files, rules, context);
 }
 
@@ -94,7 +94,8 @@ Summary run(const Options& options, RunContext& context) {
   Summary out;
   out.unusable = found.unreadable;
   if (found.inputs.empty()) return out;
-  claim_folder(options.output, made_of(options));
+  claim_folder(options.output, made_of(options), kLockFolder + std::string(".shards"));
+  const OutputLock lock(path_in(options.output, kLockFolder));
   Outputs outputs({.overwrite = false, .prove = false});
   std::string header = table_header();
   header.pop_back();

@@ -6,6 +6,7 @@
 #include "src/io/file/relocate.h"
 #include "src/jobs/folder_options.h"
 #include "src/jobs/inventory_file.h"
+#include "src/pipeline/checkpoint/output_lock.h"
 
 namespace millrace::inventory {
 namespace {
@@ -42,6 +43,7 @@ class InventoryJob : public Job {
 
   Result run(RunContext& context, const Print&) override {
     if (!file_) throw Failure(ErrorCode::usage, "an output is needed", "-o", "for example -o photos.jsonl");
+    const OutputLock lock(file_.is_stream() ? "" : file_.path());
     const WalkResult found = find(context);
     context.throw_if_cancelled();
     OutputFile out(file_);
@@ -69,13 +71,22 @@ class InventoryJob : public Job {
   }
 
  private:
-  // Without the list itself, as an earlier run has left it: it would be another one each time.
+  // Without the list itself, as an earlier run has left it: it would be another one each time. Without its lock, too.
   WalkResult find(RunContext& context) const {
     WalkResult out = find_files(inputs_, folders_, context);
     const auto list = state_of(file_.path());
     if (file_.replaces() && list) {
       std::erase_if(out.files,
                     [&](const FileEntry& file) { return file.device == list->device && file.inode == list->inode; });
+    }
+    const auto beside = file_ ? real_path(file_.path() + ".shards") : std::nullopt;
+    if (beside) {
+      std::erase_if(out.files, [&](const FileEntry& file) {
+        const std::string name(file_name(file.path));
+        if (name != RunFolder::kLock && !RunPresence::is_name(name)) return false;
+        const auto path = real_path(file.path);
+        return !path || inside(*path, *beside);
+      });
     }
     return out;
   }

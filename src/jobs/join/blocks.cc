@@ -216,6 +216,7 @@ class BlockJoin {
 
 CheckpointSpec checkpoint_of(const CodeFile& codes, const Blocks& blocks, const Options& options, RunContext& context) {
   CheckpointSpec out;
+  out.go_on = [&context] { context.throw_if_cancelled(); };
   out.output = options.output;
   out.store = StoreKind::folder;
   out.dataset.unit = "tasks";

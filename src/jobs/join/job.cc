@@ -5,6 +5,7 @@
 #include "src/base/text.h"
 #include "src/jobs/join/blocks.h"
 #include "src/jobs/join/run.h"
+#include "src/pipeline/checkpoint/output_lock.h"
 
 namespace millrace::join {
 namespace {
@@ -39,6 +40,7 @@ class JoinJob : public Job {
 
   Result run(RunContext& context, const Print& print) override {
     if (options_.in_blocks()) return run_blocks(context, print);
+    const OutputLock lock(files_.pairs && !files_.pairs.is_stream() ? files_.pairs.path() : "");
     const Summary summary = join::run(options_, files_, context);
     print(fmt::format("{}\n", summary.pairs));
     Result out;

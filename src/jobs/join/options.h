@@ -11,6 +11,7 @@
 #include <string>
 
 #include "src/base/settings.h"
+#include "src/base/sizes.h"
 #include "src/kernels/hamming/hamming.h"
 #include "src/pipeline/checkpoint/share.h"
 
@@ -29,6 +30,7 @@ struct Options {
   std::string output;     // the pairs, a .npy file, or a folder in blocks; empty to only count
   long long radius = -1;  // must be given
   bool collapsed = false;
+  Bytes max_output = 16_GiB;  // of an output that is written at once
   hamming::Algorithm algorithm = hamming::Algorithm::automatic;
   std::optional<std::uint64_t> block;  // rows; 0: as many as memory holds; nothing: all at once
   Share share;
@@ -47,6 +49,8 @@ inline void describe(Settings& settings, Options& options) {
   settings.add_switch("collapsed",
                       "write pairs of nodes, a node being all equal codes, and each row's node to PAIRS.nodes.npy",
                       options.collapsed);
+  settings.add_bytes("max-output", "refuse to write more; a few thousand equal codes make millions of pairs",
+                     options.max_output);
   settings.add_parsed("block", "ROWS",
                       "join blocks of so many rows, each with itself and the others, into a FOLDER of pairs.npy that a "
                       "later run goes on with; auto: as many as --memory holds; off: all rows at once",

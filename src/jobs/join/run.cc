@@ -41,9 +41,25 @@ class PairFile {
 // What an array of so many rows takes on the disk, about.
 Bytes file_bytes(std::uint64_t rows, std::size_t row_bytes) { return {rows * row_bytes + 256}; }
 
-void write_collapsed(const hamming::Joined& joined, const Files& files, RunContext& context, Summary& result) {
+// Equal codes make a pair each with each: a small file of codes can mean more pairs than a disk holds.
+void check_room(const Files& files, const Options& options, Bytes bytes, std::uint64_t pairs) {
+  if (bytes.count > options.max_output.count) {
+    throw Failure(ErrorCode::too_large,
+                  fmt::format("{} pairs would take {}, and {} are allowed", grouped(pairs), to_text(bytes),
+                              to_text(options.max_output)),
+                  printable(files.pairs.path()),
+                  options.collapsed
+                      ? "allow more with --max-output, or use a smaller --radius"
+                      : "write pairs of different codes with --collapsed, or allow more with --max-output");
+  }
+  files.pairs.throw_if_no_room(bytes);
+}
+
+void write_collapsed(const hamming::Joined& joined, const Options& options, const Files& files, RunContext& context,
+                     Summary& result) {
   const std::span<const std::uint32_t> nodes = joined.nodes.of_row.span();
-  files.pairs.throw_if_no_room(file_bytes(joined.collapsed, kPairRowBytes) + file_bytes(nodes.size(), 4));
+  check_room(files, options, file_bytes(joined.collapsed, kPairRowBytes) + file_bytes(nodes.size(), 4),
+             joined.collapsed);
   npy::Writer node_file(files.nodes, {{"", kUint32}}, {nodes.size()});
   node_file.append(std::as_bytes(nodes));
   PairFile pairs(files.pairs, joined.pairs.list.size());
@@ -63,8 +79,8 @@ void write_collapsed(const hamming::Joined& joined, const Files& files, RunConte
   result.nodes_file = files.nodes.path();
 }
 
-void write_rows(const hamming::Joined& joined, const Files& files, RunContext& context) {
-  files.pairs.throw_if_no_room(file_bytes(joined.expanded, kPairRowBytes));
+void write_rows(const hamming::Joined& joined, const Options& options, const Files& files, RunContext& context) {
+  check_room(files, options, file_bytes(joined.expanded, kPairRowBytes), joined.expanded);
   PairFile pairs(files.pairs, joined.expanded);
   Progress progress(context.progress, "writing pairs", joined.expanded);
   hamming::expand(joined, context.executor, context.budget, [&](std::span<const hamming::Pair> block) {
@@ -117,9 +133,9 @@ void join_codes(std::span<const Code> codes, const Options& options, const Files
   if (!files.pairs) return;
   const Span span(context.trace.stage("write", 1, "--collapsed, or a faster disk"));
   if (options.collapsed) {
-    write_collapsed(joined, files, context, result);
+    write_collapsed(joined, options, files, context, result);
   } else {
-    write_rows(joined, files, context);
+    write_rows(joined, options, files, context);
   }
   result.pairs_file = files.pairs.path();
 }

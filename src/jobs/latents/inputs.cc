@@ -61,9 +61,10 @@ std::uint64_t hash_of_ends(const std::string& path, std::uint64_t size) {
 }
 
 // What the file says of itself; an error where that is no latent.
-Outcome<void> describe(const Options& options, tensor_file::Format format, LatentFile& latent) {
+Outcome<void> describe(const Options& options, tensor_file::Format format, LatentFile& latent,
+                       const std::function<bool()>& cancelled) {
   const std::string& path = latent.file.path;
-  auto tensors = tensor_file::list(path, format);
+  auto tensors = tensor_file::list(path, format, cancelled);
   if (!tensors) return tensors.error();
   auto chosen = choose(options.key, path, *std::move(tensors));
   if (!chosen) return chosen.error();
@@ -244,7 +245,9 @@ LatentSet find_latents(const Options& options, RunContext& context) {
     for (std::size_t i = begin; i < end && !context.cancel.cancelled(); ++i) {
       files[i].file = std::move(named.latents[i].file);
       files[i].step = named.latents[i].step;
-      if (const auto described = describe(options, named.latents[i].format, files[i]); !described.ok()) {
+      if (const auto described =
+              describe(options, named.latents[i].format, files[i], [&] { return context.cancel.cancelled(); });
+          !described.ok()) {
         errors[i] = described.error();
         continue;
       }

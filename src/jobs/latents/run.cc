@@ -151,6 +151,7 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
   spec.each = kPart;
   spec.mark = kMark;
   spec.share = options.share;
+  spec.go_on = [&context] { context.throw_if_cancelled(); };
   Checkpoint checkpoint(spec);
   lap.next();
   // What is written last is there: the run that made the last part has written all of it.

@@ -324,7 +324,9 @@ Summary run(const Options& options, RunContext& context) {
   const auto begin = Clock::now();
   const ChartPlan plan = make_plan(options, context);
   Summary summary = summary_of(plan, options);
-  Checkpoint checkpoint(checkpoint_of(plan, options));
+  CheckpointSpec spec = checkpoint_of(plan, options);
+  spec.go_on = [&context] { context.throw_if_cancelled(); };
+  Checkpoint checkpoint(std::move(spec));
   if (!checkpoint.finished()) {
     Progress progress(context.progress, "drawing", plan.charts);
     const Encoding encoding(plan, options);

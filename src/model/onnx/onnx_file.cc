@@ -75,7 +75,16 @@ class Reading {
   }
 
   bool function(std::span<const std::uint8_t> bytes) {
-    return fields(bytes, [&](const WireField& field) { return field.number != 7 || node(field.bytes, 1); });
+    return fields(bytes, [&](const WireField& field) {
+      switch (field.number) {
+        case 7:
+          return node(field.bytes, 1);
+        case 11:  // what its attributes are where a node gives none
+          return attribute(field.bytes, 1);
+        default:
+          return true;
+      }
+    });
   }
 
   bool graph(std::span<const std::uint8_t> bytes, int depth) {

@@ -113,9 +113,11 @@ void Checkpoint::check_folder() {
   store_->begin(hold());
   there_.resize(parts_.count());
   damaged_.resize(parts_.count());
+  checked_.resize(parts_.count());
   for (std::uint64_t k = 0; k < parts_.count(); ++k) {
     if (!spec_.share.has(k)) continue;
-    there_[k] = is_whole(k);
+    spec_.go_on();
+    there_[k] = checked_[k] = is_whole(k);
     damaged_[k] = !there_[k] && store_->named(k);
   }
 }
@@ -155,9 +157,19 @@ std::optional<Checkpoint::Task> Checkpoint::next() {
       return Task{k, true};
     }
     // One that another run has made since is not made again.
-    if (spec_.share && (!folder_.claim(k) || (!damaged_[k] && store_->named(k)))) continue;
+    if (spec_.share && !folder_.claim(k)) {
+      claimed_.push_back(k);
+      continue;
+    }
+    if (spec_.share && !damaged_[k] && store_->named(k)) continue;
     ++next_;
     return Task{k, false};
+  }
+  // In the end those that other runs had claimed, as such a run may have died on another machine.
+  while (!claimed_.empty()) {
+    const std::uint64_t k = claimed_.back();
+    claimed_.pop_back();
+    if (folder_.claim_when_known(k, spec_.go_on) && (damaged_[k] || !store_->named(k))) return Task{k, false};
   }
   return std::nullopt;
 }
@@ -171,42 +183,49 @@ void Checkpoint::append(std::uint64_t k, const RowBlock& block) {
     if (opened_ != k) {
       writer_ = store_->open(k);
       opened_ = k;
+      rows_ = 0;
     }
     writer_->append(block);
+    rows_ += block.rows;
   });
 }
 
 void Checkpoint::end(std::uint64_t k) {
   in_words_of(folder_, [&] {
+    if (const std::uint64_t wanted = parts_.end(k) - parts_.begin(k); rows_ != wanted) {
+      throw Failure(ErrorCode::internal, fmt::format("shard {} has {} of {} rows", k, rows_, wanted), folder_.name());
+    }
     writer_->finish();
     wait();
     written_ = std::move(writer_);
     opened_.reset();
   });
+  checked_[k] = true;
   committing_ = std::async(std::launch::async, [this, k] {
+    // Of what was written, not of what lies there by then.
+    const std::vector<FileDigest> files = written_->digests();
     written_->commit();
-    if (!spec_.share) return;
-    record(k);
-    folder_.unclaim(k);
+    if (!files.empty()) record(k, files);
+    if (spec_.share) folder_.unclaim(k);
   });
 }
 
-// One that was cut short since it was made is made again. Its hash is asked for where it comes from elsewhere, and is
-// read anyway.
+// One that has lost bytes since it was made is made again.
 bool Checkpoint::is_whole(std::uint64_t k) const {
-  return store_->has(k) && is_as_recorded(store_->bytes_of(k, folder_.path()), folder_.path(), k);
+  return store_->has(k) && is_as_recorded(store_->bytes_of(k, folder_.path()), folder_.path(), k, spec_.go_on);
 }
 
-void Checkpoint::record(std::uint64_t k) const {
-  const PartBytes bytes = store_->bytes_of(k, folder_.path());
+void Checkpoint::record(std::uint64_t k, std::span<const FileDigest> files) const {
   PartRecord said;
   said.part = k;
   said.rows = parts_.end(k) - parts_.begin(k);
-  said.bytes = size_of(bytes);
-  said.hash = hash_of(bytes, [] {});
-  said.run = fmt::format("{}/{}", spec_.share.index + 1, spec_.share.of);
-  write_file(folder_.path(part_record_name(k)), json_of(said));
+  said.files.assign(files.begin(), files.end());
+  said.run = spec_.share ? fmt::format("{}/{}", spec_.share.index + 1, spec_.share.of) : "1/1";
+  write_file_unsynced(folder_.path(part_record_name(k)), json_of(said));
 }
+
+// Without its record a part is made again by the next run.
+void Checkpoint::drop_damaged(std::uint64_t k) const { ::unlink(folder_.path(part_record_name(k)).c_str()); }
 
 void Checkpoint::check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& go_on) {
   const PartBytes theirs = store_->bytes_of(k, other.path());
@@ -250,8 +269,8 @@ void Checkpoint::import(const std::string& folder, const std::function<void()>& 
         go_on();
         check_import(k, other, go_on);
         if (there_[k] || !store_->import(k, other.path())) continue;
-        import_file(other.path(), part_record_name(k), folder_.path());
-        there_[k] = is_whole(k);
+        import_file(other.path(), part_record_name(k), folder_.path(), folder_.path());
+        there_[k] = checked_[k] = is_whole(k);
       }
     });
   });
@@ -293,7 +312,8 @@ bool Checkpoint::publish(const std::function<void()>& go_on) {
       // From here on this is the only run, and it takes what all have made.
       folder_.remove_partial();
       store_->begin(RunFolder::Hold::alone);
-      find_missing([&](std::uint64_t k) { return is_whole(k); });
+      find_missing([&](std::uint64_t k) { return (checked_[k] && store_->has(k)) || is_whole(k); });
+      for (const std::uint64_t k : missing_) drop_damaged(k);
       if (!missing_.empty()) return false;
       for (std::uint64_t k = 0; k < parts_.count(); ++k) {
         go_on();

@@ -3,8 +3,8 @@
 // Never: goes on with what other inputs or options made. Knows no job.
 //
 // OUTPUT.shards/ holds run.json, which says what the parts are made of, parts.json, which says what they are parts of,
-// runs.json, which says how many runs share them, and the parts; where runs share them, beside each a K.made.json,
-// which says who made it and of which bytes it is. What ends in .part is not finished. A run that makes all that is
+// runs.json, which says how many runs share them, and the parts; beside each a K.made.json, which says who made it and
+// of which bytes it is: whoever goes on with a part hashes it first. A run that makes all that is
 // missing keeps others out; runs that share the parts among them (Share) claim each before they make it. The last of
 // them puts the output together.
 #pragma once
@@ -29,6 +29,8 @@ struct CheckpointSpec {
   std::uint64_t each = 1;  // rows of a part
   std::string mark;        // an attribute that every output of the job has
   Share share;
+  // Asked now and then while parts of earlier runs are looked at; may throw.
+  std::function<void()> go_on = [] {};
 };
 
 class Checkpoint {
@@ -77,7 +79,8 @@ class Checkpoint {
   void check_output();
   void check_folder();
   bool is_whole(std::uint64_t k) const;
-  void record(std::uint64_t k) const;
+  void record(std::uint64_t k, std::span<const FileDigest> files) const;
+  void drop_damaged(std::uint64_t k) const;
   void check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& go_on);
   void find_missing(const std::function<bool(std::uint64_t)>& is_there);
   void check_run_file();
@@ -90,7 +93,10 @@ class Checkpoint {
   const std::unique_ptr<PartStore> store_;
   bool ours_ = false, finished_ = false;  // the output: made of the same, and whole
   std::vector<bool> there_, damaged_;     // parts of earlier runs: whole; under their names and not whole
+  std::vector<bool> checked_;             // parts whose bytes this run has written or hashed
+  std::uint64_t rows_ = 0;                // appended to the part that is open
   std::uint64_t next_ = 0;
+  std::vector<std::uint64_t> claimed_;  // by other runs, when their turn came
   std::vector<std::uint64_t> missing_;
   std::optional<std::uint64_t> opened_;
   std::unique_ptr<PartWriter> writer_, written_;

@@ -7,6 +7,7 @@
 #include "src/io/store/dataset_for_test.h"
 #include "src/io/store/part_log.h"
 #include "src/pipeline/checkpoint/finish.h"
+#include "src/pipeline/checkpoint/part_record.h"
 
 namespace millrace {
 namespace {
@@ -268,8 +269,9 @@ TEST(PartRows, RowsThatAreNoneOfTheDatasetsAreRefused) {
     log.finish();
     log.commit();
   }
-  // A record would tell that they are not what was made.
-  std::filesystem::remove(output + ".shards/0.made.json");
+  // A record that says so, too: else it would be made again.
+  const PartBytes bytes = {{rows}};
+  std::ofstream(output + ".shards/0.made.json") << json_of(PartRecord{0, kEach, digests_of(bytes, [] {}), "1/2"});
   EXPECT_THROW(make(spec_of(output, StoreKind::hdf5)), Failure);
   EXPECT_FALSE(std::filesystem::exists(output));
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/store/hdf5_reader.h"
 #include "src/pipeline/checkpoint/checkpoint.h"
@@ -101,7 +102,8 @@ Findings look_for_parts(const std::string& output, const std::vector<std::string
     held.hold(RunFolder::Hold::alone, RunFolder::Missing::refuse);
     const auto store = make_part_store(spec.store, spec.dataset, file.parts, held);
     for (std::uint64_t k = 0; k < there.size(); ++k) {
-      if (!there[k] && store->named(k)) there[k] = is_as_recorded(store->bytes_of(k, held.path()), held.path(), k);
+      if (!there[k] && store->named(k))
+        there[k] = is_as_recorded(store->bytes_of(k, held.path()), held.path(), k, [] {});
     }
     held.abandon();
   }
@@ -120,7 +122,9 @@ Finished finish(const std::string& output, const std::vector<std::string>& from,
     return out;
   }
   const PartsFile file = parts_of(output, from);
-  Checkpoint checkpoint(spec_of(RunFolder::of_parts(output).output(), file));
+  CheckpointSpec spec = spec_of(RunFolder::of_parts(output).output(), file);
+  spec.go_on = go_on;
+  Checkpoint checkpoint(std::move(spec));
   Finished out;
   out.unit = file.spec.unit;
   out.rows = file.parts.rows;
@@ -155,6 +159,22 @@ Finished finish(const std::string& output, const std::vector<std::string>& from,
   }
   out.bytes = checkpoint.output_bytes();
   return out;
+}
+
+Checked check_output(const std::string& output, const std::function<void()>& go_on) {
+  std::error_code error;
+  if (!std::filesystem::exists(output, error)) throw Failure(ErrorCode::not_found, "it is not there", output);
+  if (!std::filesystem::is_directory(output, error)) {
+    throw Failure(ErrorCode::unsupported, "only an output that is a folder keeps checksums", output,
+                  "write it with --store zarr, npy, webdataset or as files");
+  }
+  auto checksums = checksums_in_json(path_in(output, RunFolder::kRunFile));
+  if (!checksums) checksums = checksums_in_json(path_in(output, "zarr.json"), "attributes");
+  if (!checksums) {
+    throw Failure(ErrorCode::not_found, "it has no checksums", output,
+                  "an earlier version made it, or it is not finished: make it again");
+  }
+  return check_files(output, *checksums, go_on);
 }
 
 }  // namespace millrace

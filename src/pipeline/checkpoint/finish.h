@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "src/io/store/checksums.h"
+
 namespace millrace {
 
 struct Finished {
@@ -30,5 +32,9 @@ struct Findings {
   std::string array;  // of an array job that would make them, as "2,5-7"; empty where they are not shared by runs
 };
 Findings look_for_parts(const std::string& output, const std::vector<std::string>& from);
+
+// Reads a finished output and compares every file of it with the checksums that it was written with. Failure(not_found)
+// where it has none, (unsupported) for an HDF5 file. `go_on` as above.
+Checked check_output(const std::string& output, const std::function<void()>& go_on);
 
 }  // namespace millrace

@@ -7,6 +7,7 @@
 #include "src/io/store/folder_writer.h"
 #include "src/io/store/import_part.h"
 #include "src/io/store/zarr_writer.h"
+#include "src/pipeline/checkpoint/part_record.h"
 #include "src/pipeline/checkpoint/part_store.h"
 
 namespace millrace {
@@ -52,8 +53,22 @@ class FolderStore : public PartStore {
 
  protected:
   virtual void join(const std::function<void()>& go_on) {
-    import_file(folder_.path(), RunFolder::kRunFile, rows());
-    join_folder_parts(rows(), spec_, parts_, go_on);
+    std::vector<FileDigest> checksums = join_folder_parts(rows(), spec_, parts_, go_on);
+    add_recorded(checksums);
+    const auto made_of = attributes_in_json(folder_.path(RunFolder::kRunFile)).or_throw();
+    AtomicFile run(path_in(rows(), RunFolder::kRunFile), AtomicFile::OfShard{folder_.path()});
+    run.write(json_of(made_of, checksums));
+    run.commit();
+  }
+  // What lies in the output of every part, as its record says: those were made, or have been hashed, by now.
+  void add_recorded(std::vector<FileDigest>& out) const {
+    for (std::uint64_t k = 0; k < parts_.count(); ++k) {
+      const auto record = part_record(folder_.path(part_record_name(k)), k);
+      if (!record)
+        throw Failure(ErrorCode::conflict, "the record of a shard has gone", folder_.path(part_record_name(k)));
+      for (const FileDigest& file : record->files)
+        if (stays_in_output(spec_, k, file.name)) out.push_back(file);
+    }
   }
   virtual void tidy_whole() { tidy_folder_parts(whole(), spec_, parts_); }
   static constexpr const char* kRows = "whole.part";
@@ -91,7 +106,11 @@ class ZarrStore : public FolderStore {
   }
 
  protected:
-  void join(const std::function<void()>&) override { write_zarr_metadata(rows(), spec_, each()); }
+  void join(const std::function<void()>&) override {
+    std::vector<FileDigest> checksums;
+    add_recorded(checksums);
+    write_zarr_metadata(rows(), spec_, each(), checksums);
+  }
   void tidy_whole() override {}
 
  private:

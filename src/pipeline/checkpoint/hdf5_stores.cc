@@ -114,7 +114,7 @@ class OneFileStore : public Hdf5Store {
     return std::make_unique<Writer>(whole_file(), whole() + ".part", std::move(log));
   }
   bool import(std::uint64_t k, const std::string& from) override {
-    return import_file(from, fmt::format("{}.rows", k), folder_.path());
+    return import_file(from, fmt::format("{}.rows", k), folder_.path(), folder_.path());
   }
   PartBytes bytes_of(std::uint64_t k, const std::string& folder) const override {
     return file_of(folder, fmt::format("{}.rows", k));
@@ -223,7 +223,7 @@ class VirtualStore : public Hdf5Store {
     return std::make_unique<Hdf5Writer>(path(k), spec_of(k), Hdf5Writer::Part{parts_.each});
   }
   bool import(std::uint64_t k, const std::string& from) override {
-    return import_file(from, fmt::format("{}.h5", k), folder_.path());
+    return import_file(from, fmt::format("{}.h5", k), folder_.path(), folder_.path());
   }
   PartBytes bytes_of(std::uint64_t k, const std::string& folder) const override {
     return file_of(folder, fmt::format("{}.h5", k));

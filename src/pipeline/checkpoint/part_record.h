@@ -1,4 +1,4 @@
-// Enters: a part that one of several runs has made, and who that is.
+// Enters: a part that a run has made, and who that is.
 // Leaves: a file beside it that says so, with the number and a hash of its bytes; what such a file says.
 // Never: decides what becomes of a part that is not as it was left.
 #pragma once
@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "src/io/store/part_bytes.h"
 
@@ -14,8 +15,8 @@ namespace millrace {
 
 struct PartRecord {
   std::uint64_t part = 0, rows = 0;
-  std::uint64_t bytes = 0, hash = 0;  // as PartBytes has them
-  std::string run;                    // "3/16"
+  std::vector<FileDigest> files;  // in the order of PartBytes
+  std::string run;                // "3/16"
 };
 
 // In a folder of parts.
@@ -24,9 +25,10 @@ std::string json_of(const PartRecord& record);
 // Nothing where no run has written it, or of another part.
 std::optional<PartRecord> part_record(const std::string& path, std::uint64_t part);
 
-// False where a part is not as its record in the folder says; true without one. Of a file that parts share its size
-// tells nothing, and its bytes are hashed.
-bool is_as_recorded(const PartBytes& bytes, const std::string& folder, std::uint64_t part);
+// False where a part is not as its record in the folder says, or has none: its bytes are hashed. A part that lies in
+// the output has no bytes of its own, and passes. `go_on` is asked now and then, and may throw.
+bool is_as_recorded(const PartBytes& bytes, const std::string& folder, std::uint64_t part,
+                    const std::function<void()>& go_on);
 // The same by the hash.
 bool has_recorded_hash(const PartBytes& bytes, const PartRecord& record, const std::function<void()>& go_on);
 

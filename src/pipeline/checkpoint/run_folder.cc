@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -53,7 +54,7 @@ bool made_by_a_run(int folder) {
   const std::vector<std::string> names = names_in(folder);
   return std::find(names.begin(), names.end(), RunFolder::kRunFile) != names.end() ||
          std::all_of(names.begin(), names.end(), [](const std::string& name) {
-           return is_partial(name) || name == RunFolder::kLock || name == kPartsFile;
+           return is_partial(name) || RunPresence::is_name(name) || name == RunFolder::kLock || name == kPartsFile;
          });
 }
 
@@ -107,8 +108,8 @@ void refuse_what_no_run_makes(int folder, const std::string& name, const std::st
 
 }  // namespace
 
-RunFolder::RunFolder(const std::string& output)
-    : output_(without_slash(output)), name_(output_ + ".shards"), at_(name_) {}
+RunFolder::RunFolder(const std::string& output, const RunPresence::Timing& timing)
+    : output_(without_slash(output)), name_(output_ + ".shards"), timing_(timing), at_(name_) {}
 
 RunFolder RunFolder::of_parts(const std::string& folder) {
   constexpr std::string_view kEnd = ".shards";
@@ -146,6 +147,7 @@ bool RunFolder::open_folder() {
 }
 
 void RunFolder::let_go() {
+  presence_.reset();
   lock_ = Descriptor();
   folder_ = Descriptor();
   at_ = name_;
@@ -160,6 +162,7 @@ bool RunFolder::open_lock() {
 }
 
 void RunFolder::abandon() {
+  presence_.reset();
   if (made_lock_) remove_lock();
   remove_if_empty();
   let_go();
@@ -231,7 +234,7 @@ void RunFolder::hold(Hold how, Missing missing) {
     if (!opened) throw Failure(system_error("it cannot be locked", name_, errno));
     const bool locked = lock(how == Hold::alone ? F_WRLCK : F_RDLCK, 0);
     const int number = locked ? EAGAIN : errno;
-    if (locked && lock_is_named()) return;
+    if (locked && lock_is_named() && is_only_run(how)) return;
     if (number != EAGAIN && number != EACCES) throw Failure(system_error("it cannot be locked", name_, number));
     if (how == Hold::alone || i == kTries) break;
     let_go();
@@ -240,17 +243,44 @@ void RunFolder::hold(Hold how, Missing missing) {
   throw Failure(ErrorCode::conflict, "another run is making the same output", name_, "wait for it to end");
 }
 
-void RunFolder::let_others_in() { lock(F_UNLCK, 0); }
-// Another may hold it for a moment only, to look: what is there, or whether it is its own.
+// No run is seen that would have to be locked out, or that locks this one out, and cannot be seen by locks.
+bool RunFolder::is_only_run(Hold how) {
+  presence_.reset();
+  presence_ = std::make_unique<RunPresence>(folder_.get(), how == Hold::alone, timing_);
+  return presence_->wait_for_others(how == Hold::shared) == RunPresence::Others::none;
+}
+
+void RunFolder::let_others_in() {
+  presence_.reset();
+  lock(F_UNLCK, 0);
+}
+// Another may hold it for a moment only, to look: what is there, or whether it is its own. Of two that try at once, and
+// see each other, each looks again after a time of its own.
 bool RunFolder::hold_alone() {
   constexpr int kTries = 100;
+  std::minstd_rand random(static_cast<unsigned>(::getpid()));
   for (int i = 0; i < kTries; ++i) {
-    if (try_lock(0)) return lock_is_named() && has_its_name();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (try_lock(0)) {
+      if (!lock_is_named() || !has_its_name()) return false;
+      if (is_only_run(Hold::alone)) return has_its_name();
+      let_others_in();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10 + random() % 20));
   }
   return false;
 }
-bool RunFolder::claim(std::uint64_t k) { return try_lock(k + 1); }
+bool RunFolder::claim(std::uint64_t k) {
+  if (!try_lock(k + 1)) return false;
+  if (presence_->claim(std::to_string(k)) == RunPresence::Claim::mine) return true;
+  lock(F_UNLCK, k + 1);
+  return false;
+}
+bool RunFolder::claim_when_known(std::uint64_t k, const std::function<void()>& go_on) {
+  if (!try_lock(k + 1)) return false;
+  if (presence_->claim_when_known(std::to_string(k), go_on)) return true;
+  lock(F_UNLCK, k + 1);
+  return false;
+}
 
 // False where another has it. Where nobody can tell, nobody may go on.
 bool RunFolder::try_lock(std::uint64_t byte) const {
@@ -258,12 +288,18 @@ bool RunFolder::try_lock(std::uint64_t byte) const {
   if (errno == EAGAIN || errno == EACCES) return false;
   throw Failure(system_error("it cannot be locked", name_, errno));
 }
-void RunFolder::unclaim(std::uint64_t k) { lock(F_UNLCK, k + 1); }
+void RunFolder::unclaim(std::uint64_t k) {
+  if (presence_) presence_->unclaim(std::to_string(k));
+  lock(F_UNLCK, k + 1);
+}
 
 bool RunFolder::hold_left() {
   if (!open_parent() || !open_folder()) return false;
   const auto state = state_of_descriptor(folder_.get());
-  if (state && state->owner == ::geteuid() && open_lock() && lock(F_WRLCK, 0)) return true;
+  if (state && state->owner == ::geteuid() && open_lock() && lock(F_WRLCK, 0)) {
+    presence_ = std::make_unique<RunPresence>(folder_.get(), true, timing_);
+    if (presence_->others(false) == RunPresence::Others::none) return true;
+  }
   let_go();
   return false;
 }
@@ -277,6 +313,7 @@ bool RunFolder::has_its_name() const {
 }
 
 void RunFolder::remove() {
+  presence_.reset();
   const std::vector<std::string> names = names_in(folder_.get());
   if (std::find(names.begin(), names.end(), kRunFile) != names.end()) {
     std::error_code error;
@@ -289,21 +326,21 @@ void RunFolder::remove() {
   let_go();
 }
 
-bool RunFolder::empty() const {
-  const std::vector<std::string> names = names_in(folder_.get());
-  return std::all_of(names.begin(), names.end(), [](const std::string& name) { return name == kLock; });
-}
-
 void RunFolder::remove_partial() const {
+  std::error_code error;
   for (const std::string& name : names_in(folder_.get())) {
-    if (is_partial(name)) ::unlinkat(folder_.get(), name.c_str(), 0);
+    if (is_partial(name)) std::filesystem::remove_all(path(name), error);
+    if (RunPresence::is_claim(name)) ::unlinkat(folder_.get(), name.c_str(), 0);
   }
 }
 
 void RunFolder::remove_lock() const { ::unlinkat(folder_.get(), kLock, 0); }
 
 void RunFolder::remove_if_empty() {
-  if (!empty()) return;
+  presence_.reset();
+  const std::vector<std::string> names = names_in(folder_.get());
+  // Files of other runs count: they are at work.
+  if (std::any_of(names.begin(), names.end(), [](const std::string& name) { return name != kLock; })) return;
   remove_lock();
   if (has_its_name()) ::unlinkat(parent_.get(), last_name(name_).c_str(), AT_REMOVEDIR);
 }

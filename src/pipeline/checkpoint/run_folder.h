@@ -8,22 +8,25 @@
 //
 // Who works in it is told by locks on bytes of a file in it, which the system gives back when a process ends, however
 // it ends, and which hold across machines where the file system's do: byte 0 is held by all runs that share the folder,
-// or by one alone; byte 1 + k by who makes part k.
+// or by one alone; byte 1 + k by who makes part k. Where locks are a node's own, files beside it tell (run_presence.h).
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/place.h"
+#include "src/pipeline/checkpoint/run_presence.h"
 
 namespace millrace {
 
 class RunFolder {
  public:
   // Of OUTPUT, which may end with a slash. Opens nothing.
-  explicit RunFolder(const std::string& output);
+  explicit RunFolder(const std::string& output, const RunPresence::Timing& timing = {});
 
   // OUTPUT.shards itself is named, with or without that end.
   static RunFolder of_parts(const std::string& folder);
@@ -51,8 +54,10 @@ class RunFolder {
   void let_others_in();
   // Then alone; false where another run has it.
   bool hold_alone();
-  // Part k is this run's until it is let go; false where it is another's.
+  // Part k is this run's until it is let go; false where it is another's, or may be.
   bool claim(std::uint64_t k);
+  // The same once it is known whether a run of another machine is alive. `go_on` is asked meanwhile, and may throw.
+  bool claim_when_known(std::uint64_t k, const std::function<void()>& go_on);
   void unclaim(std::uint64_t k);
   // The same of what an earlier run may have left: false, without a word, where there is none or it cannot be held.
   bool hold_left();
@@ -67,7 +72,6 @@ class RunFolder {
   // Files that a run was writing when it was killed. The folder is held alone.
   void remove_partial() const;
   // Only where there is nothing in it but its lock.
-  bool empty() const;
   void remove_if_empty();
 
   // Gives a file or a folder in it the output's name, which nothing else has; a file replaces what has it where `over`
@@ -88,10 +92,14 @@ class RunFolder {
   void let_go();
   void sync_parent() const;
 
+  bool is_only_run(Hold how);
+
   const std::string output_, name_;
+  const RunPresence::Timing timing_;
   std::string at_;
   Descriptor parent_, folder_, lock_;
   bool made_lock_ = false;
+  std::unique_ptr<RunPresence> presence_;  // goes before the folder it lies in
 };
 
 }  // namespace millrace

@@ -13,13 +13,14 @@
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/reader.h"
 #include "src/io/file/shallow_json.h"
+#include "src/io/store/checksums.h"
 
 namespace millrace {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kMostText = 64 << 20;
+constexpr std::uint64_t kMostText = 256 << 20;
 
 // The same without names; null where it is not a list of inputs.
 Json contents(const std::string& text) {
@@ -131,10 +132,22 @@ bool made_elsewhere(const Attributes& then, const Attributes& now) {
   return !differences(then, now).empty() && differences(rest(then), rest(now)).empty();
 }
 
-std::string json_of(const Attributes& attributes) {
+std::string json_of(const Attributes& attributes, std::span<const FileDigest> checksums) {
   Json json;
   for (const auto& [name, value] : attributes) json[name] = value;
-  return json.dump(1) + "\n";
+  std::string out = json.dump(1) + "\n";
+  if (checksums.empty()) return out;
+  // On one line: there may be a million.
+  const std::size_t end = out.rfind("\n}");
+  return out.insert(end, fmt::format(",\n \"{}\": {}", kChecksums, json_of(checksums)));
+}
+
+std::optional<std::vector<FileDigest>> checksums_in_json(const std::string& path, const char* member) {
+  const auto text = read_text(path, kMostText);
+  auto json = text ? shallow_json(*text) : Json();
+  if (member != nullptr && json.is_object()) json = json.value(member, Json());
+  if (!json.is_object() || !json.contains(kChecksums)) return std::nullopt;
+  return checksums_in(json.at(kChecksums).dump());
 }
 
 Outcome<Attributes> attributes_in_json(const std::string& path, const char* member) {

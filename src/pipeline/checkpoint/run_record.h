@@ -3,7 +3,10 @@
 // Never: knows what a name means.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "src/base/error.h"
 #include "src/io/store/dataset.h"
@@ -15,8 +18,10 @@ namespace millrace {
 // Of several that begin at once one writes the file, and all go by what is there then.
 void write_first(const std::string& path, const std::string& text);
 
-// What run.json holds.
-std::string json_of(const Attributes& attributes);
+// What run.json holds; of an output with what its files hold (src/io/store/checksums.h).
+std::string json_of(const Attributes& attributes, std::span<const FileDigest> checksums = {});
+// What its files hold, as that has it; nothing where it is not there. `member` as below.
+std::optional<std::vector<FileDigest>> checksums_in_json(const std::string& path, const char* member = nullptr);
 // The texts in a JSON file, or in one member of it; an error where there are none.
 Outcome<Attributes> attributes_in_json(const std::string& path, const char* member = nullptr);
 

@@ -43,7 +43,8 @@ inline void publish(Checkpoint& checkpoint, RunContext& context, StoredLines& ou
 }
 
 template <typename Item>
-StoredLines store_lines(const CheckpointSpec& spec, const LineWork<Item>& work, RunContext& context) {
+StoredLines store_lines(CheckpointSpec spec, const LineWork<Item>& work, RunContext& context) {
+  spec.go_on = [&context] { context.throw_if_cancelled(); };
   Checkpoint checkpoint(spec);
   StoredLines out;
   out.rows = spec.dataset.rows;

@@ -1,12 +1,16 @@
 #include "src/io/video/helper/libav.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 #include "src/io/video/helper/film.h"
 
@@ -14,6 +18,8 @@ namespace millrace::film {
 namespace {
 
 constexpr int kBuffer = 1 << 18;
+// Formats of FFmpeg that hold names of files instead of pictures.
+constexpr std::array<std::string_view, 5> kListsOfFiles = {"hls", "dash", "concat", "sdp", "rtsp"};
 
 }  // namespace
 
@@ -87,7 +93,15 @@ Input::Input(int fd) : fd_(fd), size_(::lseek(fd, 0, SEEK_END)) {
   format_->pb = io_;
   // Lists of other files have nothing to open here.
   format_->io_open = [](AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) { return AVERROR(EPERM); };
-  if (const int error = avformat_open_input(&format_, "", nullptr, nullptr); error < 0) {
+  const AVInputFormat* kind = nullptr;
+  if (const int error = av_probe_input_buffer2(io_, &kind, "", nullptr, 0, 0); error < 0) {
+    fail("no film is known by what it holds", error);
+  }
+  const std::string_view name = kind->name;
+  if (std::find(kListsOfFiles.begin(), kListsOfFiles.end(), name) != kListsOfFiles.end()) {
+    throw CannotGoOn(ErrorCode::unsupported, fmt::format("it is a list of other files ({}), and no film", name));
+  }
+  if (const int error = avformat_open_input(&format_, "", kind, nullptr); error < 0) {
     fail("no film is known by what it holds", error);
   }
   check(avformat_find_stream_info(format_, nullptr), "what it holds cannot be found out");

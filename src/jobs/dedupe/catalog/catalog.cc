@@ -5,8 +5,10 @@
 #include <array>
 #include <cstring>
 
+#include "src/base/log.h"
 #include "src/base/paths.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/file/network_file_system.h"
 #include "src/io/output/output.h"
 #include "src/jobs/dedupe/catalog/catalog_state.h"
 #include "src/jobs/dedupe/catalog/packed_scores.h"
@@ -158,6 +160,13 @@ Catalog::Catalog(const std::string& path, const CatalogKey& key, const CatalogAc
   // From here on by its real path: a link on the way that is exchanged leads nowhere else.
   const std::string real = path_in(real_path(folder_of(path)).value_or(folder_of(path)), file_name(path));
   believe(real, access.trust);
+  if (const std::string network = network_file_system(folder_of(real)); !network.empty()) {
+    // SQLite's log is shared through the memory of one machine.
+    spdlog::warn(
+        "{}: the catalog lies on a network file system ({}): use it from one machine at a time, or name one on a "
+        "disk of this machine with --catalog",
+        printable(real), network);
+  }
   s.open(real, SQLITE_OPEN_READWRITE);
   check_ours(s);
   use_write_ahead_log(s);

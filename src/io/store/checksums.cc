@@ -1,0 +1,107 @@
+#include "src/io/store/checksums.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/shallow_json.h"
+#include "src/io/store/part_bytes.h"
+
+namespace millrace {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool stays_inside(const std::string& name) {
+  if (name.empty() || name.front() == '/' || name.find('\0') != std::string::npos) return false;
+  const std::vector<std::string> parts = split(name, '/');
+  return std::none_of(parts.begin(), parts.end(),
+                      [](const auto& part) { return part.empty() || part == "." || part == ".."; });
+}
+
+std::optional<std::uint64_t> number_of(const std::string& hexadecimal) {
+  constexpr int kBase = 16;
+  std::uint64_t out = 0;
+  const char* const end = hexadecimal.data() + hexadecimal.size();
+  const auto [at, error] = std::from_chars(hexadecimal.data(), end, out, kBase);
+  return error == std::errc() && at == end ? std::optional(out) : std::nullopt;
+}
+
+// A range of a file that holds less is damaged, not an error.
+bool is_as_it_was(const std::string& folder, const FileDigest& file, const std::function<void()>& go_on) {
+  const FileBytes there{.path = path_in(folder, file.name),
+                        .at = file.at,
+                        .count = file.files == 0 ? std::optional(file.bytes) : std::nullopt,
+                        .is_folder = file.files != 0,
+                        .name = file.name};
+  try {
+    return digests_of({there}, go_on).front() == file;
+  } catch (const Failure& failure) {
+    if (failure.error().code == ErrorCode::cancelled) throw;
+    return false;
+  }
+}
+
+}  // namespace
+
+std::string json_of(std::span<const FileDigest> files) {
+  Json out = Json::array();
+  for (const FileDigest& file : files) {
+    Json one = Json::array({file.name, file.at, file.bytes, fmt::format("{:016x}", file.hash)});
+    if (file.files != 0) one.push_back(file.files);
+    out.push_back(std::move(one));
+  }
+  return out.dump();
+}
+
+std::optional<std::vector<FileDigest>> checksums_in(std::string_view text) {
+  try {
+    const Json json = shallow_json(std::string(text));
+    if (!json.is_array()) return std::nullopt;
+    std::vector<FileDigest> out;
+    for (const Json& one : json) {
+      if (!one.is_array() || one.size() < 4 || one.size() > 5) return std::nullopt;
+      for (const std::size_t k : {1U, 2U, 4U})
+        if (k < one.size() && !one.at(k).is_number_unsigned()) return std::nullopt;
+      const auto hash = number_of(one.at(3).get<std::string>());
+      FileDigest file{one.at(0).get<std::string>(), one.at(2).get<std::uint64_t>(), hash.value_or(0),
+                      one.at(1).get<std::uint64_t>(), one.size() > 4 ? one.at(4).get<std::uint64_t>() : 0};
+      if (!hash || !stays_inside(file.name)) return std::nullopt;
+      out.push_back(std::move(file));
+    }
+    return out;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+Checked check_files(const std::string& folder, std::span<const FileDigest> files, const std::function<void()>& go_on) {
+  Checked out;
+  for (const FileDigest& file : files) {
+    go_on();
+    out.files += std::max<std::uint64_t>(1, file.files);
+    out.bytes += file.bytes;
+    if (!is_as_it_was(folder, file, go_on)) out.damaged.push_back(file.name);
+  }
+  // Nothing may stand behind the last range of a file.
+  std::map<std::string, std::uint64_t> ends;
+  for (const FileDigest& file : files) {
+    if (file.files == 0) ends[file.name] = std::max(ends[file.name], file.at + file.bytes);
+  }
+  for (const auto& [name, end] : ends) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(path_in(folder, name), error);
+    if (!error && size != end) out.damaged.push_back(name);
+  }
+  std::sort(out.damaged.begin(), out.damaged.end());
+  out.damaged.erase(std::unique(out.damaged.begin(), out.damaged.end()), out.damaged.end());
+  return out;
+}
+
+}  // namespace millrace

@@ -1,0 +1,291 @@
+#include "src/pipeline/checkpoint/run_presence.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <string_view>
+
+#include "src/base/log.h"
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/at_offset.h"
+#include "src/io/file/atomic_file.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::string_view kRun = "run-", kLive = ".live", kClaim = "claim-";
+constexpr std::size_t kMaxText = 4096;
+
+std::string small_text(int fd) {
+  std::string out(kMaxText, '\0');
+  out.resize(read_at(fd, 0, std::as_writable_bytes(std::span(out))));
+  return out;
+}
+std::string small_text(int folder, const std::string& name) {
+  const Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const auto state = state_of_descriptor(file.get());
+  return state && state->regular ? small_text(file.get()) : "";
+}
+
+// A boot of a machine: within one, locks and process numbers can be believed. Empty where nothing tells.
+std::string boot_of_this_machine() {
+  const Descriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  return file ? std::string(trim(small_text(file.get()))) : "";
+}
+
+// Process numbers of another container are others' here.
+std::string namespace_of_processes() {
+  char name[64] = {};
+  const ssize_t length = ::readlink("/proc/self/ns/pid", name, sizeof name);
+  return length > 0 ? std::string(name, static_cast<std::size_t>(length)) : "";
+}
+
+// When a process began, which tells it from a later one of its number. Empty where there is none.
+std::string start_of(const std::string& pid) {
+  const Descriptor file(::open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return "";
+  // Behind the name, which may hold anything: the third field is the first of these.
+  const std::string text = small_text(file.get());
+  const std::size_t end = text.rfind(')');
+  if (end == std::string::npos) return "";
+  constexpr std::size_t kStart = 22 - 2;
+  const std::vector<std::string> fields = split(text.substr(end + 1), ' ');
+  return fields.size() > kStart ? fields[kStart] : "";
+}
+
+std::string host_name() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return utf8_for_display(name);
+}
+
+// The line that a run's file begins with, but for its number.
+std::string identity(bool alone) {
+  const std::string pid = std::to_string(::getpid());
+  return fmt::format("{} {} {} {} {} {}", alone ? "alone" : "shared", boot_of_this_machine(), namespace_of_processes(),
+                     pid, start_of(pid), host_name());
+}
+
+std::string random_id() {
+  std::uint64_t random[2] = {};
+  if (::getrandom(random, sizeof random, GRND_NONBLOCK) != sizeof random) {
+    random[0] = static_cast<std::uint64_t>(::getpid());
+    random[1] = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  }
+  return fmt::format("{:016x}{:016x}", random[0], random[1]);
+}
+
+bool lock_own(int fd) {
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  return ::fcntl(fd, F_OFD_SETLK, &range) == 0;
+}
+
+// Another open file holds the lock that a run has on its own file.
+bool is_locked(int fd) {
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  return ::fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+}
+
+std::vector<std::string> names_in(int folder) {
+  std::vector<std::string> out;
+  Descriptor listed(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, int (*)(DIR*)> handle(listed ? ::fdopendir(listed.get()) : nullptr, ::closedir);
+  if (!handle) return out;
+  listed.release();
+  while (const dirent* entry = ::readdir(handle.get())) out.emplace_back(entry->d_name);
+  return out;
+}
+
+}  // namespace
+
+struct RunPresence::Run {
+  std::string id, mode, boot, processes, pid, start, host, number;
+  bool locked = false;
+
+  std::string words() const { return fmt::format("process {} on {}", printable(pid), printable(host)); }
+};
+
+bool RunPresence::is_claim(const std::string& name) { return name.starts_with(kClaim); }
+bool RunPresence::is_name(const std::string& name) {
+  return (name.starts_with(kRun) && name.ends_with(kLive)) || is_claim(name);
+}
+
+std::string RunPresence::name_of(const std::string& id) const { return fmt::format("{}{}{}", kRun, id, kLive); }
+
+RunPresence::RunPresence(int folder, bool alone, const Timing& timing)
+    : folder_(folder), timing_(timing), id_(random_id()) {
+  file_ = Descriptor(::openat(folder_, name_of(id_).c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (!file_) throw Failure(system_error("a run cannot say that it is at work", name_of(id_), errno));
+  lock_own(file_.get());
+  // The number first, at a fixed place: it is written again and again.
+  write_beat();
+  const std::string text = identity(alone) + "\n";
+  if (!write_at(file_.get(), 21, std::as_bytes(std::span(text))))
+    throw Failure(system_error("a run cannot say that it is at work", name_of(id_), errno));
+  thread_ = std::thread([this] { loop(); });
+}
+
+RunPresence::~RunPresence() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stop_.notify_all();
+  thread_.join();
+  for (const std::string& name : claims_) ::unlinkat(folder_, name.c_str(), 0);
+  ::unlinkat(folder_, name_of(id_).c_str(), 0);
+}
+
+void RunPresence::write_beat() {
+  char text[22] = {};
+  *fmt::format_to_n(text, 21, "{:020}\n", beats_++).out = '\0';
+  // Synced, so that other machines see it: they read what the server has.
+  if (write_at(file_.get(), 0, std::as_bytes(std::span(text, 21)))) ::fdatasync(file_.get());
+}
+
+void RunPresence::loop() {
+  std::unique_lock lock(mutex_);
+  while (!stop_.wait_for(lock, timing_.beat, [this] { return stopping_; })) write_beat();
+}
+
+// Nothing where there is none, or somebody else has written it.
+std::optional<RunPresence::Run> RunPresence::read(const std::string& name) const {
+  const Descriptor file(::openat(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const auto state = state_of_descriptor(file.get());
+  if (!state || !state->regular) return std::nullopt;
+  const std::vector<std::string> lines = split(small_text(file.get()), '\n');
+  Run out;
+  out.id = name.substr(kRun.size(), name.size() - kRun.size() - kLive.size());
+  out.locked = is_locked(file.get());
+  out.number = lines.front();
+  const std::vector<std::string> words = lines.size() > 1 ? split(lines[1], ' ') : std::vector<std::string>();
+  constexpr std::size_t kWords = 6;
+  // It may be about to write the rest.
+  if (words.size() < kWords) return out;
+  std::string* const to[] = {&out.mode, &out.boot, &out.processes, &out.pid, &out.start, &out.host};
+  for (std::size_t i = 0; i < kWords; ++i) *to[i] = words[i];
+  return out;
+}
+
+RunPresence::Others RunPresence::state_of(const Run& run) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!run.boot.empty() && run.boot == boot_of_this_machine()) {
+    if (run.locked) return Others::live;
+    const bool is_there =
+        run.processes == namespace_of_processes() && !run.start.empty() && run.start == start_of(run.pid);
+    return is_there ? Others::live : Others::none;
+  }
+  const auto [at, first] = seen_.try_emplace(run.id, Seen{run.number, now});
+  if (at->second.number != run.number) {
+    at->second = {run.number, now};
+    return Others::live;
+  }
+  return now - at->second.since < timing_.dead_after ? Others::unknown : Others::none;
+}
+
+RunPresence::Others RunPresence::others(bool alone_only) {
+  const std::lock_guard lock(looking_);
+  Others out = Others::none;
+  for (const std::string& name : names_in(folder_)) {
+    if (!name.starts_with(kRun) || !name.ends_with(kLive) || name == name_of(id_)) continue;
+    const auto run = read(name);
+    if (!run || (alone_only && run->mode == "shared")) continue;
+    const Others state = state_of(*run);
+    if (state == Others::none) {
+      ::unlinkat(folder_, name.c_str(), 0);
+      continue;
+    }
+    other_ = run->words();
+    if (state == Others::live) return state;
+    out = Others::unknown;
+  }
+  return out;
+}
+
+void RunPresence::pause(const std::function<void()>& go_on) const {
+  constexpr auto kBetween = std::chrono::milliseconds(100);
+  if (go_on) go_on();
+  std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(kBetween, timing_.beat));
+}
+
+void RunPresence::say_that_it_waits() const {
+  spdlog::warn("{} may be at work on the same output: waiting up to {} s for a sign of it", other_,
+               std::chrono::duration_cast<std::chrono::seconds>(timing_.dead_after).count());
+}
+
+RunPresence::Others RunPresence::wait_for_others(bool alone_only, const std::function<void()>& go_on) {
+  Others out = others(alone_only);
+  if (out == Others::unknown) say_that_it_waits();
+  for (; out == Others::unknown; out = others(alone_only)) pause(go_on);
+  return out;
+}
+
+std::string RunPresence::read_claim(const std::string& name) const {
+  return std::string(trim(small_text(folder_, name)));
+}
+
+// With its text from its first moment on.
+bool RunPresence::put_claim(const std::string& name, bool over) const {
+  const std::string temporary = unique_temporary_name();
+  const Descriptor file(
+      ::openat(folder_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  const std::string text = id_ + "\n";
+  bool done = file && write_at(file.get(), 0, std::as_bytes(std::span(text)));
+  if (done && over) done = ::renameat(folder_, temporary.c_str(), folder_, name.c_str()) == 0;
+  if (done && !over) done = rename_new(folder_, temporary.c_str(), folder_, name.c_str()) == 0;
+  if (!done) ::unlinkat(folder_, temporary.c_str(), 0);
+  return done && read_claim(name) == id_;
+}
+
+RunPresence::Claim RunPresence::claim(const std::string& what) {
+  const std::string name = fmt::format("{}{}", kClaim, what);
+  bool mine = put_claim(name, false);
+  if (!mine) {
+    const std::string owner = read_claim(name);
+    if (owner == id_) return Claim::mine;
+    const std::lock_guard lock(looking_);
+    const auto run = owner.empty() ? std::nullopt : read(name_of(owner));
+    // A run whose file is gone has ended. A claim without its text was cut by a crash.
+    const Others state = run ? state_of(*run) : Others::none;
+    if (state != Others::none) {
+      other_ = run->words();
+      return state == Others::live ? Claim::taken : Claim::unknown;
+    }
+    mine = put_claim(name, true);
+  }
+  if (!mine) return Claim::taken;
+  const std::lock_guard lock(looking_);
+  claims_.push_back(name);
+  return Claim::mine;
+}
+
+bool RunPresence::claim_when_known(const std::string& what, const std::function<void()>& go_on) {
+  Claim out = claim(what);
+  if (out == Claim::unknown) say_that_it_waits();
+  for (; out == Claim::unknown; out = claim(what)) pause(go_on);
+  return out == Claim::mine;
+}
+
+void RunPresence::unclaim(const std::string& what) {
+  const std::string name = fmt::format("{}{}", kClaim, what);
+  const std::lock_guard lock(looking_);
+  const auto at = std::find(claims_.begin(), claims_.end(), name);
+  if (at == claims_.end()) return;
+  claims_.erase(at);
+  if (read_claim(name) == id_) ::unlinkat(folder_, name.c_str(), 0);
+}
+
+}  // namespace millrace

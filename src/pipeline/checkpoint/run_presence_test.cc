@@ -1,0 +1,155 @@
+// Machines that do not see each other's locks: their files are written by hand here.
+#include "src/pipeline/checkpoint/run_presence.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "src/io/store/dataset_for_test.h"
+
+namespace millrace {
+namespace {
+
+using for_test::files_in;
+using for_test::TemporaryFolder;
+using Others = RunPresence::Others;
+using Claim = RunPresence::Claim;
+constexpr RunPresence::Timing kQuick{std::chrono::milliseconds(5), std::chrono::milliseconds(60)};
+
+class RunPresenceTest : public testing::Test {
+ protected:
+  RunPresenceTest() : opened_(::open((folder_ / "").c_str(), O_RDONLY | O_DIRECTORY)) {}
+
+  std::unique_ptr<RunPresence> run(bool alone = false) const {
+    return std::make_unique<RunPresence>(opened_.get(), alone, kQuick);
+  }
+  // Another machine's.
+  std::string write_other(const std::string& id, std::uint64_t number, const std::string& mode = "shared") const {
+    const std::string path = folder_ / ("run-" + id + ".live");
+    std::ofstream(path + ".new") << fmt::format("{:020}\n{} another-boot pid:[1] 77 12345 node9\n", number, mode);
+    std::filesystem::rename(path + ".new", path);
+    return path;
+  }
+  std::size_t files() const { return files_in(folder_ / "").size(); }
+
+  const TemporaryFolder folder_{"run_presence"};
+  const Descriptor opened_;
+};
+
+TEST_F(RunPresenceTest, RunsOfOneMachineSeeEachOtherAtOnce) {
+  const auto one = run();
+  EXPECT_EQ(one->others(false), Others::none);
+  {
+    const auto two = run();
+    EXPECT_EQ(one->others(false), Others::live);
+    EXPECT_EQ(two->others(false), Others::live);
+    EXPECT_NE(one->other().find(std::to_string(::getpid())), std::string::npos);
+  }
+  EXPECT_EQ(one->others(false), Others::none);
+  EXPECT_EQ(files(), 1U) << "its file goes with it";
+}
+
+TEST_F(RunPresenceTest, AProcessThatWasKilledIsDeadAtOnce) {
+  const auto one = run();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto* const lost = new RunPresence(opened_.get(), false, kQuick);
+    lost->claim("3");
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(files(), 3U);
+  EXPECT_EQ(one->others(false), Others::none);
+  EXPECT_EQ(one->claim("3"), Claim::mine) << "what it has claimed is taken over";
+}
+
+TEST_F(RunPresenceTest, ARunOfAnotherMachineIsAliveWhileItsNumberChanges) {
+  const auto one = run();
+  write_other("a", 1);
+  EXPECT_EQ(one->others(false), Others::unknown);
+  write_other("a", 2);
+  EXPECT_EQ(one->others(false), Others::live);
+  EXPECT_NE(one->other().find("node9"), std::string::npos);
+}
+
+TEST_F(RunPresenceTest, ARunOfAnotherMachineThatStandsStillIsDeadInTheEnd) {
+  const auto one = run();
+  const std::string path = write_other("a", 7);
+  std::ofstream(folder_ / "claim-5") << "a\n";
+  EXPECT_EQ(one->claim("5"), Claim::unknown);
+  EXPECT_TRUE(one->claim_when_known("5", [] {}));
+  EXPECT_EQ(one->wait_for_others(false), Others::none);
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(RunPresenceTest, WaitingForAClaimCanBeInterrupted) {
+  const auto one = run();
+  write_other("a", 7);
+  std::ofstream(folder_ / "claim-5") << "a\n";
+  EXPECT_THROW(one->claim_when_known("5", [] { throw Failure(ErrorCode::cancelled, "enough"); }), Failure);
+}
+
+TEST_F(RunPresenceTest, WaitingEndsWithASignOfLife) {
+  const auto one = run();
+  write_other("a", 1);
+  std::atomic<bool> ended{false};
+  std::thread beating([&] {
+    for (std::uint64_t number = 2; !ended; ++number) {
+      write_other("a", number);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  });
+  EXPECT_EQ(one->wait_for_others(false), Others::live);
+  ended = true;
+  beating.join();
+}
+
+TEST_F(RunPresenceTest, ASharedRunLooksForThoseThatShareWithNone) {
+  const auto one = run();
+  write_other("a", 1, "shared");
+  EXPECT_EQ(one->others(true), Others::none);
+  write_other("b", 1, "alone");
+  EXPECT_EQ(one->others(true), Others::unknown);
+}
+
+TEST_F(RunPresenceTest, AClaimIsOneRunsAlone) {
+  const auto one = run(), two = run();
+  EXPECT_EQ(one->claim("0"), Claim::mine);
+  EXPECT_EQ(one->claim("0"), Claim::mine) << "it has it already";
+  EXPECT_EQ(two->claim("0"), Claim::taken);
+  EXPECT_EQ(two->claim("1"), Claim::mine);
+  one->unclaim("0");
+  EXPECT_EQ(two->claim("0"), Claim::mine);
+  one->unclaim("0");
+  EXPECT_EQ(run()->claim("0"), Claim::taken) << "nobody gives up another's claim";
+}
+
+TEST_F(RunPresenceTest, FilesOfSomebodyElseAreNoRuns) {
+  const auto one = run();
+  ASSERT_EQ(::mkfifo((folder_ / "run-b.live").c_str(), 0600), 0);
+  std::filesystem::create_directory(folder_ / "run-c.live");
+  std::filesystem::create_symlink("/etc/passwd", folder_ / "run-d.live");
+  EXPECT_EQ(one->others(false), Others::none);
+  // One that is about to be written, or was cut: a run may be behind it until it has stood still for long enough.
+  std::ofstream(folder_ / "run-e.live") << "";
+  EXPECT_EQ(one->others(false), Others::unknown);
+  EXPECT_EQ(one->wait_for_others(false), Others::none);
+}
+
+TEST_F(RunPresenceTest, NamesAreNoPartsOfAnOutput) {
+  EXPECT_TRUE(RunPresence::is_name("run-00.live"));
+  EXPECT_TRUE(RunPresence::is_name("claim-17"));
+  for (const char* other : {"run.json", "run.lock", "runs.json", "0.h5", "claims"})
+    EXPECT_FALSE(RunPresence::is_name(other));
+}
+
+}  // namespace
+}  // namespace millrace
