@@ -209,14 +209,18 @@ void Command::show(const Plan& plan) const {
 }
 
 ExitCode Command::run() {
-  const Result result = runner_.run([this](std::string_view text) { print(text); });
-  // A reader that is gone takes no other output along: what is named is written first.
-  std::optional<Failure> not_listed;
-  try {
-    if (!terminal_.quiet) print(result.listing);
-  } catch (const Failure& failure) {
-    not_listed = failure;
-  }
+  // A reader that is gone ends a job that has more to print, and takes no output with a name along.
+  std::optional<Failure> lost;
+  const auto print_if_possible = [&](std::string_view text) {
+    if (lost) throw Failure(lost->error());
+    try {
+      print(text);
+    } catch (const Failure& failure) {
+      lost = failure;
+    }
+  };
+  const Result result = runner_.run(print_if_possible);
+  if (!terminal_.quiet && !lost) print_if_possible(result.listing);
   if (runner_.writes_json()) runner_.write_json(result);
   for (const std::string& line : result.summary) say(line);
   if (!result.warning.empty()) spdlog::warn("{}", printable(result.warning));
@@ -230,7 +234,7 @@ ExitCode Command::run() {
     const ResidentMemory resident = resident_memory();
     say(fmt::format("memory: {} at its peak, of {} allowed", to_text(resident.peak), to_text(context.budget.limit())));
   }
-  if (not_listed) throw Failure(not_listed->error());
+  if (lost) throw Failure(lost->error());
   return result.exit_code;
 }
 

@@ -18,12 +18,14 @@
 #include "src/base/text.h"
 #include "src/io/file/at_offset.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/file/reader.h"
 
 namespace millrace {
 namespace {
 
 constexpr std::string_view kRun = "run-", kLive = ".live", kClaim = "claim-";
 constexpr std::size_t kMaxText = 4096;
+constexpr std::size_t kBeatBytes = 21;  // 20 digits and the end of the line
 
 std::string small_text(int fd) {
   std::string out(kMaxText, '\0');
@@ -40,6 +42,15 @@ std::string small_text(int folder, const std::string& name) {
 std::string boot_of_this_machine() {
   const Descriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   return file ? std::string(trim(small_text(file.get()))) : "";
+}
+
+// What stays over boots; hashed, as nobody else is to know it. Copies of one machine have the same, but not the same
+// name.
+std::string this_machine() {
+  const Descriptor file(::open("/etc/machine-id", O_RDONLY | O_CLOEXEC));
+  const std::string id = file ? small_text(file.get()) : "";
+  if (id.empty()) return "";
+  return fmt::format("{:016x}", short_hash(std::span(reinterpret_cast<const std::uint8_t*>(id.data()), id.size())));
 }
 
 // Process numbers of another container are others' here.
@@ -71,8 +82,8 @@ std::string host_name() {
 // The line that a run's file begins with, but for its number.
 std::string identity(bool alone) {
   const std::string pid = std::to_string(::getpid());
-  return fmt::format("{} {} {} {} {} {}", alone ? "alone" : "shared", boot_of_this_machine(), namespace_of_processes(),
-                     pid, start_of(pid), host_name());
+  return fmt::format("{} {} {} {} {} {} {}", alone ? "alone" : "shared", boot_of_this_machine(),
+                     namespace_of_processes(), pid, start_of(pid), this_machine(), host_name());
 }
 
 std::string random_id() {
@@ -112,7 +123,7 @@ std::vector<std::string> names_in(int folder) {
 }  // namespace
 
 struct RunPresence::Run {
-  std::string id, mode, boot, processes, pid, start, host, number;
+  std::string id, mode, boot, processes, pid, start, machine, host, number;
   bool locked = false;
 
   std::string words() const { return fmt::format("process {} on {}", printable(pid), printable(host)); }
@@ -127,14 +138,23 @@ std::string RunPresence::name_of(const std::string& id) const { return fmt::form
 
 RunPresence::RunPresence(int folder, bool alone, const Timing& timing)
     : folder_(folder), timing_(timing), id_(random_id()) {
-  file_ = Descriptor(::openat(folder_, name_of(id_).c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-  if (!file_) throw Failure(system_error("a run cannot say that it is at work", name_of(id_), errno));
-  lock_own(file_.get());
-  // The number first, at a fixed place: it is written again and again.
-  write_beat();
-  const std::string text = identity(alone) + "\n";
-  if (!write_at(file_.get(), 21, std::as_bytes(std::span(text))))
-    throw Failure(system_error("a run cannot say that it is at work", name_of(id_), errno));
+  const std::string temporary = unique_temporary_name();
+  constexpr int kHow = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  file_ = Descriptor(::openat(folder_, temporary.c_str(), kHow, 0644));
+  bool done = static_cast<bool>(file_);
+  if (done) {
+    lock_own(file_.get());
+    // Behind the number, which is written again and again. The file gets its name when all of it is on the disk.
+    const std::string text = identity(alone) + "\n";
+    done = write_at(file_.get(), kBeatBytes, std::as_bytes(std::span(text)));
+    write_beat();
+    done = done && ::renameat(folder_, temporary.c_str(), folder_, name_of(id_).c_str()) == 0;
+  }
+  if (!done) {
+    const int number = errno;
+    if (file_) ::unlinkat(folder_, temporary.c_str(), 0);
+    throw Failure(system_error("a run cannot say that it is at work", name_of(id_), number));
+  }
   thread_ = std::thread([this] { loop(); });
 }
 
@@ -150,10 +170,10 @@ RunPresence::~RunPresence() {
 }
 
 void RunPresence::write_beat() {
-  char text[22] = {};
-  *fmt::format_to_n(text, 21, "{:020}\n", beats_++).out = '\0';
+  char text[kBeatBytes + 1] = {};
+  *fmt::format_to_n(text, kBeatBytes, "{:020}\n", beats_++).out = '\0';
   // Synced, so that other machines see it: they read what the server has.
-  if (write_at(file_.get(), 0, std::as_bytes(std::span(text, 21)))) ::fdatasync(file_.get());
+  if (write_at(file_.get(), 0, std::as_bytes(std::span(text, kBeatBytes)))) ::fdatasync(file_.get());
 }
 
 void RunPresence::loop() {
@@ -172,10 +192,10 @@ std::optional<RunPresence::Run> RunPresence::read(const std::string& name) const
   out.locked = is_locked(file.get());
   out.number = lines.front();
   const std::vector<std::string> words = lines.size() > 1 ? split(lines[1], ' ') : std::vector<std::string>();
-  constexpr std::size_t kWords = 6;
+  constexpr std::size_t kWords = 7;
   // It may be about to write the rest.
   if (words.size() < kWords) return out;
-  std::string* const to[] = {&out.mode, &out.boot, &out.processes, &out.pid, &out.start, &out.host};
+  std::string* const to[] = {&out.mode, &out.boot, &out.processes, &out.pid, &out.start, &out.machine, &out.host};
   for (std::size_t i = 0; i < kWords; ++i) *to[i] = words[i];
   return out;
 }
@@ -188,6 +208,10 @@ RunPresence::Others RunPresence::state_of(const Run& run) {
         run.processes == namespace_of_processes() && !run.start.empty() && run.start == start_of(run.pid);
     return is_there ? Others::live : Others::none;
   }
+  // The machine has been started anew since, and its processes have not.
+  const bool here_before =
+      !run.boot.empty() && !run.machine.empty() && run.machine == this_machine() && run.host == host_name();
+  if (here_before) return Others::none;
   const auto [at, first] = seen_.try_emplace(run.id, Seen{run.number, now});
   if (at->second.number != run.number) {
     at->second = {run.number, now};
