@@ -191,6 +191,7 @@ def finish(
     inputs: _Path,
     *,
     from_: _Value | None = ...,
+    check: bool | None = ...,
     device: _Value | None = ...,
     gpu: bool | None = ...,
     device_order: _Value | None = ...,

@@ -230,7 +230,7 @@ def test_rows_that_no_run_wrote_are_read_again(scene):
         "UPDATE pictures SET width = -5, codes = zeroblob(1000000), format = 10000, quality = 1e300",
         "INSERT INTO not_duplicates VALUES (x'', x''), (zeroblob(1000), 7)",
         "INSERT INTO joined VALUES (1, -1, x'ff'), (2, 4000000000, zeroblob(3))",
-        "INSERT INTO files VALUES (zeroblob(1000000), 0, 0, 99999, zeroblob(10), NULL)",
+        "INSERT INTO files VALUES (zeroblob(1000000), 0, 0, 99999, zeroblob(10), NULL, 'x', zeroblob(3))",
     )
     scene.mine(catalog)
     found = scene.search(options=["--catalog", catalog])

@@ -3,7 +3,8 @@
 // not end, is a fault: out of memory is an error like others.
 //
 //   PROGRAM                      the tests, as gtest_main() runs them
-//   PROGRAM --sweep [FILTER]     every test that FILTER names
+//   PROGRAM --sweep [NAME...]    every test whose name has one of these in it
+//   PROGRAM --one TEST NUMBER    one test, of which this allocation fails: for a debugger
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -127,5 +128,9 @@ int sweep(const std::vector<std::string>& prefixes) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (argc > 1 && std::strcmp(argv[1], "--sweep") == 0) return sweep({argv + 2, argv + argc});
+  if (argc == 4 && std::strcmp(argv[1], "--one") == 0) {
+    testing::GTEST_FLAG(filter) = argv[2];
+    testing::UnitTest::GetInstance()->listeners().Append(new Arming(std::atol(argv[3])));
+  }
   return RUN_ALL_TESTS();
 }

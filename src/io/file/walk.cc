@@ -15,6 +15,7 @@
 
 #include "src/base/text.h"
 #include "src/io/file/place.h"
+#include "src/io/file/running_hash.h"
 
 namespace millrace {
 namespace {
@@ -224,6 +225,16 @@ WalkResult walk(std::vector<std::string> roots, const WalkOptions& options) {
   std::sort(result.unreadable.begin(), result.unreadable.end(),
             [](const Error& a, const Error& b) { return a.subject < b.subject; });
   return result;
+}
+
+std::uint64_t state_hash(std::span<const FileEntry> files) {
+  RunningHash hash;
+  for (const FileEntry& file : files) {
+    if (file.ctime_ns == 0) return 0;
+    const std::uint64_t numbers[] = {file.inode, static_cast<std::uint64_t>(file.ctime_ns)};
+    hash.update(std::as_bytes(std::span(numbers)));
+  }
+  return hash.digest();
 }
 
 }  // namespace millrace

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct FileEntry {
   std::uint64_t links = 1;
   std::int64_t ctime_ns = 0;  // 0: not known, as of one that a list names
 };
+
+// Of how files look that were walked: their inodes and times of change. 0 where one was not looked at.
+std::uint64_t state_hash(std::span<const FileEntry> files);
 
 // No picture is larger; a file that says so is one of nothing, or grows without end.
 inline constexpr Bytes kMostFileBytes = 64_GiB;

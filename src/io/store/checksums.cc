@@ -25,14 +25,6 @@ bool stays_inside(const std::string& name) {
                       [](const auto& part) { return part.empty() || part == "." || part == ".."; });
 }
 
-std::optional<std::uint64_t> number_of(const std::string& hexadecimal) {
-  constexpr int kBase = 16;
-  std::uint64_t out = 0;
-  const char* const end = hexadecimal.data() + hexadecimal.size();
-  const auto [at, error] = std::from_chars(hexadecimal.data(), end, out, kBase);
-  return error == std::errc() && at == end ? std::optional(out) : std::nullopt;
-}
-
 // A range of a file that holds less is damaged, not an error.
 bool is_as_it_was(const std::string& folder, const FileDigest& file, const std::function<void()>& go_on) {
   const FileBytes there{.path = path_in(folder, file.name),
@@ -49,6 +41,14 @@ bool is_as_it_was(const std::string& folder, const FileDigest& file, const std::
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> number_from_hex(const std::string& hexadecimal) {
+  constexpr int kBase = 16;
+  std::uint64_t out = 0;
+  const char* const end = hexadecimal.data() + hexadecimal.size();
+  const auto [at, error] = std::from_chars(hexadecimal.data(), end, out, kBase);
+  return error == std::errc() && at == end ? std::optional(out) : std::nullopt;
+}
 
 std::string json_of(std::span<const FileDigest> files) {
   Json out = Json::array();
@@ -69,7 +69,7 @@ std::optional<std::vector<FileDigest>> checksums_in(std::string_view text) {
       if (!one.is_array() || one.size() < 4 || one.size() > 5) return std::nullopt;
       for (const std::size_t k : {1U, 2U, 4U})
         if (k < one.size() && !one.at(k).is_number_unsigned()) return std::nullopt;
-      const auto hash = number_of(one.at(3).get<std::string>());
+      const auto hash = number_from_hex(one.at(3).get<std::string>());
       FileDigest file{one.at(0).get<std::string>(), one.at(2).get<std::uint64_t>(), hash.value_or(0),
                       one.at(1).get<std::uint64_t>(), one.size() > 4 ? one.at(4).get<std::uint64_t>() : 0};
       if (!hash || !stays_inside(file.name)) return std::nullopt;

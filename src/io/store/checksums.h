@@ -17,6 +17,8 @@
 namespace millrace {
 
 inline constexpr const char* kChecksums = "checksums";
+// Of hexadecimal digits alone.
+std::optional<std::uint64_t> number_from_hex(const std::string& digits);
 
 // [["images.npy", 128, 4096, "0123456789abcdef"], ...]: name, where the range begins, bytes, XXH3; of a folder the
 // number of its files behind that.

@@ -123,5 +123,43 @@ TEST(Hdf5Writer, PartsAreMappedRowByRow) {
   }
 }
 
+// A part whose dataset `wide` lies elsewhere, in one of three ways.
+void lead_elsewhere(const std::string& part, const std::string& other, int how) {
+  const hsize_t rows = 3;
+  const hdf5::Handle file{H5Fopen(part.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose};
+  const hdf5::Handle space{H5Screate_simple(1, &rows, nullptr), H5Sclose};
+  const hdf5::Handle creation{H5Pcreate(H5P_DATASET_CREATE), H5Pclose};
+  ASSERT_GE(H5Ldelete(file.get(), "wide", H5P_DEFAULT), 0);
+  if (how == 0) {
+    ASSERT_GE(H5Lcreate_external(other.c_str(), "wide", file.get(), "wide", H5P_DEFAULT, H5P_DEFAULT), 0);
+    return;
+  }
+  if (how == 1) {
+    ASSERT_GE(H5Pset_external(creation.get(), other.c_str(), 0, H5F_UNLIMITED), 0);
+  } else {
+    ASSERT_GE(H5Pset_virtual(creation.get(), space.get(), other.c_str(), "wide", space.get()), 0);
+  }
+  const hdf5::Handle set{
+      H5Dcreate2(file.get(), "wide", H5T_IEEE_F64LE, space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Dclose};
+  ASSERT_GE(set.get(), 0);
+}
+
+TEST(Hdf5Writer, APartThatLeadsElsewhereIsRefused) {
+  for (int how = 0; how < 3; ++how) {
+    const TemporaryFolder folder("hdf5_elsewhere");
+    const std::string other = written(folder, 3, 3), part = folder / "part.h5";
+    std::filesystem::copy_file(other, part);
+    const DatasetSpec spec = arrays_of(3);
+    hdf5::Reader reader;
+    {
+      Hdf5Writer writer(folder / "good.h5", spec, Hdf5Writer::Mapped{"a.parts", 3});
+      writer.append_rest(reader, part, 3);
+    }
+    lead_elsewhere(part, other, how);
+    Hdf5Writer writer(folder / "bad.h5", spec, Hdf5Writer::Mapped{"a.parts", 3});
+    EXPECT_THROW(writer.append_rest(reader, part, 3), Failure) << how;
+  }
+}
+
 }  // namespace
 }  // namespace millrace

@@ -119,6 +119,11 @@ class Hashing {
     out.each = static_cast<std::uint64_t>(options_.shard);
     out.mark = kMark;
     out.share = options_.share;
+    out.input_state = [this](std::uint64_t begin, std::uint64_t end) {
+      // Lines of what could not be looked at stand before the files.
+      const std::uint64_t before = found_.unreadable.size(), first = std::max(begin, before) - before;
+      return state_hash(std::span(found_.files).subspan(first, std::max(end, before) - before - first));
+    };
     return out;
   }
 

@@ -152,6 +152,12 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
   spec.mark = kMark;
   spec.share = options.share;
   spec.go_on = [&context] { context.throw_if_cancelled(); };
+  spec.input_state = [&set](std::uint64_t begin, std::uint64_t end) {
+    std::vector<FileEntry> files;
+    for (std::uint64_t k = begin; k < std::min<std::uint64_t>(end, set.files.size()); ++k)
+      files.push_back(set.files[k].file);
+    return state_hash(files);
+  };
   Checkpoint checkpoint(spec);
   lap.next();
   // What is written last is there: the run that made the last part has written all of it.

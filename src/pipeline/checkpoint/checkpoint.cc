@@ -206,15 +206,21 @@ void Checkpoint::end(std::uint64_t k) {
   committing_ = std::async(std::launch::async, [this, k] {
     // Of what was written, not of what lies there by then.
     const std::vector<FileDigest> files = written_->digests();
-    written_->commit();
+    // First: a part without its record would be made again.
     if (!files.empty()) record(k, files);
+    written_->commit();
     if (spec_.share) folder_.unclaim(k);
   });
 }
 
 // One that has lost bytes since it was made is made again.
 bool Checkpoint::is_whole(std::uint64_t k) const {
-  return store_->has(k) && is_as_recorded(store_->bytes_of(k, folder_.path()), folder_.path(), k, spec_.go_on);
+  return store_->has(k) &&
+         is_as_recorded(store_->bytes_of(k, folder_.path()), folder_.path(), k, inputs_of(k), spec_.go_on);
+}
+
+std::uint64_t Checkpoint::inputs_of(std::uint64_t k) const {
+  return spec_.input_state ? spec_.input_state(parts_.begin(k), parts_.end(k)) : 0;
 }
 
 void Checkpoint::record(std::uint64_t k, std::span<const FileDigest> files) const {
@@ -222,6 +228,8 @@ void Checkpoint::record(std::uint64_t k, std::span<const FileDigest> files) cons
   said.part = k;
   said.rows = parts_.end(k) - parts_.begin(k);
   said.files.assign(files.begin(), files.end());
+  said.inputs = inputs_of(k);
+  said.host = host_name();
   said.run = spec_.share ? fmt::format("{}/{}", spec_.share.index + 1, spec_.share.of) : "1/1";
   write_file_unsynced(folder_.path(part_record_name(k)), json_of(said));
 }

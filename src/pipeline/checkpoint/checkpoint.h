@@ -29,6 +29,8 @@ struct CheckpointSpec {
   std::uint64_t each = 1;  // rows of a part
   std::string mark;        // an attribute that every output of the job has
   Share share;
+  // How the files that rows [begin, end) are made of look: their inodes and times of change; 0 where that is not known.
+  std::function<std::uint64_t(std::uint64_t begin, std::uint64_t end)> input_state{};
   // Asked now and then while parts of earlier runs are looked at; may throw.
   std::function<void()> go_on = [] {};
 };
@@ -80,6 +82,7 @@ class Checkpoint {
   void check_folder();
   bool is_whole(std::uint64_t k) const;
   void record(std::uint64_t k, std::span<const FileDigest> files) const;
+  std::uint64_t inputs_of(std::uint64_t k) const;
   void drop_damaged(std::uint64_t k) const;
   void check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& go_on);
   void find_missing(const std::function<bool(std::uint64_t)>& is_there);

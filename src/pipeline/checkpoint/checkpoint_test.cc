@@ -271,7 +271,8 @@ TEST(PartRows, RowsThatAreNoneOfTheDatasetsAreRefused) {
   }
   // A record that says so, too: else it would be made again.
   const PartBytes bytes = {{rows}};
-  std::ofstream(output + ".shards/0.made.json") << json_of(PartRecord{0, kEach, digests_of(bytes, [] {}), "1/2"});
+  std::ofstream(output + ".shards/0.made.json")
+      << json_of(PartRecord{0, kEach, digests_of(bytes, [] {}), "1/2", 0, ""});
   EXPECT_THROW(make(spec_of(output, StoreKind::hdf5)), Failure);
   EXPECT_FALSE(std::filesystem::exists(output));
 }

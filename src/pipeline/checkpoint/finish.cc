@@ -103,7 +103,7 @@ Findings look_for_parts(const std::string& output, const std::vector<std::string
     const auto store = make_part_store(spec.store, spec.dataset, file.parts, held);
     for (std::uint64_t k = 0; k < there.size(); ++k) {
       if (!there[k] && store->named(k))
-        there[k] = is_as_recorded(store->bytes_of(k, held.path()), held.path(), k, [] {});
+        there[k] = is_as_recorded(store->bytes_of(k, held.path()), held.path(), k, 0, [] {});
     }
     held.abandon();
   }

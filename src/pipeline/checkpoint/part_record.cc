@@ -11,6 +11,7 @@
 #include "src/io/file/reader.h"
 #include "src/io/file/shallow_json.h"
 #include "src/io/store/checksums.h"
+#include "src/pipeline/checkpoint/run_presence.h"
 
 namespace millrace {
 namespace {
@@ -26,6 +27,8 @@ std::string json_of(const PartRecord& record) {
               {"part", record.run},
               {"version", version()},
               {"rows", record.rows},
+              {"inputs", fmt::format("{:016x}", record.inputs)},
+              {"host", record.host},
               {kChecksums, Json::parse(json_of(record.files))}}
              .dump() +
          "\n";
@@ -43,6 +46,10 @@ std::optional<PartRecord> part_record(const std::string& path, std::uint64_t par
       *number = json.at(name).get<std::uint64_t>();
     }
     out.run = json.at("part").get<std::string>();
+    out.host = json.at("host").get<std::string>();
+    const auto inputs = number_from_hex(json.at("inputs").get<std::string>());
+    if (!inputs) return std::nullopt;
+    out.inputs = *inputs;
     auto files = checksums_in(json.at(kChecksums).dump());
     if (!files || out.part != part) return std::nullopt;
     out.files = *std::move(files);
@@ -58,11 +65,13 @@ bool has_recorded_hash(const PartBytes& bytes, const PartRecord& record, const s
   return recorded == size_of(bytes) && record.files == digests_of(bytes, go_on);
 }
 
-bool is_as_recorded(const PartBytes& bytes, const std::string& folder, std::uint64_t part,
+bool is_as_recorded(const PartBytes& bytes, const std::string& folder, std::uint64_t part, std::uint64_t inputs,
                     const std::function<void()>& go_on) {
   if (bytes.empty()) return true;
   const auto record = part_record(path_in(folder, part_record_name(part)), part);
-  return record && has_recorded_hash(bytes, *record, go_on);
+  if (!record) return false;
+  const bool same_machine = inputs != 0 && record->inputs != 0 && record->host == host_name();
+  return (!same_machine || record->inputs == inputs) && has_recorded_hash(bytes, *record, go_on);
 }
 
 }  // namespace millrace

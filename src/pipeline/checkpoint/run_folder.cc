@@ -246,7 +246,13 @@ void RunFolder::hold(Hold how, Missing missing) {
 // No run is seen that would have to be locked out, or that locks this one out, and cannot be seen by locks.
 bool RunFolder::is_only_run(Hold how) {
   presence_.reset();
-  presence_ = std::make_unique<RunPresence>(folder_.get(), how == Hold::alone, timing_);
+  try {
+    presence_ = std::make_unique<RunPresence>(folder_.get(), how == Hold::alone, timing_);
+  } catch (const Failure& failure) {
+    Error error = failure.error();
+    error.subject = path_in(name_, error.subject);
+    throw Failure(std::move(error));
+  }
   return presence_->wait_for_others(how == Hold::shared) == RunPresence::Others::none;
 }
 

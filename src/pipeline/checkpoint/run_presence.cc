@@ -73,12 +73,6 @@ std::string start_of(const std::string& pid) {
   return fields.size() > kStart ? fields[kStart] : "";
 }
 
-std::string host_name() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return utf8_for_display(name);
-}
-
 // The line that a run's file begins with, but for its number.
 std::string identity(bool alone) {
   const std::string pid = std::to_string(::getpid());
@@ -121,6 +115,12 @@ std::vector<std::string> names_in(int folder) {
 }
 
 }  // namespace
+
+std::string host_name() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return utf8_for_display(name);
+}
 
 struct RunPresence::Run {
   std::string id, mode, boot, processes, pid, start, machine, host, number;

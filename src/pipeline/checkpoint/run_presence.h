@@ -5,11 +5,11 @@
 //   nolock, sshfs); names and bytes they all share. No output depends on it: two runs that take each other for dead
 //   make the same shard twice.
 //
-// Each run keeps a file run-ID.live in the folder, which says on which machine and in which process it works, and rewrites
-// a number in it every `beat`. A claim is a file that holds the ID of the run it belongs to. A run of the same boot of a
-// machine is alive as long as its process is, or it holds the lock on its own file; one of an earlier boot is dead. A run
-// of another machine is alive while its number changes; once it has not changed for `dead_after`, what it has claimed is
-// taken over.
+// Each run keeps a file run-ID.live in the folder, which says on which machine and in which process it works, and
+// rewrites a number in it every `beat`. A claim is a file that holds the ID of the run it belongs to. A run of the same
+// boot of a machine is alive as long as its process is, or it holds the lock on its own file; one of an earlier boot is
+// dead. A run of another machine is alive while its number changes; once it has not changed for `dead_after`, what it
+// has claimed is taken over.
 #pragma once
 
 #include <chrono>
@@ -25,6 +25,9 @@
 #include "src/io/file/place.h"
 
 namespace millrace {
+
+// The name of this machine, as UTF-8.
+std::string host_name();
 
 class RunPresence {
  public:

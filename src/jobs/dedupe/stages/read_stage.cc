@@ -25,6 +25,9 @@ CheckpointSpec checkpoint_of(const std::vector<FileEntry>& files, const Options&
   out.each = pictures_of_shard(options);
   out.mark = kReadMark;
   out.share = options.share;
+  out.input_state = [&files](std::uint64_t begin, std::uint64_t end) {
+    return state_hash(std::span(files).subspan(begin, end - begin));
+  };
   return out;
 }
 
