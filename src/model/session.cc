@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -18,7 +18,8 @@
 namespace millrace::model {
 
 struct Session::Request {
-  std::atomic<Session*> session = nullptr;
+  std::recursive_mutex ending;  // the backend may end the next one before begin() of it returns
+  Session* session = nullptr;
   BackendRequest* handle = nullptr;
   Waiting item;
 };
@@ -94,6 +95,7 @@ Session::Session(const ModelFile& file, const SessionOptions& options)
 Session::~Session() {
   if (stuck_) {
     for (auto& request : requests_) {
+      const std::lock_guard lock(request->ending);
       request->session = nullptr;
       static_cast<void>(request.release());
     }
@@ -148,7 +150,8 @@ void Session::begin(Request& request, Waiting item) {
       request.handle, request.item.input, request.item.outputs.data(),
       [](void* user, const char* error) {
         auto& ended = *static_cast<Request*>(user);
-        if (Session* const session = ended.session) session->end(ended, error);
+        const std::lock_guard lock(ended.ending);
+        if (ended.session != nullptr) ended.session->end(ended, error);
       },
       &request);
   if (what == nullptr) return;

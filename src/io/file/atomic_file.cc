@@ -205,6 +205,11 @@ void AtomicFile::put_shard_in_place() {
       ::unlinkat(work_folder_.get(), temporary_.c_str(), 0);
       return;
     }
+    if (!folder_is_in_place()) throw published();
+    if (!there) {
+      throw Failure(ErrorCode::conflict, "another run has taken it away, or it cannot be read", path_,
+                    "run the same command again");
+    }
     if (::renameat(work_folder_.get(), temporary_.c_str(), folder_.get(), name().c_str()) == 0) {
       if (folder_is_in_place()) return;
       throw published();

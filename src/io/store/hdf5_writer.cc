@@ -177,7 +177,10 @@ Hdf5Writer::Hdf5Writer(std::string path, const DatasetSpec& spec, const Kind& ki
     : state_(std::make_unique<State>()) {
   hdf5::be_quiet();
   State& s = *state_;
-  s.path = path + ".part";
+  // Of a part, which another run may be making at this moment, a name that nobody else has. The output itself is found
+  // again by its name when a run goes on with it.
+  const bool is_part = std::holds_alternative<Part>(kind);
+  s.path = is_part ? path_in(folder_of(path), unique_temporary_name()) : path + ".part";
   // HDF5 would write through a link that somebody put there.
   ::unlink(s.path.c_str());
   s.name = std::move(path);
@@ -187,15 +190,22 @@ Hdf5Writer::Hdf5Writer(std::string path, const DatasetSpec& spec, const Kind& ki
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);
   const Handle creation = properties(H5P_FILE_CREATE);
   H5Pset_obj_track_times(creation.get(), false);
-  s.file = {H5Fcreate(s.path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose};
+  s.file = {H5Fcreate(s.path.c_str(), H5F_ACC_EXCL, creation.get(), access.get()), H5Fclose};
   if (!s.file) hdf5::fail("it cannot be created", s.path);
-  s.created = state_of_name(AT_FDCWD, s.path).value_or(FileState());
+  // By what is open: the name may be another run's by now.
+  void* descriptor = nullptr;
+  if (H5Fget_vfd_handle(s.file.get(), access.get(), &descriptor) < 0 || descriptor == nullptr) {
+    hdf5::fail("it cannot be examined", s.path);
+  }
+  s.created = state_of_descriptor(*static_cast<const int*>(descriptor)).value_or(FileState());
   for (const Set& set : hdf5::sets_of(spec)) s.create(set, kind);
   s.write_attributes();
 }
 
 Hdf5Writer::~Hdf5Writer() {
-  if (!state_->committed && !state_->kept) ::unlink(state_->path.c_str());
+  if (state_->committed || state_->kept) return;
+  const auto named = state_of_name(AT_FDCWD, state_->path);
+  if (named && state_->created.same_inode(*named)) ::unlink(state_->path.c_str());
 }
 
 void Hdf5Writer::keep_unfinished() { state_->kept = true; }

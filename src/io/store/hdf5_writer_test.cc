@@ -150,12 +150,14 @@ TEST(Hdf5Writer, APartThatLeadsElsewhereIsRefused) {
     const std::string other = written(folder, 3, 3), part = folder / "part.h5";
     std::filesystem::copy_file(other, part);
     const DatasetSpec spec = arrays_of(3);
-    hdf5::Reader reader;
     {
+      // Its helper keeps the file open, and locked against those who would write to it.
+      hdf5::Reader reader;
       Hdf5Writer writer(folder / "good.h5", spec, Hdf5Writer::Mapped{"a.parts", 3});
       writer.append_rest(reader, part, 3);
     }
     lead_elsewhere(part, other, how);
+    hdf5::Reader reader;
     Hdf5Writer writer(folder / "bad.h5", spec, Hdf5Writer::Mapped{"a.parts", 3});
     EXPECT_THROW(writer.append_rest(reader, part, 3), Failure) << how;
   }

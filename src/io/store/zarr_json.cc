@@ -27,12 +27,14 @@ Json array_json(const std::vector<std::uint64_t>& shape, const std::vector<std::
 
 Json group_json() { return {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json::object()}}; }
 
-void write_json(const std::string& folder, const Json& json) {
+void write_json(const std::string& folder, const Json& json, const std::string& work_folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw Failure(system_error("it cannot be created", folder, error.value()));
-  AtomicFile file(folder + "/zarr.json");
-  file.write(json.dump(1) + "\n");
+  const std::string text = json.dump(1) + "\n", path = folder + "/zarr.json";
+  if (work_folder.empty()) return write_file(path, text);
+  AtomicFile file(path, AtomicFile::OfShard{work_folder});
+  file.write(text);
   file.commit();
 }
 

@@ -19,6 +19,7 @@ Json array_json(const std::vector<std::uint64_t>& shape, const std::vector<std::
                 const std::string& type, Json fill, Json codecs);
 Json group_json();
 // As zarr.json in the folder, which is made.
-void write_json(const std::string& folder, const Json& json);
+// Until it is whole it lies in the work folder, where one is named.
+void write_json(const std::string& folder, const Json& json, const std::string& work_folder = "");
 
 }  // namespace millrace::zarr

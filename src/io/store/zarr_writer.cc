@@ -94,16 +94,16 @@ void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std
                                  array.rows == ArraySpec::Rows::texts ? "string" : name_of(array.type), fill_of(array),
                                  codecs_of(array));
     for (const auto& [name, numbers] : array.attributes) json["attributes"][name] = numbers;
-    zarr::write_json(path_in(folder, array.name), json);
+    zarr::write_json(path_in(folder, array.name), json, folder_of(folder));
     if (!array.table().empty() && array.table() != group) {
       group = array.table();
-      zarr::write_json(path_in(folder, group), zarr::group_json());
+      zarr::write_json(path_in(folder, group), zarr::group_json(), folder_of(folder));
     }
   }
   Json root = zarr::group_json();
   for (const auto& [name, value] : spec.attributes) root["attributes"][name] = value;
   root["attributes"][kChecksums] = Json::parse(json_of(checksums));
-  zarr::write_json(folder, root);
+  zarr::write_json(folder, root, folder_of(folder));
 }
 
 std::string zarr_part_path(const std::string& folder, const DatasetSpec& spec, std::uint64_t part) {

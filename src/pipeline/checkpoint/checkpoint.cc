@@ -94,7 +94,7 @@ void Checkpoint::check_output() {
 }
 
 void Checkpoint::check_folder() {
-  folder_.hold(hold());
+  folder_.hold(hold(), RunFolder::Missing::make, spec_.go_on);
   try {
     // Between the look at the output and the lock, another run may have finished. Then the folder is empty, or not
     // ours.
@@ -203,9 +203,10 @@ void Checkpoint::end(std::uint64_t k) {
     opened_.reset();
   });
   checked_[k] = true;
+  written_files_[k] = written_->digests();
   committing_ = std::async(std::launch::async, [this, k] {
     // Of what was written, not of what lies there by then.
-    const std::vector<FileDigest> files = written_->digests();
+    const std::vector<FileDigest>& files = written_files_.at(k);
     // First: a part without its record would be made again.
     if (!files.empty()) record(k, files);
     written_->commit();
@@ -219,6 +220,15 @@ bool Checkpoint::is_whole(std::uint64_t k) const {
          is_as_recorded(store_->bytes_of(k, folder_.path()), folder_.path(), k, inputs_of(k), spec_.go_on);
 }
 
+// Another run may have made a part again since this one has looked at it, or made it.
+bool Checkpoint::is_as_checked(std::uint64_t k) const {
+  if (!checked_[k]) return false;
+  const auto written = written_files_.find(k);
+  if (written == written_files_.end()) return true;
+  const auto record = part_record(folder_.path(part_record_name(k)), k);
+  return record ? record->files == written->second : written->second.empty();
+}
+
 std::uint64_t Checkpoint::inputs_of(std::uint64_t k) const {
   return spec_.input_state ? spec_.input_state(parts_.begin(k), parts_.end(k)) : 0;
 }
@@ -229,7 +239,7 @@ void Checkpoint::record(std::uint64_t k, std::span<const FileDigest> files) cons
   said.rows = parts_.end(k) - parts_.begin(k);
   said.files.assign(files.begin(), files.end());
   said.inputs = inputs_of(k);
-  said.host = host_name();
+  said.host = machine_name();
   said.run = spec_.share ? fmt::format("{}/{}", spec_.share.index + 1, spec_.share.of) : "1/1";
   write_file_unsynced(folder_.path(part_record_name(k)), json_of(said));
 }
@@ -315,14 +325,14 @@ bool Checkpoint::publish(const std::function<void()>& go_on) {
       // In this order: of two that end at once, the later one to let go sees all parts, and is alone.
       folder_.let_others_in();
       find_missing([&](std::uint64_t k) { return store_->named(k); });
-      if (!missing_.empty() || !folder_.hold_alone()) return false;
+      if (!missing_.empty() || !folder_.hold_alone(go_on)) return false;
       // One that was as far may have put the output in place, and ended before it removed the folder.
       check_output();
       if (finished_) return true;
       // From here on this is the only run, and it takes what all have made.
       folder_.remove_partial();
       store_->begin(RunFolder::Hold::alone);
-      find_missing([&](std::uint64_t k) { return (checked_[k] && store_->has(k)) || is_whole(k); });
+      find_missing([&](std::uint64_t k) { return (is_as_checked(k) && store_->has(k)) || is_whole(k); });
       for (const std::uint64_t k : missing_) drop_damaged(k);
       if (!missing_.empty()) return false;
       for (std::uint64_t k = 0; k < parts_.count(); ++k) {

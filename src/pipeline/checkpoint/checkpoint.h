@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -83,6 +84,7 @@ class Checkpoint {
   bool is_whole(std::uint64_t k) const;
   void record(std::uint64_t k, std::span<const FileDigest> files) const;
   std::uint64_t inputs_of(std::uint64_t k) const;
+  bool is_as_checked(std::uint64_t k) const;
   void drop_damaged(std::uint64_t k) const;
   void check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& go_on);
   void find_missing(const std::function<bool(std::uint64_t)>& is_there);
@@ -97,7 +99,8 @@ class Checkpoint {
   bool ours_ = false, finished_ = false;  // the output: made of the same, and whole
   std::vector<bool> there_, damaged_;     // parts of earlier runs: whole; under their names and not whole
   std::vector<bool> checked_;             // parts whose bytes this run has written or hashed
-  std::uint64_t rows_ = 0;                // appended to the part that is open
+  std::map<std::uint64_t, std::vector<FileDigest>> written_files_;
+  std::uint64_t rows_ = 0;  // appended to the part that is open
   std::uint64_t next_ = 0;
   std::vector<std::uint64_t> claimed_;  // by other runs, when their turn came
   std::vector<std::uint64_t> missing_;

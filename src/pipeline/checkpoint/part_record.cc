@@ -70,7 +70,7 @@ bool is_as_recorded(const PartBytes& bytes, const std::string& folder, std::uint
   if (bytes.empty()) return true;
   const auto record = part_record(path_in(folder, part_record_name(part)), part);
   if (!record) return false;
-  const bool same_machine = inputs != 0 && record->inputs != 0 && record->host == host_name();
+  const bool same_machine = inputs != 0 && record->inputs != 0 && record->host == machine_name();
   return (!same_machine || record->inputs == inputs) && has_recorded_hash(bytes, *record, go_on);
 }
 

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <random>
 #include <thread>
 #include <vector>
 
@@ -60,24 +59,31 @@ bool made_by_a_run(int folder) {
 
 // Names elsewhere. Where a file system cannot rename without replacing, a file has two names here for a moment, or for
 // as long as nobody comes after a run that was killed then.
-bool has_names_elsewhere(int folder, const std::string& name) {
-  constexpr int kTries = 10;
+bool has_names_elsewhere(int top, int folder, const std::string& name) {
+  constexpr int kTries = 50;
   for (int i = 0; i < kTries; ++i) {
     struct stat info {
     }, other{};
     if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || info.st_nlink < 2) return false;
     nlink_t here = 0;
-    for (const std::string& entry : names_in(folder)) {
-      if (::fstatat(folder, entry.c_str(), &other, AT_SYMLINK_NOFOLLOW) == 0 && other.st_ino == info.st_ino) ++here;
-    }
+    const auto count = [&](int in) {
+      for (const std::string& entry : names_in(in)) {
+        if (::fstatat(in, entry.c_str(), &other, AT_SYMLINK_NOFOLLOW) == 0 && other.st_ino == info.st_ino &&
+            other.st_dev == info.st_dev)
+          ++here;
+      }
+    };
+    count(folder);
+    // A shard comes from a temporary name at the top.
+    if (here < info.st_nlink && folder != top) count(top);
     if (here == info.st_nlink) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return true;
 }
 
 // What others put into a folder while it was open to them stays when it is closed: no run makes links or second names.
-void refuse_what_no_run_makes(int folder, const std::string& name, const std::string& whole) {
+void refuse_what_no_run_makes(int top, int folder, const std::string& name, const std::string& whole) {
   const auto refuse = [&](const std::string& what) {
     throw Failure(ErrorCode::conflict, fmt::format("{} in it {}", printable(name), what), printable(whole),
                   "give another OUTPUT, or remove this folder");
@@ -95,11 +101,11 @@ void refuse_what_no_run_makes(int folder, const std::string& name, const std::st
       // Another run that shares the folder has just finished it.
       if (!inner && errno == ENOENT) continue;
       if (!inner) throw Failure(system_error("it cannot be opened", printable(path), errno));
-      refuse_what_no_run_makes(inner.get(), path, whole);
+      refuse_what_no_run_makes(top, inner.get(), path, whole);
     } else if (!S_ISREG(info.st_mode)) {
       throw Failure(ErrorCode::conflict, "no run makes what is not a file or a folder", printable(path),
                     "give another OUTPUT, or remove the folder of parts");
-    } else if (has_names_elsewhere(folder, entry)) {
+    } else if (has_names_elsewhere(top, folder, entry)) {
       throw Failure(ErrorCode::conflict, "it has a second name elsewhere, which no run makes", printable(path),
                     "give another OUTPUT, or remove the folder of parts");
     }
@@ -197,7 +203,7 @@ void RunFolder::check_folder() const {
     throw Failure(ErrorCode::conflict, "it holds files that no run knows", name_,
                   "give another OUTPUT, or move this folder away");
   }
-  refuse_what_no_run_makes(folder_.get(), name_, name_);
+  refuse_what_no_run_makes(folder_.get(), folder_.get(), name_, name_);
 }
 
 bool RunFolder::open_to_lock(Missing missing) {
@@ -218,7 +224,7 @@ bool RunFolder::open_to_lock(Missing missing) {
   return opened;
 }
 
-void RunFolder::hold(Hold how, Missing missing) {
+void RunFolder::hold(Hold how, Missing missing, const std::function<void()>& go_on) {
   if (!open_parent() && errno == ENOENT) {
     throw Failure(ErrorCode::not_found, "its folder is not there", output_, "create the folder first");
   }
@@ -234,7 +240,11 @@ void RunFolder::hold(Hold how, Missing missing) {
     if (!opened) throw Failure(system_error("it cannot be locked", name_, errno));
     const bool locked = lock(how == Hold::alone ? F_WRLCK : F_RDLCK, 0);
     const int number = locked ? EAGAIN : errno;
-    if (locked && lock_is_named() && is_only_run(how)) return;
+    if (locked && lock_is_named()) {
+      if (is_only_run(how, go_on)) return;
+      // One that puts the output together ends soon; one that makes all of it does not.
+      if (presence_->other_is_alone()) break;
+    }
     if (number != EAGAIN && number != EACCES) throw Failure(system_error("it cannot be locked", name_, number));
     if (how == Hold::alone || i == kTries) break;
     let_go();
@@ -243,36 +253,46 @@ void RunFolder::hold(Hold how, Missing missing) {
   throw Failure(ErrorCode::conflict, "another run is making the same output", name_, "wait for it to end");
 }
 
-// No run is seen that would have to be locked out, or that locks this one out, and cannot be seen by locks.
-bool RunFolder::is_only_run(Hold how) {
+void RunFolder::be_seen(RunPresence::Mode mode) {
   presence_.reset();
   try {
-    presence_ = std::make_unique<RunPresence>(folder_.get(), how == Hold::alone, timing_);
+    presence_ = std::make_unique<RunPresence>(folder_.get(), mode, timing_);
   } catch (const Failure& failure) {
     Error error = failure.error();
     error.subject = path_in(name_, error.subject);
     throw Failure(std::move(error));
   }
-  return presence_->wait_for_others(how == Hold::shared) == RunPresence::Others::none;
+}
+
+// No run is seen that would have to be locked out, or that locks this one out, and cannot be seen by locks.
+bool RunFolder::is_only_run(Hold how, const std::function<void()>& go_on) {
+  be_seen(how == Hold::alone ? RunPresence::Mode::alone : RunPresence::Mode::shared);
+  return presence_->wait_for_others(go_on) == RunPresence::Others::none;
 }
 
 void RunFolder::let_others_in() {
   presence_.reset();
   lock(F_UNLCK, 0);
 }
-// Another may hold it for a moment only, to look: what is there, or whether it is its own. Of two that try at once, and
-// see each other, each looks again after a time of its own.
-bool RunFolder::hold_alone() {
+// Another may hold it for a moment only, to look: what is there, or whether it is its own. Of several that would like
+// to be the last, one gets the claim.
+bool RunFolder::hold_alone(const std::function<void()>& go_on) {
   constexpr int kTries = 100;
-  std::minstd_rand random(static_cast<unsigned>(::getpid()));
+  constexpr const char* kWhole = "whole";
+  be_seen(RunPresence::Mode::last);
   for (int i = 0; i < kTries; ++i) {
     if (try_lock(0)) {
       if (!lock_is_named() || !has_its_name()) return false;
-      if (is_only_run(Hold::alone)) return has_its_name();
-      let_others_in();
+      if (presence_->claim_when_known(kWhole, go_on) &&
+          presence_->wait_for_others(go_on) == RunPresence::Others::none) {
+        return has_its_name();
+      }
+      presence_->unclaim(kWhole);
+      lock(F_UNLCK, 0);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10 + random() % 20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
+  presence_.reset();
   return false;
 }
 bool RunFolder::claim(std::uint64_t k) {
@@ -300,11 +320,12 @@ void RunFolder::unclaim(std::uint64_t k) {
 }
 
 bool RunFolder::hold_left() {
+  presence_.reset();  // it lies in the folder that is held until now
   if (!open_parent() || !open_folder()) return false;
   const auto state = state_of_descriptor(folder_.get());
   if (state && state->owner == ::geteuid() && open_lock() && lock(F_WRLCK, 0)) {
-    presence_ = std::make_unique<RunPresence>(folder_.get(), true, timing_);
-    if (presence_->others(false) == RunPresence::Others::none) return true;
+    be_seen(RunPresence::Mode::alone);
+    if (presence_->others() == RunPresence::Others::none) return true;
   }
   let_go();
   return false;
@@ -336,7 +357,7 @@ void RunFolder::remove_partial() const {
   std::error_code error;
   for (const std::string& name : names_in(folder_.get())) {
     if (is_partial(name)) std::filesystem::remove_all(path(name), error);
-    if (RunPresence::is_claim(name)) ::unlinkat(folder_.get(), name.c_str(), 0);
+    if (RunPresence::is_claim_of_shard(name)) ::unlinkat(folder_.get(), name.c_str(), 0);
   }
 }
 

@@ -49,11 +49,12 @@ class RunFolder {
   // user's, holds what no run makes, which is left as it was, or another run is in it; (not_found) when the folder of
   // the output, or what is not to be made, is not there.
   enum class Missing : std::uint8_t { make, refuse };
-  void hold(Hold how, Missing missing = Missing::make);
+  // `go_on` is asked while another machine's run is waited for, and may throw.
+  void hold(Hold how, Missing missing = Missing::make, const std::function<void()>& go_on = {});
   // It is held no more.
   void let_others_in();
   // Then alone; false where another run has it.
-  bool hold_alone();
+  bool hold_alone(const std::function<void()>& go_on = {});
   // Part k is this run's until it is let go; false where it is another's, or may be.
   bool claim(std::uint64_t k);
   // The same once it is known whether a run of another machine is alive. `go_on` is asked meanwhile, and may throw.
@@ -92,7 +93,8 @@ class RunFolder {
   void let_go();
   void sync_parent() const;
 
-  bool is_only_run(Hold how);
+  void be_seen(RunPresence::Mode mode);
+  bool is_only_run(Hold how, const std::function<void()>& go_on);
 
   const std::string output_, name_;
   const RunPresence::Timing timing_;

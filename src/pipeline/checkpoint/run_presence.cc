@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <memory>
@@ -25,7 +26,8 @@ namespace {
 
 constexpr std::string_view kRun = "run-", kLive = ".live", kClaim = "claim-";
 constexpr std::size_t kMaxText = 4096;
-constexpr std::size_t kBeatBytes = 21;  // 20 digits and the end of the line
+constexpr std::array<const char*, 3> kModes = {"shared", "alone", "last"};  // by RunPresence::Mode
+constexpr std::size_t kBeatBytes = 21;                                      // 20 digits and the end of the line
 
 std::string small_text(int fd) {
   std::string out(kMaxText, '\0');
@@ -74,9 +76,9 @@ std::string start_of(const std::string& pid) {
 }
 
 // The line that a run's file begins with, but for its number.
-std::string identity(bool alone) {
+std::string identity(RunPresence::Mode mode) {
   const std::string pid = std::to_string(::getpid());
-  return fmt::format("{} {} {} {} {} {} {}", alone ? "alone" : "shared", boot_of_this_machine(),
+  return fmt::format("{} {} {} {} {} {} {}", kModes[static_cast<std::size_t>(mode)], boot_of_this_machine(),
                      namespace_of_processes(), pid, start_of(pid), this_machine(), host_name());
 }
 
@@ -116,6 +118,8 @@ std::vector<std::string> names_in(int folder) {
 
 }  // namespace
 
+std::string machine_name() { return fmt::format("{} {} {}", host_name(), this_machine(), boot_of_this_machine()); }
+
 std::string host_name() {
   char name[256] = {};
   ::gethostname(name, sizeof name - 1);
@@ -129,15 +133,17 @@ struct RunPresence::Run {
   std::string words() const { return fmt::format("process {} on {}", printable(pid), printable(host)); }
 };
 
-bool RunPresence::is_claim(const std::string& name) { return name.starts_with(kClaim); }
+bool RunPresence::is_claim_of_shard(const std::string& name) {
+  return name.starts_with(kClaim) && name.find_first_not_of("0123456789", kClaim.size()) == std::string::npos;
+}
 bool RunPresence::is_name(const std::string& name) {
-  return (name.starts_with(kRun) && name.ends_with(kLive)) || is_claim(name);
+  return (name.starts_with(kRun) && name.ends_with(kLive)) || name.starts_with(kClaim);
 }
 
 std::string RunPresence::name_of(const std::string& id) const { return fmt::format("{}{}{}", kRun, id, kLive); }
 
-RunPresence::RunPresence(int folder, bool alone, const Timing& timing)
-    : folder_(folder), timing_(timing), id_(random_id()) {
+RunPresence::RunPresence(int folder, Mode mode, const Timing& timing)
+    : folder_(folder), mode_(mode), timing_(timing), id_(random_id()) {
   const std::string temporary = unique_temporary_name();
   constexpr int kHow = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   file_ = Descriptor(::openat(folder_, temporary.c_str(), kHow, 0644));
@@ -145,7 +151,7 @@ RunPresence::RunPresence(int folder, bool alone, const Timing& timing)
   if (done) {
     lock_own(file_.get());
     // Behind the number, which is written again and again. The file gets its name when all of it is on the disk.
-    const std::string text = identity(alone) + "\n";
+    const std::string text = identity(mode) + "\n";
     done = write_at(file_.get(), kBeatBytes, std::as_bytes(std::span(text)));
     write_beat();
     done = done && ::renameat(folder_, temporary.c_str(), folder_, name_of(id_).c_str()) == 0;
@@ -165,7 +171,9 @@ RunPresence::~RunPresence() {
   }
   stop_.notify_all();
   thread_.join();
-  for (const std::string& name : claims_) ::unlinkat(folder_, name.c_str(), 0);
+  for (const std::string& name : claims_) {
+    if (read_claim(name) == id_) ::unlinkat(folder_, name.c_str(), 0);
+  }
   ::unlinkat(folder_, name_of(id_).c_str(), 0);
 }
 
@@ -204,35 +212,36 @@ RunPresence::Others RunPresence::state_of(const Run& run) {
   const auto now = std::chrono::steady_clock::now();
   if (!run.boot.empty() && run.boot == boot_of_this_machine()) {
     if (run.locked) return Others::live;
-    const bool is_there =
-        run.processes == namespace_of_processes() && !run.start.empty() && run.start == start_of(run.pid);
-    return is_there ? Others::live : Others::none;
+    // Of another container nothing but its number tells.
+    if (run.processes == namespace_of_processes()) {
+      return !run.start.empty() && run.start == start_of(run.pid) ? Others::live : Others::none;
+    }
   }
-  // The machine has been started anew since, and its processes have not.
-  const bool here_before =
-      !run.boot.empty() && !run.machine.empty() && run.machine == this_machine() && run.host == host_name();
-  if (here_before) return Others::none;
-  const auto [at, first] = seen_.try_emplace(run.id, Seen{run.number, now});
-  if (at->second.number != run.number) {
-    at->second = {run.number, now};
-    return Others::live;
-  }
-  return now - at->second.since < timing_.dead_after ? Others::unknown : Others::none;
+  // The machine has been started anew since, and its processes have not. Many are called localhost.
+  const bool is_before = !run.boot.empty() && run.boot != boot_of_this_machine() && !run.machine.empty() &&
+                         run.machine == this_machine() && run.host == host_name() && !run.host.starts_with("localhost");
+  if (is_before) return Others::none;
+  const auto [at, first] = seen_.try_emplace(run.id, Seen{run.number, now, false});
+  if (at->second.number != run.number) at->second = {run.number, now, true};
+  if (now - at->second.since >= timing_.dead_after) return Others::none;
+  return at->second.has_changed ? Others::live : Others::unknown;
 }
 
-RunPresence::Others RunPresence::others(bool alone_only) {
+RunPresence::Others RunPresence::others() {
   const std::lock_guard lock(looking_);
   Others out = Others::none;
   for (const std::string& name : names_in(folder_)) {
     if (!name.starts_with(kRun) || !name.ends_with(kLive) || name == name_of(id_)) continue;
     const auto run = read(name);
-    if (!run || (alone_only && run->mode == "shared")) continue;
+    if (!run || (mode_ == Mode::shared && run->mode == "shared") || (mode_ == Mode::last && run->mode == "last"))
+      continue;
     const Others state = state_of(*run);
     if (state == Others::none) {
       ::unlinkat(folder_, name.c_str(), 0);
       continue;
     }
     other_ = run->words();
+    other_is_alone_ = run->mode == "alone";
     if (state == Others::live) return state;
     out = Others::unknown;
   }
@@ -250,10 +259,10 @@ void RunPresence::say_that_it_waits() const {
                std::chrono::duration_cast<std::chrono::seconds>(timing_.dead_after).count());
 }
 
-RunPresence::Others RunPresence::wait_for_others(bool alone_only, const std::function<void()>& go_on) {
-  Others out = others(alone_only);
+RunPresence::Others RunPresence::wait_for_others(const std::function<void()>& go_on) {
+  Others out = others();
   if (out == Others::unknown) say_that_it_waits();
-  for (; out == Others::unknown; out = others(alone_only)) pause(go_on);
+  for (; out == Others::unknown; out = others()) pause(go_on);
   return out;
 }
 

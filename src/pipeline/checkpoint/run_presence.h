@@ -28,28 +28,34 @@ namespace millrace {
 
 // The name of this machine, as UTF-8.
 std::string host_name();
+// What tells it from others of that name, until it is started anew.
+std::string machine_name();
 
 class RunPresence {
  public:
   struct Timing {
     std::chrono::milliseconds beat{10'000}, dead_after{60'000};
   };
-  // `folder` is open, and stays so. Throws Failure where nothing can be written there. `alone`: this run shares with
-  // none.
-  RunPresence(int folder, bool alone, const Timing& timing);
+  // A run that makes shards beside others; one that shares with none; one that has made its shards and would like to
+  // put all together.
+  enum class Mode { shared, alone, last };
+  // `folder` is open, and stays so. Throws Failure where nothing can be written there.
+  RunPresence(int folder, Mode mode, const Timing& timing);
   // Its file goes, and what it has claimed.
   ~RunPresence();
   RunPresence(const RunPresence&) = delete;
   RunPresence& operator=(const RunPresence&) = delete;
 
   enum class Others { none, live, unknown };
-  // Runs in the folder; only those that share it with none, where `alone_only` is set. Files of dead ones go.
-  // `unknown`: a run of another machine was not looked at for long enough.
-  Others others(bool alone_only);
+  // Runs that this one cannot work beside: for a shared one those that are not shared; for the last one all but others
+  // that would like to be the last; for one alone all. Files of dead ones go. `unknown`: a run of another machine was
+  // not looked at for long enough.
+  Others others();
   // Looks until it is known, no longer than a bit over `dead_after`. `go_on` as below.
-  Others wait_for_others(bool alone_only, const std::function<void()>& go_on = {});
+  Others wait_for_others(const std::function<void()>& go_on = {});
   // Who another run is, for messages: "process 4711 on node12".
   const std::string& other() const { return other_; }
+  bool other_is_alone() const { return other_is_alone_; }
 
   // `taken`: another run that is alive has it; `unknown`: one of another machine, which may be dead. Of several runs
   // that try at once one gets it.
@@ -61,13 +67,15 @@ class RunPresence {
 
   // A name that a run makes for this: no shard, and nothing that an output keeps.
   static bool is_name(const std::string& name);
-  static bool is_claim(const std::string& name);
+  // The claim of a shard.
+  static bool is_claim_of_shard(const std::string& name);
 
  private:
   struct Run;
   struct Seen {
     std::string number;
     std::chrono::steady_clock::time_point since;
+    bool has_changed = false;  // since it was seen first
   };
   std::string name_of(const std::string& id) const;
   std::optional<Run> read(const std::string& name) const;
@@ -80,6 +88,7 @@ class RunPresence {
   bool put_claim(const std::string& name, bool over) const;
 
   const int folder_;
+  const Mode mode_;
   const Timing timing_;
   const std::string id_;
   Descriptor file_;
@@ -90,6 +99,7 @@ class RunPresence {
   std::mutex looking_;                // guards what follows
   std::map<std::string, Seen> seen_;  // by the run's ID
   std::string other_;
+  bool other_is_alone_ = false;
   std::vector<std::string> claims_;
   std::thread thread_;
 };

@@ -28,8 +28,8 @@ class RunPresenceTest : public testing::Test {
  protected:
   RunPresenceTest() : opened_(::open((folder_ / "").c_str(), O_RDONLY | O_DIRECTORY)) {}
 
-  std::unique_ptr<RunPresence> run(bool alone = false) const {
-    return std::make_unique<RunPresence>(opened_.get(), alone, kQuick);
+  std::unique_ptr<RunPresence> run(RunPresence::Mode mode = RunPresence::Mode::alone) const {
+    return std::make_unique<RunPresence>(opened_.get(), mode, kQuick);
   }
   // Another machine's.
   std::string write_other(const std::string& id, std::uint64_t number, const std::string& mode = "shared") const {
@@ -46,14 +46,14 @@ class RunPresenceTest : public testing::Test {
 
 TEST_F(RunPresenceTest, RunsOfOneMachineSeeEachOtherAtOnce) {
   const auto one = run();
-  EXPECT_EQ(one->others(false), Others::none);
+  EXPECT_EQ(one->others(), Others::none);
   {
     const auto two = run();
-    EXPECT_EQ(one->others(false), Others::live);
-    EXPECT_EQ(two->others(false), Others::live);
+    EXPECT_EQ(one->others(), Others::live);
+    EXPECT_EQ(two->others(), Others::live);
     EXPECT_NE(one->other().find(std::to_string(::getpid())), std::string::npos);
   }
-  EXPECT_EQ(one->others(false), Others::none);
+  EXPECT_EQ(one->others(), Others::none);
   EXPECT_EQ(files(), 1U) << "its file goes with it";
 }
 
@@ -61,22 +61,22 @@ TEST_F(RunPresenceTest, AProcessThatWasKilledIsDeadAtOnce) {
   const auto one = run();
   const pid_t child = ::fork();
   if (child == 0) {
-    auto* const lost = new RunPresence(opened_.get(), false, kQuick);
+    auto* const lost = new RunPresence(opened_.get(), RunPresence::Mode::shared, kQuick);
     lost->claim("3");
     ::kill(::getpid(), SIGKILL);
   }
   ::waitpid(child, nullptr, 0);
   EXPECT_EQ(files(), 3U);
-  EXPECT_EQ(one->others(false), Others::none);
+  EXPECT_EQ(one->others(), Others::none);
   EXPECT_EQ(one->claim("3"), Claim::mine) << "what it has claimed is taken over";
 }
 
 TEST_F(RunPresenceTest, ARunOfAnotherMachineIsAliveWhileItsNumberChanges) {
   const auto one = run();
   write_other("a", 1);
-  EXPECT_EQ(one->others(false), Others::unknown);
+  EXPECT_EQ(one->others(), Others::unknown);
   write_other("a", 2);
-  EXPECT_EQ(one->others(false), Others::live);
+  EXPECT_EQ(one->others(), Others::live);
   EXPECT_NE(one->other().find("node9"), std::string::npos);
 }
 
@@ -86,7 +86,7 @@ TEST_F(RunPresenceTest, ARunOfAnotherMachineThatStandsStillIsDeadInTheEnd) {
   std::ofstream(folder_ / "claim-5") << "a\n";
   EXPECT_EQ(one->claim("5"), Claim::unknown);
   EXPECT_TRUE(one->claim_when_known("5", [] {}));
-  EXPECT_EQ(one->wait_for_others(false), Others::none);
+  EXPECT_EQ(one->wait_for_others(), Others::none);
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
@@ -107,17 +107,41 @@ TEST_F(RunPresenceTest, WaitingEndsWithASignOfLife) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   });
-  EXPECT_EQ(one->wait_for_others(false), Others::live);
+  EXPECT_EQ(one->wait_for_others(), Others::live);
   ended = true;
   beating.join();
 }
 
-TEST_F(RunPresenceTest, ASharedRunLooksForThoseThatShareWithNone) {
-  const auto one = run();
+TEST_F(RunPresenceTest, EachLooksForThoseThatItCannotWorkBeside) {
+  const auto shared = run(RunPresence::Mode::shared);
   write_other("a", 1, "shared");
-  EXPECT_EQ(one->others(true), Others::none);
-  write_other("b", 1, "alone");
-  EXPECT_EQ(one->others(true), Others::unknown);
+  EXPECT_EQ(shared->others(), Others::none);
+  for (const char* mode : {"alone", "last"}) {
+    write_other("b", 1, mode);
+    EXPECT_EQ(shared->others(), Others::unknown) << mode;
+  }
+  write_other("a", 1, "last");
+  EXPECT_EQ(run(RunPresence::Mode::last)->others(), Others::live) << "the shared one";
+}
+
+TEST_F(RunPresenceTest, OfTwoThatWouldBeTheLastOneGetsTheClaim) {
+  const auto one = run(RunPresence::Mode::last), two = run(RunPresence::Mode::last);
+  EXPECT_EQ(one->others(), Others::none);
+  EXPECT_EQ(two->others(), Others::none);
+  EXPECT_EQ(one->claim("whole"), Claim::mine);
+  EXPECT_EQ(two->claim("whole"), Claim::taken);
+  EXPECT_FALSE(RunPresence::is_claim_of_shard("claim-whole")) << "nobody tidies it away";
+}
+
+TEST_F(RunPresenceTest, OnceItHasChangedItIsAliveUntilItStandsStill) {
+  const auto one = run();
+  write_other("a", 1);
+  EXPECT_EQ(one->others(), Others::unknown);
+  write_other("a", 2);
+  EXPECT_EQ(one->others(), Others::live);
+  EXPECT_EQ(one->others(), Others::live) << "between two beats";
+  std::this_thread::sleep_for(2 * kQuick.dead_after);
+  EXPECT_EQ(one->others(), Others::none);
 }
 
 TEST_F(RunPresenceTest, AClaimIsOneRunsAlone) {
@@ -137,11 +161,11 @@ TEST_F(RunPresenceTest, FilesOfSomebodyElseAreNoRuns) {
   ASSERT_EQ(::mkfifo((folder_ / "run-b.live").c_str(), 0600), 0);
   std::filesystem::create_directory(folder_ / "run-c.live");
   std::filesystem::create_symlink("/etc/passwd", folder_ / "run-d.live");
-  EXPECT_EQ(one->others(false), Others::none);
+  EXPECT_EQ(one->others(), Others::none);
   // One that is about to be written, or was cut: a run may be behind it until it has stood still for long enough.
   std::ofstream(folder_ / "run-e.live") << "";
-  EXPECT_EQ(one->others(false), Others::unknown);
-  EXPECT_EQ(one->wait_for_others(false), Others::none);
+  EXPECT_EQ(one->others(), Others::unknown);
+  EXPECT_EQ(one->wait_for_others(), Others::none);
 }
 
 TEST_F(RunPresenceTest, NamesAreNoPartsOfAnOutput) {
