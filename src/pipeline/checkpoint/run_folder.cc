@@ -243,7 +243,7 @@ void RunFolder::hold(Hold how, Missing missing, const std::function<void()>& go_
     if (locked && lock_is_named()) {
       if (is_only_run(how, go_on)) return;
       // One that puts the output together ends soon; one that makes all of it does not.
-      if (presence_->other_is_alone()) break;
+      if (presence_ && presence_->other_is_alone()) break;
     }
     if (number != EAGAIN && number != EACCES) throw Failure(system_error("it cannot be locked", name_, number));
     if (how == Hold::alone || i == kTries) break;
@@ -253,12 +253,15 @@ void RunFolder::hold(Hold how, Missing missing, const std::function<void()>& go_
   throw Failure(ErrorCode::conflict, "another run is making the same output", name_, "wait for it to end");
 }
 
-void RunFolder::be_seen(RunPresence::Mode mode) {
+// False where another run has removed the folder, with the output in its place.
+bool RunFolder::be_seen(RunPresence::Mode mode) {
   presence_.reset();
   try {
     presence_ = std::make_unique<RunPresence>(folder_.get(), mode, timing_);
+    return true;
   } catch (const Failure& failure) {
     Error error = failure.error();
+    if (error.code == ErrorCode::not_found) return false;
     error.subject = path_in(name_, error.subject);
     throw Failure(std::move(error));
   }
@@ -266,8 +269,8 @@ void RunFolder::be_seen(RunPresence::Mode mode) {
 
 // No run is seen that would have to be locked out, or that locks this one out, and cannot be seen by locks.
 bool RunFolder::is_only_run(Hold how, const std::function<void()>& go_on) {
-  be_seen(how == Hold::alone ? RunPresence::Mode::alone : RunPresence::Mode::shared);
-  return presence_->wait_for_others(go_on) == RunPresence::Others::none;
+  return be_seen(how == Hold::alone ? RunPresence::Mode::alone : RunPresence::Mode::shared) &&
+         presence_->wait_for_others(go_on) == RunPresence::Others::none;
 }
 
 void RunFolder::let_others_in() {
@@ -279,7 +282,7 @@ void RunFolder::let_others_in() {
 bool RunFolder::hold_alone(const std::function<void()>& go_on) {
   constexpr int kTries = 100;
   constexpr const char* kWhole = "whole";
-  be_seen(RunPresence::Mode::last);
+  if (!be_seen(RunPresence::Mode::last)) return false;
   for (int i = 0; i < kTries; ++i) {
     if (try_lock(0)) {
       if (!lock_is_named() || !has_its_name()) return false;
@@ -324,8 +327,7 @@ bool RunFolder::hold_left() {
   if (!open_parent() || !open_folder()) return false;
   const auto state = state_of_descriptor(folder_.get());
   if (state && state->owner == ::geteuid() && open_lock() && lock(F_WRLCK, 0)) {
-    be_seen(RunPresence::Mode::alone);
-    if (presence_->others() == RunPresence::Others::none) return true;
+    if (be_seen(RunPresence::Mode::alone) && presence_->others() == RunPresence::Others::none) return true;
   }
   let_go();
   return false;

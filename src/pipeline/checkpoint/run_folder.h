@@ -93,7 +93,7 @@ class RunFolder {
   void let_go();
   void sync_parent() const;
 
-  void be_seen(RunPresence::Mode mode);
+  bool be_seen(RunPresence::Mode mode);
   bool is_only_run(Hold how, const std::function<void()>& go_on);
 
   const std::string output_, name_;
