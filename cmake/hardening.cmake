@@ -1,5 +1,5 @@
 # What makes a mistake in memory harder to use: photographs, film and models come from strangers, and JPEG, PNG and EXIF are
-# read in the program itself. docs/performance.md (Hardened builds) has what it costs.
+# read in the program itself.
 if(MILLRACE_SANITIZE OR MILLRACE_FUZZ OR MILLRACE_KERNELS_ONLY)
   return()  # sanitizers see more, and their run-time libraries do not go together with it
 endif()
