@@ -9,7 +9,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace millrace;
   try {
     const model::Card card = model::card_of({reinterpret_cast<const char*>(data), size}, "model.json");
-    if (card.threshold && !(*card.threshold >= 0 && *card.threshold <= 1)) std::abort();
+    const auto check = [](const model::OutputCard& output) {
+      if (output.threshold && !(*output.threshold >= 0 && *output.threshold <= 1)) std::abort();
+    };
+    check(card.output);
+    for (const auto& [name, output] : card.outputs) check(output);
     if (card.window && *card.window < 1) std::abort();
   } catch (const Failure& failure) {
     if (failure.error().message().empty()) std::abort();

@@ -105,7 +105,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     int columns;
   };
   static constexpr Table kTables[] = {
-      {"INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?)", 6},
+      {"INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?)", 8},
       {"INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", 14},
       {"INSERT OR REPLACE INTO thumbnails VALUES (?,?)", 2},
       {"INSERT OR REPLACE INTO scores VALUES (?,?,?,?,?)", 5},
