@@ -14,7 +14,7 @@ namespace {
 
 std::atomic<bool> stderr_works{true};
 
-// How long a terminal or pipe that does not block may be full.
+// The longest wait for a terminal or pipe that does not block and is full.
 constexpr int kMaxWaitMs = 1000;
 
 // 0, or errno. The descriptor may be one that does not block: whoever started the program shares it.

@@ -69,7 +69,7 @@ std::string hash_text(const std::string& folder, const CancelToken* cancel) {
                      }));
 }
 
-// Whether every byte is as it was compiled: a network of which one bit has flipped gives other masks without a word.
+// True where every byte is as it was compiled: a network of which one bit has flipped gives other masks without a word.
 bool is_as_compiled(const std::string& folder, const CancelToken* cancel) {
   constexpr std::uint64_t kMaxText = 64;
   const auto kept = read_text(path_in(folder, kWhole), kMaxText);

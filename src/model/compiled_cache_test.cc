@@ -88,7 +88,7 @@ TEST(CompiledCache, WhatHasChangedSinceIsClearedAway) {
   compile();
   folder.write("models/key/1.blob", "planted");
   EXPECT_FALSE(is_kept()) << "another file lies there";
-  // As earlier versions have left it.
+  // Earlier versions have left an empty file.
   compile();
   folder.write("models/key/whole", "");
   EXPECT_FALSE(is_kept());

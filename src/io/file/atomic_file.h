@@ -39,7 +39,7 @@ std::string unique_temporary_name();
 // path.
 class AtomicFile {
  public:
-  // How the names of temporary files begin. A run that is killed leaves its own where the file system has no files
+  // The prefix of temporary names. A run that is killed leaves its own where the file system has no files
   // without a name.
   static constexpr const char* kTemporaryPrefix = ".millrace-partial-";
 
@@ -68,7 +68,7 @@ class AtomicFile {
   // Renames nothing but the file that was written: Failure(conflict) where its temporary name is another file's by
   // then.
   void commit();
-  // Of all that write() was given, hashed while it was written; of a shard's file.
+  // The digest of all bytes that write() was given; only of a shard's file.
   FileDigest digest() const;
 
  private:

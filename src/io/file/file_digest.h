@@ -10,7 +10,7 @@
 
 namespace millrace {
 
-// What a file holds, a range of one, or a folder of files. 64 bits find damage, not intent.
+// The contents of a file, a range of one, or a folder. 64 bits find damage, not intent.
 struct FileDigest {
   std::string name;         // where it lies in the folder of all of them
   std::uint64_t bytes = 0;  // of a folder: of all its files
@@ -21,7 +21,7 @@ struct FileDigest {
   friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
 
-// Nothing where it is not there, is not a regular file, or cannot be read. `go_on` is asked now and then, and may
+// nullopt where it is missing, is not a regular file, or cannot be read. `go_on` is asked now and then, and may
 // throw.
 std::optional<FileDigest> digest_of_file(int folder, const std::string& name, const std::function<void()>& go_on = {});
 

@@ -51,7 +51,7 @@ class Descriptor {
 
 // The look of what is open; errno tells when there is none.
 std::optional<FileState> state_of_descriptor(int fd);
-// Of a name in a folder, or of a link by that name itself.
+// The state of a name in a folder; a link is not followed.
 std::optional<FileState> state_of_name(int folder, const std::string& name);
 
 class Place {

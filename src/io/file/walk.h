@@ -24,7 +24,7 @@ struct FileEntry {
   std::int64_t ctime_ns = 0;  // 0: not known, as of one that a list names
 };
 
-// Of how files look that were walked: their inodes and times of change. 0 where one was not looked at.
+// A hash of the inodes and change times of files. 0 where one of them was not examined.
 std::uint64_t state_hash(std::span<const FileEntry> files);
 
 // No picture is larger; a file that says so is one of nothing, or grows without end.

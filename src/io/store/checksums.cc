@@ -89,7 +89,7 @@ Checked check_files(const std::string& folder, std::span<const FileDigest> files
     out.bytes += file.bytes;
     if (!is_as_it_was(folder, file, go_on)) out.damaged.push_back(file.name);
   }
-  // Nothing may stand behind the last range of a file.
+  // A file that goes on behind its last range is damaged.
   std::map<std::string, std::uint64_t> ends;
   for (const FileDigest& file : files) {
     if (file.files == 0) ends[file.name] = std::max(ends[file.name], file.at + file.bytes);

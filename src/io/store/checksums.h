@@ -17,13 +17,13 @@
 namespace millrace {
 
 inline constexpr const char* kChecksums = "checksums";
-// Of hexadecimal digits alone.
+// The number that hexadecimal digits stand for.
 std::optional<std::uint64_t> number_from_hex(const std::string& digits);
 
 // [["images.npy", 128, 4096, "0123456789abcdef"], ...]: name, where the range begins, bytes, XXH3; of a folder the
 // number of its files behind that.
 std::string json_of(std::span<const FileDigest> files);
-// Nothing where it is not what json_of() makes, or a name leads outside.
+// nullopt where it is not what json_of() makes, or a name leads outside.
 std::optional<std::vector<FileDigest>> checksums_in(std::string_view json);
 
 struct Checked {

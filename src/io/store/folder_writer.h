@@ -20,7 +20,7 @@
 
 namespace millrace {
 
-// What is not finished lies in the folder above the one where parts are made.
+// Unfinished files lie in the folder above the one where parts are made.
 class FolderPart : public PartWriter {
  public:
   FolderPart(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part);
@@ -51,7 +51,7 @@ bool import_folder_part(const std::string& from, const std::string& to, const Da
 // and may throw. Digests of those files, and of what files that all parts share begin with.
 std::vector<FileDigest> join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts,
                                           const std::function<void()>& go_on);
-// Whether a file of a part is one in the end, too.
+// True for a file of a part that the finished output keeps.
 bool stays_in_output(const DatasetSpec& spec, std::uint64_t part, const std::string& file);
 // They were: what only says which parts are there, or was put together, goes.
 void tidy_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts);

@@ -78,7 +78,7 @@ class Reader {
     helper::Answer about{};
     std::string text;
   };
-  // Where an answer's numbers or rows go.
+  // Buffers for an answer's numbers or rows.
   struct Room {
     double* values = nullptr;
     std::vector<std::uint8_t>* rows = nullptr;
@@ -100,7 +100,7 @@ class Reader {
   std::optional<Opened> given_;  // what this helper has
 };
 
-// Of a file by its name. An error where it is no HDF5 file, is not a file, or nothing can read it here.
+// Attributes of a file by its path. An error where it is no HDF5 file, is not a file, or nothing can read it here.
 Outcome<Attributes> attributes_of(Reader& reader, const std::string& path);
 
 }  // namespace millrace::hdf5

@@ -177,7 +177,7 @@ Hdf5Writer::Hdf5Writer(std::string path, const DatasetSpec& spec, const Kind& ki
     : state_(std::make_unique<State>()) {
   hdf5::be_quiet();
   State& s = *state_;
-  // Of a part, which another run may be making at this moment, a name that nobody else has. The output itself is found
+  // A part, which another run may be making too, gets a unique temporary name. The output itself is found
   // again by its name when a run goes on with it.
   const bool is_part = std::holds_alternative<Part>(kind);
   s.path = is_part ? path_in(folder_of(path), unique_temporary_name()) : path + ".part";

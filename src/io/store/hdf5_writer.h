@@ -42,14 +42,14 @@ class Hdf5Writer : public PartWriter {
   void keep_unfinished();
 
   void append(const RowBlock& block) override;
-  // All `rows` of a finished file of the same arrays, but those of compressed ones; for a file that maps them. The file
-  // is read by `reader`: it may be somebody else's.
+  // Copies `rows` of a finished file of the same arrays, but those of compressed ones; for a file that maps them. The
+  // file is read by `reader`: it may be somebody else's.
   void append_rest(hdf5::Reader& reader, const std::string& path, std::uint64_t rows);
   // The file is closed, not synced.
   void finish() override;
   // Failure(conflict) where another run has taken its temporary name meanwhile.
   void commit() override;
-  // Of the finished file as it lies on the disk: the library writes it in no order.
+  // Hashes the finished file on the disk: the library writes in no order.
   std::vector<FileDigest> digests() const override;
 
  private:

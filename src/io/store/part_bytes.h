@@ -33,7 +33,7 @@ std::uint64_t size_of(const PartBytes& bytes);
 std::uint64_t hash_of(std::span<const FileDigest> files);
 // A folder by what its files hold.
 FileDigest digest_of_folder(std::string name, std::span<const FileDigest> files);
-// What is there. `go_on` is asked now and then, and may throw.
+// Reads and hashes. `go_on` is asked now and then, and may throw.
 std::vector<FileDigest> digests_of(const PartBytes& bytes, const std::function<void()>& go_on);
 std::uint64_t hash_of(const PartBytes& bytes, const std::function<void()>& go_on);
 // Of the same names, and byte by byte the same.

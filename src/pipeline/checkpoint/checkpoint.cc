@@ -79,7 +79,7 @@ void Checkpoint::check_output() {
   }
   if (::access(output.c_str(), R_OK) != 0) throw Failure(system_error("it cannot be read", output, errno));
   const auto there = store_->made_of(output);
-  // Nothing here can tell: the file is not to blame.
+  // The helper is missing: the file is not to blame.
   if (!there && there.error().code == ErrorCode::unavailable) throw Failure(there.error());
   if (!there || !has_attribute(*there, spec_.mark)) {
     throw Failure(ErrorCode::conflict, "it is there and is not a store of " + spec_.dataset.unit, output, remedy);
@@ -214,7 +214,7 @@ void Checkpoint::end(std::uint64_t k) {
   });
 }
 
-// One that has lost bytes since it was made is made again.
+// A part whose bytes have changed is made again.
 bool Checkpoint::is_whole(std::uint64_t k) const {
   return store_->has(k) &&
          is_as_recorded(store_->bytes_of(k, folder_.path()), folder_.path(), k, inputs_of(k), spec_.go_on);

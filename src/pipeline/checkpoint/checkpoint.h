@@ -30,7 +30,7 @@ struct CheckpointSpec {
   std::uint64_t each = 1;  // rows of a part
   std::string mark;        // an attribute that every output of the job has
   Share share;
-  // How the files that rows [begin, end) are made of look: their inodes and times of change; 0 where that is not known.
+  // A hash of inode and change time of the files behind rows [begin, end); 0 where that is not known.
   std::function<std::uint64_t(std::uint64_t begin, std::uint64_t end)> input_state{};
   // Asked now and then while parts of earlier runs are looked at; may throw.
   std::function<void()> go_on = [] {};

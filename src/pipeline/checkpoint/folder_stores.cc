@@ -60,7 +60,7 @@ class FolderStore : public PartStore {
     run.write(json_of(made_of, checksums));
     run.commit();
   }
-  // What lies in the output of every part, as its record says: those were made, or have been hashed, by now.
+  // Adds the digests in the records of all parts, for files that the output keeps. All parts are checked by now.
   void add_recorded(std::vector<FileDigest>& out) const {
     for (std::uint64_t k = 0; k < parts_.count(); ++k) {
       const auto record = part_record(folder_.path(part_record_name(k)), k);

@@ -17,7 +17,7 @@ struct PartRecord {
   std::uint64_t part = 0, rows = 0;
   std::vector<FileDigest> files;  // in the order of PartBytes
   std::string run;                // "3/16"
-  // How the files that it was made of looked, and to which machine: inodes and times of change are a machine's own. 0:
+  // A hash of inode and change time of its input files, and the machine that saw them, as both are its own. 0:
   // not known.
   std::uint64_t inputs = 0;
   std::string host{};

@@ -242,7 +242,7 @@ void RunFolder::hold(Hold how, Missing missing, const std::function<void()>& go_
     const int number = locked ? EAGAIN : errno;
     if (locked && lock_is_named()) {
       if (is_only_run(how, go_on)) return;
-      // One that puts the output together ends soon; one that makes all of it does not.
+      // A run that puts the output together ends soon; a run that makes all of it does not.
       if (presence_ && presence_->other_is_alone()) break;
     }
     if (number != EAGAIN && number != EACCES) throw Failure(system_error("it cannot be locked", name_, number));

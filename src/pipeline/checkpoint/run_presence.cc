@@ -46,8 +46,8 @@ std::string boot_of_this_machine() {
   return file ? std::string(trim(small_text(file.get()))) : "";
 }
 
-// What stays over boots; hashed, as nobody else is to know it. Copies of one machine have the same, but not the same
-// name.
+// The machine id, which survives boots; hashed, as it is confidential. Copies of one machine have the same, but not the
+// same name.
 std::string this_machine() {
   const Descriptor file(::open("/etc/machine-id", O_RDONLY | O_CLOEXEC));
   const std::string id = file ? small_text(file.get()) : "";
@@ -189,7 +189,7 @@ void RunPresence::loop() {
   while (!stop_.wait_for(lock, timing_.beat, [this] { return stopping_; })) write_beat();
 }
 
-// Nothing where there is none, or somebody else has written it.
+// nullopt where there is none, or it is no regular file.
 std::optional<RunPresence::Run> RunPresence::read(const std::string& name) const {
   const Descriptor file(::openat(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   const auto state = state_of_descriptor(file.get());
@@ -212,7 +212,7 @@ RunPresence::Others RunPresence::state_of(const Run& run) {
   const auto now = std::chrono::steady_clock::now();
   if (!run.boot.empty() && run.boot == boot_of_this_machine()) {
     if (run.locked) return Others::live;
-    // Of another container nothing but its number tells.
+    // The number alone tells of a run in another container.
     if (run.processes == namespace_of_processes()) {
       return !run.start.empty() && run.start == start_of(run.pid) ? Others::live : Others::none;
     }

@@ -28,7 +28,7 @@ namespace millrace {
 
 // The name of this machine, as UTF-8.
 std::string host_name();
-// What tells it from others of that name, until it is started anew.
+// Host name, machine and boot: tells machines of one name apart.
 std::string machine_name();
 
 class RunPresence {

@@ -162,7 +162,7 @@ TEST_F(RunPresenceTest, FilesOfSomebodyElseAreNoRuns) {
   std::filesystem::create_directory(folder_ / "run-c.live");
   std::filesystem::create_symlink("/etc/passwd", folder_ / "run-d.live");
   EXPECT_EQ(one->others(), Others::none);
-  // One that is about to be written, or was cut: a run may be behind it until it has stood still for long enough.
+  // An empty file, which was cut: a run may be behind it until it has stood still for long enough.
   std::ofstream(folder_ / "run-e.live") << "";
   EXPECT_EQ(one->others(), Others::unknown);
   EXPECT_EQ(one->wait_for_others(), Others::none);

@@ -18,9 +18,9 @@ namespace millrace {
 // Of several that begin at once one writes the file, and all go by what is there then.
 void write_first(const std::string& path, const std::string& text);
 
-// What run.json holds; of an output with what its files hold (src/io/store/checksums.h).
+// The text of run.json; of a finished output with checksums (src/io/store/checksums.h).
 std::string json_of(const Attributes& attributes, std::span<const FileDigest> checksums = {});
-// What its files hold, as that has it; nothing where it is not there. `member` as below.
+// The checksums in it; nullopt where there are none. `member` as below.
 std::optional<std::vector<FileDigest>> checksums_in_json(const std::string& path, const char* member = nullptr);
 // The texts in a JSON file, or in one member of it; an error where there are none.
 Outcome<Attributes> attributes_in_json(const std::string& path, const char* member = nullptr);

@@ -33,7 +33,7 @@ struct CatalogFile {
   ErrorCode code{};
   std::string reason;
   ContentHash content{};  // when it could
-  // What tells that the file was exchanged or written to though its size and mtime are the same. Both 0: not known, as
+  // Both tell of a file that was exchanged or written to with its size and mtime kept. 0: not known, as
   // of files that another machine has read.
   std::uint64_t inode = 0;
   std::int64_t ctime_ns = 0;

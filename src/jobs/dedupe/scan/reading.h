@@ -54,7 +54,7 @@ class PictureReader {
   std::function<bool()> cancelled_;
 };
 
-// What the catalogue keeps of a file with this content.
+// The catalog record of a file with this content.
 CatalogFile record_of(const FileEntry& entry, const ContentHash& content);
 // What a file that was read says to every later run: not what is passing, as what was not there, or what tells more of
 // this run, its limits and its machine.

@@ -111,7 +111,7 @@ class Scan {
     complete_records();
   }
 
-  // What an earlier version or another machine has recorded lacks what this machine compares from now on.
+  // Adds inode and change time to records of an earlier version or another machine.
   void complete_records() {
     for (std::size_t i = 0; i < known_.size(); ++i) {
       if (known_[i] != kWithoutState) continue;
