@@ -33,7 +33,7 @@ class RunPresenceTest : public testing::Test {
   }
   // Another machine's.
   std::string write_other(const std::string& id, std::uint64_t number, const std::string& mode = "shared") const {
-    const std::string path = folder_ / ("run-" + id + ".live");
+    std::string path = folder_ / ("run-" + id + ".live");
     std::ofstream(path + ".new") << fmt::format("{:020}\n{} another-boot pid:[1] 77 12345 0123 node9\n", number, mode);
     std::filesystem::rename(path + ".new", path);
     return path;
