@@ -93,7 +93,7 @@ def content(path):
     out = content_of(path)
     if isinstance(out, dict):
         return {name: data for name, data in out.items() if "performance" not in name and not name.startswith("unfinished.shards/run.lock")}
-    # Where runs do not see each other's locks, one may leave the empty folder that the next one removes.
+    # A run that sees no other's locks may leave the empty folder that the next one removes.
     beside = pathlib.Path(f"{path}.shards")
     return out, {name: data for name, data in content_of(beside).items() if name != "run.lock"} if beside.exists() else {}
 

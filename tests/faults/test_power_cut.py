@@ -119,7 +119,7 @@ def test_nothing_is_lost(job, disk, inputs, tmp_path):
         run.communicate()
         disk.unmount()
         disk.mount()
-        # What has the output's name is whole.
+        # An output that has its name is whole.
         if output.exists():
             assert content_of(output) == expected, k
         again = started(job, inputs, output, home)
