@@ -1,8 +1,10 @@
 """dedupe: files that are not whole, not read, or were not read before are named, and tried again when it is asked for."""
 
+import contextlib
 import json
 import os
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import time
@@ -85,14 +87,33 @@ def test_what_failed_is_tried_again_when_it_is_asked_for(tmp_path, folder):
     os.utime(folder / "b.jpg", times)
     result, _ = run(tmp_path, folder)
     assert "b.jpg" in reasons(result["unreadable"])
+    # The file is as it was, so its failure is remembered.
+    result, _ = run(tmp_path, folder)
+    assert "b.jpg" in reasons(result["unreadable"])
     (folder / "b.jpg").write_bytes(whole)
     os.utime(folder / "b.jpg", times)
-    # Nothing tells that it is another file now, so its failure is remembered.
+    # The catalogue of an earlier version, or of a file system without times of change: nothing tells that it is another file.
+    with contextlib.closing(sqlite3.connect(tmp_path / "c.sqlite")) as catalog, catalog:
+        catalog.execute("UPDATE files SET inode = 0, ctime_ns = 0")
     result, _ = run(tmp_path, folder)
     assert "b.jpg" in reasons(result["unreadable"])
     assert "1 (" in millrace("dedupe", folder, "--catalog", tmp_path / "c.sqlite", "--plan", "--retry").stdout.decode()
     result, _ = run(tmp_path, folder, "--retry")
     assert not result["unreadable"]
+    result, _ = run(tmp_path, folder)
+    assert not result["unreadable"]
+
+
+def test_a_file_written_again_with_its_size_and_time_is_read_again(tmp_path, folder):
+    scene(300, 200, 1).save(folder / "b.jpg")
+    whole = (folder / "b.jpg").read_bytes()
+    times = (1_600_000_000, 1_600_000_000)
+    (folder / "b.jpg").write_bytes(whole[:2] + bytes(len(whole) - 2))
+    os.utime(folder / "b.jpg", times)
+    result, _ = run(tmp_path, folder)
+    assert "b.jpg" in reasons(result["unreadable"])
+    (folder / "b.jpg").write_bytes(whole)
+    os.utime(folder / "b.jpg", times)
     result, _ = run(tmp_path, folder)
     assert not result["unreadable"]
 
