@@ -1,6 +1,9 @@
 # millrace_floor(NAME): one static library from src/NAME, linked to every floor declared before it.
 # Tests, benches and the separate programs inside a floor's folders are left out.
 set(MILLRACE_FLOORS "")
+# Headers of others that nearly every file of a floor sees, parsed once a floor: a third to a half of the time of compiling.
+set(MILLRACE_FLOOR_HEADERS <algorithm> <array> <chrono> <cmath> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory>
+  <optional> <span> <string> <string_view> <thread> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp>)
 function(millrace_floor name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
   list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz)\\.cc$")
@@ -17,6 +20,10 @@ function(millrace_floor name)
     set(visibility INTERFACE)
   endif()
   target_include_directories(millrace_${name} ${visibility} ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+  list(LENGTH sources count)
+  if(count GREATER 8 AND name MATCHES "^(io|model|pipeline|report|jobs)$")
+    target_precompile_headers(millrace_${name} PRIVATE ${MILLRACE_FLOOR_HEADERS})
+  endif()
   set(MILLRACE_VISIBILITY_${name} ${visibility} PARENT_SCOPE)
   foreach(below ${MILLRACE_FLOORS})
     target_link_libraries(millrace_${name} ${visibility} millrace_${below})

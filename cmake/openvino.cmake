@@ -2,6 +2,13 @@
 # is built where OpenVINO's wheel is (./dev puts it there); nothing else needs it, and nothing else sees its headers.
 file(GLOB found ${CMAKE_SOURCE_DIR}/.venv-openvino/lib/python3*/site-packages/openvino)
 set(MILLRACE_OPENVINO "${found}" CACHE PATH "The folder `openvino` of its wheel: headers and libraries")
+# It opens more of its own libraries while it works, which a program that locks itself in has to know of.
+set(openvino_libraries "")
+if(MILLRACE_OPENVINO)
+  get_filename_component(openvino_libraries ${MILLRACE_OPENVINO}/libs ABSOLUTE)
+endif()
+set_source_files_properties(src/cli/lock_in.cc PROPERTIES
+  COMPILE_DEFINITIONS "MILLRACE_OPENVINO_LIBRARIES=\"${openvino_libraries}\"")
 if(MILLRACE_SANITIZE)
   # oneTBB opens libtbbbind with RTLD_DEEPBIND when OpenVINO asks for streams, which sanitizers end the program for. Tests
   # have something else that runs their network.
@@ -22,7 +29,6 @@ add_library(millrace-openvino MODULE ${CMAKE_SOURCE_DIR}/src/model/openvino/open
 target_include_directories(millrace-openvino PRIVATE ${CMAKE_SOURCE_DIR})
 target_include_directories(millrace-openvino SYSTEM PRIVATE ${MILLRACE_OPENVINO}/include)
 target_link_libraries(millrace-openvino PRIVATE ${library})
-get_filename_component(library_folder ${MILLRACE_OPENVINO}/libs ABSOLUTE)
-set_target_properties(millrace-openvino PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR} INSTALL_RPATH ${library_folder})
+set_target_properties(millrace-openvino PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR} INSTALL_RPATH ${openvino_libraries})
 add_dependencies(millrace millrace-openvino)
 install(TARGETS millrace-openvino LIBRARY DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/millrace)

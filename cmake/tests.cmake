@@ -26,7 +26,18 @@ function(millrace_tests name shards)
   if(count GREATER 5)
     target_precompile_headers(${name}_tests PRIVATE ${MILLRACE_TEST_HEADERS})
   endif()
-  target_link_libraries(${name}_tests PRIVATE millrace_${name} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name}_tests PRIVATE millrace_${name} GTest::gtest GTest::gmock)
+  # Where reading what is gone is seen, every allocation fails once, too.
+  if(MILLRACE_SANITIZE MATCHES "address" AND name MATCHES "^(io|pipeline)$")
+    target_sources(${name}_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/failing_allocations.cc)
+    foreach(shard 0 1)
+      add_test(NAME ${name}_failing_allocations_${shard} COMMAND ${name}_tests --sweep)
+      set_tests_properties(${name}_failing_allocations_${shard} PROPERTIES TIMEOUT 900
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${shard};ASAN_OPTIONS=detect_leaks=0")
+    endforeach()
+  else()
+    target_link_libraries(${name}_tests PRIVATE GTest::gtest_main)
+  endif()
   target_compile_definitions(${name}_tests PRIVATE MILLRACE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   # Under ThreadSanitizer none of the tests that need these is run.
   if(NOT MILLRACE_KERNELS_ONLY AND NOT MILLRACE_SANITIZE STREQUAL "thread")
@@ -101,7 +112,7 @@ if(NOT MILLRACE_KERNELS_ONLY)
   target_link_libraries(walled PRIVATE millrace_walls)
   # The same without the list of calls, behind which the other walls would not be seen.
   add_executable(walled_but_calls ${CMAKE_SOURCE_DIR}/tests/support/walled.cc
-                 ${CMAKE_SOURCE_DIR}/src/io/process/helper/walls.cc)
+                 ${CMAKE_SOURCE_DIR}/src/io/process/helper/walls.cc ${CMAKE_SOURCE_DIR}/src/io/process/helper/landlock.cc)
   target_link_libraries(walled_but_calls PRIVATE millrace_base)
   target_compile_definitions(walled_but_calls PRIVATE MILLRACE_SANITIZED=1)
   add_dependencies(io_tests walled walled_but_calls)

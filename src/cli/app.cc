@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include "src/base/standard_streams.h"
 #include "src/base/text.h"
 #include "src/base/version.h"
+#include "src/cli/lock_in.h"
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
 
@@ -24,6 +26,23 @@ namespace {
 void on_interrupt(int) {
   if (interrupt().cancelled()) std::_Exit(static_cast<int>(ExitCode::interrupted));
   interrupt().cancel();
+}
+
+constexpr const char* kOutOfMemory = "millrace: out of memory; allow less with --memory, or use fewer --threads\n";
+
+const std::terminate_handler other_end = std::get_terminate();
+
+// Some functions of libraries may not throw, and need memory: what is on the disk then is what a kill leaves.
+void end_in_words() {
+  try {
+    if (std::current_exception()) std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    write_stderr(kOutOfMemory);
+    std::_Exit(static_cast<int>(ExitCode::failed));
+  } catch (...) {
+    other_end();
+  }
+  other_end();
 }
 
 // Words for a person, whatever names stand in them; their own lines stay.
@@ -186,8 +205,9 @@ ExitCode Command::execute() {
     return ExitCode::done;
   }
   start_logging(terminal_.log_level);
-  runner_.start(interrupt(), terminal_.quiet ? ProgressStyle::none : terminal_.progress, config_);
-  if (!runner_.device_note().empty()) spdlog::warn("{}", printable(runner_.device_note()));
+  runner_.start(interrupt(), terminal_.quiet ? ProgressStyle::none : terminal_.progress, config_, lock_in);
+  for (const std::string& note : {runner_.device_note(), runner_.sandbox_note()})
+    if (!note.empty()) spdlog::warn("{}", printable(note));
   const RunContext& context = runner_.context();
   spdlog::info("millrace {} {}: {} threads, CPU level {}, {} of memory ({})", version(), app_.get_name(),
                context.executor.threads(), name_of(current_cpu_level()), to_text(context.budget.limit()),
@@ -248,6 +268,7 @@ void Command::say(const std::string& line) const {
 
 int run_program(int argc, char** argv) {
   open_standard_descriptors();
+  std::set_terminate(end_in_words);
   CLI::App app{"Millrace: fast, exact jobs over big collections of pictures, charts, latents and film", "millrace"};
   app.set_version_flag("--version", std::string("millrace ") + version());
   app.require_subcommand(1);
@@ -290,7 +311,7 @@ int run_program(int argc, char** argv) {
     if (failure.error().code == ErrorCode::cancelled) std::_Exit(code);
     return code;
   } catch (const std::bad_alloc&) {
-    write_stderr("millrace: out of memory; allow less with --memory, or use fewer --threads\n");
+    write_stderr(kOutOfMemory);
     return static_cast<int>(ExitCode::failed);
   } catch (const std::exception& e) {
     write_stderr(fmt::format("millrace: {}\n", printable(e.what())));

@@ -7,20 +7,11 @@
 
 #include "src/base/sizes.h"
 #include "src/base/text.h"
+#include "src/jobs/job.h"
 
 namespace millrace {
 
 namespace {
-
-// Results end with the brace of their one object.
-std::vector<std::string> with_key(std::vector<std::string> pieces, const nlohmann::ordered_json& device) {
-  std::string& last = pieces.back();
-  const std::size_t brace = last.rfind('}');
-  if (brace == std::string::npos) return pieces;
-  const std::size_t end = last.find_last_not_of(" \n", brace - 1);
-  last.insert(end + 1, ",\n \"device\": " + device.dump());
-  return pieces;
-}
 
 std::string times(std::uint64_t count, const char* what) {
   return fmt::format("{} {}{}", grouped(count), what, count == 1 ? "" : "es");
@@ -60,7 +51,7 @@ std::vector<std::string> with_device(std::vector<std::string> pieces, const Acce
                                      const std::string& note) {
   if ((accelerator == nullptr && note.empty()) || pieces.empty()) return pieces;
   if (accelerator == nullptr) {
-    return with_key(std::move(pieces), {{"name", "cpu"}, {"reason", utf8_for_display(note)}});
+    return with_key(std::move(pieces), "device", {{"name", "cpu"}, {"reason", utf8_for_display(note)}});
   }
   const DeviceCounts c = accelerator->counts();
   const auto ms = [](double seconds) { return std::round(seconds * 1e6) / 1e3; };
@@ -78,7 +69,7 @@ std::vector<std::string> with_device(std::vector<std::string> pieces, const Acce
       {"launches", {{"count", c.launches}, {"ms", ms(c.on_device_s)}}},
       {"downloads", {{"count", c.downloads}, {"bytes", c.download_bytes}, {"ms", ms(c.download_s)}}},
       {"peak_memory", c.peak.count}};
-  return with_key(std::move(pieces), device);
+  return with_key(std::move(pieces), "device", device);
 }
 
 }  // namespace millrace

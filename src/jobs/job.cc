@@ -58,4 +58,15 @@ std::string json_of(const Plan& plan, std::string_view job) {
 
 std::vector<std::string> json_pieces(const nlohmann::ordered_json& object) { return {object.dump(1) + "\n"}; }
 
+// Results end with the brace of their one object.
+std::vector<std::string> with_key(std::vector<std::string> pieces, std::string_view key,
+                                  const nlohmann::ordered_json& value) {
+  std::string& last = pieces.back();
+  const std::size_t brace = last.rfind('}');
+  if (brace == std::string::npos) return pieces;
+  const std::size_t end = last.find_last_not_of(" \n", brace - 1);
+  last.insert(end + 1, fmt::format(",\n \"{}\": {}", key, value.dump()));
+  return pieces;
+}
+
 }  // namespace millrace

@@ -70,6 +70,9 @@ struct Result {
 
 // The one piece that most results are.
 std::vector<std::string> json_pieces(const nlohmann::ordered_json& object);
+// The same with one more key behind the others.
+std::vector<std::string> with_key(std::vector<std::string> pieces, std::string_view key,
+                                  const nlohmann::ordered_json& value);
 
 // Data for stdout while a job runs: whole lines.
 using Print = std::function<void(std::string_view)>;
@@ -90,6 +93,8 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   virtual Arguments arguments() = 0;
+  // Whether all that a run touches is said in look_at(), so that the kernel can refuse the rest.
+  virtual bool can_be_locked_in() const { return true; }
   // The kinds of device that it has versions for, besides the CPU.
   virtual std::vector<DeviceKind> devices() const { return {}; }
   virtual void describe(Settings& settings) = 0;

@@ -1,7 +1,12 @@
 #include "src/jobs/job_runner.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "src/base/text.h"
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
 #include "src/jobs/device_report.h"
@@ -21,6 +26,25 @@ OutputKind trace_kind() {
            text.starts_with(R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"bytes":)");
   };
   return {"a trace", Readers::everyone, ours};
+}
+
+std::string words_of(const LockedIn& locked_in) {
+  return fmt::format("locked in ({}): read {}; wrote below {}", locked_in.how, fmt::join(locked_in.reads, ", "),
+                     locked_in.writes.empty() ? "nothing" : fmt::format("{}", fmt::join(locked_in.writes, ", ")));
+}
+
+nlohmann::ordered_json json_of(const LockedIn& locked_in, const std::string& note) {
+  nlohmann::ordered_json out = {{"locked_in", locked_in.holds}};
+  if (!locked_in.holds) {
+    out["reason"] = note;
+    return out;
+  }
+  out["how"] = locked_in.how;
+  for (const auto& [key, paths] : {std::pair("reads", &locked_in.reads), {"writes", &locked_in.writes}}) {
+    out[key] = nlohmann::ordered_json::array();
+    for (const std::string& path : *paths) out[key].push_back(utf8_for_display(path));
+  }
+  return out;
 }
 
 }  // namespace
@@ -43,6 +67,11 @@ void describe_running(Settings& settings, RunningOptions& options) {
       "verify-device",
       "which batches of the device the CPU computes as well: all, the first, the last and one in 256, or none",
       options.accelerator.verify);
+  settings.add_choice("sandbox",
+                      "who decodes what strangers may have made: rare formats a process that can open nothing and "
+                      "reach nobody; or all formats, and the program gives up all files but those that were named, "
+                      "and the network",
+                      options.sandbox);
   settings.add_integer("threads", "N", "worker threads; 0 is one a core", options.threads, 0, 4096);
   settings.add_bytes("memory", "the most memory to use, helpers included; auto is 60 % of what is available",
                      options.memory);
@@ -86,16 +115,31 @@ DeviceWish JobRunner::device_wish() const {
   return wish;
 }
 
-void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, const std::string& config) {
+void JobRunner::lock_in(const Outputs& outputs, const LockIn& lock_in) {
+  if (running_.sandbox != Sandbox::all) return;
+  if (!job_->can_be_locked_in()) {
+    sandbox_note_ = "it acts on files wherever they lie";
+  } else if (!lock_in) {
+    sandbox_note_ = "a caller's process is the caller's; the program `millrace` locks itself in";
+  } else {
+    locked_in_ = lock_in(outputs);
+    if (!locked_in_.holds) sandbox_note_ = locked_in_.how;
+  }
+  if (!sandbox_note_.empty()) sandbox_note_ = "the program is not locked in: " + sandbox_note_;
+}
+
+void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, const std::string& config,
+                      const LockIn& lock_in) {
   throw_if_forked_behind_threads();
   use_cpu_level_from_environment();
-  const ChosenDevice device = choose_device(device_wish(), job_->devices(), known::device_kernel_hashes());
-  device_note_ = device.note;
   Outputs outputs({running_.overwrite, !running_.plan});
   if (!config.empty()) outputs.input(config);
   job_->look_at(outputs);
   json_ = outputs.add("--json", running_.json, job_->json_kind());
   trace_file_ = outputs.add("--trace", running_.trace, trace_kind());
+  this->lock_in(outputs, lock_in);
+  const ChosenDevice device = choose_device(device_wish(), job_->devices(), known::device_kernel_hashes());
+  device_note_ = device.note;
 
   budget_.emplace(running_.memory.count > 0 ? running_.memory : automatic_memory(describe_machine()));
   trace_.emplace(!running_.trace.empty());
@@ -108,6 +152,7 @@ void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, con
     accelerator_ = std::make_unique<Accelerator>(*device.device, options, *budget_, *trace_);
   }
   context_.reset(new RunContext{*executor_, cancel, *trace_, *budget_, progress, accelerator_.get()});
+  context_->sandbox = running_.sandbox;
 }
 
 Plan JobRunner::plan() {
@@ -118,7 +163,12 @@ Plan JobRunner::plan() {
 
 Result JobRunner::run(const Print& print) {
   Result out = job_->run(*context_, print);
-  out.json = [this, json = std::move(out.json)] { return with_device(json(), accelerator_.get(), device_note_); };
+  out.json = [this, json = std::move(out.json)] {
+    std::vector<std::string> pieces = with_device(json(), accelerator_.get(), device_note_);
+    return running_.sandbox == Sandbox::all ? with_key(std::move(pieces), "sandbox", json_of(locked_in_, sandbox_note_))
+                                            : pieces;
+  };
+  if (locked_in_.holds) out.summary.push_back(words_of(locked_in_));
   if (accelerator_) {
     for (std::string& line : words_of(*accelerator_)) out.summary.push_back(std::move(line));
     out.warning = trouble_of(*accelerator_);

@@ -27,7 +27,17 @@ struct RunningOptions {
   std::string json;
   std::string trace;
   bool overwrite = false;
+  Sandbox sandbox = Sandbox::rare;
 };
+
+// What came of locking the process in.
+struct LockedIn {
+  bool holds = false;
+  std::string how;  // "Landlock 7, seccomp"; or why it does not hold
+  std::vector<std::string> reads, writes;
+};
+// Locks the process in, but for what was named; of a caller that has a process to itself.
+using LockIn = std::function<LockedIn(const Outputs&)>;
 
 // Under the heading "Running".
 void describe_running(Settings& settings, RunningOptions& options);
@@ -53,8 +63,10 @@ class JobRunner {
   const RunningOptions& running() const { return running_; }
 
   // Looks at what is read and written, and takes memory, threads and a device. `config` is a file that options came
-  // from, or empty; `cancel` is looked at until this is gone.
-  void start(const CancelToken& cancel, const ProgressTo& progress, const std::string& config);
+  // from, or empty; `cancel` is looked at until this is gone. `lock_in` is called for --sandbox all, before there is a
+  // second thread.
+  void start(const CancelToken& cancel, const ProgressTo& progress, const std::string& config,
+             const LockIn& lock_in = nullptr);
 
   // Behind start(), one of them, once.
   Plan plan();
@@ -69,16 +81,20 @@ class JobRunner {
   RunContext& context() { return *context_; }
   // Why the CPU stands for the device that was asked for; empty where it does not.
   const std::string& device_note() const { return device_note_; }
+  // What --sandbox all could not do; empty where it did all.
+  const std::string& sandbox_note() const { return sandbox_note_; }
 
  private:
   DeviceWish device_wish() const;
+  void lock_in(const Outputs& outputs, const LockIn& lock_in);
 
   const std::string name_;
   const std::unique_ptr<Job> job_;
   Settings settings_;
   RunningOptions running_;
   Output json_, trace_file_;
-  std::string device_note_;
+  std::string device_note_, sandbox_note_;
+  LockedIn locked_in_;
   // What a run works with, in the order in which it is made.
   std::optional<Budget> budget_;
   std::optional<Trace> trace_;

@@ -94,7 +94,8 @@ JobResult run_job(const JobRequest& request, const JobWatch& watch) {
   }
   runner.start(watch.cancel != nullptr ? *watch.cancel : never, progress, request.config);
   JobResult out;
-  if (!runner.device_note().empty()) out.warnings.push_back(runner.device_note());
+  for (const std::string& note : {runner.device_note(), runner.sandbox_note()})
+    if (!note.empty()) out.warnings.push_back(note);
   if (runner.running().plan) {
     const Plan plan = runner.plan();
     runner.write_json(plan);

@@ -7,17 +7,13 @@ void describe(Settings& settings, PictureFileOptions& options) {
   settings.add_bytes("max-size", "name larger files instead of reading them", options.max_size);
   settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
                        100'000'000'000);
-  settings.add_choice("sandbox",
-                      "decode rare formats in a process that can open nothing and reach nobody, or all: JPEG and PNG "
-                      "too, which is slower",
-                      options.sandbox);
 }
 
 DecodeOptions decode_options(const PictureFileOptions& options, RunContext& context) {
   DecodeOptions out;
   out.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
   out.wide_gray = options.wide_gray;
-  out.all_in_helpers = options.sandbox == Sandbox::all;
+  out.all_in_helpers = context.sandbox == Sandbox::all;
   out.helpers = &context.helpers;
   out.cancelled = [&context] { return context.cancel.cancelled(); };
   return out;

@@ -3,7 +3,6 @@
 // Never: opens a file.
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -15,16 +14,9 @@
 
 namespace millrace {
 
-// What is decoded in helper processes: rare formats, or JPEG and PNG too.
-enum class Sandbox : std::uint8_t { rare, all };
-constexpr std::array<Choice<Sandbox>, 2> choices_of(Sandbox) {
-  return {{{"rare", Sandbox::rare}, {"all", Sandbox::all}}};
-}
-
 struct PictureFileOptions : FolderOptions {
   Bytes max_size = kMostFileBytes;
   long long max_pixels = 1'000'000'000;
-  Sandbox sandbox = Sandbox::rare;
   bool wide_gray = false;  // as DecodeOptions has it; a job's, and nobody's to choose
 };
 

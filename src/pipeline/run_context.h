@@ -3,6 +3,10 @@
 // Never: shares any of it with another run: two of them live in one process and do not see each other.
 #pragma once
 
+#include <array>
+#include <cstdint>
+
+#include "src/base/choice.h"
 #include "src/device/cpu/executor.h"
 #include "src/device/engines.h"
 #include "src/io/image/helper_pool.h"
@@ -11,6 +15,13 @@
 #include "src/trace/trace.h"
 
 namespace millrace {
+
+// Where a stranger's bytes are read: rare formats of pictures, HDF5 and film in helper processes and the rest in the
+// program; or JPEG and PNG in helpers too, and the program locked in.
+enum class Sandbox : std::uint8_t { rare, all };
+constexpr std::array<Choice<Sandbox>, 2> choices_of(Sandbox) {
+  return {{{"rare", Sandbox::rare}, {"all", Sandbox::all}}};
+}
 
 struct RunContext {
   const Executor& executor;
@@ -22,6 +33,7 @@ struct RunContext {
   Accelerator* accelerator = nullptr;
   // Who decodes what is not decoded in this process.
   HelperPool helpers{budget.limit()};
+  Sandbox sandbox = Sandbox::rare;
 
   // For operations that have versions for a device.
   Engines engines() const { return {executor, accelerator}; }

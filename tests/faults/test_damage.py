@@ -91,9 +91,55 @@ def test_a_finished_output_is_checked(what, photos, prices, tmp_path):  # noqa: 
         assert len(damaged) == 1 and str(hurt.relative_to(output)).startswith(damaged[0]), (change, damaged)
 
 
+@pytest.mark.parametrize("what", ["hdf5", "virtual", "virtual file"])
+@pytest.mark.parametrize("change", ["flip", "end", "cut", "longer", "gone"])
+def test_a_finished_hdf5_file_is_checked(what, change, photos, prices, tmp_path):  # noqa: F811
+    """The file and those that it maps end with a line that tells what they hold."""
+    output = tmp_path / "out.h5"
+    millrace(*command(what.split()[0], photos, prices, output))
+    shards = sorted(pathlib.Path(f"{output}.shards").glob("*.h5")) if what != "hdf5" else []
+    good = json.loads(millrace("finish", "--check", output, "--json", "-").stdout)
+    assert good["damaged"] == [] and good["checked"] == 1 + len(shards) and (what == "hdf5" or len(shards) > 2)
+    assert good["bytes"] == sum(path.stat().st_size - 128 for path in [output, *shards])
+    os.symlink(output, tmp_path / "link.h5")
+    assert json.loads(millrace("finish", "--check", tmp_path / "link.h5", "--json", "-").stdout) == good
+    hurt = shards[1] if what == "virtual" else output
+    if change == "flip":
+        flip(hurt)
+    elif change == "end":
+        flip(hurt, 1 - 60 / hurt.stat().st_size)
+    elif change == "cut":
+        os.truncate(hurt, hurt.stat().st_size - 1)
+    elif change == "longer":
+        with open(hurt, "ab") as file:
+            file.write(b"x")
+    else:
+        hurt.unlink()
+    done = millrace("finish", "--check", output, "--json", "-", check=False)
+    assert done.returncode == 1
+    # A file without its line, which a library cuts off when it changes the file, tells nothing.
+    if change == "flip" or hurt != output:
+        assert json.loads(done.stdout)["damaged"] == [str(hurt.relative_to(tmp_path))]
+
+
+def test_the_end_line_is_behind_what_hdf5_reads(photos, prices, tmp_path):  # noqa: F811
+    h5py = pytest.importorskip("h5py")
+    output = tmp_path / "out.h5"
+    millrace(*command("hdf5", photos, prices, output))
+    with h5py.File(output) as file:
+        names, first = set(file), file["images"][0].tobytes()
+    assert json.loads(output.read_bytes()[-128:])["millrace"] == "checksum"
+    # Whoever changes the file by the library takes the line away: what it says would not hold any more.
+    with h5py.File(output, "r+") as file:
+        file.attrs["mine"] = 1
+    with h5py.File(output) as file:
+        assert set(file) == names and file["images"][0].tobytes() == first and file.attrs["mine"] == 1
+    assert millrace("finish", "--check", output, check=False).returncode == 1
+
+
 def test_what_has_no_checksums_is_told(photos, prices, tmp_path):  # noqa: F811
-    millrace(*command("hdf5", photos, prices, tmp_path / "out.h5"))
-    assert millrace("finish", "--check", tmp_path / "out.h5", check=False).returncode == 1
+    (tmp_path / "lines.csv").write_text("a,b\n" * 100)
+    assert millrace("finish", "--check", tmp_path / "lines.csv", check=False).returncode == 1
     (tmp_path / "folder").mkdir()
     assert millrace("finish", "--check", tmp_path / "folder", check=False).returncode == 1
     assert millrace("finish", "--check", tmp_path / "none", check=False).returncode == 1

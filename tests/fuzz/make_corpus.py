@@ -151,6 +151,16 @@ JOURNALS = [
 ]
 
 
+DECISIONS = [
+    b'{"millrace_decisions": 1, "note": {"deep": [[1, {"decisions": []}], null]}, "references": ["/r", {"path_base64": "L/8="}], '
+    b'"decisions": [{"group": "g", "action": "remove", "path": "/p/a.jpg", "size": 5, "mtime_ns": "-7", '
+    b'"hash": "000102030405060708090a0b0c0d0e0f", "reference": true, "whole_group": 3, "chosen": true}, '
+    b'{"group": "h", "action": "not_duplicates", "path": "/p/?", "path_base64": "L3Av/w==", "size": 0, '
+    b'"mtime_ns": 1700000000123456789, "hash": "ffffffffffffffffffffffffffffffff", "with": "000102030405060708090a0b0c0d0e0f"}]}',
+    b'{"decisions": [{"group": "g", "action": "keep", "path": "/p/a.jpg", "size": 5, "mtime_ns": "7", '
+    b'"hash": "000102030405060708090a0b0c0d0e0f"}], "millrace_decisions": 1}',
+]
+
 XMP = b"""<?xpacket begin='' id='W5M0MpCehiHzreSzNTczkc9d'?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF>
 <rdf:Description xmp:Rating="5" xmp:Label='Red' xmp:CreatorTool="A &amp; B" crs:HasSettings="True" crs:Exposure="1"
  exif:GPSLatitude="1N" exif:GPSLongitude="1E"><dc:subject><rdf:Bag><rdf:li>cat</rdf:li></rdf:Bag></dc:subject><!-- -->
@@ -279,7 +289,7 @@ def main():
                          "csv": [bytes([index]) + table for index, table in enumerate(TABLES)],
                          "dates": DATES, "npy": arrays(), "tensor": tensors(), "journal": JOURNALS,
                          "provenance": provenances(), "card": CARDS, "onnx": networks(),
-                         "found": [RESULT], "stages": LINES, "shards": shards()}.items():
+                         "found": [RESULT], "decisions": DECISIONS, "stages": LINES, "shards": shards()}.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         for index, data in enumerate(inputs):
             (folder / name / f"seed{index:02d}").write_bytes(data)

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "src/io/file/running_hash.h"
+
 namespace millrace {
 
 // The contents of a file, a range of one, or a folder. 64 bits find damage, not intent.
@@ -21,6 +23,9 @@ struct FileDigest {
   friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
 
+// Adds the first `bytes` of an open file; false where they cannot be read. `go_on` is asked now and then, and may
+// throw.
+bool hash_beginning(int file, std::uint64_t bytes, RunningHash& hash, const std::function<void()>& go_on = {});
 // nullopt where it is missing, is not a regular file, or cannot be read. `go_on` is asked now and then, and may
 // throw.
 std::optional<FileDigest> digest_of_file(int folder, const std::string& name, const std::function<void()>& go_on = {});

@@ -112,6 +112,12 @@ void Outputs::input(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0) inodes_.insert({info.st_dev, info.st_ino});
   inputs_.insert(one_form(path));
+  reads_.push_back(path);
+}
+
+void Outputs::kept(const std::string& path) {
+  input(path);
+  writes_.push_back(folder_of(path));
 }
 
 void Outputs::input_folder(const std::string& path, std::function<bool(const std::string&)> is_input) {
@@ -119,6 +125,11 @@ void Outputs::input_folder(const std::string& path, std::function<bool(const std
   if (::stat(path.c_str(), &info) != 0) return;  // the job says that
   if (!S_ISDIR(info.st_mode)) return input(path);
   folders_.push_back({absolute(path), std::move(is_input)});
+  reads_.push_back(path);
+}
+
+void Outputs::never_replace(std::function<bool(const std::string&)> is_input) {
+  folders_.push_back({"/", std::move(is_input)});
 }
 
 bool Outputs::is_input(const std::string& path, const FileState& state) const {
@@ -148,6 +159,11 @@ Output Outputs::add(const std::string& option, const std::string& name, const Ou
   } else {
     refuse_in_stores(option, name, one_form(name));
     look_at(kind, output);
+    if (output.is_stream()) {
+      streams_.push_back(name);
+    } else {
+      writes_.push_back(folder_of(name));
+    }
   }
   struct stat info {};
   const bool device = output.is_stream() && !descriptor && ::stat(name.c_str(), &info) == 0 && S_ISCHR(info.st_mode);
@@ -174,6 +190,9 @@ void Outputs::take_name(const std::string& option, const std::string& name) {
   if (bare.empty()) return;
   refuse_in_stores(option, name, one_form(bare));
   claim(option, name, one_form(bare));
+  writes_.push_back(folder_of(bare));
+  // Which may be a link to a folder elsewhere.
+  writes_.push_back(bare);
 }
 
 void Outputs::take_store(const std::string& option, const std::string& name) {

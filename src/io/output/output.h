@@ -93,10 +93,17 @@ class Outputs {
   };
   explicit Outputs(const Options& options) : options_(options) {}
 
-  // A file that is read, or kept from run to run: never an output. One that is not there yet counts by its name.
+  // A file that is read: never an output. One that is not there yet counts by its name.
   void input(const std::string& path);
+  // The same of one that is kept from run to run, and written.
+  void kept(const std::string& path);
   // A folder that is searched: what `is_input` says of a file that lies in it is never an output.
   void input_folder(const std::string& path, std::function<bool(const std::string&)> is_input);
+  // What `is_input` says of a file, wherever it lies, is never an output.
+  void never_replace(std::function<bool(const std::string&)> is_input);
+  // More folders that a run reads, or works in.
+  void reads(const std::string& folder) { reads_.push_back(folder); }
+  void works_in(const std::string& folder) { writes_.push_back(folder); }
 
   // A name that the job takes for an output by rules of its own: no other may have it.
   void take_name(const std::string& option, const std::string& name);
@@ -110,6 +117,12 @@ class Outputs {
   // Failure when it cannot be written, or must not: (usage) when two outputs have one name, (conflict) with what it is
   // when something is there. An empty name gives no output; "-" is stdout.
   Output add(const std::string& option, const std::string& name, const OutputKind& kind);
+
+  // What was said of all that is read, and the folders in which something is written, as they were named; pipes and
+  // devices that are written into.
+  const std::vector<std::string>& read() const { return reads_; }
+  const std::vector<std::string>& written() const { return writes_; }
+  const std::vector<std::string>& streams() const { return streams_; }
 
  private:
   struct Folder {
@@ -126,6 +139,7 @@ class Outputs {
   std::set<std::string> inputs_, names_;  // each in its one form
   std::vector<std::string> stores_;       // with the folders of their parts
   std::vector<Folder> folders_;
+  std::vector<std::string> reads_, writes_, streams_;
 };
 
 // The first key of every JSON object that this program writes: {"millrace": "NAME", ...

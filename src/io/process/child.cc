@@ -67,6 +67,12 @@ void Child::begin_work(int seconds) {
   work_ms_ = 0;
 }
 
+void Child::wake_if_stopped() const {
+  siginfo_t seen{};
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &seen, WSTOPPED | WNOHANG) == 0 && seen.si_pid == pid_)
+    ::kill(pid_, SIGCONT);
+}
+
 bool Child::wait_readable(int& waited_ms) {
   // A cancel is a flag set by a signal handler, which cannot wake us; so look at it now and then.
   constexpr int kSliceMs = 100, kSleepTimes = 10, kMostOfASliceMs = 1000;
@@ -80,6 +86,7 @@ bool Child::wait_readable(int& waited_ms) {
     waited_ms += static_cast<int>(counted);
     work_ms_ += counted;
     if (ready > 0) return true;
+    if (ready == 0) wake_if_stopped();
     if (ready < 0 && errno != EINTR) return false;
     if (cancelled_ && cancelled_()) {
       stopped_ = true;

@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include "src/base/version.h"
+#include "src/io/process/helpers_for_test.h"
 #include "src/io/test_pictures.h"
 
 namespace millrace {
@@ -26,6 +28,18 @@ TEST(Child, SilenceEndsWithItsPatience) {
   const Error error = child->exit_reason(kWords);
   EXPECT_EQ(error.code, ErrorCode::timed_out) << "of which the next run asks again";
   EXPECT_THAT(error.what, HasSubstr("made no progress for 1 s"));
+}
+
+TEST(Child, OneThatWasStoppedGoesOn) {
+  const auto child = Child::start(MILLRACE_WALLED);
+  ASSERT_NE(child, nullptr);
+  const auto pids = helpers();
+  ASSERT_EQ(pids.size(), 1U);
+  ::kill(pids[0], SIGSTOP);
+  const std::uint32_t no_path = 0;
+  std::uint32_t size = 0;
+  ASSERT_TRUE(child->send(&no_path, sizeof no_path));
+  EXPECT_TRUE(child->receive(&size, sizeof size));
 }
 
 TEST(Child, WorkHasAnEndThoughPatienceHasNot) {

@@ -10,6 +10,7 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/store/end_line.h"
 #include "src/io/store/hdf5_types.h"
 
 namespace millrace {
@@ -83,8 +84,17 @@ struct Hdf5Writer::State {
   DatasetSpec spec;
   Handle file;
   std::vector<OpenSet> sets;
-  std::uint64_t at = 0;
+  std::uint64_t at = 0, parts = 0;
   std::vector<std::uint8_t> rows;
+  FileDigest digest;  // of the finished file
+
+  // What has the name by now is not ours, and not ours to remove.
+  void refuse_another(const std::optional<FileState>& named) {
+    if (named && created.same_inode(*named)) return;
+    committed = true;
+    throw Failure(ErrorCode::conflict, "it was exchanged or removed by another program", path,
+                  "see that no other run works on the same output, and run the same command again");
+  }
 
   Handle create(const Set& set, const Handle& type, const Handle& how, hsize_t most) const {
     const std::vector<hsize_t> shape = with_count(spec.rows, set.shape);
@@ -185,6 +195,7 @@ Hdf5Writer::Hdf5Writer(std::string path, const DatasetSpec& spec, const Kind& ki
   ::unlink(s.path.c_str());
   s.name = std::move(path);
   s.spec = spec;
+  if (const auto* mapped = std::get_if<Mapped>(&kind)) s.parts = (spec.rows + mapped->each - 1) / mapped->each;
   const Handle access = properties(H5P_FILE_ACCESS);
   // The format of 1.10, whose index of chunks is an array, not a tree.
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);
@@ -212,22 +223,12 @@ void Hdf5Writer::keep_unfinished() { state_->kept = true; }
 
 void Hdf5Writer::commit() {
   sync_file(state_->path);
-  const auto named = state_of_name(AT_FDCWD, state_->path);
-  if (!named || !state_->created.same_inode(*named)) {
-    state_->committed = true;  // it is not ours to remove
-    throw Failure(ErrorCode::conflict, "it was exchanged or removed by another program", state_->path,
-                  "see that no other run works on the same output, and run the same command again");
-  }
+  state_->refuse_another(state_of_name(AT_FDCWD, state_->path));
   rename_file(state_->path, state_->name);
   state_->committed = true;
 }
 
-std::vector<FileDigest> Hdf5Writer::digests() const {
-  auto found = digest_of_file(AT_FDCWD, state_->path);
-  if (!found) throw Failure(system_error("it cannot be read", state_->path, errno));
-  found->name = file_name(state_->name);
-  return {*std::move(found)};
-}
+std::vector<FileDigest> Hdf5Writer::digests() const { return {state_->digest}; }
 
 void Hdf5Writer::append(const RowBlock& block) {
   hdf5::be_quiet();
@@ -280,6 +281,10 @@ void Hdf5Writer::finish() {
   bool done = true;
   for (OpenSet& open : s.sets) done = open.set.close() && done;
   if (!s.file.close() || !done) hdf5::fail("the file could not be closed", s.path);
+  const Descriptor file(::open(s.path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  s.refuse_another(state_of_descriptor(file.get()));
+  s.digest = write_end_line(file.get(), s.path, s.parts);
+  s.digest.name = std::string(file_name(s.name));
 }
 
 std::string hdf5_version() {

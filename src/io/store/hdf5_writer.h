@@ -45,11 +45,11 @@ class Hdf5Writer : public PartWriter {
   // Copies `rows` of a finished file of the same arrays, but those of compressed ones; for a file that maps them. The
   // file is read by `reader`: it may be somebody else's.
   void append_rest(hdf5::Reader& reader, const std::string& path, std::uint64_t rows);
-  // The file is closed, not synced.
+  // The file is closed, with its end line (src/io/store/end_line.h), and not synced.
   void finish() override;
   // Failure(conflict) where another run has taken its temporary name meanwhile.
   void commit() override;
-  // Hashes the finished file on the disk: the library writes in no order.
+  // As it was hashed on the disk when it was finished: the library writes in no order.
   std::vector<FileDigest> digests() const override;
 
  private:

@@ -77,7 +77,9 @@ bool FilmProcess::send(const void* data, std::size_t bytes) {
     }
     if (n == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)) return false;
     pollfd waiting{child_->socket(), POLLOUT, 0};
-    if (::poll(&waiting, 1, kSliceMs) == 0 && (++slices >= kMostSlices || (cancelled_ && cancelled_()))) return false;
+    if (::poll(&waiting, 1, kSliceMs) != 0) continue;
+    child_->wake_if_stopped();
+    if (++slices >= kMostSlices || (cancelled_ && cancelled_())) return false;
   }
   return true;
 }

@@ -22,14 +22,17 @@ class DedupeJob : public Job {
   void describe(Settings& settings) override { dedupe::describe(settings, options_); }
 
   void look_at(Outputs& outputs) override {
-    for (const std::string& file : catalog_files(catalog_file(options_.catalog))) outputs.input(file);
+    for (const std::string& file : catalog_files(catalog_file(options_.catalog))) outputs.kept(file);
     for (const auto* folders : {&options_.folders, &options_.reference}) {
       for (const std::string& folder : *folders) outputs.input_folder(folder, is_input);
     }
     // Links and mounts give a picture names outside the folders: no picture is replaced, wherever it lies.
-    outputs.input_folder("/", is_input);
+    outputs.never_replace(is_input);
     check_stage();
-    if (!options_.inventory.empty()) outputs.input(options_.inventory);
+    if (!options_.inventory.empty()) {
+      outputs.input(options_.inventory);
+      outputs.reads("/");  // the list says what
+    }
     for (const std::string& folder : options_.from) {
       outputs.input_folder(folder, [](const std::string&) { return true; });
     }
@@ -73,7 +76,7 @@ class DedupeJob : public Job {
     }
     if (!page_ && !csv_ && !found_.groups.empty())
       out.unless_json = "to see them: --report FILE, --csv FILE or --json FILE";
-    if (options_.files.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    if (context.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
     out.json = [this, &context] { return json_of(found_, context.executor); };
     out.exit_code = found_.library.unreadable.empty() ? ExitCode::done : ExitCode::partial;
     return out;
@@ -134,7 +137,7 @@ class DedupeJob : public Job {
                                rate_text(static_cast<double>(done.pictures) / std::max(seconds, 1e-9)),
                                done.unusable > 0 ? fmt::format("; {} could not be used", grouped(done.unusable)) : "")};
     tell(done.stored, "files", out);
-    if (options_.files.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    if (context.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
     out.json = [done] {
       return json_pieces({{kJsonMark, "dedupe read"},
                           {"pictures", done.pictures},
@@ -153,7 +156,7 @@ class DedupeJob : public Job {
     out.summary = {fmt::format("{} pairs of {} pictures look alike{}", grouped(done.links), grouped(done.pictures),
                                options_.share ? " in this part" : "")};
     tell(done.stored, "shards", out);
-    if (options_.files.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    if (context.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
     out.json = [done] {
       return json_pieces({{kJsonMark, "dedupe compare"},
                           {"pictures", done.pictures},
@@ -173,7 +176,7 @@ class DedupeJob : public Job {
                                                              grouped(done.unseen))
                                                : "")};
     tell(done.stored, "shards", out);
-    if (options_.files.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    if (context.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
     out.json = [done] {
       return json_pieces({{kJsonMark, "dedupe look"},
                           {"sets", done.sets},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/pipeline/checkpoint/finish.h"
@@ -17,7 +19,7 @@ class FinishJob : public Job {
   void describe(Settings& settings) override {
     settings.add_list("from", "FOLDER",
                       "a folder OUTPUT.shards that a run on another disk has left; once for each of them", from_);
-    settings.add_switch("check", "read a finished OUTPUT and compare every file with the checksums it was written with",
+    settings.add_switch("check", "read a finished OUTPUT and compare every file with the checksums that it was written with",
                         check_);
   }
   void look_at(Outputs& outputs) override {
@@ -70,8 +72,10 @@ class FinishJob : public Job {
       throw Failure(ErrorCode::usage, "a finished output takes no shards", "--from", "leave out --check");
     const Checked checked = check_output(output, [&] { context.throw_if_cancelled(); });
     Result out;
+    std::error_code error;
+    const std::string folder = std::filesystem::is_directory(output, error) ? output : folder_of(output);
     for (const std::string& name : checked.damaged)
-      out.summary.push_back("damaged: " + printable(path_in(output, name)));
+      out.summary.push_back("damaged: " + printable(path_in(folder, name)));
     out.summary.push_back(fmt::format("{}: {} files checked, {}, {} damaged", printable(output), grouped(checked.files),
                                       to_text(Bytes{checked.bytes}), grouped(checked.damaged.size())));
     out.json = [checked] {

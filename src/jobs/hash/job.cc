@@ -21,6 +21,7 @@ class HashJob : public Job {
     if (!options_.inventory.empty()) {
       refuse_walking(options_.files);
       outputs.input(options_.inventory);
+      outputs.reads("/");  // the list says what
     }
     // It is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
     if (!options_.output.empty()) outputs.take_store("--output", options_.output);
@@ -51,7 +52,7 @@ class HashJob : public Job {
     } else if (stored) {
       tell_of_output(summary, out.summary);
     }
-    if (options_.files.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    if (context.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
     out.json = [summary, part = static_cast<bool>(options_.share)] {
       nlohmann::ordered_json json = {{kJsonMark, "hash"},
                                      {"pictures", summary.pictures},

@@ -1,5 +1,6 @@
 #include "src/pipeline/checkpoint/checkpoint.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -77,6 +78,8 @@ void Checkpoint::check_output() {
   if (!fs::is_regular_file(output, error) && !fs::is_directory(output, error)) {
     throw Failure(ErrorCode::conflict, "it is neither a file nor a folder, and a store is one of them", output, remedy);
   }
+  // What is looked at from here on is what may be replaced, and nothing that has its name later.
+  const auto state = state_of_name(AT_FDCWD, output);
   if (::access(output.c_str(), R_OK) != 0) throw Failure(system_error("it cannot be read", output, errno));
   const auto there = store_->made_of(output);
   // The helper is missing: the file is not to blame.
@@ -86,7 +89,7 @@ void Checkpoint::check_output() {
   }
   const std::string other = differences(*there, spec_.dataset.attributes);
   if (!other.empty()) throw Failure(ErrorCode::conflict, "it was made of other things: " + other, output, remedy);
-  ours_ = true;
+  ours_ = state;
   finished_ = store_->whole_output();
   if (!finished_) return;
   store_->tidy();
@@ -205,7 +208,7 @@ void Checkpoint::end(std::uint64_t k) {
   checked_[k] = true;
   written_files_[k] = written_->digests();
   committing_ = std::async(std::launch::async, [this, k] {
-    // Of what was written, not of what lies there by then.
+    // The record tells what was written, not what lies there when it is made.
     const std::vector<FileDigest>& files = written_files_.at(k);
     // First: a part without its record would be made again.
     if (!files.empty()) record(k, files);
@@ -342,7 +345,7 @@ bool Checkpoint::publish(const std::function<void()>& go_on) {
     }
     joining_seconds_ = seconds_of([&] { store_->assemble(go_on); });
     syncing_seconds_ = seconds_of([&] {
-      store_->publish(ours_);
+      store_->publish({.anything = false, .looked_at = ours_});
       if (!store_->keeps_folder()) folder_.remove();
     });
     return true;

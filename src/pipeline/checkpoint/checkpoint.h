@@ -96,9 +96,10 @@ class Checkpoint {
   RunFolder folder_;
   const Parts parts_;
   const std::unique_ptr<PartStore> store_;
-  bool ours_ = false, finished_ = false;  // the output: made of the same, and whole
-  std::vector<bool> there_, damaged_;     // parts of earlier runs: whole; under their names and not whole
-  std::vector<bool> checked_;             // parts whose bytes this run has written or hashed
+  std::optional<FileState> ours_;      // the output that is there: made of the same
+  bool finished_ = false;              // and whole
+  std::vector<bool> there_, damaged_;  // parts of earlier runs: whole; under their names and not whole
+  std::vector<bool> checked_;          // parts whose bytes this run has written or hashed
   std::map<std::uint64_t, std::vector<FileDigest>> written_files_;
   std::uint64_t rows_ = 0;  // appended to the part that is open
   std::uint64_t next_ = 0;

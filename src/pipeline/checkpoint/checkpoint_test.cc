@@ -277,6 +277,34 @@ TEST(PartRows, RowsThatAreNoneOfTheDatasetsAreRefused) {
   EXPECT_FALSE(std::filesystem::exists(output));
 }
 
+// A virtual file whose part is gone is made again, over the one that was looked at and no other.
+TEST(Checkpoints, WhatAPersonPutsUnderTheNameMeanwhileStays) {
+  const TemporaryFolder folder{"virtual"};
+  const CheckpointSpec spec = spec_of(folder / "out.h5", StoreKind::hdf5_virtual);
+  ASSERT_TRUE(make(spec));
+  for (const bool exchanged : {false, true}) {
+    std::filesystem::remove(spec.output + ".shards/1.h5");
+    Checkpoint again(spec);
+    ASSERT_FALSE(again.finished());
+    while (const auto task = again.next()) {
+      if (task->taken) {
+        again.take(task->part);
+        continue;
+      }
+      again.append(task->part, block_of(spec, again.parts().begin(task->part), again.parts().end(task->part)));
+      again.end(task->part);
+    }
+    if (!exchanged) {
+      EXPECT_TRUE(again.publish([] {}));
+      continue;
+    }
+    std::filesystem::copy_file(spec.output, folder / "mine");
+    std::filesystem::rename(folder / "mine", spec.output);
+    EXPECT_THROW(again.publish([] {}), Failure);
+    EXPECT_TRUE(std::filesystem::exists(spec.output));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, CheckpointTest,
                          ::testing::Values(StoreKind::hdf5, StoreKind::hdf5_virtual, StoreKind::zarr,
                                            StoreKind::folder),

@@ -9,6 +9,7 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
+#include "src/io/store/end_line.h"
 #include "src/io/store/hdf5_reader.h"
 #include "src/pipeline/checkpoint/checkpoint.h"
 #include "src/pipeline/checkpoint/part_record.h"
@@ -88,6 +89,31 @@ PartsFile parts_of(const std::string& output, const std::vector<std::string>& fr
                 "name the OUTPUT that runs with --part were given");
 }
 
+// An HDF5 file, and those that it maps.
+Checked check_file(const std::string& output, const std::function<void()>& go_on) {
+  const std::string file = real_path(output).value_or(output);
+  const auto line = read_end_line(file);
+  if (!line) {
+    throw Failure(
+        ErrorCode::not_found, "it has no checksums", output,
+        "an earlier version made it, another program has changed or cut it, or it is a file of lines, which keeps "
+        "none: sha256sum tells whether that changes");
+  }
+  Checked out;
+  const auto check = [&](const std::string& name, const std::optional<EndLine>& told) {
+    const std::string path = path_in(folder_of(file), name);
+    ++out.files;
+    if (told) out.bytes += told->bytes;
+    if (!told || !is_as_told(path, *told, go_on)) out.damaged.push_back(name);
+  };
+  check(std::string(file_name(file)), line);
+  for (std::uint64_t k = 0; k < line->parts; ++k) {
+    const std::string name = fmt::format("{}/{}.h5", file_name(RunFolder::of_parts(file).name()), k);
+    check(name, read_end_line(path_in(folder_of(file), name)));
+  }
+  return out;
+}
+
 }  // namespace
 
 Findings look_for_parts(const std::string& output, const std::vector<std::string>& from) {
@@ -164,10 +190,7 @@ Finished finish(const std::string& output, const std::vector<std::string>& from,
 Checked check_output(const std::string& output, const std::function<void()>& go_on) {
   std::error_code error;
   if (!std::filesystem::exists(output, error)) throw Failure(ErrorCode::not_found, "it is not there", output);
-  if (!std::filesystem::is_directory(output, error)) {
-    throw Failure(ErrorCode::unsupported, "only an output that is a folder keeps checksums", output,
-                  "write it with --store zarr, npy, webdataset or as files");
-  }
+  if (!std::filesystem::is_directory(output, error)) return check_file(output, go_on);
   auto checksums = checksums_in_json(path_in(output, RunFolder::kRunFile));
   if (!checksums) checksums = checksums_in_json(path_in(output, "zarr.json"), "attributes");
   if (!checksums) {

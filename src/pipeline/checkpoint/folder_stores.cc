@@ -49,7 +49,7 @@ class FolderStore : public PartStore {
     tidy_whole();
     sync_folder(whole());
   }
-  void publish(bool over) override { folder_.publish(kWhole, over); }
+  void publish(const Replaceable& replaces) override { folder_.publish(kWhole, replaces); }
 
  protected:
   virtual void join(const std::function<void()>& go_on) {

@@ -20,9 +20,9 @@ class Hdf5Store : public PartStore {
   Hdf5Store(const DatasetSpec& spec, Parts parts, RunFolder& folder) : folder_(folder), spec_(spec), parts_(parts) {}
 
   Outcome<Attributes> made_of(const std::string& output) const override { return hdf5::attributes_of(reader_, output); }
-  void publish(bool over) override {
+  void publish(const Replaceable& replaces) override {
     store_->commit();
-    folder_.publish(kWhole, over);
+    folder_.publish(kWhole, replaces);
     // The folder goes, all of it; or stays, without what only says how it was made.
     if (!keeps_folder()) return;
     remove_records();

@@ -14,6 +14,7 @@
 
 #include "src/base/choice.h"
 #include "src/base/error.h"
+#include "src/io/file/atomic_file.h"
 #include "src/io/store/dataset.h"
 #include "src/io/store/part_bytes.h"
 #include "src/pipeline/checkpoint/run_folder.h"
@@ -63,8 +64,8 @@ class PartStore {
   virtual bool has_one_form() const { return true; }
   // All parts are there: what the output has beside them. `go_on` is asked now and then, and may throw.
   virtual void assemble(const std::function<void()>& go_on) = 0;
-  // On the disk, and under its name, which nothing else has; or only an output of the same, where `over` is set.
-  virtual void publish(bool over) = 0;
+  // On the disk, and under its name, which nothing else has; or only the output of the same that was looked at.
+  virtual void publish(const Replaceable& replaces) = 0;
 };
 
 // Both must live as long as the store.

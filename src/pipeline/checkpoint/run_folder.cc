@@ -1,6 +1,5 @@
 #include "src/pipeline/checkpoint/run_folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -18,6 +17,7 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/file/folder_names.h"
 #include "src/pipeline/checkpoint/run_record.h"
 
 namespace millrace {
@@ -31,20 +31,6 @@ std::string without_slash(std::string name) {
 }
 
 std::string last_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
-
-// By a descriptor of its own: what was listed before begins anew.
-std::vector<std::string> names_in(int folder) {
-  std::vector<std::string> out;
-  Descriptor listed(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::unique_ptr<DIR, int (*)(DIR*)> handle(listed ? ::fdopendir(listed.get()) : nullptr, ::closedir);
-  if (!handle) return out;
-  listed.release();
-  while (const dirent* entry = ::readdir(handle.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") out.emplace_back(name);
-  }
-  return out;
-}
 
 bool is_partial(const std::string& name) { return name.starts_with(AtomicFile::kTemporaryPrefix); }
 
@@ -372,10 +358,6 @@ void RunFolder::remove_if_empty() {
   if (std::any_of(names.begin(), names.end(), [](const std::string& name) { return name != kLock; })) return;
   remove_lock();
   if (has_its_name()) ::unlinkat(parent_.get(), last_name(name_).c_str(), AT_REMOVEDIR);
-}
-
-void RunFolder::publish(const std::string& name, bool over) {
-  publish(name, Replaceable{.anything = over, .looked_at = {}});
 }
 
 void RunFolder::publish(const std::string& name, const Replaceable& replaces) {

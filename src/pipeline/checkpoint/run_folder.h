@@ -75,10 +75,8 @@ class RunFolder {
   // Only where there is nothing in it but its lock.
   void remove_if_empty();
 
-  // Gives a file or a folder in it the output's name, which nothing else has; a file replaces what has it where `over`
-  // is set. Failure(conflict) when the name is taken.
-  void publish(const std::string& name, bool over);
-  // The same over what was looked at, file or folder, which then has the name in here, or is gone.
+  // Gives a file or a folder in it the output's name, which nothing else has; or only what was looked at, file or
+  // folder, which then has the name in here, or is gone. Failure(conflict) when the name is taken.
   void publish(const std::string& name, const Replaceable& replaces);
 
  private:

@@ -1,6 +1,5 @@
 #include "src/pipeline/checkpoint/run_presence.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -19,6 +18,7 @@
 #include "src/base/text.h"
 #include "src/io/file/at_offset.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/file/folder_names.h"
 #include "src/io/file/reader.h"
 
 namespace millrace {
@@ -104,16 +104,6 @@ bool is_locked(int fd) {
   range.l_type = F_WRLCK;
   range.l_whence = SEEK_SET;
   return ::fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
-}
-
-std::vector<std::string> names_in(int folder) {
-  std::vector<std::string> out;
-  Descriptor listed(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::unique_ptr<DIR, int (*)(DIR*)> handle(listed ? ::fdopendir(listed.get()) : nullptr, ::closedir);
-  if (!handle) return out;
-  listed.release();
-  while (const dirent* entry = ::readdir(handle.get())) out.emplace_back(entry->d_name);
-  return out;
 }
 
 }  // namespace

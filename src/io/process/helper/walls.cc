@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "src/io/process/helper/landlock.h"
+
 #ifndef MILLRACE_SANITIZED
 #include <seccomp.h>
 
@@ -81,26 +83,10 @@ Wall set_limits() {
   return out;
 }
 
-// As the kernel's Landlock has it; the headers of one release know less than the kernel of the next.
-struct Ruleset {
-  std::uint64_t files, network, scopes;
-};
-constexpr long kCreateRuleset = 444, kRestrictSelf = 446;  // the same on every architecture
-
 // A ruleset without rules: all that it handles is refused.
 Wall close_files() {
-  const long version = ::syscall(kCreateRuleset, nullptr, 0, 1);
-  if (version < 1) return {"files", false, "this kernel has no Landlock: " + reason()};
-  // 13 rights at first; then to link between folders, to truncate, to control devices.
-  const int rights = version >= 5 ? 16 : version >= 3 ? 15 : version >= 2 ? 14 : 13;
-  const Ruleset all{(std::uint64_t{1} << rights) - 1, version >= 4 ? 3U : 0U, version >= 6 ? 3U : 0U};
-  const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
-  const auto fd = static_cast<int>(::syscall(kCreateRuleset, &all, size, 0));
-  if (fd < 0) return {"files", false, reason()};
-  const bool stands = ::syscall(kRestrictSelf, fd, 0) == 0;
-  const std::string why = stands ? fmt::format("Landlock {}", version) : reason();
-  ::close(fd);
-  return {"files", stands, why};
+  const std::string problem = Landlock().enforce();
+  return {"files", problem.empty(), problem.empty() ? fmt::format("Landlock {}", Landlock::version()) : problem};
 }
 
 #ifndef MILLRACE_SANITIZED
@@ -108,10 +94,12 @@ Wall close_files() {
 // What decoding needs; everything else is answered as if the kernel did not have it, so that libraries do without.
 class Calls {
  public:
-  Calls() : filter_(::seccomp_init(SCMP_ACT_ERRNO(ENOSYS)), ::seccomp_release) {}
+  Calls() : Calls(SCMP_ACT_ERRNO(ENOSYS)) {}
+  explicit Calls(std::uint32_t others) : filter_(::seccomp_init(others), ::seccomp_release) {}
 
-  void allow(int call) { add(call, {}); }
-  void allow(int call, const std::vector<scmp_arg_cmp>& where) { add(call, where); }
+  void allow(int call) { add(SCMP_ACT_ALLOW, call, {}); }
+  void allow(int call, const std::vector<scmp_arg_cmp>& where) { add(SCMP_ACT_ALLOW, call, where); }
+  void refuse(int call) { add(SCMP_ACT_ERRNO(EACCES), call, {}); }
 
   Wall close() {
     if (filter_ == nullptr) return {"calls", false, "libseccomp cannot begin"};
@@ -123,10 +111,10 @@ class Calls {
   }
 
  private:
-  void add(int call, const std::vector<scmp_arg_cmp>& where) {
+  void add(std::uint32_t action, int call, const std::vector<scmp_arg_cmp>& where) {
     if (call < 0 || filter_ == nullptr) return;  // not of this architecture
-    const int error = ::seccomp_rule_add_array(filter_.get(), SCMP_ACT_ALLOW, call, static_cast<unsigned>(where.size()),
-                                               where.data());
+    const int error =
+        ::seccomp_rule_add_array(filter_.get(), action, call, static_cast<unsigned>(where.size()), where.data());
     if (error != 0 && error_ == 0) error_ = error;
     ++count_;
   }
@@ -214,9 +202,45 @@ Wall close_calls() {
   return calls.close();
 }
 
+Wall close_sockets() {
+  Calls calls(SCMP_ACT_ALLOW);
+  for (const int call : {SCMP_SYS(socket),
+                         SCMP_SYS(socketcall),
+                         SCMP_SYS(io_uring_setup),
+                         SCMP_SYS(ptrace),
+                         SCMP_SYS(process_vm_readv),
+                         SCMP_SYS(process_vm_writev),
+                         SCMP_SYS(pidfd_getfd),
+                         SCMP_SYS(bpf),
+                         SCMP_SYS(perf_event_open),
+                         SCMP_SYS(userfaultfd),
+                         SCMP_SYS(add_key),
+                         SCMP_SYS(request_key),
+                         SCMP_SYS(keyctl),
+                         SCMP_SYS(mount),
+                         SCMP_SYS(umount2),
+                         SCMP_SYS(move_mount),
+                         SCMP_SYS(open_tree),
+                         SCMP_SYS(pivot_root),
+                         SCMP_SYS(chroot),
+                         SCMP_SYS(unshare),
+                         SCMP_SYS(setns),
+                         SCMP_SYS(swapon),
+                         SCMP_SYS(reboot),
+                         SCMP_SYS(init_module),
+                         SCMP_SYS(finit_module),
+                         SCMP_SYS(delete_module),
+                         SCMP_SYS(kexec_load),
+                         SCMP_SYS(kexec_file_load),
+                         SCMP_SYS(open_by_handle_at)})
+    calls.refuse(call);
+  return calls.close();
+}
+
 #else
 
 Wall close_calls() { return {"calls", false, "left out of a build with sanitizers"}; }
+Wall close_sockets() { return close_calls(); }
 
 #endif
 
@@ -224,6 +248,29 @@ Wall close_calls() { return {"calls", false, "left out of a build with sanitizer
 
 std::vector<Wall> put_up_walls() {
   return {drop_privileges(), forbid_looking_in(), set_limits(), close_files(), close_calls()};  // in this order
+}
+
+Wall close_network() { return close_sockets(); }
+
+Wall give_up_powers() {
+  constexpr std::uint32_t kKept = bit(CAP_CHOWN) | bit(CAP_DAC_OVERRIDE) | bit(CAP_DAC_READ_SEARCH) | bit(CAP_FOWNER) |
+                                  bit(CAP_FSETID) | bit(CAP_KILL) | bit(CAP_SETGID) | bit(CAP_SETUID) |
+                                  bit(CAP_SETPCAP) | bit(CAP_SYS_RESOURCE);
+  for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
+    const bool kept = capability < 32 && (kKept & bit(static_cast<int>(capability))) != 0;
+    if (!kept) ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+  }
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct powers[_LINUX_CAPABILITY_U32S_3] = {};
+  bool stands = ::syscall(SYS_capget, &header, powers) == 0;
+  for (auto& some : powers) {
+    const std::uint32_t kept = &some == powers ? kKept : 0;
+    some.effective &= kept;
+    some.permitted &= kept;
+    some.inheritable = 0;
+  }
+  stands = stands && ::syscall(SYS_capset, &header, powers) == 0;
+  return {"powers", stands, stands ? "those over files alone" : reason()};
 }
 
 }  // namespace millrace

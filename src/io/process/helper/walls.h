@@ -17,4 +17,10 @@ struct Wall {
 
 std::vector<Wall> put_up_walls();
 
+// For a program that goes on to read and write files: no socket but a pair, and no call that reaches into other
+// processes or the kernel. It holds for the threads and processes that are started behind it.
+Wall close_network();
+// Of the same: root keeps what files and the start of helpers take.
+Wall give_up_powers();
+
 }  // namespace millrace

@@ -38,6 +38,9 @@ class ApplyingJob : public Job {
                                   "items", "totals", "notes"})};
   }
 
+  // They act on files wherever they lie.
+  bool can_be_locked_in() const override { return false; }
+
  protected:
   virtual Applied carry_out(bool go, RunContext& context) = 0;
 
@@ -48,7 +51,7 @@ class ApplyingJob : public Job {
   // What such a run acts on is no output of it: what is named, and whatever is a picture or goes with one. What is
   // named is read when the first output is looked at, if there is one.
   static void protect(Outputs& outputs, std::function<std::set<std::string>()> named) {
-    outputs.input_folder("/", [named = std::move(named),
+    outputs.never_replace([named = std::move(named),
                                paths = std::optional<std::set<std::string>>()](const std::string& path) mutable {
       if (!paths) paths = named();
       return paths->count(path) > 0 || is_input(path);
@@ -73,7 +76,7 @@ class ApplyJob : public ApplyingJob {
   }
   void look_at(Outputs& outputs) override {
     options_.decisions = inputs_.at(0);
-    for (const std::string& file : catalog_files(catalog_file(options_.catalog))) outputs.input(file);
+    for (const std::string& file : catalog_files(catalog_file(options_.catalog))) outputs.kept(file);
     outputs.input(options_.decisions);
     if (!options_.journal.empty()) outputs.input(options_.journal);
     protect(outputs, [this] { return paths_in_decisions(options_.decisions); });

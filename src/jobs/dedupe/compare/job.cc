@@ -34,8 +34,9 @@ class CompareJob : public Job {
   void describe(Settings& settings) override { describe_files(settings, options_); }
 
   void look_at(Outputs& outputs) override {
-    for (const std::string& file : catalog_files(catalog_file(options_.catalog))) outputs.input(file);
-    outputs.input_folder("/", is_input);
+    for (const std::string& file : catalog_files(catalog_file(options_.catalog))) outputs.kept(file);
+    for (const std::string& folder : options_.folders) outputs.input_folder(folder, is_input);
+    outputs.never_replace(is_input);
   }
   OutputKind json_kind() const override {
     return {"the result of millrace dedupe compare", Readers::owner, json_result("compare", {"folders", "files"})};

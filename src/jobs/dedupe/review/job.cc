@@ -16,14 +16,14 @@ class ReviewJob : public Job {
  public:
   Arguments arguments() override { return {"RESULT", "what dedupe --json wrote", &inputs_, true, false}; }
 
+  // It serves a page, and acts on pictures wherever they lie.
+  bool can_be_locked_in() const override { return false; }
   void describe(Settings& settings) override {
     settings.heading("Serving");
     settings.add_integer("port", "N", "listen to this port, of this machine alone; 0 takes one that is free",
                          options_.port, 0, 65535);
     settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs",
                          options_.files.max_pixels, 1, 100'000'000'000);
-    settings.add_choice("sandbox", "decode rare formats in a process that can open nothing and reach nobody, or all",
-                        options_.files.sandbox);
     options_.apply.action = "trash";
     describe_acting(settings, options_.apply);
     settings.add_consent("trust-files", kTrustFilesHelp, options_.apply.trust_files);
@@ -31,8 +31,8 @@ class ReviewJob : public Job {
 
   void look_at(Outputs& outputs) override {
     outputs.input(inputs_.at(0));
-    for (const std::string& file : catalog_files(catalog_file(options_.apply.catalog))) outputs.input(file);
-    outputs.input_folder("/", is_input);
+    for (const std::string& file : catalog_files(catalog_file(options_.apply.catalog))) outputs.kept(file);
+    outputs.never_replace(is_input);
   }
   OutputKind json_kind() const override {
     return {"the result of millrace dedupe review", Readers::owner, json_result("review", {"runs"})};

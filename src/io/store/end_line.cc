@@ -1,0 +1,76 @@
+#include "src/io/store/end_line.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+
+#include "src/base/error.h"
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/at_offset.h"
+#include "src/io/file/place.h"
+#include "src/io/file/running_hash.h"
+#include "src/io/store/checksums.h"
+
+namespace millrace {
+namespace {
+
+// With a line break before it and one behind.
+constexpr std::size_t kBytes = 128;
+
+std::string text_of(const EndLine& line) {
+  const std::string words = fmt::format(R"({{"millrace":"checksum","bytes":{},"xxh3":"{:016x}","parts":{}}})",
+                                        line.bytes, line.hash, line.parts);
+  return fmt::format("\n{:<{}}\n", words, kBytes - 2);
+}
+
+Descriptor opened(const std::string& path) {
+  return Descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+}
+
+}  // namespace
+
+FileDigest write_end_line(int file, const std::string& path, std::uint64_t parts) {
+  const auto state = state_of_descriptor(file);
+  EndLine line{state ? state->size : 0, 0, parts};
+  RunningHash hash;
+  if (!state || !hash_beginning(file, line.bytes, hash)) throw Failure(system_error("it cannot be read", path, errno));
+  line.hash = hash.digest();
+  const std::string text = text_of(line);
+  const auto bytes = std::as_bytes(std::span(text));
+  if (!write_at(file, line.bytes, bytes)) throw Failure(system_error("it cannot be written", path, errno));
+  hash.update(bytes);
+  return {std::string(file_name(path)), line.bytes + bytes.size(), hash.digest()};
+}
+
+std::optional<EndLine> read_end_line(const std::string& path) {
+  const Descriptor file = opened(path);
+  const auto state = state_of_descriptor(file.get());
+  std::array<char, kBytes> text{};
+  if (!state || !state->regular || state->size < kBytes ||
+      read_at(file.get(), state->size - kBytes, std::as_writable_bytes(std::span(text))) != kBytes) {
+    return std::nullopt;
+  }
+  try {
+    const auto json = nlohmann::json::parse(text.begin(), text.end());
+    const auto hash = number_from_hex(json.at("xxh3").get<std::string>());
+    const EndLine out{json.at("bytes").get<std::uint64_t>(), hash.value_or(0), json.at("parts").get<std::uint64_t>()};
+    const bool ours = json.at("millrace") == "checksum" && hash && out.bytes == state->size - kBytes;
+    return ours && text_of(out) == std::string_view(text.data(), text.size()) ? std::optional(out) : std::nullopt;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+bool is_as_told(const std::string& path, const EndLine& line, const std::function<void()>& go_on) {
+  const Descriptor file = opened(path);
+  RunningHash hash;
+  return hash_beginning(file.get(), line.bytes, hash, go_on) && hash.digest() == line.hash;
+}
+
+}  // namespace millrace
