@@ -7,7 +7,7 @@ set(openvino_libraries "")
 if(MILLRACE_OPENVINO)
   get_filename_component(openvino_libraries ${MILLRACE_OPENVINO}/libs ABSOLUTE)
 endif()
-set_source_files_properties(src/cli/lock_in.cc PROPERTIES
+set_source_files_properties(src/cli/program_sandbox.cc PROPERTIES
   COMPILE_DEFINITIONS "MILLRACE_OPENVINO_LIBRARIES=\"${openvino_libraries}\"")
 if(MILLRACE_SANITIZE)
   # oneTBB opens libtbbbind with RTLD_DEEPBIND when OpenVINO asks for streams, which sanitizers end the program for. Tests

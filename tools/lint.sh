@@ -17,9 +17,6 @@ else
   mapfile -t checked < <(git diff --name-only -M95% --diff-filter=dr "$(git rev-parse -q --verify HEAD~1 || git hash-object -t tree /dev/null)" -- 'src/*.cc' 'tests/*.cc' 'python/src/*.cc')
 fi
 if [ ${#checked[@]} -gt 0 ]; then
-  # Generated sources must exist before their users are parsed.
-  mapfile -t generated < <(ninja -C build/release -t targets all 2>/dev/null | grep -o '^generated/[a-z_]*_html\.cc')
-  [ ${#generated[@]} -eq 0 ] || ninja -C build/release "${generated[@]}" >/dev/null 2>&1 || true
   # Clang cannot read the precompiled headers of GCC.
   mkdir -p build/lint
   sed -E 's/ -Winvalid-pch//g; s/ -include [^ ]*cmake_pch\.hxx//g' build/release/compile_commands.json > build/lint/compile_commands.json

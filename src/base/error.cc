@@ -1,5 +1,6 @@
 #include "src/base/error.h"
 
+#include <atomic>
 #include <cerrno>
 #include <system_error>
 
@@ -68,13 +69,23 @@ ExitCode exit_code_for(ErrorCode code) {
   }
 }
 
+namespace {
+std::atomic<bool> files_are_closed{false};
+}  // namespace
+
+void say_that_files_are_closed() { files_are_closed = true; }
+
 Error system_error(const std::string& what, std::string subject, int error_number) {
   const ErrorCode code = error_number == ENOENT   ? ErrorCode::not_found
                          : error_number == ENOMEM ? ErrorCode::out_of_memory
                                                   : ErrorCode::io;
   std::string remedy;
   if (error_number == ENOSPC) remedy = "free some space and run the same command again";
-  if (error_number == EACCES) remedy = "check the permissions of the file and its folders";
+  if (error_number == EACCES) {
+    remedy = files_are_closed
+                 ? "--sandbox all leaves the program only what was named: name it, or check its permissions"
+                 : "check the permissions of the file and its folders";
+  }
   return {code, what + ": " + std::generic_category().message(error_number), std::move(subject), std::move(remedy)};
 }
 

@@ -18,6 +18,9 @@ ExitCode exit_code_for(ErrorCode code);
 // The error of the last system call, from errno: "No space left on device".
 Error system_error(const std::string& what, std::string subject, int error_number);
 
+// From now on the kernel refuses the program files that were not named: errors say so.
+void say_that_files_are_closed();
+
 // A person's wish to stop was followed. `standing` says what is now, as "what was printed is right".
 Error interrupted(const std::string& standing = "the same command goes on where this one stopped",
                   std::string subject = {});

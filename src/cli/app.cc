@@ -16,7 +16,7 @@
 #include "src/base/standard_streams.h"
 #include "src/base/text.h"
 #include "src/base/version.h"
-#include "src/cli/lock_in.h"
+#include "src/cli/program_sandbox.h"
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
 
@@ -30,19 +30,19 @@ void on_interrupt(int) {
 
 constexpr const char* kOutOfMemory = "millrace: out of memory; allow less with --memory, or use fewer --threads\n";
 
-const std::terminate_handler other_end = std::get_terminate();
+const std::terminate_handler default_terminate = std::get_terminate();
 
-// Some functions of libraries may not throw, and need memory: what is on the disk then is what a kill leaves.
-void end_in_words() {
+// Reports std::bad_alloc thrown inside a noexcept function of a library. The disk is then as after a kill.
+void report_out_of_memory() {
   try {
     if (std::current_exception()) std::rethrow_exception(std::current_exception());
   } catch (const std::bad_alloc&) {
     write_stderr(kOutOfMemory);
     std::_Exit(static_cast<int>(ExitCode::failed));
   } catch (...) {
-    other_end();
+    default_terminate();
   }
-  other_end();
+  default_terminate();
 }
 
 // Words for a person, whatever names stand in them; their own lines stay.
@@ -205,7 +205,7 @@ ExitCode Command::execute() {
     return ExitCode::done;
   }
   start_logging(terminal_.log_level);
-  runner_.start(interrupt(), terminal_.quiet ? ProgressStyle::none : terminal_.progress, config_, lock_in);
+  runner_.start(interrupt(), terminal_.quiet ? ProgressStyle::none : terminal_.progress, config_, enter_sandbox);
   for (const std::string& note : {runner_.device_note(), runner_.sandbox_note()})
     if (!note.empty()) spdlog::warn("{}", printable(note));
   const RunContext& context = runner_.context();
@@ -268,7 +268,7 @@ void Command::say(const std::string& line) const {
 
 int run_program(int argc, char** argv) {
   open_standard_descriptors();
-  std::set_terminate(end_in_words);
+  std::set_terminate(report_out_of_memory);
   CLI::App app{"Millrace: fast, exact jobs over big collections of pictures, charts, latents and film", "millrace"};
   app.set_version_flag("--version", std::string("millrace ") + version());
   app.require_subcommand(1);

@@ -61,6 +61,7 @@ std::vector<std::string> json_pieces(const nlohmann::ordered_json& object) { ret
 // Results end with the brace of their one object.
 std::vector<std::string> with_key(std::vector<std::string> pieces, std::string_view key,
                                   const nlohmann::ordered_json& value) {
+  if (pieces.empty()) return pieces;
   std::string& last = pieces.back();
   const std::size_t brace = last.rfind('}');
   if (brace == std::string::npos) return pieces;

@@ -93,8 +93,8 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   virtual Arguments arguments() = 0;
-  // Whether all that a run touches is said in look_at(), so that the kernel can refuse the rest.
-  virtual bool can_be_locked_in() const { return true; }
+  // True when look_at() names every file that a run reads or writes, so that the kernel can refuse the rest.
+  virtual bool can_be_sandboxed() const { return true; }
   // The kinds of device that it has versions for, besides the CPU.
   virtual std::vector<DeviceKind> devices() const { return {}; }
   virtual void describe(Settings& settings) = 0;

@@ -1,9 +1,9 @@
 #include "src/jobs/job_runner.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "src/base/text.h"
@@ -28,19 +28,28 @@ OutputKind trace_kind() {
   return {"a trace", Readers::everyone, ours};
 }
 
-std::string words_of(const LockedIn& locked_in) {
-  return fmt::format("locked in ({}): read {}; wrote below {}", locked_in.how, fmt::join(locked_in.reads, ", "),
-                     locked_in.writes.empty() ? "nothing" : fmt::format("{}", fmt::join(locked_in.writes, ", ")));
+// A few of them: all are in the JSON.
+std::string words_of(std::span<const std::string> paths) {
+  constexpr std::size_t kMaxNamed = 6;
+  if (paths.empty()) return "nothing";
+  std::string out;
+  for (std::size_t k = 0; k < std::min(kMaxNamed, paths.size()); ++k) out += (k == 0 ? "" : ", ") + printable(paths[k]);
+  return paths.size() > kMaxNamed ? fmt::format("{} and {} more", out, grouped(paths.size() - kMaxNamed)) : out;
 }
 
-nlohmann::ordered_json json_of(const LockedIn& locked_in, const std::string& note) {
-  nlohmann::ordered_json out = {{"locked_in", locked_in.holds}};
-  if (!locked_in.holds) {
+std::string words_of(const SandboxReport& report) {
+  return fmt::format("sandbox ({}): may read {}; may write below {}", report.how, words_of(report.reads),
+                     words_of(report.writes));
+}
+
+nlohmann::ordered_json json_of(const SandboxReport& report, const std::string& note) {
+  nlohmann::ordered_json out = {{"program", report.is_enforced}};
+  if (!report.is_enforced) {
     out["reason"] = note;
     return out;
   }
-  out["how"] = locked_in.how;
-  for (const auto& [key, paths] : {std::pair("reads", &locked_in.reads), {"writes", &locked_in.writes}}) {
+  out["how"] = report.how;
+  for (const auto& [key, paths] : {std::pair("reads", &report.reads), {"writes", &report.writes}}) {
     out[key] = nlohmann::ordered_json::array();
     for (const std::string& path : *paths) out[key].push_back(utf8_for_display(path));
   }
@@ -68,9 +77,7 @@ void describe_running(Settings& settings, RunningOptions& options) {
       "which batches of the device the CPU computes as well: all, the first, the last and one in 256, or none",
       options.accelerator.verify);
   settings.add_choice("sandbox",
-                      "who decodes what strangers may have made: rare formats a process that can open nothing and "
-                      "reach nobody; or all formats, and the program gives up all files but those that were named, "
-                      "and the network",
+                      "sandbox the decoders of rare formats (rare), or all decoders and the program itself (all)",
                       options.sandbox);
   settings.add_integer("threads", "N", "worker threads; 0 is one a core", options.threads, 0, 4096);
   settings.add_bytes("memory", "the most memory to use, helpers included; auto is 60 % of what is available",
@@ -115,21 +122,22 @@ DeviceWish JobRunner::device_wish() const {
   return wish;
 }
 
-void JobRunner::lock_in(const Outputs& outputs, const LockIn& lock_in) {
+void JobRunner::sandbox(const Outputs& outputs, const EnterSandbox& enter_sandbox) {
   if (running_.sandbox != Sandbox::all) return;
-  if (!job_->can_be_locked_in()) {
-    sandbox_note_ = "it acts on files wherever they lie";
-  } else if (!lock_in) {
-    sandbox_note_ = "a caller's process is the caller's; the program `millrace` locks itself in";
+  if (!job_->can_be_sandboxed()) {
+    sandbox_note_ = "this command changes files in any folder: --sandbox all covers its decoders only";
+  } else if (!enter_sandbox) {
+    sandbox_note_ =
+        "--sandbox all covers the decoders only, as a library does not sandbox its caller: run the program millrace "
+        "for that";
   } else {
-    locked_in_ = lock_in(outputs);
-    if (!locked_in_.holds) sandbox_note_ = locked_in_.how;
+    sandbox_report_ = enter_sandbox(outputs);
+    if (!sandbox_report_.is_enforced) sandbox_note_ = "--sandbox all covers the decoders only: " + sandbox_report_.how;
   }
-  if (!sandbox_note_.empty()) sandbox_note_ = "the program is not locked in: " + sandbox_note_;
 }
 
 void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, const std::string& config,
-                      const LockIn& lock_in) {
+                      const EnterSandbox& enter_sandbox) {
   throw_if_forked_behind_threads();
   use_cpu_level_from_environment();
   Outputs outputs({running_.overwrite, !running_.plan});
@@ -137,7 +145,7 @@ void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, con
   job_->look_at(outputs);
   json_ = outputs.add("--json", running_.json, job_->json_kind());
   trace_file_ = outputs.add("--trace", running_.trace, trace_kind());
-  this->lock_in(outputs, lock_in);
+  sandbox(outputs, enter_sandbox);
   const ChosenDevice device = choose_device(device_wish(), job_->devices(), known::device_kernel_hashes());
   device_note_ = device.note;
 
@@ -165,10 +173,11 @@ Result JobRunner::run(const Print& print) {
   Result out = job_->run(*context_, print);
   out.json = [this, json = std::move(out.json)] {
     std::vector<std::string> pieces = with_device(json(), accelerator_.get(), device_note_);
-    return running_.sandbox == Sandbox::all ? with_key(std::move(pieces), "sandbox", json_of(locked_in_, sandbox_note_))
-                                            : pieces;
+    return running_.sandbox == Sandbox::all
+               ? with_key(std::move(pieces), "sandbox", json_of(sandbox_report_, sandbox_note_))
+               : pieces;
   };
-  if (locked_in_.holds) out.summary.push_back(words_of(locked_in_));
+  if (sandbox_report_.is_enforced) out.summary.push_back(words_of(sandbox_report_));
   if (accelerator_) {
     for (std::string& line : words_of(*accelerator_)) out.summary.push_back(std::move(line));
     out.warning = trouble_of(*accelerator_);

@@ -30,14 +30,14 @@ struct RunningOptions {
   Sandbox sandbox = Sandbox::rare;
 };
 
-// What came of locking the process in.
-struct LockedIn {
-  bool holds = false;
-  std::string how;  // "Landlock 7, seccomp"; or why it does not hold
-  std::vector<std::string> reads, writes;
+// The outcome of sandboxing this process.
+struct SandboxReport {
+  bool is_enforced = false;
+  std::string how;                         // "Landlock 7, seccomp"; or why all or part of it is not enforced
+  std::vector<std::string> reads, writes;  // paths as they were named; folders
 };
-// Locks the process in, but for what was named; of a caller that has a process to itself.
-using LockIn = std::function<LockedIn(const Outputs&)>;
+// Sandboxes the process of a caller that has it to itself: only what the outputs name stays within its reach.
+using EnterSandbox = std::function<SandboxReport(const Outputs&)>;
 
 // Under the heading "Running".
 void describe_running(Settings& settings, RunningOptions& options);
@@ -63,10 +63,10 @@ class JobRunner {
   const RunningOptions& running() const { return running_; }
 
   // Looks at what is read and written, and takes memory, threads and a device. `config` is a file that options came
-  // from, or empty; `cancel` is looked at until this is gone. `lock_in` is called for --sandbox all, before there is a
-  // second thread.
+  // from, or empty; `cancel` is looked at until this is gone. `enter_sandbox` is called for --sandbox all, before there
+  // is a second thread.
   void start(const CancelToken& cancel, const ProgressTo& progress, const std::string& config,
-             const LockIn& lock_in = nullptr);
+             const EnterSandbox& enter_sandbox = nullptr);
 
   // Behind start(), one of them, once.
   Plan plan();
@@ -86,7 +86,7 @@ class JobRunner {
 
  private:
   DeviceWish device_wish() const;
-  void lock_in(const Outputs& outputs, const LockIn& lock_in);
+  void sandbox(const Outputs& outputs, const EnterSandbox& enter_sandbox);
 
   const std::string name_;
   const std::unique_ptr<Job> job_;
@@ -94,7 +94,7 @@ class JobRunner {
   RunningOptions running_;
   Output json_, trace_file_;
   std::string device_note_, sandbox_note_;
-  LockedIn locked_in_;
+  SandboxReport sandbox_report_;
   // What a run works with, in the order in which it is made.
   std::optional<Budget> budget_;
   std::optional<Trace> trace_;

@@ -9,8 +9,10 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import onnx_model  # noqa: E402
 from job_inputs import photos, prices  # noqa: E402, F401
 from program import content_of, millrace  # noqa: E402
+from segmenting import needs_runtime, picture, runtime  # noqa: E402, F401
 
 STORES = ["npy", "zarr", "webdataset", "png", "hdf5", "virtual"]
 FOLDERS = ["hash", "npy", "zarr", "webdataset", "png"]
@@ -100,14 +102,14 @@ def test_a_finished_hdf5_file_is_checked(what, change, photos, prices, tmp_path)
     shards = sorted(pathlib.Path(f"{output}.shards").glob("*.h5")) if what != "hdf5" else []
     good = json.loads(millrace("finish", "--check", output, "--json", "-").stdout)
     assert good["damaged"] == [] and good["checked"] == 1 + len(shards) and (what == "hdf5" or len(shards) > 2)
-    assert good["bytes"] == sum(path.stat().st_size - 128 for path in [output, *shards])
+    assert good["bytes"] == sum(path.stat().st_size - 192 for path in [output, *shards])
     os.symlink(output, tmp_path / "link.h5")
     assert json.loads(millrace("finish", "--check", tmp_path / "link.h5", "--json", "-").stdout) == good
     hurt = shards[1] if what == "virtual" else output
     if change == "flip":
         flip(hurt)
     elif change == "end":
-        flip(hurt, 1 - 60 / hurt.stat().st_size)
+        flip(hurt, 1 - 150 / hurt.stat().st_size)
     elif change == "cut":
         os.truncate(hurt, hurt.stat().st_size - 1)
     elif change == "longer":
@@ -122,13 +124,103 @@ def test_a_finished_hdf5_file_is_checked(what, change, photos, prices, tmp_path)
         assert json.loads(done.stdout)["damaged"] == [str(hurt.relative_to(tmp_path))]
 
 
+@pytest.mark.parametrize("what", ["fundus", pytest.param("segment", marks=needs_runtime), pytest.param("segment zarr", marks=needs_runtime)])
+def test_a_folder_of_pictures_is_checked(what, tmp_path):
+    """Records beside the files tell what they hold, whatever their names are."""
+    for k, name in enumerate(["a.png", "below/b.png", "below/c.png"]):
+        picture(tmp_path / "in" / name, 70, 90, seed=k)
+    os.rename(tmp_path / "in/below/c.png", os.fsencode(tmp_path / "in/below") + b"/\xff.png")
+    output = tmp_path / "out"
+    words = ["fundus", tmp_path / "in", "-o", output, "--write", "crop,enhanced"]
+    if what != "fundus":
+        (tmp_path / "m.onnx").write_bytes(onnx_model.ramps(1, 24, 32)[0])
+        words = ["segment", tmp_path / "in", "--model", tmp_path / "m.onnx", "-o", output, "--write", "mask,overlay"]
+        words += ["--format", "zarr"] if what == "segment zarr" else []
+    millrace(*words)
+    good = json.loads(millrace("finish", "--check", output, "--json", "-").stdout)
+    assert good["damaged"] == [] and good["checked"] >= 6
+    hurt = sorted(path for path in output.rglob("*") if path.is_file() and b"\xff" in os.fsencode(path) and path.suffix != ".json")[0]
+    whole = hurt.read_bytes()
+    for change in (whole[:-1], whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:], whole + b"x", None):
+        hurt.unlink()
+        if change is not None:
+            hurt.write_bytes(change)
+        done = millrace("finish", "--check", output, "--json", "-", check=False)
+        assert done.returncode == 1 and len(json.loads(done.stdout)["damaged"]) == 1
+        hurt.write_bytes(whole)
+    # A run that goes on with the folder leaves the records as they are.
+    millrace(*words)
+    assert json.loads(millrace("finish", "--check", output, "--json", "-").stdout) == good
+
+
+def test_shards_that_changed_places_are_found(photos, prices, tmp_path):  # noqa: F811
+    """Each is whole by itself."""
+    output = tmp_path / "out.h5"
+    millrace(*command("virtual", photos, prices, output))
+    shards = pathlib.Path(f"{output}.shards")
+    second = (shards / "1.h5").read_bytes()
+    shutil.copy(shards / "0.h5", shards / "1.h5")
+    assert millrace("finish", "--check", output, check=False).returncode == 1
+    (shards / "1.h5").write_bytes(second)
+    assert millrace("finish", "--check", output).returncode == 0
+    # One more, which a reader would take for the next rows.
+    shutil.copy(shards / "0.h5", shards / f"{len(list(shards.glob('*.h5')))}.h5")
+    assert millrace("finish", "--check", output, check=False).returncode == 1
+
+
+@pytest.mark.parametrize("parts", ["18446744073709551615", "1e300", "-1", "100000000"])
+def test_an_end_line_of_somebody_else_is_not_believed(parts, photos, prices, tmp_path):  # noqa: F811
+    output = tmp_path / "out.h5"
+    millrace(*command("hdf5", photos, prices, output))
+    line = output.read_bytes()[-192:].replace(b'"parts":0', b'"parts":' + parts.encode())
+    output.write_bytes(output.read_bytes()[:-192] + line[:191 - (len(parts) - 1)].rstrip().ljust(191) + b"\n")
+    done = millrace("finish", "--check", output, check=False, timeout=20)
+    assert done.returncode == 1 and b"no checksums" in done.stderr
+
+
+@pytest.mark.parametrize("what", ["zarr", "npy"])
+def test_what_says_what_the_output_is_is_checked_too(what, photos, prices, tmp_path):  # noqa: F811
+    output = tmp_path / "out"
+    millrace(*command(what, photos, prices, output))
+    files = sorted(output.rglob("zarr.json")) if what == "zarr" else [output / "run.json"]
+    assert len(files) > 3 or what == "npy"
+    for file in files:
+        whole = file.read_text()
+        file.write_text(whole.replace("{", "{ ", 1))
+        done = millrace("finish", "--check", output, "--json", "-", check=False)
+        assert done.returncode == 1, file
+        # What is told of the whole may have led to nothing.
+        if file.parent != output:
+            assert json.loads(done.stdout)["damaged"] == [str(file.relative_to(output))]
+        file.write_text(whole)
+    assert millrace("finish", "--check", output).returncode == 0
+    run = output / ("zarr.json" if what == "zarr" else "run.json")
+    said = json.loads(run.read_text())
+    (said["attributes"] if what == "zarr" else said)["checksums"] = []
+    run.write_text(json.dumps(said))
+    assert millrace("finish", "--check", output, check=False).returncode == 1
+
+
+def test_a_finished_output_without_a_file_is_not_done(photos, prices, tmp_path):  # noqa: F811
+    output = tmp_path / "out"
+    millrace(*command("npy", photos, prices, output))
+    assert millrace(*command("npy", photos, prices, output)).returncode == 0
+    for change in (lambda path: path.unlink(), lambda path: os.truncate(path, path.stat().st_size - 1)):
+        shutil.copytree(output, tmp_path / "copy")
+        change(output / "images.npy")
+        done = millrace(*command("npy", photos, prices, output), check=False)
+        assert done.returncode == 1 and b"images.npy" in done.stderr
+        shutil.rmtree(output)
+        (tmp_path / "copy").rename(output)
+
+
 def test_the_end_line_is_behind_what_hdf5_reads(photos, prices, tmp_path):  # noqa: F811
     h5py = pytest.importorskip("h5py")
     output = tmp_path / "out.h5"
     millrace(*command("hdf5", photos, prices, output))
     with h5py.File(output) as file:
         names, first = set(file), file["images"][0].tobytes()
-    assert json.loads(output.read_bytes()[-128:])["millrace"] == "checksum"
+    assert json.loads(output.read_bytes()[-192:])["millrace"] == "checksum"
     # Whoever changes the file by the library takes the line away: what it says would not hold any more.
     with h5py.File(output, "r+") as file:
         file.attrs["mine"] = 1

@@ -139,7 +139,7 @@ def test_a_terminal_that_is_closed_ends_nothing(inputs, tmp_path):
     assert out.exists()
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["hash", "--help"], ["render", "--print-config", "x.csv"], ["doctor"]])
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["hash", "--help"], ["render", "--print-config", "x.csv"], ["doctor", "--help"]])
 def test_stdout_that_is_full_is_an_error_of_its_own(words):
     with open("/dev/full", "wb") as full:
         assert run([PROGRAM, *words], stdout=full, stderr=subprocess.DEVNULL) == STANDARD_OUTPUT

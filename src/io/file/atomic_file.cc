@@ -70,6 +70,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
 
 AtomicFile::AtomicFile(std::string path, const OfShard& shard)
     : path_(std::move(path)),
+      is_joined_(shard.is_joined),
       work_folder_(::open(shard.work_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
       hash_(std::make_unique<RunningHash>()) {
   if (!work_folder_) fail("cannot be created", path_);
@@ -194,8 +195,8 @@ void AtomicFile::put_shard_in_place() {
   const int reason = rename_new(work_folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
   if (reason == 0) {
     if (folder_is_in_place()) return;
-    // It was published between the two looks, without this file: it goes again.
-    ::unlinkat(folder_.get(), name().c_str(), 0);
+    // It was published between the two looks: with this file, which nothing had joined and removed before; or without.
+    if (is_joined_) ::unlinkat(folder_.get(), name().c_str(), 0);
     throw published();
   }
   if (reason == EEXIST) {

@@ -46,9 +46,11 @@ class AtomicFile {
   explicit AtomicFile(std::string path);
   // A file of a shard, which several runs may make, each the same. Its temporary file lies in the work folder, on the
   // same file system: nothing unfinished is ever where shards are put together. commit() throws Failure(conflict) where
-  // another run has published that folder meanwhile; nothing of this file is left in it then.
+  // another run has published that folder meanwhile. A file that is joined with others is not left in it then; another
+  // one, which had no name before, is part of what was published.
   struct OfShard {
     std::string work_folder;
+    bool is_joined = false;
   };
   AtomicFile(std::string path, const OfShard& shard);
   // commit() throws Failure(conflict) where something else than `replaces` has the name by then; that stays.
@@ -83,6 +85,7 @@ class AtomicFile {
   int temporary_folder() const { return work_folder_ ? work_folder_.get() : folder_.get(); }
 
   std::string path_, temporary_;  // the temporary one is a name in the temporary folder, empty while the file has none
+  bool is_joined_ = false;
   Descriptor folder_, work_folder_;
   std::unique_ptr<RunningHash> hash_;  // of a shard's file
   std::uint64_t written_ = 0;

@@ -1,5 +1,5 @@
-// Enters: an open folder.
-// Leaves: the names in it, in no order; none where it cannot be read.
+// Input: an open folder.
+// Output: the names in it, in no order; none where it cannot be read.
 // Never: moves the position of the descriptor.
 #pragma once
 

@@ -1,6 +1,5 @@
 #include "src/io/file/trash.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/file/folder_names.h"
 #include "src/io/file/own.h"
 #include "src/io/file/reader.h"
 
@@ -234,12 +234,7 @@ const std::vector<TrashSearch::Trashed>& TrashSearch::listing(const std::string&
   const std::string files = trash + "/files";
   auto folder = open_folder(files);
   if (!folder) return at->second;
-  const std::unique_ptr<DIR, int (*)(DIR*)> handle(::fdopendir(folder->get()), ::closedir);
-  if (!handle) return at->second;
-  folder->release();
-  while (const dirent* entry = ::readdir(handle.get())) {
-    const std::string name = entry->d_name;
-    if (name == "." || name == "..") continue;
+  for (const std::string& name : names_in(folder->get())) {
     Trashed item{fmt::format("{}/{}", files, name), "", {}};
     const auto state = state_of(item.file);
     if (!state || !state->regular) continue;

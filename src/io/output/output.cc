@@ -158,11 +158,12 @@ Output Outputs::add(const std::string& option, const std::string& name, const Ou
     output.descriptor_ = *descriptor;
   } else {
     refuse_in_stores(option, name, one_form(name));
+    // Before it is refused: a job may know better what lies there.
+    writes_.push_back(folder_of(name));
     look_at(kind, output);
     if (output.is_stream()) {
+      writes_.pop_back();
       streams_.push_back(name);
-    } else {
-      writes_.push_back(folder_of(name));
     }
   }
   struct stat info {};

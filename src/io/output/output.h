@@ -118,10 +118,11 @@ class Outputs {
   // when something is there. An empty name gives no output; "-" is stdout.
   Output add(const std::string& option, const std::string& name, const OutputKind& kind);
 
-  // What was said of all that is read, and the folders in which something is written, as they were named; pipes and
-  // devices that are written into.
+  // Files and folders that are read, as they were named.
   const std::vector<std::string>& read() const { return reads_; }
+  // Folders in which something is written, as they were named.
   const std::vector<std::string>& written() const { return writes_; }
+  // Pipes and devices that are written into.
   const std::vector<std::string>& streams() const { return streams_; }
 
  private:

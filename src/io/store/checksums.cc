@@ -1,12 +1,14 @@
 #include "src/io/store/checksums.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
@@ -17,6 +19,18 @@ namespace millrace {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr const char* kSelf = "self";
+constexpr std::size_t kDigits = 16;
+
+// Where the digits of a file's own checksum stand in its text.
+std::optional<std::size_t> own_digits(const std::string& text) {
+  const std::string key = fmt::format("\"{}\":", kSelf);
+  std::size_t at = text.find(key);
+  if (at == std::string::npos) return std::nullopt;
+  at = text.find('"', at + key.size());
+  return at == std::string::npos || at + 1 + kDigits > text.size() ? std::nullopt : std::optional(at + 1);
+}
 
 bool stays_inside(const std::string& name) {
   if (name.empty() || name.front() == '/' || name.find('\0') != std::string::npos) return false;
@@ -53,11 +67,46 @@ std::optional<std::uint64_t> number_from_hex(const std::string& hexadecimal) {
 std::string json_of(std::span<const FileDigest> files) {
   Json out = Json::array();
   for (const FileDigest& file : files) {
-    Json one = Json::array({file.name, file.at, file.bytes, fmt::format("{:016x}", file.hash)});
+    const Json name = is_utf8(file.name) ? Json(file.name) : Json{{"base64", base64(file.name)}};
+    Json one = Json::array({name, file.at, file.bytes, fmt::format("{:016x}", file.hash)});
     if (file.files != 0) one.push_back(file.files);
     out.push_back(std::move(one));
   }
   return out.dump();
+}
+
+std::string json_with_own(std::span<const FileDigest> files) {
+  Json out = Json::parse(json_of(files));
+  out.insert(out.begin(), Json{{kSelf, std::string(kDigits, '0')}});
+  return out.dump();
+}
+
+std::string with_own_checksum(std::string text) {
+  if (const auto at = own_digits(text)) {
+    text.replace(*at, kDigits, kDigits, '0');
+    text.replace(*at, kDigits, fmt::format("{:016x}", XXH3_64bits(text.data(), text.size())));
+  }
+  return text;
+}
+
+std::optional<bool> has_own_checksum(std::string text) {
+  const auto at = own_digits(text);
+  if (!at) return std::nullopt;
+  const std::string told = text.substr(*at, kDigits);
+  return with_own_checksum(std::move(text)).substr(*at, kDigits) == told;
+}
+
+std::vector<std::string> missing_or_cut(const std::string& folder, std::span<const FileDigest> files) {
+  std::vector<std::string> out;
+  for (const FileDigest& file : files) {
+    std::error_code error;
+    const std::string path = path_in(folder, file.name);
+    const bool there = file.files != 0 ? std::filesystem::is_directory(path, error)
+                                       : std::filesystem::is_regular_file(path, error) &&
+                                             std::filesystem::file_size(path, error) >= file.at + file.bytes;
+    if (!there && (out.empty() || out.back() != file.name)) out.push_back(file.name);
+  }
+  return out;
 }
 
 std::optional<std::vector<FileDigest>> checksums_in(std::string_view text) {
@@ -66,11 +115,14 @@ std::optional<std::vector<FileDigest>> checksums_in(std::string_view text) {
     if (!json.is_array()) return std::nullopt;
     std::vector<FileDigest> out;
     for (const Json& one : json) {
+      if (one.is_object() && one.contains(kSelf)) continue;
       if (!one.is_array() || one.size() < 4 || one.size() > 5) return std::nullopt;
       for (const std::size_t k : {1U, 2U, 4U})
         if (k < one.size() && !one.at(k).is_number_unsigned()) return std::nullopt;
       const auto hash = number_from_hex(one.at(3).get<std::string>());
-      FileDigest file{one.at(0).get<std::string>(), one.at(2).get<std::uint64_t>(), hash.value_or(0),
+      const auto name = one.at(0).is_object() ? from_base64(one.at(0).at("base64").get<std::string>())
+                                              : std::optional(one.at(0).get<std::string>());
+      FileDigest file{name.value_or(""), one.at(2).get<std::uint64_t>(), hash.value_or(0),
                       one.at(1).get<std::uint64_t>(), one.size() > 4 ? one.at(4).get<std::uint64_t>() : 0};
       if (!hash || !stays_inside(file.name)) return std::nullopt;
       out.push_back(std::move(file));
@@ -83,9 +135,10 @@ std::optional<std::vector<FileDigest>> checksums_in(std::string_view text) {
 
 Checked check_files(const std::string& folder, std::span<const FileDigest> files, const std::function<void()>& go_on) {
   Checked out;
+  std::set<std::string> names;
   for (const FileDigest& file : files) {
     go_on();
-    out.files += std::max<std::uint64_t>(1, file.files);
+    out.files += file.files != 0 ? file.files : names.insert(file.name).second ? 1 : 0;
     out.bytes += file.bytes;
     if (!is_as_it_was(folder, file, go_on)) out.damaged.push_back(file.name);
   }

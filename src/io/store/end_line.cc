@@ -21,25 +21,36 @@ namespace millrace {
 namespace {
 
 // With a line break before it and one behind.
-constexpr std::size_t kBytes = 128;
+constexpr std::size_t kBytes = 192;
 
 std::string text_of(const EndLine& line) {
-  const std::string words = fmt::format(R"({{"millrace":"checksum","bytes":{},"xxh3":"{:016x}","parts":{}}})",
-                                        line.bytes, line.hash, line.parts);
+  const std::string words =
+      fmt::format(R"({{"millrace":"checksum","bytes":{},"xxh3":"{:016x}","parts":{},"xxh3_of_parts":"{:016x}"}})",
+                  line.bytes, line.hash, line.parts, line.hash_of_parts);
   return fmt::format("\n{:<{}}\n", words, kBytes - 2);
 }
 
-Descriptor opened(const std::string& path) {
+Descriptor open_for_reading(const std::string& path) {
   return Descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 }
 
 }  // namespace
 
-FileDigest write_end_line(int file, const std::string& path, std::uint64_t parts) {
+void EndLine::Parts::add(const EndLine& line) {
+  const std::uint64_t numbers[] = {line.bytes, line.hash};
+  hash_.update(std::as_bytes(std::span(numbers)));
+  ++count_;
+}
+
+FileDigest write_end_line(int file, const std::string& path, const EndLine::Parts& parts,
+                          const std::function<void()>& go_on) {
   const auto state = state_of_descriptor(file);
-  EndLine line{state ? state->size : 0, 0, parts};
+  EndLine line{state ? state->size : 0, 0, parts.count(), parts.hash()};
   RunningHash hash;
-  if (!state || !hash_beginning(file, line.bytes, hash)) throw Failure(system_error("it cannot be read", path, errno));
+  if (!state || !hash_beginning(file, line.bytes, hash, go_on)) {
+    if (errno != 0) throw Failure(system_error("it cannot be read", path, errno));
+    throw Failure(ErrorCode::bad_data, "it became shorter while it was read", path, "run the same command again");
+  }
   line.hash = hash.digest();
   const std::string text = text_of(line);
   const auto bytes = std::as_bytes(std::span(text));
@@ -49,7 +60,7 @@ FileDigest write_end_line(int file, const std::string& path, std::uint64_t parts
 }
 
 std::optional<EndLine> read_end_line(const std::string& path) {
-  const Descriptor file = opened(path);
+  const Descriptor file = open_for_reading(path);
   const auto state = state_of_descriptor(file.get());
   std::array<char, kBytes> text{};
   if (!state || !state->regular || state->size < kBytes ||
@@ -59,8 +70,12 @@ std::optional<EndLine> read_end_line(const std::string& path) {
   try {
     const auto json = nlohmann::json::parse(text.begin(), text.end());
     const auto hash = number_from_hex(json.at("xxh3").get<std::string>());
-    const EndLine out{json.at("bytes").get<std::uint64_t>(), hash.value_or(0), json.at("parts").get<std::uint64_t>()};
-    const bool ours = json.at("millrace") == "checksum" && hash && out.bytes == state->size - kBytes;
+    for (const char* key : {"bytes", "parts"})
+      if (!json.at(key).is_number_unsigned()) return std::nullopt;
+    const auto of_parts = number_from_hex(json.at("xxh3_of_parts").get<std::string>());
+    const EndLine out{json.at("bytes").get<std::uint64_t>(), hash.value_or(0), json.at("parts").get<std::uint64_t>(),
+                      of_parts.value_or(0)};
+    const bool ours = json.at("millrace") == "checksum" && hash && of_parts && out.bytes == state->size - kBytes;
     return ours && text_of(out) == std::string_view(text.data(), text.size()) ? std::optional(out) : std::nullopt;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
@@ -68,7 +83,7 @@ std::optional<EndLine> read_end_line(const std::string& path) {
 }
 
 bool is_as_told(const std::string& path, const EndLine& line, const std::function<void()>& go_on) {
-  const Descriptor file = opened(path);
+  const Descriptor file = open_for_reading(path);
   RunningHash hash;
   return hash_beginning(file.get(), line.bytes, hash, go_on) && hash.digest() == line.hash;
 }

@@ -134,8 +134,8 @@ class SharedRows : public FolderPart::Array {
 // What follows on each other in a file of the part's own.
 class OwnFile : public FolderPart::Array {
  public:
-  OwnFile(std::string path, const std::string& work_folder, std::string end)
-      : file_(std::move(path), AtomicFile::OfShard{work_folder}), end_(std::move(end)) {}
+  OwnFile(std::string path, const AtomicFile::OfShard& shard, std::string end)
+      : file_(std::move(path), shard), end_(std::move(end)) {}
   void append(const ArrayRows& rows) override { file_.write(std::as_bytes(std::span(rows.bytes))); }
   void finish() override { file_.write(end_); }
   void commit() override { file_.commit(); }
@@ -212,10 +212,12 @@ std::unique_ptr<FolderPart::Array> open(const std::string& folder, const ArraySp
   if (is_rows(array)) {
     return std::make_unique<SharedRows>(file_of(folder, array), array, spec, parts.begin(part));
   }
-  if (is_lines(array)) return std::make_unique<OwnFile>(own_of(folder, array, part), work_folder, "");
+  if (is_lines(array))
+    return std::make_unique<OwnFile>(own_of(folder, array, part), AtomicFile::OfShard{work_folder, true}, "");
   if (is_pairs(array)) return std::make_unique<PairsOfPart>(own_of(folder, array, part));
   const std::string own = path_in(folder, fmt::format("{:05}", part));
-  if (array.extension == "tar") return std::make_unique<OwnFile>(own + ".tar", work_folder, tar_end());
+  if (array.extension == "tar")
+    return std::make_unique<OwnFile>(own + ".tar", AtomicFile::OfShard{work_folder}, tar_end());
   return std::make_unique<Files>(own, work_folder, array.extension, parts.begin(part));
 }
 
@@ -261,7 +263,7 @@ void FolderPart::finish() {
 void FolderPart::commit() {
   // The first one last: where it is, all are.
   for (std::size_t i = arrays_.size(); i-- > 0;) arrays_[i]->commit();
-  if (!mark_.empty()) AtomicFile(mark_, AtomicFile::OfShard{work_folder_}).commit();
+  if (!mark_.empty()) AtomicFile(mark_, AtomicFile::OfShard{work_folder_, true}).commit();
 }
 
 std::vector<FileDigest> FolderPart::digests() const {
@@ -300,15 +302,15 @@ bool import_folder_part(const std::string& from, const std::string& to, const Da
       rows.import(file_of(from, array), (parts.end(part) - parts.begin(part)) * array.row_bytes());
       rows.commit();
     } else if (is_joined(array)) {
-      all = import_file(from, own_name(array, part), to, folder_of(to));
+      all = import_file(from, own_name(array, part), to, {folder_of(to), true});
     } else if (array.extension == "tar") {
-      all = import_file(from, fmt::format("{:05}.tar", part), to, folder_of(to));
+      all = import_file(from, fmt::format("{:05}.tar", part), to, {folder_of(to)});
     } else {
       all = import_folder(from, fmt::format("{:05}", part), to, folder_of(to));
     }
   }
   if (all && !marks_itself(spec.arrays.front())) {
-    AtomicFile(FolderPart::mark(to, spec, part), AtomicFile::OfShard{folder_of(to)}).commit();
+    AtomicFile(FolderPart::mark(to, spec, part), AtomicFile::OfShard{folder_of(to), true}).commit();
   }
   return all;
 }

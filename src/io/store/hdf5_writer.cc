@@ -84,7 +84,8 @@ struct Hdf5Writer::State {
   DatasetSpec spec;
   Handle file;
   std::vector<OpenSet> sets;
-  std::uint64_t at = 0, parts = 0;
+  std::uint64_t at = 0;
+  EndLine::Parts parts;
   std::vector<std::uint8_t> rows;
   FileDigest digest;  // of the finished file
 
@@ -195,7 +196,6 @@ Hdf5Writer::Hdf5Writer(std::string path, const DatasetSpec& spec, const Kind& ki
   ::unlink(s.path.c_str());
   s.name = std::move(path);
   s.spec = spec;
-  if (const auto* mapped = std::get_if<Mapped>(&kind)) s.parts = (spec.rows + mapped->each - 1) / mapped->each;
   const Handle access = properties(H5P_FILE_ACCESS);
   // The format of 1.10, whose index of chunks is an array, not a tree.
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);
@@ -254,6 +254,10 @@ void Hdf5Writer::append_rest(hdf5::Reader& reader, const std::string& path, std:
   if (rows > s.spec.rows - s.at) {
     throw Failure(ErrorCode::bad_data, "it has more rows than there is room for", path);
   }
+  const auto line = read_end_line(path);
+  if (!line)
+    throw Failure(ErrorCode::bad_data, "it has no checksum", path, "remove it, and run the same command again");
+  s.parts.add(*line);
   const auto file = FileReader::open(path, FileReader::Hashing::off).or_throw();
   const std::uint64_t begin = s.at;
   for (const OpenSet& open : s.sets) {
@@ -272,7 +276,7 @@ void Hdf5Writer::append_rest(hdf5::Reader& reader, const std::string& path, std:
   s.at += rows;
 }
 
-void Hdf5Writer::finish() {
+void Hdf5Writer::finish(const std::function<void()>& go_on) {
   hdf5::be_quiet();
   State& s = *state_;
   if (s.at != s.spec.rows) {
@@ -283,7 +287,7 @@ void Hdf5Writer::finish() {
   if (!s.file.close() || !done) hdf5::fail("the file could not be closed", s.path);
   const Descriptor file(::open(s.path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   s.refuse_another(state_of_descriptor(file.get()));
-  s.digest = write_end_line(file.get(), s.path, s.parts);
+  s.digest = write_end_line(file.get(), s.path, s.parts, go_on);
   s.digest.name = std::string(file_name(s.name));
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -46,7 +47,11 @@ class Hdf5Writer : public PartWriter {
   // file is read by `reader`: it may be somebody else's.
   void append_rest(hdf5::Reader& reader, const std::string& path, std::uint64_t rows);
   // The file is closed, with its end line (src/io/store/end_line.h), and not synced.
-  void finish() override;
+  void finish() override {
+    finish([] {});
+  }
+  // The same; `go_on` is asked now and then, and may throw.
+  void finish(const std::function<void()>& go_on);
   // Failure(conflict) where another run has taken its temporary name meanwhile.
   void commit() override;
   // As it was hashed on the disk when it was finished: the library writes in no order.

@@ -33,14 +33,14 @@ Descriptor open_in(const std::string& folder, const std::string& name) {
 }  // namespace
 
 bool import_file(const std::string& from, const std::string& name, const std::string& to,
-                 const std::string& work_folder) {
+                 const AtomicFile::OfShard& shard) {
   Descriptor opened = open_in(from, name);
   if (!opened) return false;
   auto file = FileReader::of(std::move(opened), path_in(from, name), FileReader::Hashing::off);
   if (!file) throw Failure(file.error());
   const std::string path = path_in(to, name);
   make_folder(folder_of(path));
-  AtomicFile out(path, AtomicFile::OfShard{work_folder});
+  AtomicFile out(path, shard);
   for (auto bytes = (*file)->next(); !bytes.empty(); bytes = (*file)->next()) out.write(std::as_bytes(bytes));
   if ((*file)->failed()) throw Failure((*file)->error());
   out.commit();
@@ -70,7 +70,7 @@ bool import_folder(const std::string& from, const std::string& name, const std::
   const std::string part = path_in(work_folder, unique_temporary_name());
   make_folder(part);
   for (const auto& entry : fs::directory_iterator(path_in(from, name))) {
-    import_file(path_in(from, name), entry.path().filename(), part, work_folder);
+    import_file(path_in(from, name), entry.path().filename(), part, {work_folder});
   }
   sync_folder(part);
   put_folder_in_place(part, path_in(to, name));

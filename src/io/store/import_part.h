@@ -5,12 +5,14 @@
 
 #include <string>
 
+#include "src/io/file/atomic_file.h"
+
 namespace millrace {
 
 // FROM/NAME as TO/NAME, synced; false where it is not there. Throws Failure. Folders of NAME are made. What is not
 // whole yet lies in the work folder, on the same file system as TO.
 bool import_file(const std::string& from, const std::string& name, const std::string& to,
-                 const std::string& work_folder);
+                 const AtomicFile::OfShard& shard);
 // A folder of files.
 bool import_folder(const std::string& from, const std::string& name, const std::string& to,
                    const std::string& work_folder);

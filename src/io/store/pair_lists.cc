@@ -123,7 +123,7 @@ const std::vector<npy::Field>& pair_fields() {
 }
 
 PairListWriter::PairListWriter(std::string path)
-    : file_(path, AtomicFile::OfShard{folder_of(folder_of(path))}), hash_(std::make_unique<Hash>()) {}
+    : file_(path, AtomicFile::OfShard{folder_of(folder_of(path)), true}), hash_(std::make_unique<Hash>()) {}
 PairListWriter::~PairListWriter() = default;
 
 void PairListWriter::append(std::span<const std::byte> rows) {

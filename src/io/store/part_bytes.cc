@@ -56,6 +56,8 @@ class Piecewise {
   std::vector<std::byte> piece_;
 };
 
+std::string name_of(const FileBytes& file) { return file.name.empty() ? std::string(file_name(file.path)) : file.name; }
+
 }  // namespace
 
 PartBytes files_of(const std::string& folder) {
@@ -63,9 +65,11 @@ PartBytes files_of(const std::string& folder) {
   std::error_code error;
   if (fs::symlink_status(folder, error).type() != fs::file_type::directory) return out;
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_directory() || entry.is_symlink()) names.push_back(entry.path().lexically_relative(folder));
+  }
   std::sort(names.begin(), names.end());
-  for (const std::string& name : names) out.push_back({path_in(folder, name)});
+  for (const std::string& name : names) out.push_back({.path = path_in(folder, name), .name = name});
   return out;
 }
 
@@ -105,7 +109,7 @@ FileDigest digest_of_folder(std::string name, std::span<const FileDigest> files)
 std::vector<FileDigest> digests_of(const PartBytes& bytes, const std::function<void()>& go_on) {
   std::vector<FileDigest> out;
   for (const FileBytes& each : bytes) {
-    std::string name = each.name.empty() ? std::string(file_name(each.path)) : each.name;
+    std::string name = name_of(each);
     if (each.is_folder) {
       out.push_back(digest_of_folder(std::move(name), digests_of(files_of(each.path), go_on)));
       continue;
@@ -129,7 +133,7 @@ std::uint64_t hash_of(const PartBytes& bytes, const std::function<void()>& go_on
 bool same_bytes(const PartBytes& a, const PartBytes& b, const std::function<void()>& go_on) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (file_name(a[i].path) != file_name(b[i].path) || a[i].is_folder != b[i].is_folder) return false;
+    if (name_of(a[i]) != name_of(b[i]) || a[i].is_folder != b[i].is_folder) return false;
     if (a[i].is_folder) {
       if (!same_bytes(files_of(a[i].path), files_of(b[i].path), go_on)) return false;
       continue;

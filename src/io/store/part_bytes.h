@@ -24,7 +24,7 @@ struct FileBytes {
 };
 using PartBytes = std::vector<FileBytes>;
 
-// A folder's files by name; none of one that is not there, or is a link.
+// The files in a folder and in those below it, by their names in it; none of one that is not there, or is a link.
 PartBytes files_of(const std::string& folder);
 
 // That are there. All of these throw Failure where a file cannot be looked at.

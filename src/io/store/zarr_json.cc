@@ -1,8 +1,11 @@
 #include "src/io/store/zarr_json.h"
 
+#include <xxhash.h>
+
 #include <filesystem>
 
 #include "src/io/file/atomic_file.h"
+#include "src/io/store/checksums.h"
 
 namespace millrace::zarr {
 
@@ -27,15 +30,19 @@ Json array_json(const std::vector<std::uint64_t>& shape, const std::vector<std::
 
 Json group_json() { return {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json::object()}}; }
 
-void write_json(const std::string& folder, const Json& json, const std::string& work_folder) {
+FileDigest write_json(const std::string& folder, const Json& json, const std::string& work_folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw Failure(system_error("it cannot be created", folder, error.value()));
-  const std::string text = json.dump(1) + "\n", path = folder + "/zarr.json";
-  if (work_folder.empty()) return write_file(path, text);
-  AtomicFile file(path, AtomicFile::OfShard{work_folder});
-  file.write(text);
-  file.commit();
+  const std::string text = with_own_checksum(json.dump(1) + "\n"), path = folder + "/zarr.json";
+  if (work_folder.empty()) {
+    write_file(path, text);
+  } else {
+    AtomicFile file(path, AtomicFile::OfShard{work_folder});
+    file.write(text);
+    file.commit();
+  }
+  return {"zarr.json", text.size(), XXH3_64bits(text.data(), text.size())};
 }
 
 }  // namespace millrace::zarr

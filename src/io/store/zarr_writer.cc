@@ -89,20 +89,25 @@ std::string part_path(const std::string& folder, const ArraySpec& array, std::ui
 void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std::uint64_t each,
                          std::span<const FileDigest> checksums) {
   std::string group;
+  std::vector<FileDigest> files(checksums.begin(), checksums.end());
+  const auto write = [&](const std::string& name, const Json& json) {
+    files.push_back(zarr::write_json(path_in(folder, name), json, folder_of(folder)));
+    files.back().name = path_in(name, files.back().name);
+  };
   for (const ArraySpec& array : spec.arrays) {
     Json json = zarr::array_json(with_count(spec.rows, array.shape), with_count(each, array.shape),
                                  array.rows == ArraySpec::Rows::texts ? "string" : name_of(array.type), fill_of(array),
                                  codecs_of(array));
     for (const auto& [name, numbers] : array.attributes) json["attributes"][name] = numbers;
-    zarr::write_json(path_in(folder, array.name), json, folder_of(folder));
+    write(array.name, json);
     if (!array.table().empty() && array.table() != group) {
       group = array.table();
-      zarr::write_json(path_in(folder, group), zarr::group_json(), folder_of(folder));
+      write(group, zarr::group_json());
     }
   }
   Json root = zarr::group_json();
   for (const auto& [name, value] : spec.attributes) root["attributes"][name] = value;
-  root["attributes"][kChecksums] = Json::parse(json_of(checksums));
+  root["attributes"][kChecksums] = Json::parse(json_with_own(files));
   zarr::write_json(folder, root, folder_of(folder));
 }
 
@@ -124,7 +129,7 @@ bool import_zarr_part(const std::string& from, const std::string& to, const Data
   // As commit() does, the first one last.
   for (std::size_t i = spec.arrays.size(); i-- > 0;) {
     const ArraySpec& array = spec.arrays[i];
-    if (!import_file(from, chunk_path(array.name, part, array.shape.size() + 1), to, folder_of(to))) return false;
+    if (!import_file(from, chunk_path(array.name, part, array.shape.size() + 1), to, {folder_of(to)})) return false;
   }
   return true;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "src/base/paths.h"
@@ -19,11 +20,20 @@ class FinishJob : public Job {
   void describe(Settings& settings) override {
     settings.add_list("from", "FOLDER",
                       "a folder OUTPUT.shards that a run on another disk has left; once for each of them", from_);
-    settings.add_switch("check", "read a finished OUTPUT and compare every file with the checksums that it was written with",
-                        check_);
+    settings.add_switch(
+        "check", "read a finished OUTPUT and compare every file with the checksums that it was written with", check_);
   }
   void look_at(Outputs& outputs) override {
-    for (const std::string& folder : from_) outputs.input(folder);
+    if (check_) {
+      // What an HDF5 file maps lies beside it, wherever a link to it lies.
+      const std::string output = real_path(outputs_.at(0)).value_or(outputs_.at(0));
+      outputs.reads(std::filesystem::is_directory(output) ? output : folder_of(output));
+      return;
+    }
+    for (const std::string& folder : from_) {
+      outputs.input(folder);
+      outputs.works_in(folder);  // it is locked while it is read
+    }
     // A store is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
     outputs.take_name("OUTPUT", outputs_.at(0));
   }
@@ -74,13 +84,22 @@ class FinishJob : public Job {
     Result out;
     std::error_code error;
     const std::string folder = std::filesystem::is_directory(output, error) ? output : folder_of(output);
-    for (const std::string& name : checked.damaged)
-      out.summary.push_back("damaged: " + printable(path_in(folder, name)));
+    constexpr std::size_t kMaxNamed = 100;
+    for (std::size_t k = 0; k < std::min(kMaxNamed, checked.damaged.size()); ++k) {
+      const std::string path = path_in(folder, checked.damaged[k]);
+      out.summary.push_back((std::filesystem::exists(path, error) ? "damaged: " : "missing: ") + printable(path));
+    }
+    if (checked.damaged.size() > kMaxNamed)
+      out.summary.push_back(fmt::format("and {} more", grouped(checked.damaged.size() - kMaxNamed)));
+    if (!checked.damaged.empty())
+      out.summary.push_back(fmt::format("remove {}, and run the command that made it again", printable(output)));
     out.summary.push_back(fmt::format("{}: {} files checked, {}, {} damaged", printable(output), grouped(checked.files),
                                       to_text(Bytes{checked.bytes}), grouped(checked.damaged.size())));
     out.json = [checked] {
+      auto damaged = nlohmann::ordered_json::array();
+      for (const std::string& name : checked.damaged) damaged.push_back(utf8_for_display(name));
       return json_pieces(
-          {{kJsonMark, "finish"}, {"checked", checked.files}, {"bytes", checked.bytes}, {"damaged", checked.damaged}});
+          {{kJsonMark, "finish"}, {"checked", checked.files}, {"bytes", checked.bytes}, {"damaged", damaged}});
     };
     out.exit_code = checked.damaged.empty() ? ExitCode::done : ExitCode::failed;
     return out;

@@ -1,9 +1,12 @@
 #include "src/jobs/fundus/photograph.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
@@ -15,6 +18,8 @@
 namespace millrace::fundus {
 namespace {
 
+constexpr const char *kCrop = ".crop.png", *kEnhanced = ".enhanced.png";
+
 void write(const std::string& path, std::int32_t side, const std::vector<std::uint8_t>& pixels) {
   Outputs outputs({.overwrite = false, .prove = false});
   write_png_fast(
@@ -25,11 +30,9 @@ void write(const std::string& path, std::int32_t side, const std::vector<std::ui
 
 }  // namespace
 
-std::string crop_path(const Options& options, const std::string& name) {
-  return path_in(options.output, name + ".crop.png");
-}
+std::string crop_path(const Options& options, const std::string& name) { return path_in(options.output, name + kCrop); }
 std::string enhanced_path(const Options& options, const std::string& name) {
-  return path_in(options.output, name + ".enhanced.png");
+  return path_in(options.output, name + kEnhanced);
 }
 
 Bytes price_of(const Options& options, const PictureInfo& info) {
@@ -55,6 +58,14 @@ Found process(const Options& options, Item item) {
   if (options.write_enhanced) {
     const Bounds inside = out.field.crop.from_photograph(out.field.bounds);
     write(enhanced_path(options, out.name), side, enhance(cropped.data(), side, inside));
+  }
+  for (const auto& [wanted, ending] : {std::pair(options.write_crop, kCrop), {options.write_enhanced, kEnhanced}}) {
+    if (!wanted) continue;
+    const std::string name = out.name + ending, path = path_in(options.output, name);
+    auto file = digest_of_file(AT_FDCWD, path);
+    if (!file) throw Failure(system_error("it cannot be read", printable(path), errno));
+    file->name = name;
+    out.files.push_back(*std::move(file));
   }
   return out;
 }

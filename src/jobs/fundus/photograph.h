@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "src/io/file/file_digest.h"
 #include "src/io/file/walk.h"
 #include "src/io/image/picture_rows.h"
 #include "src/jobs/field_of_view.h"
@@ -29,6 +30,7 @@ struct Found {
   std::string path, name;
   FieldOfView field;
   std::string damage;
+  std::vector<FileDigest> files;  // what was written of it, by their names in the folder of results
 };
 
 // The names of what is written of it.

@@ -8,6 +8,7 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/output/output.h"
+#include "src/io/store/checksums.h"
 #include "src/jobs/named_inputs.h"
 #include "src/jobs/results_folder.h"
 #include "src/pipeline/chain.h"
@@ -150,12 +151,15 @@ Summary run(const Options& options, RunContext& context) {
   context.helpers.end_idle();
   std::string table = table_header();
   nlohmann::ordered_json json = {{kJsonMark, "fundus bounds"}, {"photographs", nlohmann::ordered_json::array()}};
+  std::vector<FileDigest> files;
   for (const Found& each : out.photographs) {
     table += table_line(each);
     json["photographs"].push_back(json_of(each));
+    files.insert(files.end(), each.files.begin(), each.files.end());
   }
+  json[kChecksums] = nlohmann::ordered_json::parse(json_with_own(files));
   table_file.write(table);
-  json_file.write(json.dump(1) + "\n");
+  json_file.write(with_own_checksum(json.dump(1) + "\n"));
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return out;
 }

@@ -199,7 +199,7 @@ std::vector<std::string> answer_of(const AnalysisView& view, const std::vector<F
   const Counts metrics = count(findings);
   const std::string all = plural(comparisons_of(view), "comparison", "comparisons");
   if (findings.empty()) {
-    answer.push_back("No comparison could be corrected for the others, so none is said to differ.");
+    answer.emplace_back("No comparison could be corrected for the others, so none is said to differ.");
   } else if (metrics.differing == 0) {
     answer.push_back(
         fmt::format("No metric differs between any pair of groups after correction for all {}: the "

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/jobs/segment/inputs.h"
 #include "src/jobs/segment/run.h"
@@ -38,8 +39,13 @@ class SegmentJob : public Job {
   void look_at(Outputs& outputs) override {
     for (const std::string& input : options_.inputs)
       outputs.input_folder(input, [this](const std::string& path) { return is_input(options_, path); });
-    for (const std::string& model : options_.models) outputs.input(model);
+    for (const std::string& model : options_.models) {
+      outputs.input(model);
+      outputs.input(model::card_beside(model));
+      outputs.reads(folder_of(model));  // where numbers lie that it keeps in other files
+    }
     for (const std::string& card : options_.cards) outputs.input(card);
+    if (!options_.roi.empty()) outputs.input_folder(options_.roi, [](const std::string&) { return true; });
     if (!options_.output.empty()) outputs.take_name("--output", options_.output);
   }
   OutputKind json_kind() const override {

@@ -8,6 +8,7 @@
 #include "src/io/file/reader.h"
 #include "src/io/file/shallow_json.h"
 #include "src/io/output/output.h"
+#include "src/io/store/checksums.h"
 
 namespace millrace::segment {
 namespace {
@@ -158,15 +159,16 @@ std::string record_of(const PictureResult& result, const Setup& setup) {
   if (!result.roi.empty()) out["roi"] = result.roi;
   if (!result.maker.empty()) out["made_by"] = utf8_for_display(result.maker);
   out.update(json_of(result, setup));
+  out[kChecksums] = Json::parse(json_with_own(result.files));
   Json previews = Json::array();
   for (const HeadResult& head : result.heads)
     if (!head.preview.labels.empty())
       previews.push_back(
           {{"width", head.preview.width}, {"height", head.preview.height}, {"labels", text_of(head.preview)}});
-  std::string without = out.dump(1) + "\n";
+  std::string without = with_own_checksum(out.dump(1) + "\n");
   if (previews.empty()) return without;
   out["previews"] = std::move(previews);
-  std::string whole = out.dump(1) + "\n";
+  std::string whole = with_own_checksum(out.dump(1) + "\n");
   // A record that could not be read back is none; a page can do without.
   return whole.size() > kMostBytes ? without : whole;
 }

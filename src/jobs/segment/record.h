@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "src/io/file/file_digest.h"
 #include "src/jobs/field_of_view.h"
 #include "src/jobs/segment/preview.h"
 #include "src/jobs/segment/setup.h"
@@ -48,6 +49,7 @@ struct PictureResult {
   std::string damage;               // why part of it is missing; empty where nothing is
   std::vector<std::uint32_t> cuts;  // rows along which outlines are cut
   std::vector<HeadResult> heads;    // in the order of the networks' heads
+  std::vector<FileDigest> files;    // what was written of it, for the record alone
   std::optional<FieldOfView> field;
 
   // The share of pixels with any label of which networks give different ones; 0 where none has any.

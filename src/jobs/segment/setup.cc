@@ -64,7 +64,7 @@ model::Ensemble::Options ensemble_options(const Options& options, const RunConte
           .requests = asked > 0 ? asked : context.executor.threads(),
           .flips = options.flips,
           .mean = options.flip_mean.value_or(model::FlipMean::probability),
-          .cache = cache_path("models"),
+          .cache = context.sandbox == Sandbox::all ? "" : cache_path("models"),
           .cancel = &context.cancel};
 }
 

@@ -10,6 +10,7 @@
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/place.h"
+#include "src/io/store/part_bytes.h"
 #include "src/jobs/results_folder.h"
 
 namespace millrace::segment {
@@ -264,6 +265,12 @@ Outcome<PictureResult> ResultWriter::finish(PictureResult result) {
   }
   std::sort(result.cuts.begin(), result.cuts.end());
   result.cuts.erase(std::unique(result.cuts.begin(), result.cuts.end()), result.cuts.end());
+  PartBytes written;
+  for (const Product& product : products_)
+    written.push_back({.path = path_in(folder_, product.part),
+                       .is_folder = product.format == RasterFormat::zarr,
+                       .name = std::string(file_name(product.path))});
+  result.files = digests_of(written, [] {});
   // All of it is there: from now on it needs nothing but its names.
   write_file(path_in(folder_, kWrittenFile), record_of(result, setup_));
   if (!publish(options_, setup_, name_, unfinished_, [](const PictureResult&) { return true; })) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/image/png_write.h"
 #include "src/jobs/video/benchmark.h"
@@ -37,6 +38,7 @@ class VideoJob : public Job {
       if (model.empty()) continue;
       outputs.input(model);
       outputs.input(model::card_beside(model));
+      outputs.reads(folder_of(model));  // where numbers lie that it keeps in other files
     }
     for (const std::string& each : {options_.network.card, options_.background_file()})
       if (!each.empty()) outputs.input(each);
@@ -44,6 +46,7 @@ class VideoJob : public Job {
     if (many_) return outputs.take_name("--output", options_.output);
     refuse_inputs_in_pieces();
     if (options_.benchmark || !options_.tune.empty()) {
+      outputs.works_in(std::filesystem::temp_directory_path());
       tune_ = outputs.add("--tune", options_.tune, {"settings", Readers::everyone, {}});
       return;
     }

@@ -12,7 +12,7 @@ Network::Network(const model::PictureModelOptions& options, RunContext& context)
                            .threads = context.executor.threads(),
                            .requests = requests,
                            .channels_last = model.layout == model::Layout::nhwc,
-                           .cache = cache_path("models"),
+                           .cache = context.sandbox == Sandbox::all ? "" : cache_path("models"),
                            .cancel = &context.cancel}),
       outputs(model::check_one_mask(options, model, session.outputs()).classes.size()) {
   const model::Session::Memory takes = session.measure();

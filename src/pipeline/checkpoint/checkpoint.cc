@@ -9,8 +9,10 @@
 #include <chrono>
 #include <filesystem>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/store/checksums.h"
 #include "src/io/store/import_part.h"
 #include "src/pipeline/checkpoint/part_record.h"
 
@@ -89,11 +91,26 @@ void Checkpoint::check_output() {
   }
   const std::string other = differences(*there, spec_.dataset.attributes);
   if (!other.empty()) throw Failure(ErrorCode::conflict, "it was made of other things: " + other, output, remedy);
-  ours_ = state;
+  replaceable_output_ = state;
   finished_ = store_->whole_output();
   if (!finished_) return;
+  refuse_if_cut();
   store_->tidy();
   if (!store_->keeps_folder()) remove_left(folder_, spec_.dataset.attributes);
+}
+
+// Damage that a look at sizes shows: "nothing to do" would hide it.
+void Checkpoint::refuse_if_cut() const {
+  const std::string& output = folder_.output();
+  auto files = checksums_in_json(path_in(output, RunFolder::kRunFile));
+  if (!files) files = checksums_in_json(path_in(output, "zarr.json"), "attributes");
+  if (!files) return;
+  const std::vector<std::string> gone = missing_or_cut(output, *files);
+  if (gone.empty()) return;
+  throw Failure(ErrorCode::conflict,
+                fmt::format("it is finished, but '{}' is missing or too short{}", printable(gone.front()),
+                            gone.size() > 1 ? fmt::format(", and so are {} more", grouped(gone.size() - 1)) : ""),
+                output, "remove it, and run the same command again; millrace finish --check compares all bytes");
 }
 
 void Checkpoint::check_folder() {
@@ -164,7 +181,10 @@ std::optional<Checkpoint::Task> Checkpoint::next() {
       claimed_.push_back(k);
       continue;
     }
-    if (spec_.share && !damaged_[k] && store_->named(k)) continue;
+    if (spec_.share && is_made_since(k)) {
+      folder_.unclaim(k);
+      continue;
+    }
     ++next_;
     return Task{k, false};
   }
@@ -172,7 +192,9 @@ std::optional<Checkpoint::Task> Checkpoint::next() {
   while (!claimed_.empty()) {
     const std::uint64_t k = claimed_.back();
     claimed_.pop_back();
-    if (folder_.claim_when_known(k, spec_.go_on) && (damaged_[k] || !store_->named(k))) return Task{k, false};
+    if (!folder_.claim_when_known(k, spec_.go_on)) continue;
+    if (!is_made_since(k)) return Task{k, false};
+    folder_.unclaim(k);
   }
   return std::nullopt;
 }
@@ -216,6 +238,9 @@ void Checkpoint::end(std::uint64_t k) {
     if (spec_.share) folder_.unclaim(k);
   });
 }
+
+// Another run may have made it, or made it again, since this one looked.
+bool Checkpoint::is_made_since(std::uint64_t k) { return store_->named(k) && (!damaged_[k] || is_whole(k)); }
 
 // A part whose bytes have changed is made again.
 bool Checkpoint::is_whole(std::uint64_t k) const {
@@ -292,7 +317,7 @@ void Checkpoint::import(const std::string& folder, const std::function<void()>& 
         go_on();
         check_import(k, other, go_on);
         if (there_[k] || !store_->import(k, other.path())) continue;
-        import_file(other.path(), part_record_name(k), folder_.path(), folder_.path());
+        import_file(other.path(), part_record_name(k), folder_.path(), {folder_.path()});
         there_[k] = checked_[k] = is_whole(k);
       }
     });
@@ -345,7 +370,7 @@ bool Checkpoint::publish(const std::function<void()>& go_on) {
     }
     joining_seconds_ = seconds_of([&] { store_->assemble(go_on); });
     syncing_seconds_ = seconds_of([&] {
-      store_->publish({.anything = false, .looked_at = ours_});
+      store_->publish({.anything = false, .looked_at = replaceable_output_});
       if (!store_->keeps_folder()) folder_.remove();
     });
     return true;

@@ -82,6 +82,8 @@ class Checkpoint {
   void check_output();
   void check_folder();
   bool is_whole(std::uint64_t k) const;
+  bool is_made_since(std::uint64_t k);
+  void refuse_if_cut() const;
   void record(std::uint64_t k, std::span<const FileDigest> files) const;
   std::uint64_t inputs_of(std::uint64_t k) const;
   bool is_as_checked(std::uint64_t k) const;
@@ -96,10 +98,10 @@ class Checkpoint {
   RunFolder folder_;
   const Parts parts_;
   const std::unique_ptr<PartStore> store_;
-  std::optional<FileState> ours_;      // the output that is there: made of the same
-  bool finished_ = false;              // and whole
-  std::vector<bool> there_, damaged_;  // parts of earlier runs: whole; under their names and not whole
-  std::vector<bool> checked_;          // parts whose bytes this run has written or hashed
+  std::optional<FileState> replaceable_output_;  // state of an existing output with the same provenance
+  bool finished_ = false;                        // true when that output is complete
+  std::vector<bool> there_, damaged_;            // parts of earlier runs: whole; under their names and not whole
+  std::vector<bool> checked_;                    // parts whose bytes this run has written or hashed
   std::map<std::uint64_t, std::vector<FileDigest>> written_files_;
   std::uint64_t rows_ = 0;  // appended to the part that is open
   std::uint64_t next_ = 0;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <optional>
 
@@ -18,6 +19,7 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kNamed = 20;
+constexpr const char* kZarrFile = "zarr.json";
 
 // What a run has said of the output; nothing where the folder is not there.
 std::optional<PartsFile> read_parts(const std::string& folder) {
@@ -89,15 +91,36 @@ PartsFile parts_of(const std::string& output, const std::vector<std::string>& fr
                 "name the OUTPUT that runs with --part were given");
 }
 
+// Files that tell what others hold, by their names in the folder of all of them.
+using Records = std::vector<std::pair<std::string, std::vector<FileDigest>>>;
+
+// Of a folder that fills file by file: what the records beside the files tell.
+Records checksums_beside(const std::string& folder, const std::function<void()>& go_on) {
+  Records out;
+  std::error_code error;
+  for (auto entry = std::filesystem::recursive_directory_iterator(folder, error);
+       !error && entry != std::filesystem::end(entry); entry.increment(error)) {
+    if (entry->path().extension() != ".json" || !entry->is_regular_file(error)) continue;
+    go_on();
+    auto told = checksums_in_json(entry->path());
+    if (!told) continue;
+    const std::filesystem::path in = std::filesystem::relative(entry->path().parent_path(), folder, error);
+    const auto name_of = [&](const std::string& name) { return in == "." ? name : (in / name).string(); };
+    out.emplace_back(name_of(entry->path().filename()), std::move(*told));
+    for (FileDigest& file : out.back().second) file.name = name_of(file.name);
+  }
+  return out;
+}
+
 // An HDF5 file, and those that it maps.
 Checked check_file(const std::string& output, const std::function<void()>& go_on) {
   const std::string file = real_path(output).value_or(output);
   const auto line = read_end_line(file);
-  if (!line) {
-    throw Failure(
-        ErrorCode::not_found, "it has no checksums", output,
-        "an earlier version made it, another program has changed or cut it, or it is a file of lines, which keeps "
-        "none: sha256sum tells whether that changes");
+  if (::access(file.c_str(), R_OK) != 0) throw Failure(system_error("it cannot be read", output, errno));
+  if (!line || line->parts > kMostParts) {
+    throw Failure(ErrorCode::not_found, "it has no checksums", output,
+                  "if this version made it as HDF5, it is damaged, or another program has changed it: make it again. "
+                  "CSV and JSON lines have none: compare them with sha256sum");
   }
   Checked out;
   const auto check = [&](const std::string& name, const std::optional<EndLine>& told) {
@@ -107,10 +130,22 @@ Checked check_file(const std::string& output, const std::function<void()>& go_on
     if (!told || !is_as_told(path, *told, go_on)) out.damaged.push_back(name);
   };
   check(std::string(file_name(file)), line);
+  if (!out.damaged.empty()) return out;
+  const std::string shards = std::string(file_name(RunFolder::of_parts(file).name()));
+  EndLine::Parts parts;
   for (std::uint64_t k = 0; k < line->parts; ++k) {
-    const std::string name = fmt::format("{}/{}.h5", file_name(RunFolder::of_parts(file).name()), k);
-    check(name, read_end_line(path_in(folder_of(file), name)));
+    go_on();
+    const std::string name = fmt::format("{}/{}.h5", shards, k), path = path_in(folder_of(file), name);
+    const auto told = read_end_line(path);
+    if (!told && ::access(path.c_str(), R_OK) != 0 && errno != ENOENT)
+      throw Failure(system_error("it cannot be read", path, errno));
+    check(name, told);
+    parts.add(told.value_or(EndLine()));
   }
+  // Each of them is whole; but is it the one that was there, and is there one more, which a reader would take?
+  if (line->parts > 0 && out.damaged.empty() && parts.hash() != line->hash_of_parts) out.damaged.push_back(shards);
+  const std::string more = fmt::format("{}/{}.h5", shards, line->parts);
+  if (line->parts > 0 && ::access(path_in(folder_of(file), more).c_str(), F_OK) == 0) out.damaged.push_back(more);
   return out;
 }
 
@@ -191,13 +226,30 @@ Checked check_output(const std::string& output, const std::function<void()>& go_
   std::error_code error;
   if (!std::filesystem::exists(output, error)) throw Failure(ErrorCode::not_found, "it is not there", output);
   if (!std::filesystem::is_directory(output, error)) return check_file(output, go_on);
-  auto checksums = checksums_in_json(path_in(output, RunFolder::kRunFile));
-  if (!checksums) checksums = checksums_in_json(path_in(output, "zarr.json"), "attributes");
-  if (!checksums) {
-    throw Failure(ErrorCode::not_found, "it has no checksums", output,
-                  "an earlier version made it, or it is not finished: make it again");
+  Records records;
+  if (auto told = checksums_in_json(path_in(output, RunFolder::kRunFile))) {
+    records.emplace_back(RunFolder::kRunFile, std::move(*told));
+  } else if (told = checksums_in_json(path_in(output, kZarrFile), "attributes"); told) {
+    records.emplace_back(kZarrFile, std::move(*told));
+  } else {
+    records = checksums_beside(output, go_on);
   }
-  return check_files(output, *checksums, go_on);
+  std::vector<FileDigest> files;
+  for (const auto& [name, told] : records) files.insert(files.end(), told.begin(), told.end());
+  if (files.empty()) {
+    throw Failure(
+        ErrorCode::not_found, "it has no checksums", output,
+        "name a finished output as a whole: a store of render, hash, join or dedupe, the arrays.h5 of latents, a "
+        "folder of segment or fundus. One of an earlier version has none");
+  }
+  Checked out = check_files(output, files, go_on);
+  for (const auto& [name, told] : records) {
+    const auto text = read_text(path_in(output, name)).or_throw();
+    if (has_own_checksum(text).value_or(true)) continue;
+    out.damaged.push_back(name);
+  }
+  out.files += records.size();
+  return out;
 }
 
 }  // namespace millrace

@@ -23,6 +23,8 @@ class Hdf5Store : public PartStore {
   void publish(const Replaceable& replaces) override {
     store_->commit();
     folder_.publish(kWhole, replaces);
+    // What was replaced has the name in here now.
+    if (keeps_folder()) ::unlink(whole().c_str());
     // The folder goes, all of it; or stays, without what only says how it was made.
     if (!keeps_folder()) return;
     remove_records();
@@ -114,13 +116,13 @@ class OneFileStore : public Hdf5Store {
     return std::make_unique<Writer>(whole_file(), whole() + ".part", std::move(log));
   }
   bool import(std::uint64_t k, const std::string& from) override {
-    return import_file(from, fmt::format("{}.rows", k), folder_.path(), folder_.path());
+    return import_file(from, fmt::format("{}.rows", k), folder_.path(), {folder_.path()});
   }
   PartBytes bytes_of(std::uint64_t k, const std::string& folder) const override {
     return file_of(folder, fmt::format("{}.rows", k));
   }
   bool has_one_form() const override { return false; }
-  void assemble(const std::function<void()>&) override { whole_file().finish(); }
+  void assemble(const std::function<void()>& go_on) override { whole_file().finish(go_on); }
 
  private:
   // Where the chunks of a part lie, and in which file.
@@ -223,7 +225,7 @@ class VirtualStore : public Hdf5Store {
     return std::make_unique<Hdf5Writer>(path(k), spec_of(k), Hdf5Writer::Part{parts_.each});
   }
   bool import(std::uint64_t k, const std::string& from) override {
-    return import_file(from, fmt::format("{}.h5", k), folder_.path(), folder_.path());
+    return import_file(from, fmt::format("{}.h5", k), folder_.path(), {folder_.path()});
   }
   PartBytes bytes_of(std::uint64_t k, const std::string& folder) const override {
     return file_of(folder, fmt::format("{}.h5", k));
@@ -235,7 +237,7 @@ class VirtualStore : public Hdf5Store {
       go_on();
       store_->append_rest(reader_, path(k), parts_.end(k) - parts_.begin(k));
     }
-    store_->finish();
+    store_->finish(go_on);
   }
 
  private:

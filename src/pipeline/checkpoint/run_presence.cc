@@ -12,6 +12,7 @@
 #include <charconv>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
 #include "src/base/log.h"
 #include "src/base/paths.h"
@@ -134,24 +135,38 @@ std::string RunPresence::name_of(const std::string& id) const { return fmt::form
 
 RunPresence::RunPresence(int folder, Mode mode, const Timing& timing)
     : folder_(folder), mode_(mode), timing_(timing), id_(random_id()) {
-  const std::string temporary = unique_temporary_name();
-  constexpr int kHow = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  file_ = Descriptor(::openat(folder_, temporary.c_str(), kHow, 0644));
-  bool done = static_cast<bool>(file_);
-  if (done) {
-    lock_own(file_.get());
-    // Behind the number, which is written again and again. The file gets its name when all of it is on the disk.
-    const std::string text = identity(mode) + "\n";
-    done = write_at(file_.get(), kBeatBytes, std::as_bytes(std::span(text)));
-    write_beat();
-    done = done && ::renameat(folder_, temporary.c_str(), folder_, name_of(id_).c_str()) == 0;
+  // Where there are files without a name, a run that is killed here leaves nothing.
+  file_ = Descriptor(::openat(folder_, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0644));
+  if (!file_ || !put_in_place("")) {
+    const std::string temporary = unique_temporary_name();
+    constexpr int kHow = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    file_ = Descriptor(::openat(folder_, temporary.c_str(), kHow, 0644));
+    if (!file_ || !put_in_place(temporary)) {
+      const int number = errno;
+      if (file_) ::unlinkat(folder_, temporary.c_str(), 0);
+      throw Failure(system_error("a run cannot say that it is at work", name_of(id_), number));
+    }
   }
-  if (!done) {
-    const int number = errno;
-    if (file_) ::unlinkat(folder_, temporary.c_str(), 0);
-    throw Failure(system_error("a run cannot say that it is at work", name_of(id_), number));
+  try {
+    thread_ = std::thread([this] { loop(); });
+  } catch (const std::system_error& error) {
+    ::unlinkat(folder_, name_of(id_).c_str(), 0);
+    throw Failure(ErrorCode::io, fmt::format("a run cannot say that it is at work: no thread: {}", error.what()),
+                  name_of(id_), "end other programs, or raise the limit on processes");
   }
-  thread_ = std::thread([this] { loop(); });
+}
+
+// The file gets its name when all of it is on the disk. False with errno.
+bool RunPresence::put_in_place(const std::string& temporary) {
+  lock_own(file_.get());
+  // Behind the number, which is written again and again.
+  const std::string text = identity(mode_) + "\n";
+  if (!write_at(file_.get(), kBeatBytes, std::as_bytes(std::span(text)))) return false;
+  write_beat();
+  const std::string name = name_of(id_);
+  if (!temporary.empty()) return ::renameat(folder_, temporary.c_str(), folder_, name.c_str()) == 0;
+  const std::string open_file = fmt::format("/proc/self/fd/{}", file_.get());
+  return ::linkat(AT_FDCWD, open_file.c_str(), folder_, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
 }
 
 RunPresence::~RunPresence() {
@@ -191,7 +206,7 @@ std::optional<RunPresence::Run> RunPresence::read(const std::string& name) const
   out.number = lines.front();
   const std::vector<std::string> words = lines.size() > 1 ? split(lines[1], ' ') : std::vector<std::string>();
   constexpr std::size_t kWords = 7;
-  // It may be about to write the rest.
+  // A file that was cut: its number alone tells whether its run is alive.
   if (words.size() < kWords) return out;
   std::string* const to[] = {&out.mode, &out.boot, &out.processes, &out.pid, &out.start, &out.machine, &out.host};
   for (std::size_t i = 0; i < kWords; ++i) *to[i] = words[i];
@@ -208,8 +223,9 @@ RunPresence::Others RunPresence::state_of(const Run& run) {
     }
   }
   // The machine has been started anew since, and its processes have not. Many are called localhost.
-  const bool is_before = !run.boot.empty() && run.boot != boot_of_this_machine() && !run.machine.empty() &&
-                         run.machine == this_machine() && run.host == host_name() && !run.host.starts_with("localhost");
+  const bool is_before = !run.boot.empty() && !boot_of_this_machine().empty() && run.boot != boot_of_this_machine() &&
+                         !run.machine.empty() && run.machine == this_machine() && run.host == host_name() &&
+                         !run.host.starts_with("localhost");
   if (is_before) return Others::none;
   const auto [at, first] = seen_.try_emplace(run.id, Seen{run.number, now, false});
   if (at->second.number != run.number) at->second = {run.number, now, true};
@@ -261,22 +277,26 @@ std::string RunPresence::read_claim(const std::string& name) const {
 }
 
 // With its text from its first moment on.
-bool RunPresence::put_claim(const std::string& name, bool over) const {
+bool RunPresence::put_claim(const std::string& name, const std::optional<FileState>& dead) const {
   const std::string temporary = unique_temporary_name();
   const Descriptor file(
       ::openat(folder_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   const std::string text = id_ + "\n";
   bool done = file && write_at(file.get(), 0, std::as_bytes(std::span(text)));
-  if (done && over) done = ::renameat(folder_, temporary.c_str(), folder_, name.c_str()) == 0;
-  if (done && !over) done = rename_new(folder_, temporary.c_str(), folder_, name.c_str()) == 0;
-  if (!done) ::unlinkat(folder_, temporary.c_str(), 0);
+  bool lost = false;
+  if (done && dead) done = rename_over(folder_, temporary.c_str(), folder_, name.c_str(), *dead, lost) == 0;
+  if (done && !dead) done = rename_new(folder_, temporary.c_str(), folder_, name.c_str()) == 0;
+  // What has the temporary name is this run's claim, or the dead one's.
+  ::unlinkat(folder_, temporary.c_str(), 0);
   return done && read_claim(name) == id_;
 }
 
 RunPresence::Claim RunPresence::claim(const std::string& what) {
   const std::string name = fmt::format("{}{}", kClaim, what);
-  bool mine = put_claim(name, false);
+  bool mine = put_claim(name, std::nullopt);
   if (!mine) {
+    // Before its owner is read: of two runs that find it dead, one replaces what both have seen.
+    const auto seen = state_of_name(folder_, name);
     const std::string owner = read_claim(name);
     if (owner == id_) return Claim::mine;
     const std::lock_guard lock(looking_);
@@ -287,7 +307,7 @@ RunPresence::Claim RunPresence::claim(const std::string& what) {
       other_ = run->words();
       return state == Others::live ? Claim::taken : Claim::unknown;
     }
-    mine = put_claim(name, true);
+    mine = put_claim(name, seen);
   }
   if (!mine) return Claim::taken;
   const std::lock_guard lock(looking_);

@@ -82,10 +82,11 @@ class RunPresence {
   Others state_of(const Run& run);
   void pause(const std::function<void()>& go_on) const;
   void say_that_it_waits() const;
+  bool put_in_place(const std::string& temporary);
   void write_beat();
   void loop();
   std::string read_claim(const std::string& name) const;
-  bool put_claim(const std::string& name, bool over) const;
+  bool put_claim(const std::string& name, const std::optional<FileState>& dead) const;
 
   const int folder_;
   const Mode mode_;

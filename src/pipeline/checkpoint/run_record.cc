@@ -139,7 +139,7 @@ std::string json_of(const Attributes& attributes, std::span<const FileDigest> ch
   if (checksums.empty()) return out;
   // On one line: there may be a million.
   const std::size_t end = out.rfind("\n}");
-  return out.insert(end, fmt::format(",\n \"{}\": {}", kChecksums, json_of(checksums)));
+  return with_own_checksum(out.insert(end, fmt::format(",\n \"{}\": {}", kChecksums, json_with_own(checksums))));
 }
 
 std::optional<std::vector<FileDigest>> checksums_in_json(const std::string& path, const char* member) {

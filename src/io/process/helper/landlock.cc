@@ -59,7 +59,7 @@ constexpr std::uint64_t rights_of(Landlock::Use use) {
   }
 }
 
-std::uint64_t known_to(int version) {
+std::uint64_t rights_of_version(int version) {
   const int rights = version >= 5   ? kRights
                      : version >= 3 ? kControlDevice
                      : version >= 2 ? kTruncate
@@ -79,8 +79,8 @@ Landlock::Landlock() : version_(version()) {
     problem_ = std::string("this kernel has no Landlock: ") + std::strerror(errno);
     return;
   }
-  // Of the network: to bind and to connect TCP. Of others: their abstract sockets, and signals to them.
-  const Ruleset all{known_to(version_), version_ >= 4 ? 3U : 0U, version_ >= 6 ? 3U : 0U};
+  // Network rights: to bind and to connect TCP. Scopes: abstract sockets of processes outside, and signals to them.
+  const Ruleset all{rights_of_version(version_), version_ >= 4 ? 3U : 0U, version_ >= 6 ? 3U : 0U};
   const std::size_t size = version_ >= 6 ? 24 : version_ >= 4 ? 16 : 8;
   fd_ = static_cast<int>(::syscall(kCreateRuleset, &all, size, 0));
   if (fd_ < 0) problem_ = std::strerror(errno);
@@ -96,7 +96,7 @@ bool Landlock::allow(const std::string& path, Use use) {
   if (at < 0) return false;
   struct stat info {};
   const bool folder = ::fstat(at, &info) == 0 && S_ISDIR(info.st_mode);
-  const BelowPath rule{rights_of(use) & known_to(version_) & (folder ? ~std::uint64_t{0} : kOfFiles), at};
+  const BelowPath rule{rights_of(use) & rights_of_version(version_) & (folder ? ~std::uint64_t{0} : kOfFiles), at};
   const bool added = ::syscall(kAddRule, fd_, 1, &rule, 0) == 0;
   ::close(at);
   return added;

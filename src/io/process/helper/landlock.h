@@ -1,5 +1,5 @@
-// Enters: what a process may still do with files.
-// Leaves: a process, and those that it starts, whom the kernel refuses everything else that Landlock knows of files and TCP.
+// Input: what a process may still do with files.
+// Output: a process, and those that it starts, whom the kernel refuses all else that Landlock knows of files and TCP.
 // Never: loosens what was refused before.
 #pragma once
 

@@ -5,9 +5,12 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -99,7 +102,8 @@ class Calls {
 
   void allow(int call) { add(SCMP_ACT_ALLOW, call, {}); }
   void allow(int call, const std::vector<scmp_arg_cmp>& where) { add(SCMP_ACT_ALLOW, call, where); }
-  void refuse(int call) { add(SCMP_ACT_ERRNO(EACCES), call, {}); }
+  void leave_out(int call) { add(SCMP_ACT_ERRNO(ENOSYS), call, {}); }
+  void refuse(int call, const std::vector<scmp_arg_cmp>& where = {}) { add(SCMP_ACT_ERRNO(EACCES), call, where); }
 
   Wall close() {
     if (filter_ == nullptr) return {"calls", false, "libseccomp cannot begin"};
@@ -202,45 +206,65 @@ Wall close_calls() {
   return calls.close();
 }
 
-Wall close_sockets() {
+// mount_setattr() and fchmodat2(), the same on every architecture; the library of one release does not know them.
+constexpr int kSetMountAttributes = 442, kChangeModeAt2 = 452;
+
+Wall refuse_calls() {
   Calls calls(SCMP_ACT_ALLOW);
-  for (const int call : {SCMP_SYS(socket),
-                         SCMP_SYS(socketcall),
-                         SCMP_SYS(io_uring_setup),
-                         SCMP_SYS(ptrace),
-                         SCMP_SYS(process_vm_readv),
-                         SCMP_SYS(process_vm_writev),
-                         SCMP_SYS(pidfd_getfd),
-                         SCMP_SYS(bpf),
-                         SCMP_SYS(perf_event_open),
-                         SCMP_SYS(userfaultfd),
-                         SCMP_SYS(add_key),
-                         SCMP_SYS(request_key),
-                         SCMP_SYS(keyctl),
-                         SCMP_SYS(mount),
-                         SCMP_SYS(umount2),
-                         SCMP_SYS(move_mount),
-                         SCMP_SYS(open_tree),
-                         SCMP_SYS(pivot_root),
-                         SCMP_SYS(chroot),
-                         SCMP_SYS(unshare),
-                         SCMP_SYS(setns),
-                         SCMP_SYS(swapon),
-                         SCMP_SYS(reboot),
-                         SCMP_SYS(init_module),
-                         SCMP_SYS(finit_module),
-                         SCMP_SYS(delete_module),
-                         SCMP_SYS(kexec_load),
-                         SCMP_SYS(kexec_file_load),
-                         SCMP_SYS(open_by_handle_at)})
+  for (const int call :
+       {// Sockets but the pair that leads to a helper.
+        SCMP_SYS(socket), SCMP_SYS(socketcall), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept),
+        SCMP_SYS(accept4),
+        // The memory and queues of other processes.
+        SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(pidfd_getfd),
+        SCMP_SYS(shmget), SCMP_SYS(shmat), SCMP_SYS(shmctl), SCMP_SYS(msgget), SCMP_SYS(msgsnd), SCMP_SYS(msgrcv),
+        SCMP_SYS(msgctl), SCMP_SYS(semget), SCMP_SYS(semop), SCMP_SYS(semctl), SCMP_SYS(mq_open), SCMP_SYS(setpriority),
+        SCMP_SYS(ioprio_set),
+        // The kernel.
+        SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(add_key), SCMP_SYS(request_key),
+        SCMP_SYS(keyctl), SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(move_mount), SCMP_SYS(open_tree),
+        SCMP_SYS(fsopen), SCMP_SYS(fsconfig), SCMP_SYS(fsmount), SCMP_SYS(fspick), kSetMountAttributes,
+        SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(swapon), SCMP_SYS(reboot),
+        SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(delete_module), SCMP_SYS(kexec_load),
+        SCMP_SYS(kexec_file_load), SCMP_SYS(open_by_handle_at), SCMP_SYS(mknod), SCMP_SYS(mknodat),
+        // Modes, owners, attributes and times, which Landlock does not check; and lengths, which its
+        // second version does not.
+        SCMP_SYS(chmod), SCMP_SYS(fchmodat), kChangeModeAt2, SCMP_SYS(chown), SCMP_SYS(lchown), SCMP_SYS(fchown),
+        SCMP_SYS(fchownat), SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr), SCMP_SYS(removexattr),
+        SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr), SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat),
+        SCMP_SYS(truncate)})
     calls.refuse(call);
+  // What their arguments hide from a filter is asked for in another way then.
+  for (const int call : {SCMP_SYS(io_uring_setup), SCMP_SYS(clone3), SCMP_SYS(openat2)}) calls.leave_out(call);
+  // Of an open file modes and times may change; but nothing becomes a program that runs with another's rights.
+  calls.refuse(SCMP_SYS(utimensat), {{1, SCMP_CMP_NE, 0, 0}});
+  for (const std::uint64_t mode : {S_ISUID, S_ISGID}) {
+    calls.refuse(SCMP_SYS(fchmod), {masked(1, mode, mode)});
+    calls.refuse(SCMP_SYS(creat), {masked(1, mode, mode)});
+    calls.refuse(SCMP_SYS(open), {masked(1, O_CREAT, O_CREAT), masked(2, mode, mode)});
+    calls.refuse(SCMP_SYS(openat), {masked(2, O_CREAT, O_CREAT), masked(3, mode, mode)});
+  }
+  // Of pairs of sockets only those that have no names.
+  constexpr std::uint64_t kType = 0xf;
+  for (const std::uint64_t type : {SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET})
+    calls.refuse(SCMP_SYS(socketpair), {masked(1, kType, type)});
+  // A line typed into the terminal is run by the shell that waits there.
+  constexpr std::uint64_t kWord = 0xffffffff;
+  for (const std::uint64_t request : {TIOCSTI, TIOCLINUX, TIOCSETD})
+    calls.refuse(SCMP_SYS(ioctl), {masked(1, kWord, request)});
+  // Limits of other processes.
+  calls.refuse(SCMP_SYS(prlimit64), {{0, SCMP_CMP_NE, 0, 0}, {2, SCMP_CMP_NE, 0, 0}});
+  // A user namespace gives back all capabilities.
+  for (const std::uint64_t space :
+       {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP})
+    calls.refuse(SCMP_SYS(clone), {masked(0, space, space)});
   return calls.close();
 }
 
 #else
 
 Wall close_calls() { return {"calls", false, "left out of a build with sanitizers"}; }
-Wall close_sockets() { return close_calls(); }
+Wall refuse_calls() { return close_calls(); }
 
 #endif
 
@@ -250,12 +274,11 @@ std::vector<Wall> put_up_walls() {
   return {drop_privileges(), forbid_looking_in(), set_limits(), close_files(), close_calls()};  // in this order
 }
 
-Wall close_network() { return close_sockets(); }
+Wall refuse_dangerous_calls() { return refuse_calls(); }
 
-Wall give_up_powers() {
-  constexpr std::uint32_t kKept = bit(CAP_CHOWN) | bit(CAP_DAC_OVERRIDE) | bit(CAP_DAC_READ_SEARCH) | bit(CAP_FOWNER) |
-                                  bit(CAP_FSETID) | bit(CAP_KILL) | bit(CAP_SETGID) | bit(CAP_SETUID) |
-                                  bit(CAP_SETPCAP) | bit(CAP_SYS_RESOURCE);
+Wall drop_capabilities() {
+  constexpr std::uint32_t kKept = bit(CAP_DAC_OVERRIDE) | bit(CAP_DAC_READ_SEARCH) | bit(CAP_KILL) | bit(CAP_SETGID) |
+                                  bit(CAP_SETUID) | bit(CAP_SETPCAP);
   for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
     const bool kept = capability < 32 && (kKept & bit(static_cast<int>(capability))) != 0;
     if (!kept) ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
@@ -270,7 +293,7 @@ Wall give_up_powers() {
     some.inheritable = 0;
   }
   stands = stands && ::syscall(SYS_capset, &header, powers) == 0;
-  return {"powers", stands, stands ? "those over files alone" : reason()};
+  return {"powers", stands, stands ? "those to read and write files and to start helpers" : reason()};
 }
 
 }  // namespace millrace

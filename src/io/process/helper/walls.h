@@ -17,10 +17,11 @@ struct Wall {
 
 std::vector<Wall> put_up_walls();
 
-// For a program that goes on to read and write files: no socket but a pair, and no call that reaches into other
-// processes or the kernel. It holds for the threads and processes that are started behind it.
-Wall close_network();
-// Of the same: root keeps what files and the start of helpers take.
-Wall give_up_powers();
+// For a program that goes on to read and write files: it makes no socket but a pair, changes no modes, owners and times
+// by a path, and reaches into no other process and not into the kernel. Threads and processes that it starts inherit
+// that.
+Wall refuse_dangerous_calls();
+// Drops root's capabilities, except those that file access and starting helpers need.
+Wall drop_capabilities();
 
 }  // namespace millrace

@@ -39,7 +39,7 @@ class ApplyingJob : public Job {
   }
 
   // They act on files wherever they lie.
-  bool can_be_locked_in() const override { return false; }
+  bool can_be_sandboxed() const override { return false; }
 
  protected:
   virtual Applied carry_out(bool go, RunContext& context) = 0;
@@ -51,11 +51,11 @@ class ApplyingJob : public Job {
   // What such a run acts on is no output of it: what is named, and whatever is a picture or goes with one. What is
   // named is read when the first output is looked at, if there is one.
   static void protect(Outputs& outputs, std::function<std::set<std::string>()> named) {
-    outputs.never_replace([named = std::move(named),
-                               paths = std::optional<std::set<std::string>>()](const std::string& path) mutable {
-      if (!paths) paths = named();
-      return paths->count(path) > 0 || is_input(path);
-    });
+    outputs.never_replace(
+        [named = std::move(named), paths = std::optional<std::set<std::string>>()](const std::string& path) mutable {
+          if (!paths) paths = named();
+          return paths->count(path) > 0 || is_input(path);
+        });
   }
 
   std::vector<std::string> inputs_;

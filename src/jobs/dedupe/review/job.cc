@@ -17,7 +17,7 @@ class ReviewJob : public Job {
   Arguments arguments() override { return {"RESULT", "what dedupe --json wrote", &inputs_, true, false}; }
 
   // It serves a page, and acts on pictures wherever they lie.
-  bool can_be_locked_in() const override { return false; }
+  bool can_be_sandboxed() const override { return false; }
   void describe(Settings& settings) override {
     settings.heading("Serving");
     settings.add_integer("port", "N", "listen to this port, of this machine alone; 0 takes one that is free",
