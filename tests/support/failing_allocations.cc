@@ -128,7 +128,7 @@ int sweep(const std::vector<std::string>& wanted) {
   constexpr long kMaxAllocations = 200'000, kMaxLeftOut = 12;
   const long shards = number_from("GTEST_TOTAL_SHARDS", 1), shard = number_from("GTEST_SHARD_INDEX", 0);
   // Each child runs the one test that it is told.
-  ::unsetenv("GTEST_TOTAL_SHARDS");
+  for (const char* variable : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX"}) ::unsetenv(variable);
   long number = 0, runs = 0, faults = 0, left_out = 0;
   for (const std::string& test : names_of_tests()) {
     bool chosen = wanted.empty();
