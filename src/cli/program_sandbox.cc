@@ -76,7 +76,7 @@ std::vector<std::string> sort_unique(std::vector<std::string> paths) {
 // The first version of Landlock refuses every move between two folders.
 Wall close_files(Landlock& rules, int version) {
   if (version == 1) return {"files", false, "this kernel's Landlock is of version 1, and 2 is needed"};
-  const Wall capabilities = drop_capabilities();
+  Wall capabilities = drop_capabilities();
   if (!capabilities.stands) return capabilities;
   const std::string problem = rules.enforce();
   return {"files", problem.empty(), problem};
