@@ -70,7 +70,7 @@ struct Result {
 
 // The one piece that most results are.
 std::vector<std::string> json_pieces(const nlohmann::ordered_json& object);
-// The same with one more key behind the others.
+// Adds a key behind the others of that object.
 std::vector<std::string> with_key(std::vector<std::string> pieces, std::string_view key,
                                   const nlohmann::ordered_json& value);
 

@@ -28,7 +28,7 @@ OutputKind trace_kind() {
   return {"a trace", Readers::everyone, ours};
 }
 
-// A few of them: all are in the JSON.
+// Names a few of the paths: all are in the JSON.
 std::string words_of(std::span<const std::string> paths) {
   constexpr std::size_t kMaxNamed = 6;
   if (paths.empty()) return "nothing";
@@ -132,7 +132,7 @@ void JobRunner::sandbox(const Outputs& outputs, const EnterSandbox& enter_sandbo
         "for that";
   } else {
     sandbox_report_ = enter_sandbox(outputs);
-    if (!sandbox_report_.is_enforced) sandbox_note_ = "--sandbox all covers the decoders only: " + sandbox_report_.how;
+    if (!sandbox_report_.is_enforced) sandbox_note_ = "--sandbox all does not hold whole: " + sandbox_report_.how;
   }
 }
 

@@ -81,7 +81,7 @@ class JobRunner {
   RunContext& context() { return *context_; }
   // Why the CPU stands for the device that was asked for; empty where it does not.
   const std::string& device_note() const { return device_note_; }
-  // What --sandbox all could not do; empty where it did all.
+  // The part of --sandbox all that is missing, in words; empty where nothing is.
   const std::string& sandbox_note() const { return sandbox_note_; }
 
  private:

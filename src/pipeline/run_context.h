@@ -16,8 +16,8 @@
 
 namespace millrace {
 
-// Where a stranger's bytes are read: rare formats of pictures, HDF5 and film in helper processes, and the rest in the
-// program; or JPEG and PNG in helpers too, and the program in a sandbox of its own.
+// The places where a stranger's bytes are read: rare formats of pictures, HDF5 and film in helper processes, and the
+// rest in the program; or JPEG and PNG in helpers too, and the program in a sandbox of its own.
 enum class Sandbox : std::uint8_t { rare, all };
 constexpr std::array<Choice<Sandbox>, 2> choices_of(Sandbox) {
   return {{{"rare", Sandbox::rare}, {"all", Sandbox::all}}};

@@ -20,6 +20,7 @@ import onnx_model  # noqa: E402
 from films import made as made_film  # noqa: E402
 from films import needs_ffmpeg  # noqa: E402
 from outputs import codes_text  # noqa: E402
+from processes import shared_object  # noqa: E402
 from program import BUILD, OWN_DATA, PROGRAM, content_of  # noqa: E402
 from segmenting import needs_runtime, picture, runtime  # noqa: E402, F401
 
@@ -32,9 +33,7 @@ JOBS = ["hash", "join", *[f"render {store}" for store in STORES], "latents", pyt
 
 @pytest.fixture(scope="module")
 def shim(tmp_path_factory):
-    path = tmp_path_factory.mktemp("shim") / "locks.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-w", "-o", path, ROOT / "tests/support/locks_of_a_node.c"], check=True)
-    return path
+    return shared_object("locks_of_a_node.c", tmp_path_factory.mktemp("shim") / "locks.so")
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@
 //   PROGRAM --sweep [NAME...]    every test whose name has one of these in it, or all; GTEST_TOTAL_SHARDS shares them
 //   PROGRAM --one TEST NUMBER    one test, of which this allocation fails: for a debugger
 //
-// What holds then: a test may fail, as it was told of an error; and libraries promise more than they keep (an object of
+// The rule: a test may fail, as it was told of an error; and libraries promise more than they keep (an object of
 // JSON is built by a function that may not throw), so the process may end for the lack of memory, as by a kill, which
 // other tests show to lose nothing. It may not crash, read what is gone, wait for ever, or end for another reason.
 #include <fcntl.h>

@@ -37,6 +37,13 @@ def program_of(pid):
         return None
 
 
+def shared_object(name, path):
+    """A source of tests/support, compiled to be preloaded."""
+    source = pathlib.Path(__file__).with_name(name)
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-w", "-o", path, source], check=True)
+    return path
+
+
 def bytes_read_by(pid):
     """What it has read from files until now, in bytes; also of one that has ended and is not waited for yet."""
     return int(pathlib.Path(f"/proc/{pid}/io").read_text().split("rchar:")[1].split()[0])

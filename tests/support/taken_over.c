@@ -39,7 +39,7 @@ static int opened(const char* path, int flags) {
   return done;
 }
 
-// As a program of the system would do it.
+// Reads the file by a program of the system.
 static int started(const char* program, const char* file) {
   char* words[] = {(char*)program, (char*)file, NULL};
   posix_spawn_file_actions_t quiet;

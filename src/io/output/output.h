@@ -95,11 +95,11 @@ class Outputs {
 
   // A file that is read: never an output. One that is not there yet counts by its name.
   void input(const std::string& path);
-  // The same of one that is kept from run to run, and written.
+  // A file that is kept from run to run: read, written, and never an output.
   void kept(const std::string& path);
   // A folder that is searched: what `is_input` says of a file that lies in it is never an output.
   void input_folder(const std::string& path, std::function<bool(const std::string&)> is_input);
-  // What `is_input` says of a file, wherever it lies, is never an output.
+  // Files that `is_input` accepts are never an output, wherever they lie.
   void never_replace(std::function<bool(const std::string&)> is_input);
   // More folders that a run reads, or works in.
   void reads(const std::string& folder) { reads_.push_back(folder); }

@@ -46,7 +46,7 @@ class Child {
   void begin_work(int seconds);
   void allow(int seconds) { allowed_s_ = seconds; }
   void set_cancelled(std::function<bool()> cancelled) { cancelled_ = std::move(cancelled); }
-  // Whoever stops a helper would have the program wait: it is told to go on. Called while it is waited for.
+  // Tells a helper that somebody has stopped to go on. Called while the program waits for it.
   void wake_if_stopped() const;
   // CPU time in all its life; 0 once it is gone.
   double seconds_computed() const;

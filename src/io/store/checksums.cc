@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kSelf = "self";
 constexpr std::size_t kDigits = 16;
 
-// Where the digits of a file's own checksum stand in its text.
+// The place of a file's own checksum in its text.
 std::optional<std::size_t> own_digits(const std::string& text) {
   const std::string key = fmt::format("\"{}\":", kSelf);
   std::size_t at = text.find(key);

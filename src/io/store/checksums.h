@@ -23,16 +23,16 @@ std::optional<std::uint64_t> number_from_hex(const std::string& digits);
 // [["images.npy", 128, 4096, "0123456789abcdef"], ...]: name, where the range begins, bytes, XXH3; of a folder the
 // number of its files behind that. A name that is no UTF-8 is {"base64": ...}.
 std::string json_of(std::span<const FileDigest> files);
-// The same with room for the checksum of the file that it goes into, {"self": "0123456789abcdef"}, in front.
+// The list with room for the checksum of the file that it goes into, {"self": "0123456789abcdef"}, in front.
 std::string json_with_own(std::span<const FileDigest> files);
 // The text of that file with its checksum: of the text with zeros in that place.
 std::string with_own_checksum(std::string text);
-// Whether a text is what it was; nullopt where it has no checksum of its own.
+// True where a text is as it was written; nullopt where it has no checksum of its own.
 std::optional<bool> has_own_checksum(std::string text);
 // nullopt where it is not what json_of() makes, or a name leads outside.
 std::optional<std::vector<FileDigest>> checksums_in(std::string_view json);
 
-// Those that are missing or shorter, by a look at their sizes.
+// Names of files that are missing or shorter than their ranges; only sizes are looked at.
 std::vector<std::string> missing_or_cut(const std::string& folder, std::span<const FileDigest> files);
 
 struct Checked {

@@ -37,7 +37,7 @@ FileDigest write_end_line(int file, const std::string& path, const EndLine::Part
                           const std::function<void()>& go_on);
 // nullopt where there is none, or the file is no regular one.
 std::optional<EndLine> read_end_line(const std::string& path);
-// Whether the file still holds what its line says. `go_on` is asked now and then, and may throw.
+// True where the file still holds what its line says. `go_on` is asked now and then, and may throw.
 bool is_as_told(const std::string& path, const EndLine& line, const std::function<void()>& go_on);
 
 }  // namespace millrace

@@ -89,7 +89,7 @@ struct Hdf5Writer::State {
   std::vector<std::uint8_t> rows;
   FileDigest digest;  // of the finished file
 
-  // What has the name by now is not ours, and not ours to remove.
+  // Another file under the name is not ours, and not ours to remove.
   void refuse_another(const std::optional<FileState>& named) {
     if (named && created.same_inode(*named)) return;
     committed = true;

@@ -50,11 +50,11 @@ class Hdf5Writer : public PartWriter {
   void finish() override {
     finish([] {});
   }
-  // The same; `go_on` is asked now and then, and may throw.
+  // `go_on` is asked now and then, and may throw.
   void finish(const std::function<void()>& go_on);
   // Failure(conflict) where another run has taken its temporary name meanwhile.
   void commit() override;
-  // As it was hashed on the disk when it was finished: the library writes in no order.
+  // The digest of the finished file, taken from the disk by finish(): the library writes in no order.
   std::vector<FileDigest> digests() const override;
 
  private:

@@ -20,8 +20,8 @@ Json little_endian();
 Json array_json(const std::vector<std::uint64_t>& shape, const std::vector<std::uint64_t>& chunk,
                 const std::string& type, Json fill, Json codecs);
 Json group_json();
-// As zarr.json in the folder, which is made. Until it is whole it lies in the work folder, where one is named. Gives
-// its digest; the name in it is zarr.json.
+// Writes zarr.json in the folder, which is made. Until it is whole it lies in the work folder, where one is named.
+// Gives its digest; the name in it is zarr.json.
 FileDigest write_json(const std::string& folder, const Json& json, const std::string& work_folder = "");
 
 }  // namespace millrace::zarr

@@ -25,7 +25,7 @@ class FinishJob : public Job {
   }
   void look_at(Outputs& outputs) override {
     if (check_) {
-      // What an HDF5 file maps lies beside it, wherever a link to it lies.
+      // Shards that an HDF5 file maps lie beside it, wherever a link to it lies.
       const std::string output = real_path(outputs_.at(0)).value_or(outputs_.at(0));
       outputs.reads(std::filesystem::is_directory(output) ? output : folder_of(output));
       return;

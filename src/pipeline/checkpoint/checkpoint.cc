@@ -80,7 +80,7 @@ void Checkpoint::check_output() {
   if (!fs::is_regular_file(output, error) && !fs::is_directory(output, error)) {
     throw Failure(ErrorCode::conflict, "it is neither a file nor a folder, and a store is one of them", output, remedy);
   }
-  // What is looked at from here on is what may be replaced, and nothing that has its name later.
+  // Only the file that is looked at from here on may be replaced, and nothing that has its name later.
   const auto state = state_of_name(AT_FDCWD, output);
   if (::access(output.c_str(), R_OK) != 0) throw Failure(system_error("it cannot be read", output, errno));
   const auto there = store_->made_of(output);
@@ -102,10 +102,9 @@ void Checkpoint::check_output() {
 // Damage that a look at sizes shows: "nothing to do" would hide it.
 void Checkpoint::refuse_if_cut() const {
   const std::string& output = folder_.output();
-  auto files = checksums_in_json(path_in(output, RunFolder::kRunFile));
-  if (!files) files = checksums_in_json(path_in(output, "zarr.json"), "attributes");
-  if (!files) return;
-  const std::vector<std::string> gone = missing_or_cut(output, *files);
+  const auto told = checksums_of_store(output);
+  if (!told) return;
+  const std::vector<std::string> gone = missing_or_cut(output, told->second);
   if (gone.empty()) return;
   throw Failure(ErrorCode::conflict,
                 fmt::format("it is finished, but '{}' is missing or too short{}", printable(gone.front()),

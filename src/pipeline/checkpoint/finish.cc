@@ -19,7 +19,6 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kNamed = 20;
-constexpr const char* kZarrFile = "zarr.json";
 
 // What a run has said of the output; nothing where the folder is not there.
 std::optional<PartsFile> read_parts(const std::string& folder) {
@@ -91,12 +90,9 @@ PartsFile parts_of(const std::string& output, const std::vector<std::string>& fr
                 "name the OUTPUT that runs with --part were given");
 }
 
-// Files that tell what others hold, by their names in the folder of all of them.
-using Records = std::vector<std::pair<std::string, std::vector<FileDigest>>>;
-
-// Of a folder that fills file by file: what the records beside the files tell.
-Records checksums_beside(const std::string& folder, const std::function<void()>& go_on) {
-  Records out;
+// Reads the records beside the files of a folder that fills file by file.
+std::vector<ToldChecksums> checksums_beside(const std::string& folder, const std::function<void()>& go_on) {
+  std::vector<ToldChecksums> out;
   std::error_code error;
   for (auto entry = std::filesystem::recursive_directory_iterator(folder, error);
        !error && entry != std::filesystem::end(entry); entry.increment(error)) {
@@ -226,14 +222,8 @@ Checked check_output(const std::string& output, const std::function<void()>& go_
   std::error_code error;
   if (!std::filesystem::exists(output, error)) throw Failure(ErrorCode::not_found, "it is not there", output);
   if (!std::filesystem::is_directory(output, error)) return check_file(output, go_on);
-  Records records;
-  if (auto told = checksums_in_json(path_in(output, RunFolder::kRunFile))) {
-    records.emplace_back(RunFolder::kRunFile, std::move(*told));
-  } else if (told = checksums_in_json(path_in(output, kZarrFile), "attributes"); told) {
-    records.emplace_back(kZarrFile, std::move(*told));
-  } else {
-    records = checksums_beside(output, go_on);
-  }
+  const auto of_store = checksums_of_store(output);
+  const std::vector<ToldChecksums> records = of_store ? std::vector{*of_store} : checksums_beside(output, go_on);
   std::vector<FileDigest> files;
   for (const auto& [name, told] : records) files.insert(files.end(), told.begin(), told.end());
   if (files.empty()) {

@@ -23,7 +23,7 @@ class Hdf5Store : public PartStore {
   void publish(const Replaceable& replaces) override {
     store_->commit();
     folder_.publish(kWhole, replaces);
-    // What was replaced has the name in here now.
+    // The replaced file has the name in here now.
     if (keeps_folder()) ::unlink(whole().c_str());
     // The folder goes, all of it; or stays, without what only says how it was made.
     if (!keeps_folder()) return;

@@ -135,7 +135,7 @@ std::string RunPresence::name_of(const std::string& id) const { return fmt::form
 
 RunPresence::RunPresence(int folder, Mode mode, const Timing& timing)
     : folder_(folder), mode_(mode), timing_(timing), id_(random_id()) {
-  // Where there are files without a name, a run that is killed here leaves nothing.
+  // A file without a name comes first: a run that is killed here then leaves nothing.
   file_ = Descriptor(::openat(folder_, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0644));
   if (!file_ || !put_in_place("")) {
     const std::string temporary = unique_temporary_name();
@@ -286,7 +286,7 @@ bool RunPresence::put_claim(const std::string& name, const std::optional<FileSta
   bool lost = false;
   if (done && dead) done = rename_over(folder_, temporary.c_str(), folder_, name.c_str(), *dead, lost) == 0;
   if (done && !dead) done = rename_new(folder_, temporary.c_str(), folder_, name.c_str()) == 0;
-  // What has the temporary name is this run's claim, or the dead one's.
+  // The temporary name is now the dead run's claim, or still this one's.
   ::unlinkat(folder_, temporary.c_str(), 0);
   return done && read_claim(name) == id_;
 }

@@ -90,6 +90,29 @@ TEST_F(RunPresenceTest, ARunOfAnotherMachineThatStandsStillIsDeadInTheEnd) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+// Both see that its owner has ended; the exchange of names lets no more than one of them have it.
+TEST_F(RunPresenceTest, OfTwoThatTakeOverADeadClaimOneGetsIt) {
+  const auto one = run(), other = run();
+  int taken = 0;
+  for (int k = 0; k < 300; ++k) {
+    const std::string what = std::to_string(k);
+    std::ofstream(folder_ / ("claim-" + what)) << "gone\n";
+    std::atomic<int> ready{0};
+    const auto claim = [&](RunPresence& by) {
+      for (++ready; ready < 2;) {
+      }
+      return by.claim(what) == Claim::mine;
+    };
+    bool others = false;
+    std::thread beside([&] { others = claim(*other); });
+    const bool own = claim(*one);
+    beside.join();
+    ASSERT_FALSE(own && others) << "both have the claim " << what;
+    taken += own || others ? 1 : 0;
+  }
+  EXPECT_GT(taken, 0);
+}
+
 TEST_F(RunPresenceTest, WaitingForAClaimCanBeInterrupted) {
   const auto one = run();
   write_other("a", 7);

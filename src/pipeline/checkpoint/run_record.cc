@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "src/base/choice.h"
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/base/version.h"
 #include "src/io/file/atomic_file.h"
@@ -148,6 +150,14 @@ std::optional<std::vector<FileDigest>> checksums_in_json(const std::string& path
   if (member != nullptr && json.is_object()) json = json.value(member, Json());
   if (!json.is_object() || !json.contains(kChecksums)) return std::nullopt;
   return checksums_in(json.at(kChecksums).dump());
+}
+
+std::optional<ToldChecksums> checksums_of_store(const std::string& output) {
+  for (const auto& [name, member] :
+       {std::pair(RunFolder::kRunFile, static_cast<const char*>(nullptr)), std::pair("zarr.json", "attributes")}) {
+    if (auto told = checksums_in_json(path_in(output, name), member)) return ToldChecksums(name, *std::move(told));
+  }
+  return std::nullopt;
 }
 
 Outcome<Attributes> attributes_in_json(const std::string& path, const char* member) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/base/error.h"
@@ -22,6 +23,10 @@ void write_first(const std::string& path, const std::string& text);
 std::string json_of(const Attributes& attributes, std::span<const FileDigest> checksums = {});
 // The checksums in it; nullopt where there are none. `member` as below.
 std::optional<std::vector<FileDigest>> checksums_in_json(const std::string& path, const char* member = nullptr);
+// A file that tells what others hold: its name in the folder of all of them, and what it tells.
+using ToldChecksums = std::pair<std::string, std::vector<FileDigest>>;
+// The checksums of a finished folder or Zarr group; nullopt where it keeps none.
+std::optional<ToldChecksums> checksums_of_store(const std::string& output);
 // The texts in a JSON file, or in one member of it; an error where there are none.
 Outcome<Attributes> attributes_in_json(const std::string& path, const char* member = nullptr);
 

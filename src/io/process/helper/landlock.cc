@@ -11,8 +11,8 @@
 namespace millrace {
 namespace {
 
-// As the kernel has them; the headers of one release know less than the kernel of the next. The numbers of the calls
-// are the same on every architecture.
+// Numbers as the kernel has them: the headers of one release know less than the kernel of the next. The numbers of the
+// calls are the same on every architecture.
 constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
 struct Ruleset {
   std::uint64_t files, network, scopes;

@@ -13,7 +13,7 @@ class Landlock {
   // The version that this kernel has; 0 and errno where it has none.
   static int version();
 
-  // What one may do with a file, or below a folder.
+  // Use of a file, or of all below a folder.
   enum class Use : std::uint8_t {
     read,
     run,      // read, and start or load as a library

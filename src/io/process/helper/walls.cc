@@ -234,9 +234,9 @@ Wall refuse_calls() {
         SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr), SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat),
         SCMP_SYS(truncate)})
     calls.refuse(call);
-  // What their arguments hide from a filter is asked for in another way then.
+  // These hide their arguments from a filter: libraries then use older calls, which do not.
   for (const int call : {SCMP_SYS(io_uring_setup), SCMP_SYS(clone3), SCMP_SYS(openat2)}) calls.leave_out(call);
-  // Of an open file modes and times may change; but nothing becomes a program that runs with another's rights.
+  // Modes and times of open files may change; but no file becomes a program that runs with its owner's rights.
   calls.refuse(SCMP_SYS(utimensat), {{1, SCMP_CMP_NE, 0, 0}});
   for (const std::uint64_t mode : {S_ISUID, S_ISGID}) {
     calls.refuse(SCMP_SYS(fchmod), {masked(1, mode, mode)});
@@ -244,7 +244,7 @@ Wall refuse_calls() {
     calls.refuse(SCMP_SYS(open), {masked(1, O_CREAT, O_CREAT), masked(2, mode, mode)});
     calls.refuse(SCMP_SYS(openat), {masked(2, O_CREAT, O_CREAT), masked(3, mode, mode)});
   }
-  // Of pairs of sockets only those that have no names.
+  // Pairs of other kinds can send to sockets that have names.
   constexpr std::uint64_t kType = 0xf;
   for (const std::uint64_t type : {SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET})
     calls.refuse(SCMP_SYS(socketpair), {masked(1, kType, type)});
