@@ -89,4 +89,5 @@ function(millrace_embed_page target folder namespace)
     COMMENT "Joining the page of src/${folder}"
     VERBATIM)
   target_sources(${target} PRIVATE ${output})
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

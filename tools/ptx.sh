@@ -13,8 +13,8 @@ trap 'rm -rf "$scratch"' EXIT
 failed=0
 while read -r body; do
   name=$(basename "$body" _body.inc)
-  ptx=build/release/generated/$name.ptx
-  ninja -C build/release "generated/$name.ptx" > /dev/null 2>&1 || continue
+  ptx=build/lint/generated/$name.ptx
+  ninja -C build/lint "generated/$name.ptx" > /dev/null 2>&1 || continue
   for architecture in sm_75 sm_90; do
     ptxas -arch=$architecture -v "$ptx" -o "$scratch/out" > "$scratch/log" 2>&1 || { cat "$scratch/log"; failed=1; }
     awk -v a=$architecture -v n="$name" '/Compiling entry/ { kernel = $7 } /spill/ { spills = $5 + $9 } /Used/ {

@@ -50,6 +50,10 @@ std::string Error::message() const {
   return printable(text);
 }
 
+void throw_system_error(const char* what, const std::string& path) {
+  throw Failure(system_error(what, printable(path), errno));
+}
+
 Error interrupted(const std::string& standing, std::string subject) {
   return {ErrorCode::cancelled, "interrupted; " + standing, std::move(subject), ""};
 }

@@ -17,6 +17,8 @@ ExitCode exit_code_for(ErrorCode code);
 
 // The error of the last system call, from errno: "No space left on device".
 Error system_error(const std::string& what, std::string subject, int error_number);
+// The same as a failure, of the file at `path`.
+[[noreturn]] void throw_system_error(const char* what, const std::string& path);
 
 // From now on the kernel refuses the program files that were not named: errors say so.
 void say_that_files_are_closed();

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kMostBytes = 1 << 20;
+constexpr std::uint64_t kMaxCardBytes = 1 << 20;
 constexpr std::int64_t kMostSquare = 8192;
 constexpr std::array<std::string_view, 13> kKeys = {"input",      "layout",  "range",     "mean", "std",
                                                     "activation", "classes", "threshold", "task", "preprocess",
@@ -30,9 +30,9 @@ constexpr std::array<std::array<std::uint8_t, 3>, kColorCount> kColors = {{{0, 0
                                                                            {213, 94, 0},
                                                                            {204, 121, 167}}};
 
-class Reading {
+class CardReader {
  public:
-  explicit Reading(std::string path) : path_(std::move(path)) {}
+  explicit CardReader(std::string path) : path_(std::move(path)) {}
 
   [[noreturn]] void refuse(const std::string& key, const std::string& wanted) const {
     throw Failure(ErrorCode::bad_data, fmt::format("the model card's '{}' is not {}", printable(key), wanted), path_,
@@ -190,8 +190,8 @@ Card card_of(const std::string& text, const std::string& path) {
     throw Failure(ErrorCode::bad_data, what, path, "millrace segment --describe --model MODEL writes one");
   }
   Card out;
-  const Reading reading(path);
-  for (const auto& [key, value] : json.items()) reading.read(key, value, out);
+  const CardReader reader(path);
+  for (const auto& [key, value] : json.items()) reader.read(key, value, out);
   if (out.size && out.preprocess.value_or(Preprocess::none) == Preprocess::none)
     throw Failure(ErrorCode::bad_data, "the model card has a 'size', the side of a square, and makes none", path,
                   "say \"preprocess\": \"fundus\" or \"square\", or leave it out");
@@ -213,8 +213,8 @@ std::vector<ClassCard> unnamed_classes(std::size_t count) {
 std::array<std::uint8_t, 3> class_color(std::size_t k) { return kColors[k % kColors.size()]; }
 
 Card read_card(const std::string& path) {
-  const std::string text = read_text(path, kMostBytes).or_throw();
-  if (text.size() > kMostBytes)
+  const std::string text = read_text(path, kMaxCardBytes).or_throw();
+  if (text.size() > kMaxCardBytes)
     throw Failure(ErrorCode::too_large, "this is over 1 MiB, which no model card is", path, "name the right file");
   return card_of(text, path);
 }

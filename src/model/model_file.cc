@@ -12,7 +12,7 @@
 namespace millrace::model {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 30;
+constexpr std::uint64_t kMaxModelBytes = std::uint64_t{2} << 30;
 
 // Where numbers lie, or the reason why they are not looked for there.
 Outcome<std::string> place_of(const std::string& model, const std::string& location) {
@@ -41,12 +41,12 @@ ModelFile open_model(const std::string& path, const std::function<bool()>& cance
   ModelFile out;
   out.path = path;
   std::unique_ptr<FileReader> file = FileReader::open(path).or_throw();
-  if (file->size() > kMostBytes) {
+  if (file->size() > kMaxModelBytes) {
     throw Failure(ErrorCode::too_large, "this is over 2 GiB, which no ONNX model is", path,
                   "save the model with its numbers in a file beside it");
   }
   if (cancelled) file->stop_when(cancelled);
-  const std::string bytes = read_text(*file, kMostBytes).or_throw();
+  const std::string bytes = read_text(*file, kMaxModelBytes).or_throw();
   out.onnx = read_onnx({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, path).or_throw();
   out.bytes = bytes.size();
   out.digest = hex_of_bytes(file->finish_hash().or_throw());

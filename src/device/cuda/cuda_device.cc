@@ -14,10 +14,8 @@
 #include "src/device/open.h"
 
 namespace millrace {
+namespace cuda {
 namespace {
-
-using cuda::Api;
-using cuda::Result;
 
 constexpr Result kOutOfMemory = 2;
 // The driver knows of nothing at an address.
@@ -356,8 +354,10 @@ class CudaBackend : public DeviceBackend {
 };
 
 }  // namespace
+}  // namespace cuda
 
 std::unique_ptr<DeviceBackend> open_cuda_device(int index) {
+  using namespace cuda;
   const CudaDriver driver = find_cuda_driver();
   std::string reason = driver.reason;
   const Api* api = cuda::find_api(kCudaLibrary, reason);

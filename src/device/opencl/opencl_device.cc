@@ -15,10 +15,8 @@
 #include "src/memory/buffer.h"
 
 namespace millrace {
+namespace opencl {
 namespace {
-
-using opencl::Api;
-using opencl::Result;
 
 // CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_INVALID_BUFFER_SIZE.
 constexpr std::array<Result, 3> kOutOfMemory = {-4, -6, -61};
@@ -256,8 +254,10 @@ class OpenClBackend : public DeviceBackend {
 };
 
 }  // namespace
+}  // namespace opencl
 
 std::unique_ptr<DeviceBackend> open_opencl_device(int index, bool assume_exact) {
+  using namespace opencl;
   const OpenClDevices found = find_opencl_devices();
   std::string reason = found.reason;
   const Api* api = opencl::find_api(reason);

@@ -17,19 +17,11 @@
 #include "src/io/file/at_offset.h"
 
 namespace millrace {
-namespace {
-
-[[noreturn]] void fail(const char* what, const std::string& path) {
-  throw Failure(system_error(what, printable(path), errno));
-}
-
-}  // namespace
-
 void write_all(int fd, std::string_view bytes, const std::string& path) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("cannot be written", path);
+    if (n < 0) throw_system_error("cannot be written", path);
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
 }
@@ -73,7 +65,7 @@ AtomicFile::AtomicFile(std::string path, const OfShard& shard)
       is_joined_(shard.is_joined),
       work_folder_(::open(shard.work_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
       hash_(std::make_unique<RunningHash>()) {
-  if (!work_folder_) fail("cannot be created", path_);
+  if (!work_folder_) throw_system_error("cannot be created", path_);
   open_folder();
   create_unique(Readers::everyone);
 }
@@ -90,7 +82,7 @@ void AtomicFile::open_folder() {
   folder_ = Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // One that may be entered and written but not listed: then it cannot be synced.
   if (!folder_ && errno == EACCES) folder_ = Descriptor(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!folder_) fail("cannot be created", path_);
+  if (!folder_) throw_system_error("cannot be created", path_);
 }
 
 // Without a name where the file system has such files: then a run that is killed leaves nothing.
@@ -104,7 +96,7 @@ void AtomicFile::create_unique(Readers readers) {
     temporary_ = unique_temporary_name();
     fd_ = ::openat(temporary_folder(), temporary_.c_str(), kHow, mode);
   } while (fd_ < 0 && errno == EEXIST);
-  if (fd_ < 0) fail("cannot be created", path_);
+  if (fd_ < 0) throw_system_error("cannot be created", path_);
 }
 
 // From here on it takes two calls to its own name.
@@ -119,7 +111,7 @@ void AtomicFile::name_temporary() {
       return;
     }
   } while (errno == EEXIST);
-  fail("cannot be put in place", path_);
+  throw_system_error("cannot be put in place", path_);
 }
 
 AtomicFile::~AtomicFile() {
@@ -142,7 +134,7 @@ void AtomicFile::write(std::string_view bytes) {
 
 void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   synced_ = false;
-  if (!millrace::write_at(fd_, offset, bytes)) fail("cannot be written", path_);
+  if (!millrace::write_at(fd_, offset, bytes)) throw_system_error("cannot be written", path_);
 }
 
 void AtomicFile::flush() {
@@ -153,7 +145,7 @@ void AtomicFile::flush() {
 void AtomicFile::sync() {
   if (synced_) return;
   flush();
-  if (::fsync(fd_) != 0) fail("cannot be synced", path_);
+  if (::fsync(fd_) != 0) throw_system_error("cannot be synced", path_);
   synced_ = true;
 }
 
@@ -161,7 +153,7 @@ void AtomicFile::commit() {
   sync();
   name_temporary();
   const auto written = state_of_descriptor(fd_);
-  if (::close(std::exchange(fd_, -1)) != 0) fail("cannot be written", path_);
+  if (::close(std::exchange(fd_, -1)) != 0) throw_system_error("cannot be written", path_);
   const auto named = state_of_name(temporary_folder(), temporary_);
   if (!written || !named || !written->same_inode(*named)) {
     temporary_.clear();  // it is not ours to remove
@@ -217,13 +209,13 @@ void AtomicFile::put_shard_in_place() {
     }
   }
   errno = reason == EEXIST ? errno : reason;
-  fail("cannot be put in place", path_);
+  throw_system_error("cannot be put in place", path_);
 }
 
 void AtomicFile::put_in_place() {
   if (replaces_.anything) {
     if (::renameat(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str()) != 0)
-      fail("cannot be put in place", path_);
+      throw_system_error("cannot be put in place", path_);
     return;
   }
   bool lost = false;
@@ -231,22 +223,22 @@ void AtomicFile::put_in_place() {
                                             *replaces_.looked_at, lost)
                               : rename_new(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
   // It is somebody's: it stays under the temporary name.
-  if (lost) fail("cannot be given back its name", path_in(folder_of(path_), std::exchange(temporary_, "")));
+  if (lost) throw_system_error("cannot be given back its name", path_in(folder_of(path_), std::exchange(temporary_, "")));
   if (errno == EEXIST) {
     throw Failure(ErrorCode::conflict, "another file has taken its name while the work was done", printable(path_),
                   "move that one away, or name another output, and run the same command again");
   }
-  if (errno != 0) fail("cannot be put in place", path_);
+  if (errno != 0) throw_system_error("cannot be put in place", path_);
   if (replaces_.looked_at) ::unlinkat(folder_.get(), temporary_.c_str(), 0);
 }
 
 void write_file_unsynced(const std::string& path, std::string_view text) {
   const std::string temporary = path_in(folder_of(path), unique_temporary_name());
   const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (!file) fail("cannot be created", path);
+  if (!file) throw_system_error("cannot be created", path);
   try {
     write_all(file.get(), text, path);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) fail("cannot be put in place", path);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) throw_system_error("cannot be put in place", path);
   } catch (const Failure&) {
     ::unlink(temporary.c_str());
     throw;

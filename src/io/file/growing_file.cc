@@ -11,10 +11,6 @@
 namespace millrace {
 namespace {
 
-[[noreturn]] void fail(const char* what, const std::string& path) {
-  throw Failure(system_error(what, printable(path), errno));
-}
-
 Descriptor open(const std::string& path, int how) {
   return Descriptor(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | how, 0666));
 }
@@ -25,7 +21,7 @@ GrowingFile::GrowingFile(std::string path) : path_(std::move(path)) {
   // What an earlier attempt left goes, and nothing is written into what has its name.
   ::unlink(path_.c_str());
   file_ = open(path_, O_CREAT | O_EXCL);
-  if (!file_) fail("cannot be created", path_);
+  if (!file_) throw_system_error("cannot be created", path_);
 }
 
 GrowingFile::GrowingFile(std::string path, std::uint64_t keep)
@@ -41,22 +37,22 @@ void GrowingFile::append(std::span<const std::byte> bytes) {
 }
 
 void GrowingFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (!millrace::write_at(file_.get(), offset, bytes)) fail("cannot be written", path_);
+  if (!millrace::write_at(file_.get(), offset, bytes)) throw_system_error("cannot be written", path_);
 }
 
 void GrowingFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   errno = 0;
   if (millrace::read_at(file_.get(), offset, out) == out.size()) return;
-  if (errno != 0) fail("cannot be read", path_);
+  if (errno != 0) throw_system_error("cannot be read", path_);
   throw Failure(ErrorCode::bad_data, "it is shorter than it was", printable(path_), "");
 }
 
 void GrowingFile::sync() {
-  if (::fdatasync(file_.get()) != 0) fail("cannot be synced", path_);
+  if (::fdatasync(file_.get()) != 0) throw_system_error("cannot be synced", path_);
 }
 
 void GrowingFile::finish() {
-  if (::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0) fail("cannot be written", path_);
+  if (::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0) throw_system_error("cannot be written", path_);
   sync();
 }
 

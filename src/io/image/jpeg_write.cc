@@ -16,14 +16,14 @@
 namespace millrace {
 namespace {
 
-struct Errors {
+struct WriteErrors {
   jpeg_error_mgr base;
   std::jmp_buf jump;
   char message[JMSG_LENGTH_MAX];
 };
 
 [[noreturn]] void leave(j_common_ptr info) {
-  auto* errors = reinterpret_cast<Errors*>(info->err);
+  auto* errors = reinterpret_cast<WriteErrors*>(info->err);
   errors->base.format_message(info, errors->message);
   std::longjmp(errors->jump, 1);
 }
@@ -34,7 +34,7 @@ struct Memory {
 };
 
 // Holds no C++ object that a jump would skip. False with a message.
-bool encode(jpeg_compress_struct& info, Errors& errors, int width, int height, int channels, int quality,
+bool encode(jpeg_compress_struct& info, WriteErrors& errors, int width, int height, int channels, int quality,
             const std::uint8_t* pixels, Memory& memory) {
   if (setjmp(errors.jump) != 0) return false;
   jpeg_create_compress(&info);
@@ -62,7 +62,7 @@ bool encode(jpeg_compress_struct& info, Errors& errors, int width, int height, i
 void append_jpeg(int width, int height, int channels, int quality, std::span<const std::uint8_t> pixels,
                  std::vector<std::uint8_t>& out) {
   jpeg_compress_struct info{};
-  Errors errors{};
+  WriteErrors errors{};
   info.err = jpeg_std_error(&errors.base);
   errors.base.error_exit = leave;
   Memory memory;

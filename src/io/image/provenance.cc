@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::uint64_t kLongestXmp = 1 << 20, kLongestIptc = 1 << 18, kLongestWideText = 8192;
+constexpr std::uint64_t kLongestWideText = 8192;
 
 void set(std::string& field, std::string value) {
   if (!field.empty()) return;
@@ -125,9 +125,9 @@ void add_xmp(std::string_view packet, Provenance& out) {
 void add_iptc(const MetadataParts& parts, Provenance& out) {
   IptcFacts facts;
   if (!parts.iptc.empty()) {
-    facts = read_iptc(parts.iptc.first(kLongestIptc));
+    facts = read_iptc(parts.iptc.first(kMaxIptc));
   } else if (!parts.resources.empty()) {
-    facts = read_iptc(iptc_among_resources(parts.resources.first(kLongestIptc)));
+    facts = read_iptc(iptc_among_resources(parts.resources.first(kMaxIptc)));
   }
   out.keywords = std::max(out.keywords, facts.keywords);
   out.title = out.title || facts.title;
@@ -159,7 +159,7 @@ Outcome<Provenance> provenance_of(FileReader& file) {
   const MetadataParts parts = find_parts(ByteRange(source), file.path());
   Provenance out;
   for (const ExifPart& part : parts.exif) add_exif(TiffFields(part.block, part.first), out);
-  if (parts.xmp) add_xmp(as_text(parts.xmp->first(kLongestXmp)), out);
+  if (parts.xmp) add_xmp(as_text(parts.xmp->first(kMaxXmp)), out);
   add_iptc(parts, out);
   if (parts.tables) add_tables(*parts.tables, out);
   set(out.software, parts.software);

@@ -4,8 +4,6 @@
 namespace millrace {
 namespace {
 
-constexpr auto kMain = TiffDirectory::main;
-
 std::string itxt(std::string_view keyword, std::string_view text, bool compressed = false) {
   return png_chunk("iTXt", std::string(keyword) + '\0' + (compressed ? '\1' : '\0') + '\0' + "en" + '\0' + "word" +
                                '\0' + std::string(text));

@@ -3,8 +3,6 @@
 namespace millrace {
 namespace {
 
-constexpr auto kMain = TiffDirectory::main, kExif = TiffDirectory::exif, kGps = TiffDirectory::gps;
-
 TEST_F(ProvenanceTest, CameraOfBothByteOrders) {
   for (const ByteOrder order : {ByteOrder::big, ByteOrder::little}) {
     const Provenance p = of_exif(camera(order));

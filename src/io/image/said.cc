@@ -21,7 +21,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::uint64_t kLongestXmp = 1 << 20, kLongestIptc = 1 << 18, kLongestWide = 1 << 16;
+constexpr std::uint64_t kMaxSaidWide = 1 << 16;
 
 // "52,30.5N" or "52,30,30N"; nothing for anything else.
 std::optional<double> degrees_of(std::string_view text) {
@@ -103,7 +103,7 @@ std::string moment_of(std::string_view text, std::string_view fraction = {}, std
 
 // Text in UTF-16LE, as Windows writes it, up to its first zero.
 std::string wide_text(ByteRange value) {
-  const auto bytes = value.first(std::min(value.size(), kLongestWide));
+  const auto bytes = value.first(std::min(value.size(), kMaxSaidWide));
   std::string out;
   for (std::size_t i = 0; i + 2 <= bytes.size(); i += 2) {
     auto code = static_cast<std::uint32_t>(number_of(bytes.subspan(i, 2), ByteOrder::little));
@@ -147,7 +147,7 @@ Said said_in(const TiffFields& fields) {
   if (rating && *rating <= 5) out.rating = static_cast<int>(*rating);
   for (const SaidText& text : kSaidTexts) {
     if (text.exif == 0) continue;
-    const std::string words = fields.text(kMain, text.exif, kLongestWide);
+    const std::string words = fields.text(kMain, text.exif, kMaxSaidWide);
     if (!says_nothing(words)) set(out.*text.said, words, text.longest, out.cut);
   }
   set(out.title, wide_text(fields.value(kMain, kTitle)), kLongestWord, out.cut);
@@ -156,7 +156,7 @@ Said said_in(const TiffFields& fields) {
     add_word(word, out.keywords, out.cut);
   }
   for (const std::uint16_t tag : {kTitle, kComment, kKeywords}) {
-    out.cut = out.cut || fields.value(kMain, tag).size() > kLongestWide;
+    out.cut = out.cut || fields.value(kMain, tag).size() > kMaxSaidWide;
   }
   out.place = place_at(gps_degrees(fields, 2, 1, 'S'), gps_degrees(fields, 4, 3, 'W'));
   const std::string taken = fields.text(kExif, 0x9003);
@@ -203,13 +203,13 @@ Said said_in(const MetadataParts& parts) {
   Said out;
   IptcFacts facts;
   if (!parts.iptc.empty()) {
-    facts = read_iptc(parts.iptc.first(kLongestIptc));
-    out.cut = parts.iptc.size() > kLongestIptc;
+    facts = read_iptc(parts.iptc.first(kMaxIptc));
+    out.cut = parts.iptc.size() > kMaxIptc;
   } else if (!parts.resources.empty()) {
-    const auto read = parts.resources.first(kLongestIptc), datasets = iptc_among_resources(read);
+    const auto read = parts.resources.first(kMaxIptc), datasets = iptc_among_resources(read);
     facts = read_iptc(datasets);
     const bool whole = !datasets.empty() && datasets.data() + datasets.size() < read.data() + read.size();
-    out.cut = parts.resources.size() > kLongestIptc && !whole;
+    out.cut = parts.resources.size() > kMaxIptc && !whole;
   }
   for (const auto& [number, words] : facts.texts) {
     if (number == kKeyword) add_word(words, out.keywords, out.cut);
@@ -237,8 +237,8 @@ Outcome<Said> said_of(const std::string& path, const FileState& wanted) {
   const MetadataParts parts = find_parts(ByteRange(source), path);
   Said out;
   if (parts.xmp) {
-    out.add(said_in(read_xmp(as_text(parts.xmp->first(kLongestXmp)))));
-    out.cut = out.cut || parts.xmp->size() > kLongestXmp;
+    out.add(said_in(read_xmp(as_text(parts.xmp->first(kMaxXmp)))));
+    out.cut = out.cut || parts.xmp->size() > kMaxXmp;
   }
   for (const ExifPart& part : parts.exif) out.add(said_in(TiffFields(part.block, part.first)));
   out.add(said_in(parts));

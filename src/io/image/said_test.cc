@@ -20,8 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr auto kMain = TiffDirectory::main, kExif = TiffDirectory::exif, kGps = TiffDirectory::gps;
-
 std::string wide(std::u16string_view text) {
   std::string out;
   for (const char16_t c : text) out += number_bytes(c, 2, ByteOrder::little);

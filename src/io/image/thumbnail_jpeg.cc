@@ -22,13 +22,13 @@ struct Errors {
 void on_error(j_common_ptr info) { std::longjmp(reinterpret_cast<Errors*>(info->err)->jump, 1); }
 void on_message(j_common_ptr, int) {}
 
-struct Output {
+struct EncodedJpeg {
   unsigned char* data = nullptr;
   unsigned long size = 0;
-  ~Output() { std::free(data); }
+  ~EncodedJpeg() { std::free(data); }
 };
 
-bool encode(const Thumbnail& thumbnail, int quality, Output& out) {
+bool encode(const Thumbnail& thumbnail, int quality, EncodedJpeg& out) {
   jpeg_compress_struct info{};
   Errors errors{};
   info.err = jpeg_std_error(&errors.base);
@@ -92,7 +92,7 @@ bool decode(std::span<const std::uint8_t> jpeg, Thumbnail& out) {
 
 std::vector<std::uint8_t> encode_thumbnail(const Thumbnail& thumbnail, std::size_t most_bytes) {
   for (const int quality : {90, 84, 78, 70, 60, 50, 40, 30, 20, 10}) {
-    Output out;
+    EncodedJpeg out;
     if (!encode(thumbnail, quality, out)) return {};
     if (out.size <= most_bytes || quality == 10) return {out.data, out.data + out.size};
   }

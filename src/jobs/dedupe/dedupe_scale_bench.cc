@@ -181,7 +181,7 @@ void candidates_by_parts(std::size_t count, RunContext& context) {
     const WholeTable wholes(std::span<const parts::Codes>(codes).subspan(w, std::min(kPart, count - w)),
                             context.executor);
     for (std::size_t p = 0; p < count; p += kPart) {
-      for (const PartPair& pair : wholes.meetings(
+      for (const WholeMatch& pair : wholes.meetings(
                std::span<const parts::Codes>(codes).subspan(p, std::min(kPart, count - p)), context.executor))
         pairs += pair.part + p != pair.whole + w ? 1 : 0;
     }

@@ -15,15 +15,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kMark = "segment picture";
-constexpr std::uint64_t kMostBytes = 4 << 20;
+constexpr const char* kRecordMark = "segment picture";
+constexpr std::uint64_t kMaxRecordBytes = 4 << 20;
 
 // Null where there is none.
 Json record_in(const std::string& file) {
-  const auto text = read_text(file, kMostBytes);
-  if (!text || text->size() > kMostBytes) return {};
+  const auto text = read_text(file, kMaxRecordBytes);
+  if (!text || text->size() > kMaxRecordBytes) return {};
   Json json = shallow_json(*text);
-  if (!json.is_object() || json.value(kJsonMark, Json()) != kMark) return {};
+  if (!json.is_object() || json.value(kJsonMark, Json()) != kRecordMark) return {};
   return json;
 }
 
@@ -91,14 +91,14 @@ std::optional<Peak> peak_of(const Json& json) {
   return Peak{json.at("x").get<double>(), json.at("y").get<double>(), json.at("value").get<double>()};
 }
 
-[[noreturn]] void refuse() { throw Failure(ErrorCode::bad_data, "this is no record of such a picture"); }
+[[noreturn]] void refuse_record() { throw Failure(ErrorCode::bad_data, "this is no record of such a picture"); }
 
 // The next entry of a list, which is of this class.
 const Json& next_in(const Json& json, const char* list, std::size_t& at, const model::Head& head, std::size_t c) {
   const Json& out = json.at(list).at(at++);
   const Json wanted = entry_of(head, c);
   for (const auto& [key, value] : wanted.items())
-    if (out.at(key) != value) refuse();
+    if (out.at(key) != value) refuse_record();
   return out;
 }
 
@@ -112,12 +112,12 @@ void read_members(const Json& json, const Setup& setup, PictureResult& out) {
         const Json& each = next_in(json, "classes", of_classes, head, c);
         one.classes.push_back({each.at("pixels").get<std::uint64_t>(), each.at("edge_pixels").get<std::uint64_t>(),
                                each.at("mean_probability").get<double>()});
-        if (one.classes.back().pixels > area || one.classes.back().at_edge > one.classes.back().pixels) refuse();
+        if (one.classes.back().pixels > area || one.classes.back().at_edge > one.classes.back().pixels) refuse_record();
       }
       if (setup.models.size() > 1) {
         const Json& each = json.at("disagreement").at(of_votes++);
         one.votes = {each.at("differ").get<std::uint64_t>(), each.at("any").get<std::uint64_t>()};
-        if (one.votes.differ > one.votes.any) refuse();
+        if (one.votes.differ > one.votes.any) refuse_record();
       }
     } else if (head.task == model::Task::keypoints) {
       for (std::size_t c = 0; c < head.classes.size(); ++c)
@@ -129,7 +129,7 @@ void read_members(const Json& json, const Setup& setup, PictureResult& out) {
             next_in(json, "values", of_values, head, k % head.classes.size()).at("value").get<double>());
     }
   }
-  if ((json.contains("classes") ? json.at("classes").size() : 0) != of_classes) refuse();
+  if ((json.contains("classes") ? json.at("classes").size() : 0) != of_classes) refuse_record();
   if (json.contains("field_of_view")) out.field = field_of_json(json.at("field_of_view"));
 }
 
@@ -153,7 +153,7 @@ Json json_of(const PictureResult& result, const Setup& setup) {
 }
 
 std::string record_of(const PictureResult& result, const Setup& setup) {
-  Json out = {{kJsonMark, kMark}};
+  Json out = {{kJsonMark, kRecordMark}};
   out["name"] = utf8_for_display(result.name);
   out["hash"] = result.hash;
   if (!result.roi.empty()) out["roi"] = result.roi;
@@ -170,10 +170,10 @@ std::string record_of(const PictureResult& result, const Setup& setup) {
   out["previews"] = std::move(previews);
   std::string whole = with_own_checksum(out.dump(1) + "\n");
   // A record that could not be read back is none; a page can do without.
-  return whole.size() > kMostBytes ? without : whole;
+  return whole.size() > kMaxRecordBytes ? without : whole;
 }
 
-std::string not_whole() { return Json({{kJsonMark, kMark}}).dump(1) + "\n"; }
+std::string not_whole() { return Json({{kJsonMark, kRecordMark}}).dump(1) + "\n"; }
 
 bool is_record(const std::string& file) { return !record_in(file).is_null(); }
 
@@ -186,7 +186,7 @@ std::optional<PictureResult> earlier_result(const std::string& file, const Setup
     if (json.contains("made_by")) out.maker = json.at("made_by").get<std::string>();
     const auto side = [&json](const char* key) {
       const auto value = json.at(key).get<std::int64_t>();
-      if (value < 1 || value > std::numeric_limits<int>::max()) refuse();
+      if (value < 1 || value > std::numeric_limits<int>::max()) refuse_record();
       return static_cast<int>(value);
     };
     out.width = side("width");

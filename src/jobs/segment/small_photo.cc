@@ -12,7 +12,7 @@ namespace millrace::segment {
 namespace {
 
 constexpr std::int64_t kMostPixels = 200'000'000;  // more take seconds each
-constexpr std::size_t kMostBytes = 96 << 10;
+constexpr std::size_t kMaxPhotoBytes = 96 << 10;
 
 Thumbnail blocks_of(PictureRows& rows, std::size_t block) {
   const PictureInfo& info = rows.info();
@@ -48,14 +48,14 @@ struct Item {
   std::unique_ptr<PictureRows> rows;
 };
 
-constexpr Bytes kAhead = 1_MiB;
+constexpr Bytes kAheadOfPhoto = 1_MiB;
 
 Item open_item(const PictureResult& picture, const PictureFileOptions& files, RunContext& context) {
   Item out{&picture, nullptr};
   if (std::int64_t{picture.width} * picture.height > kMostPixels) return out;
   auto file = FileReader::open(picture.path);
   if (!file) return out;
-  auto rows = PictureRows::open(std::move(file).or_throw(), decode_options(files, context), kAhead);
+  auto rows = PictureRows::open(std::move(file).or_throw(), decode_options(files, context), kAheadOfPhoto);
   if (!rows) return out;
   out.rows = std::move(rows).or_throw();
   const PictureInfo& info = out.rows->info();
@@ -63,7 +63,7 @@ Item open_item(const PictureResult& picture, const PictureFileOptions& files, Ru
   return out;
 }
 
-Bytes price_of(const Item& item) { return (item.rows ? item.rows->info().decoder_memory + kAhead : Bytes{}) + 4_MiB; }
+Bytes price_of(const Item& item) { return (item.rows ? item.rows->info().decoder_memory + kAheadOfPhoto : Bytes{}) + 4_MiB; }
 
 SmallPhoto make_small(Item item, const std::string& output, const Setup& setup, const DrawOn& draw) {
   const PictureResult& picture = *item.picture;
@@ -84,7 +84,7 @@ SmallPhoto make_small(Item item, const std::string& output, const Setup& setup, 
   try {
     const Thumbnail thumbnail = blocks_of(*item.rows, block);
     if (hex_of_bytes(item.rows->finish().or_throw().hash) != picture.hash) return out;
-    out.jpeg = encode_thumbnail(thumbnail, kMostBytes);
+    out.jpeg = encode_thumbnail(thumbnail, kMaxPhotoBytes);
   } catch (const Failure& failure) {
     // The page has its mask all the same.
     if (failure.error().code == ErrorCode::cancelled) throw;

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char *kMark = "segment rows", *kRunMark = "segment unfinished";
+constexpr const char *kRowsMark = "segment rows", *kRunMark = "segment unfinished";
 constexpr const char *kSavedFile = "rows.json", *kFailedFile = "failed.txt";
 
 std::uint64_t number_of(const std::string& name) {
@@ -65,7 +65,7 @@ std::optional<Saved> Unfinished::saved(const std::string& name, const std::strin
   const auto text = read_text(path_in(folder(name), kSavedFile), kMostBytes);
   if (!text || text->size() > kMostBytes) return std::nullopt;
   const Json json = shallow_json(*text);
-  if (!json.is_object() || json.value(kJsonMark, Json()) != kMark || json.value("source", Json()) != source)
+  if (!json.is_object() || json.value(kJsonMark, Json()) != kRowsMark || json.value("source", Json()) != source)
     return std::nullopt;
   try {
     Saved out;
@@ -102,7 +102,7 @@ void Unfinished::save(const std::string& name, const Saved& saved) {
       peaks.push_back(each ? Json::array({each->x, each->y, each->value}) : Json::array());
     heads.push_back({{"classes", classes}, {"peaks", peaks}, {"votes", {head.votes.differ, head.votes.any}}});
   }
-  const Json json = {{kJsonMark, kMark},           {"source", saved.source},   {"rows", saved.rows},
+  const Json json = {{kJsonMark, kRowsMark},           {"source", saved.source},   {"rows", saved.rows},
                      {"next_row", saved.next_row}, {"windows", saved.windows}, {"heads", heads},
                      {"previews", saved.previews}, {"outputs", saved.outputs}};
   write_file(path_in(folder(name), kSavedFile), json.dump(1) + "\n");

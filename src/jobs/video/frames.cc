@@ -14,7 +14,7 @@
 namespace millrace::video {
 namespace {
 
-std::string words_of(const film::Shape& shape) {
+std::string shape_in_words(const film::Shape& shape) {
   const char* kind = shape.kind == film::Kind::rgb ? "RGB" : shape.kind == film::Kind::gray ? "gray" : "YUV";
   return fmt::format("{} x {}, {} of {} bits{}, chroma {}:{}, {}", shape.width, shape.height, kind, shape.depth,
                      shape.alpha != 0 ? " with transparency" : "", 1 << shape.log2_cw, 1 << shape.log2_ch,
@@ -198,8 +198,8 @@ std::optional<FilmFrame> Frames::read() {
     const double seconds = film_.seconds(out.pts - film_.begin());
     throw Failure(
         ErrorCode::unsupported,
-        fmt::format("at {} its pictures change from {} to {}", time_text(seconds), words_of(film_.shape),
-                    words_of(picture->shape)),
+        fmt::format("at {} its pictures change from {} to {}", time_text(seconds), shape_in_words(film_.shape),
+                    shape_in_words(picture->shape)),
         film_.path,
         fmt::format("do what comes before it with --end {0:.3f}, and what comes behind it as a film of its own",
                     seconds));

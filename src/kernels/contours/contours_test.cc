@@ -8,7 +8,7 @@
 namespace millrace {
 namespace {
 
-struct Image {
+struct TracedMask {
   std::size_t width, height;
   std::vector<std::uint8_t> labels;
   std::uint8_t at(std::int64_t x, std::int64_t y) const {
@@ -22,7 +22,7 @@ struct Traced {
   std::vector<std::uint32_t> cuts;
 };
 
-Traced trace(const Image& image, std::size_t most = 1 << 20) {
+Traced trace(const TracedMask& image, std::size_t most = 1 << 20) {
   Traced out;
   Contours::Labels outlined{};
   for (std::size_t label = 1; label < 256; ++label) outlined[label] = true;
@@ -47,7 +47,7 @@ std::int64_t twice_area(const std::vector<Corner>& ring) {
 }
 
 // Filled by the rule of even and odd, column by column of each row.
-void fill(const Outline& outline, Image& image) {
+void fill(const Outline& outline, TracedMask& image) {
   for (std::size_t y = 0; y < image.height; ++y) {
     std::vector<std::uint8_t> flips(image.width + 1);
     for (const auto& ring : outline.rings) {
@@ -66,8 +66,8 @@ void fill(const Outline& outline, Image& image) {
   }
 }
 
-void check(const Image& image, const Traced& traced) {
-  Image filled{image.width, image.height, std::vector<std::uint8_t>(image.labels.size())};
+void expect_outlines(const TracedMask& image, const Traced& traced) {
+  TracedMask filled{image.width, image.height, std::vector<std::uint8_t>(image.labels.size())};
   for (const Outline& outline : traced.outlines) {
     fill(outline, filled);
     ASSERT_FALSE(outline.rings.empty());
@@ -88,7 +88,7 @@ void check(const Image& image, const Traced& traced) {
 }
 
 // The number of 4-connected parts, by flooding.
-std::size_t parts_of(const Image& image) {
+std::size_t parts_of(const TracedMask& image) {
   std::vector<bool> done(image.labels.size());
   std::size_t out = 0;
   for (std::size_t k = 0; k < image.labels.size(); ++k) {
@@ -115,41 +115,41 @@ TEST(Contours, HoldsExactlyThePixelsOfEachPart) {
   std::mt19937 random(4);
   for (int k = 0; k < 300; ++k) {
     const std::size_t width = 1 + random() % 24, height = 1 + random() % 24;
-    Image image{width, height, std::vector<std::uint8_t>(width * height)};
+    TracedMask image{width, height, std::vector<std::uint8_t>(width * height)};
     const unsigned labels = 2 + k % 3;
     for (std::uint8_t& label : image.labels) label = static_cast<std::uint8_t>(random() % labels);
     const Traced traced = trace(image);
-    check(image, traced);
+    expect_outlines(image, traced);
     EXPECT_EQ(traced.outlines.size(), parts_of(image));
     EXPECT_TRUE(traced.cuts.empty());
   }
 }
 
 TEST(Contours, ARingInARingAndWhatTouchesAtACorner) {
-  const Image rings{7, 7, {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0,
+  const TracedMask rings{7, 7, {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0,
                            1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}};
   const Traced traced = trace(rings);
-  check(rings, traced);
+  expect_outlines(rings, traced);
   ASSERT_EQ(traced.outlines.size(), 2U);
   EXPECT_EQ(traced.outlines[0].rings.size(), 2U);  // the inner one ends first
   EXPECT_EQ(traced.outlines[1].rings.size(), 2U);
-  const Image corner{2, 2, {1, 0, 0, 1}};
+  const TracedMask corner{2, 2, {1, 0, 0, 1}};
   EXPECT_EQ(trace(corner).outlines.size(), 2U);
   // Its ends touch at a corner: a hole that touches the outside.
-  const Image hook{3, 3, {1, 1, 1, 1, 0, 1, 1, 1, 0}};
+  const TracedMask hook{3, 3, {1, 1, 1, 1, 0, 1, 1, 1, 0}};
   const Traced hooked = trace(hook);
-  check(hook, hooked);
+  expect_outlines(hook, hooked);
   ASSERT_EQ(hooked.outlines.size(), 1U);
   EXPECT_EQ(hooked.outlines[0].rings.size(), 2U);
 }
 
 TEST(Contours, WithTooManyCornersAllIsClosedAlongARowAndNoPixelIsLost) {
   std::mt19937 random(9);
-  Image image{40, 60, std::vector<std::uint8_t>(40 * 60)};
+  TracedMask image{40, 60, std::vector<std::uint8_t>(40 * 60)};
   for (std::uint8_t& label : image.labels) label = random() % 3 == 0 ? 0 : 1;
   const Traced traced = trace(image, 200);
   EXPECT_FALSE(traced.cuts.empty());
-  check(image, traced);
+  expect_outlines(image, traced);
   EXPECT_GT(traced.outlines.size(), trace(image).outlines.size());
 }
 

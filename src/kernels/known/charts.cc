@@ -80,7 +80,7 @@ std::string styles_answer(const Inputs& /*inputs*/) {
   return digest.text();
 }
 
-constexpr Answer kAnswers[] = {
+constexpr Answer kChartAnswers[] = {
     {"chart", "charts of every style", "f747162dfa8b5ea5", styles_answer},
     {"stroke", "strokes of three widths", "77822260e867589c", stroke_answer},
     {"rle", "pixels in bytes and floats", "ace32a7892301411", paint_answer},
@@ -90,6 +90,6 @@ constexpr Answer kAnswers[] = {
 
 }  // namespace
 
-std::span<const Answer> chart_answers() { return kAnswers; }
+std::span<const Answer> chart_answers() { return kChartAnswers; }
 
 }  // namespace millrace::known

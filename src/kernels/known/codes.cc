@@ -22,7 +22,7 @@ std::string join_answer(const std::vector<Code>& codes, int radius, Algorithm al
   return fmt::format("{} of {}, {}", joined.pairs.list.size(), joined.expanded, digest.text());
 }
 
-constexpr Answer kAnswers[] = {
+constexpr Answer kCodeAnswers[] = {
     {"hamming", "hamming join, 64 bits, brute force", "6553 of 9535, 103b0a171ee45376",
      [](const Inputs& inputs) { return join_answer(inputs.codes, 6, Algorithm::brute); }},
     {"hamming", "hamming join, 64 bits, index", "6553 of 9535, 103b0a171ee45376",
@@ -33,6 +33,6 @@ constexpr Answer kAnswers[] = {
 
 }  // namespace
 
-std::span<const Answer> code_answers() { return kAnswers; }
+std::span<const Answer> code_answers() { return kCodeAnswers; }
 
 }  // namespace millrace::known

@@ -38,12 +38,12 @@ std::string latents_answer(const Inputs&) {
   return digest.text();
 }
 
-constexpr Answer kAnswers[] = {
+constexpr Answer kLatentAnswers[] = {
     {"latents", "what is measured of latents", "fa356e1504822b94", latents_answer},
 };
 
 }  // namespace
 
-std::span<const Answer> latent_answers() { return kAnswers; }
+std::span<const Answer> latent_answers() { return kLatentAnswers; }
 
 }  // namespace millrace::known

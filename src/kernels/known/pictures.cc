@@ -228,7 +228,7 @@ std::string fundus_answer(const Inputs& inputs) {
 
 // Luma, hashes and pdq are what Pillow 13.0.0, imagehash 4.3.2 and pdqhash 0.2.8 give for the same picture; the others
 // are the reference versions', or those of the portable level.
-constexpr Answer kAnswers[] = {
+constexpr Answer kPictureAnswers[] = {
     {"luma", "luma", "f2a5462ebf72a11f", luma_answer},
     {"matte", "enlarged, and two pictures mixed by it", "1398fcbc900e267e", matte_answer},
     {"matte", "cleaned, guided and feathered", "2edf0c29f4886b7f", cleaned_answer},
@@ -254,6 +254,6 @@ constexpr Answer kAnswers[] = {
 
 }  // namespace
 
-std::span<const Answer> picture_answers() { return kAnswers; }
+std::span<const Answer> picture_answers() { return kPictureAnswers; }
 
 }  // namespace millrace::known

@@ -98,7 +98,7 @@ std::string parts_answer(const Inputs&) {
   return fmt::format("{} boxes, {} near {}", boxes.size(), near.size(), digest.text());
 }
 
-constexpr Answer kAnswers[] = {
+constexpr Answer kSimilarityAnswers[] = {
     {"similarity", "similarity", "same recoloured different ef307f5b7fb67d22", similarity_answer},
     {"closelook", "close look", "same altered different 21bc1bfdd5acec78", closelook_answer},
     {"parts", "codes of parts", "2 boxes, 54 near 467d65798e6bf24c", parts_answer},
@@ -106,6 +106,6 @@ constexpr Answer kAnswers[] = {
 
 }  // namespace
 
-std::span<const Answer> similarity_answers() { return kAnswers; }
+std::span<const Answer> similarity_answers() { return kSimilarityAnswers; }
 
 }  // namespace millrace::known

@@ -93,7 +93,7 @@ std::string separability_answer(const Inputs&) {
   return digest.text();
 }
 
-constexpr Answer kAnswers[] = {
+constexpr Answer kStatisticsAnswers[] = {
     {"statistics", "two samples compared", "370b349fc6333719", comparisons_answer},
     {"statistics", "permutations of videos", "d0c82e52a46cb9e1", permutations_answer},
     {"statistics", "bootstrap intervals", "ea148c798c5222cc", bootstrap_answer},
@@ -102,6 +102,6 @@ constexpr Answer kAnswers[] = {
 
 }  // namespace
 
-std::span<const Answer> statistics_answers() { return kAnswers; }
+std::span<const Answer> statistics_answers() { return kStatisticsAnswers; }
 
 }  // namespace millrace::known

@@ -12,7 +12,7 @@
 namespace millrace::latents {
 namespace {
 
-constexpr std::size_t kPairs = kBins * kBins, kThrees = kBins * kPairs;
+constexpr std::size_t kPairCounts = kBins * kBins, kTripleCounts = kBins * kPairCounts;
 // What sixteen bits can count.
 constexpr std::size_t kMostInTables = 65535;
 constexpr double kLog2 = 0.69314718055994530942;
@@ -66,8 +66,8 @@ Thresholds::Thresholds(const Edges& edges) : halves{}, floats{} {
   std::transform(edges.begin(), edges.end(), floats.begin(), least_float);
 }
 
-PairCounter::PairCounter() : three_(kThrees), other_three_(kThrees) {
-  for (auto& pair : pairs_) pair.resize(kPairs);
+PairCounter::PairCounter() : three_(kTripleCounts), other_three_(kTripleCounts) {
+  for (auto& pair : pairs_) pair.resize(kPairCounts);
 }
 
 void PairCounter::clear() {

@@ -11,14 +11,14 @@ namespace millrace::similarity {
 namespace {
 
 // Where [0, 1] of the thumbnail lies in the scene, a plain frame around it, and what its levels become.
-struct View {
+struct FramedView {
   float left = 0, top = 0, right = 1, bottom = 1;
   int frame = 0;
   float gain = 1, bias = 0;
 };
 
 // A scene of 9 x 9 levels, between which it is linear.
-Thumbnail shown(unsigned seed, const View& view) {
+Thumbnail shown(unsigned seed, const FramedView& view) {
   const std::vector<std::uint8_t> levels = random_bytes(81, seed);
   Thumbnail out;
   for (int y = 0; y < kSide; ++y) {
@@ -42,10 +42,10 @@ Thumbnail shown(unsigned seed, const View& view) {
 std::vector<Features> pictures() {
   std::vector<Features> out;
   for (const unsigned seed : {1U, 2U, 3U, 4U}) {
-    for (const View& view : {View{}, View{.left = 0.05F, .top = 0.05F, .right = 0.95F, .bottom = 0.95F},
-                             View{.left = 0.07F, .bottom = 0.96F}, View{.left = -0.05F, .right = 1.02F, .bottom = 0.9F},
-                             View{.frame = 6}, View{.frame = 3, .gain = 0.5F}, View{.gain = -1, .bias = 255},
-                             View{.gain = 0.02F, .bias = 240}, View{.right = 0.7F, .gain = 1.3F}})
+    for (const FramedView& view : {FramedView{}, FramedView{.left = 0.05F, .top = 0.05F, .right = 0.95F, .bottom = 0.95F},
+                             FramedView{.left = 0.07F, .bottom = 0.96F}, FramedView{.left = -0.05F, .right = 1.02F, .bottom = 0.9F},
+                             FramedView{.frame = 6}, FramedView{.frame = 3, .gain = 0.5F}, FramedView{.gain = -1, .bias = 255},
+                             FramedView{.gain = 0.02F, .bias = 240}, FramedView{.right = 0.7F, .gain = 1.3F}})
       out.push_back(features_of(shown(seed, view)));
   }
   return out;

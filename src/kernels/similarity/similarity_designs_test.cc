@@ -3,18 +3,12 @@
 
 #include <algorithm>
 
-#include "src/kernels/similarity/similarity.h"
+#include "src/kernels/similarity/similarity_for_test.h"
 
 namespace millrace::similarity {
 namespace {
 
 constexpr int kFine = 4;  // each way, samples of a pixel
-
-struct Colour {
-  float r, g, b;
-};
-
-std::size_t at(int x, int y) { return (static_cast<std::size_t>(y) * kSide + static_cast<std::size_t>(x)) * 3; }
 
 // The colours at places in [0, 1]^2, the middle `share` of each side shown.
 template <typename Paint>
@@ -41,8 +35,6 @@ Thumbnail draw(const Paint& paint, float share = 1) {
   }
   return out;
 }
-
-Comparison compare_pixels(const Thumbnail& a, const Thumbnail& b) { return compare(features_of(a), features_of(b)); }
 
 float bump(float u, float v, float x, float y, float width) {
   const float d = ((u - x) * (u - x) + (v - y) * (v - y)) / (width * width);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/kernels/kernel_test.h"
+#include "src/kernels/similarity/similarity_for_test.h"
 
 namespace millrace::similarity {
 namespace {
@@ -25,10 +26,6 @@ class Random {
 
  private:
   std::uint32_t state_;
-};
-
-struct Colour {
-  float r, g, b;
 };
 
 // A scene of soft discs on a slope of colour, described in [0, 1]^2, made of additions and products
@@ -75,9 +72,6 @@ struct View {
   std::function<Colour(Colour)> edit = [](Colour c) { return c; };
 };
 
-// Of a pixel's first channel.
-std::size_t at(int x, int y) { return (static_cast<std::size_t>(y) * kSide + static_cast<std::size_t>(x)) * 3; }
-
 std::uint8_t level(float v) { return static_cast<std::uint8_t>(std::clamp(v + 0.5F, 0.0F, 255.0F)); }
 
 Thumbnail render(const Scene& scene, const View& view = {}) {
@@ -117,8 +111,6 @@ Thumbnail solid(std::uint8_t r, std::uint8_t g, std::uint8_t b) {
   }
   return out;
 }
-
-Comparison compare_pixels(const Thumbnail& a, const Thumbnail& b) { return compare(features_of(a), features_of(b)); }
 
 View brightened(float gain) {
   View v;

@@ -13,7 +13,7 @@
 namespace millrace::statistics {
 namespace {
 
-constexpr double kMargin = 1e-12;
+constexpr double kRatioMargin = 1e-12;
 // A distance within groups as a share of one between groups: at most this is rounding.
 constexpr double kNothing = 1e-7;
 
@@ -164,7 +164,7 @@ void find_p(std::vector<Open>& open, std::size_t n, const Labels& labels, std::u
         std::swap(sample[i], sample[i + below(static_cast<std::uint32_t>(n - i), draws.next())]);
       for (std::size_t k = 0; k < open.size(); ++k) {
         const double within = sum_within(open[k].distances, n, labels, sample);
-        reached[k * shuffles + s] = ratio_of(within, open[k].all, labels) >= open[k].space->ratio * (1 - kMargin);
+        reached[k * shuffles + s] = ratio_of(within, open[k].all, labels) >= open[k].space->ratio * (1 - kRatioMargin);
       }
     }
   });

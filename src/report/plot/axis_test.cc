@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "src/report/plot/numbers_for_test.h"
+
 namespace millrace::report {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
 
 std::string labels(const Axis& axis) {
   std::string text;

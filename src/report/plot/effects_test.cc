@@ -2,14 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 
 #include "src/report/plot/figure_for_test.h"
+#include "src/report/plot/numbers_for_test.h"
 
 namespace millrace::report {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
 
 Effects effects_of(std::vector<Effect> rows) {
   Effects effects;

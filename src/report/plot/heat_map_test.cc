@@ -2,15 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 
 #include "src/base/error.h"
 #include "src/report/plot/figure_for_test.h"
+#include "src/report/plot/numbers_for_test.h"
 
 namespace millrace::report {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
 
 HeatMap map_of(std::size_t rows, std::size_t columns, double value) {
   HeatMap map;

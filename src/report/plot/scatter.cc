@@ -18,8 +18,6 @@ namespace {
 
 constexpr double kLeft = 62, kRight = 16;
 
-bool finite(const Point& point) { return std::isfinite(point[0]) && std::isfinite(point[1]); }
-
 std::vector<Point> points_of(const Scatter& scatter, std::size_t group) {
   std::vector<Point> points;
   for (std::size_t i = 0; i < scatter.points.size(); ++i) {

@@ -2,15 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 
 #include "src/base/error.h"
 #include "src/report/plot/figure_for_test.h"
+#include "src/report/plot/numbers_for_test.h"
 
 namespace millrace::report {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
 
 Scatter scatter_of(std::vector<std::array<double, 2>> points) {
   Scatter scatter;

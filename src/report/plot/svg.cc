@@ -9,6 +9,9 @@
 #include "src/report/html.h"
 
 namespace millrace::report {
+
+bool finite(Point point) { return std::isfinite(point[0]) && std::isfinite(point[1]); }
+
 namespace {
 
 std::string_view colour_of(Ink ink) {
@@ -38,8 +41,6 @@ std::string_view class_of(Ink ink) {
   }
   return "axis";
 }
-
-bool finite(Point point) { return std::isfinite(point[0]) && std::isfinite(point[1]); }
 
 // M and L of the runs of finite points; a run of one point has no line.
 std::string runs_of(const std::vector<Point>& points) {

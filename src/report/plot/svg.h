@@ -20,6 +20,7 @@ enum class Anchor { start, middle, end };
 enum class Ink { ink, dim, grid, axis };
 
 using Point = std::array<double, 2>;
+bool finite(Point point);
 
 struct TextLook {
   Ink ink = Ink::ink;

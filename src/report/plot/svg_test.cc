@@ -2,14 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 
 #include "src/report/plot/figure_for_test.h"
+#include "src/report/plot/numbers_for_test.h"
 
 namespace millrace::report {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
 
 TEST(SvgTest, PlacesHaveAtMostOneDecimal) {
   EXPECT_EQ(place_text(12), "12");

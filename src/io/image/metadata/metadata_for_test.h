@@ -14,6 +14,8 @@
 
 namespace millrace {
 
+inline constexpr auto kMain = TiffDirectory::main, kExif = TiffDirectory::exif, kGps = TiffDirectory::gps;
+
 inline std::string number_bytes(std::uint64_t value, std::size_t bytes, ByteOrder order = ByteOrder::big) {
   std::string out(bytes, '\0');
   for (std::size_t i = 0; i < bytes; ++i) {

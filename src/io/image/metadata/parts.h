@@ -21,6 +21,9 @@
 
 namespace millrace {
 
+// Of more only the beginning is read.
+inline constexpr std::uint64_t kMaxXmp = 1 << 20, kMaxIptc = 1 << 18;
+
 struct ExifPart {
   ByteRange block;
   TiffDirectory first = TiffDirectory::main;

@@ -11,8 +11,6 @@
 namespace millrace::dedupe {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::size_t kLongestPath = 1 << 16;
 constexpr std::size_t kLongestGroup = 1 << 10;
 constexpr int kDeepest = 64;
@@ -36,7 +34,7 @@ struct Draft {
 };
 
 // Takes the text's parts as they come: nothing is built that a hostile text could make large or deep.
-class Handler : public nlohmann::json_sax<Json> {
+class Handler : public nlohmann::json_sax<nlohmann::json> {
  public:
   Decisions decisions;
   std::string problem;
@@ -149,7 +147,7 @@ class Handler : public nlohmann::json_sax<Json> {
     }
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) override {
     if (problem.empty()) problem = fmt::format("it is not JSON: wrong at byte {}", position);
     return false;
   }
@@ -306,7 +304,7 @@ Outcome<Decisions> parse_decisions(std::string_view text) {
     return fail(ErrorCode::too_large, fmt::format("the file is larger than {}", to_text(Bytes{kMostDecisionBytes})));
   }
   Handler handler;
-  const bool good = Json::sax_parse(text.begin(), text.end(), &handler);
+  const bool good = nlohmann::json::sax_parse(text.begin(), text.end(), &handler);
   if (!good || !handler.problem.empty()) return fail(ErrorCode::bad_data, handler.problem);
   if (!handler.versioned)
     return fail(ErrorCode::bad_data, "it is not a decisions file: \"millrace_decisions\" is missing");

@@ -14,16 +14,16 @@ namespace {
 using Groups = std::vector<std::vector<std::uint32_t>>;
 
 // Scores of every two items, and those of them that are proposed.
-struct Picture {
+struct LinkedPicture {
   std::uint32_t items = 0;
   std::map<ItemPair, float> scores;
   std::vector<Link> links;
 };
 
 // Items in a few clumps, with ties, pairs that nobody proposes, and pairs that do not match.
-Picture random_picture(std::uint32_t seed) {
+LinkedPicture random_picture(std::uint32_t seed) {
   std::mt19937 random(seed);
-  Picture out;
+  LinkedPicture out;
   out.items = 4 + static_cast<std::uint32_t>(random() % 20);
   for (std::uint32_t a = 0; a < out.items; ++a) {
     for (std::uint32_t b = a + 1; b < out.items; ++b) {
@@ -39,7 +39,7 @@ Picture random_picture(std::uint32_t seed) {
 }
 
 // The definition, by trying every two clusters that a link leads between.
-Groups reference(const Picture& picture) {
+Groups reference(const LinkedPicture& picture) {
   Groups clusters;
   for (std::uint32_t i = 0; i < picture.items; ++i) clusters.push_back({i});
   const auto worst_of = [&](const auto& x, const auto& y) {
@@ -75,7 +75,7 @@ Groups reference(const Picture& picture) {
 
 TEST(LinkageTest, TightGroupsAreThoseOfTheDefinition) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
-    const Picture picture = random_picture(seed);
+    const LinkedPicture picture = random_picture(seed);
     const auto scores = [&](std::span<const ItemPair> pairs) {
       std::vector<float> out;
       for (const ItemPair& pair : pairs) out.push_back(picture.scores.at(pair));
@@ -109,7 +109,7 @@ TEST(LinkageTest, ALargeClusterIsSpokenForByAFew) {
 
 TEST(LinkageTest, NobodyIsLostOrInTwoGroups) {
   for (std::uint32_t seed = 0; seed < 50; ++seed) {
-    const Picture picture = random_picture(seed);
+    const LinkedPicture picture = random_picture(seed);
     const auto scores = [&](std::span<const ItemPair> pairs) { return std::vector<float>(pairs.size(), 0.7F); };
     std::set<std::uint32_t> linked, grouped;
     for (const Link& link : picture.links) linked.insert({link.a, link.b});

@@ -21,7 +21,7 @@ std::uint64_t rule_of(WantedParts wanted) {
 }
 
 // Appearances that were joined with one another, and their codes.
-struct Part {
+struct TablePart {
   std::vector<std::uint64_t> appearances;
   std::vector<parts::Codes> codes;
 };
@@ -131,9 +131,9 @@ std::vector<parts::Codes> codes_of(std::span<const std::uint64_t> appearances, W
 }
 
 // Who has a part that may be one of the wholes.
-void meet(const Part& with_parts, const WholeTable& table, std::span<const std::uint64_t> wholes,
+void meet(const TablePart& with_parts, const WholeTable& table, std::span<const std::uint64_t> wholes,
           const Executor& executor, std::vector<Pair>& out) {
-  for (const PartPair& pair : table.meetings(with_parts.codes, executor)) {
+  for (const WholeMatch& pair : table.meetings(with_parts.codes, executor)) {
     const std::uint64_t a = with_parts.appearances[pair.part], b = wholes[pair.whole];
     if (a != b) out.emplace_back(std::min(a, b), std::max(a, b));
   }
@@ -203,8 +203,8 @@ class PartLinking {
 
   // What an earlier run, or an earlier part of this one, joined. Its codes are made again where the catalogue has none
   // that are its own.
-  Part earlier(std::size_t at) {
-    Part out{values_of<std::uint64_t>(join_.parts[at]), {}};
+  TablePart earlier(std::size_t at) {
+    TablePart out{values_of<std::uint64_t>(join_.parts[at]), {}};
     if (at < kept_)
       out.codes =
           values_of<parts::Codes>(catalog_.joined_codes(number_, at, out.appearances.size() * sizeof(parts::Codes)));
@@ -214,7 +214,7 @@ class PartLinking {
 
   void join(std::span<const std::uint64_t> fresh) {
     const Reservation paid = context_.budget.reserve(memory_of(fresh.size()), "parts of pictures");
-    const Part part{{fresh.begin(), fresh.end()}, codes_of(fresh, wanted_, catalog_, context_)};
+    const TablePart part{{fresh.begin(), fresh.end()}, codes_of(fresh, wanted_, catalog_, context_)};
     std::vector<Pair> pairs;
     {
       Trace::Stage& stage = context_.trace.stage("find parts", context_.executor.threads());
@@ -224,7 +224,7 @@ class PartLinking {
       for (std::size_t at = 0; at < join_.parts.size(); ++at) {
         const Reservation also =
             context_.budget.reserve(memory_of(join_.parts[at].size() / sizeof(std::uint64_t)), "parts of pictures");
-        const Part other = earlier(at);
+        const TablePart other = earlier(at);
         meet(other, wholes, part.appearances, context_.executor, pairs);
         meet(part, WholeTable(other.codes, context_.executor), other.appearances, context_.executor, pairs);
         context_.throw_if_cancelled();
@@ -280,10 +280,10 @@ class PartsToCompare::Work {
     ComparedPart out;
     out.rule = rule_of(wanted_);
     const Reservation paid = reserve(memory_of(end - begin));
-    Part part;
+    TablePart part;
     for (std::size_t from = begin, to = 0; from < end; from = to) {
       to = std::min(end, (from / kTogether + 1) * kTogether);
-      const Part& some = together(from / kTogether);
+      const TablePart& some = together(from / kTogether);
       const auto at = static_cast<std::ptrdiff_t>(from % kTogether), count = static_cast<std::ptrdiff_t>(to - from);
       part.appearances.insert(part.appearances.end(), some.appearances.begin() + at,
                               some.appearances.begin() + at + count);
@@ -301,28 +301,28 @@ class PartsToCompare::Work {
 
  private:
   static constexpr std::size_t kTogether = 1 << 16;
-  using Kept = std::pair<std::optional<Reservation>, Part>;
+  using KeptPart = std::pair<std::optional<Reservation>, TablePart>;
 
   // What is kept for later goes where there is no room for what is needed now.
   Reservation reserve(Bytes bytes) {
     if (context_.budget.largest_grant() < bytes) {
-      for (Kept& each : kept_) each = {};
+      for (KeptPart& each : kept_) each = {};
     }
     return context_.budget.reserve(bytes, "parts of pictures");
   }
 
   // Those that stand together; kept while there is room for more.
-  const Part& together(std::size_t number) {
+  const TablePart& together(std::size_t number) {
     if (kept_[number].first) return kept_[number].second;
     const auto some =
         appearances_.subspan(number * kTogether, std::min(kTogether, appearances_.size() - number * kTogether));
-    Part part{{some.begin(), some.end()}, {}};
+    TablePart part{{some.begin(), some.end()}, {}};
     std::optional<Reservation> room;
     const Bytes bytes{some.size() * sizeof(parts::Codes)};
     // Others need memory, too.
     const std::uint64_t most = context_.budget.limit().count / 3;
     const auto kept = static_cast<std::uint64_t>(
-        std::count_if(kept_.begin(), kept_.end(), [](const Kept& each) { return each.first.has_value(); }));
+        std::count_if(kept_.begin(), kept_.end(), [](const KeptPart& each) { return each.first.has_value(); }));
     if ((kept + 1) * bytes.count < most && context_.budget.largest_grant() > bytes + memory_of(2 * kTogether))
       room = context_.budget.reserve(bytes, "parts of pictures");
     part.codes = codes_of(some, wanted_, catalog_, context_);
@@ -332,14 +332,14 @@ class PartsToCompare::Work {
   }
 
   // Within the part, and with all before it.
-  void find(const Part& part, std::size_t begin, std::vector<Pair>& out) {
+  void find(const TablePart& part, std::size_t begin, std::vector<Pair>& out) {
     Trace::Stage& stage = context_.trace.stage("find parts", context_.executor.threads());
     const Span span(stage);
     const WholeTable wholes(part.codes, context_.executor);
     meet(part, wholes, part.appearances, context_.executor, out);
     for (std::size_t from = 0; from < begin; from += kTogether) {
       const Reservation also = reserve(memory_of(std::min(kTogether, begin - from)));
-      Part other = together(from / kTogether);
+      TablePart other = together(from / kTogether);
       other.appearances.resize(std::min(other.appearances.size(), begin - from));
       other.codes.resize(other.appearances.size());
       meet(other, wholes, part.appearances, context_.executor, out);
@@ -353,8 +353,8 @@ class PartsToCompare::Work {
   Catalog& catalog_;
   RunContext& context_;
   Comparing comparing_;
-  std::vector<Kept> kept_;
-  Part latest_;
+  std::vector<KeptPart> kept_;
+  TablePart latest_;
 };
 
 PartsToCompare::PartsToCompare(std::span<const std::uint64_t> appearances, WantedParts wanted, Catalog& catalog,

@@ -69,15 +69,15 @@ Map out_of_part_last(const Map& m, const Axis& x, const Axis& y) {
           (m[3] - y.shift) / y.scale, m[4] / y.scale, m[5] / y.scale};
 }
 
-struct Found {
+struct MetPart {
   int signs;
   bool in_second;
   std::size_t part;
 };
 
 // What of either's parts is like the other's whole, the nearest first.
-std::vector<Found> meetings(const parts::Codes& first, const parts::Codes& second) {
-  std::vector<Found> out;
+std::vector<MetPart> meetings(const parts::Codes& first, const parts::Codes& second) {
+  std::vector<MetPart> out;
   for (const bool in_second : {false, true}) {
     const parts::Codes &one = in_second ? second : first, &other = in_second ? first : second;
     for (std::size_t p = 0; p < parts::kParts; ++p) {
@@ -86,13 +86,13 @@ std::vector<Found> meetings(const parts::Codes& first, const parts::Codes& secon
         out.push_back({std::popcount((one.parts[p] ^ other.whole) & kAllSigns), in_second, p});
     }
   }
-  std::sort(out.begin(), out.end(), [](const Found& a, const Found& b) {
+  std::sort(out.begin(), out.end(), [](const MetPart& a, const MetPart& b) {
     return std::tuple(a.signs, a.in_second, a.part) < std::tuple(b.signs, b.in_second, b.part);
   });
   return out;
 }
 
-PartMeeting compare_part(const PartedPicture& first, const PartedPicture& second, const Found& found) {
+PartMeeting compare_part(const PartedPicture& first, const PartedPicture& second, const MetPart& found) {
   const PartedPicture& whole = found.in_second ? first : second;
   const PartedPicture& parted = found.in_second ? second : first;
   const parts::View view = parts::view_of(found.part, parted.boxes);
@@ -149,7 +149,7 @@ PartMeeting compare_parts(const PartedPicture& first, const PartedPicture& secon
   constexpr std::size_t kMost = 4;  // neighbouring windows are alike
   PartMeeting best;
   std::size_t count = 0;
-  for (const Found& found : meetings(first.codes, second.codes)) {
+  for (const MetPart& found : meetings(first.codes, second.codes)) {
     const PartMeeting one = compare_part(first, second, found);
     if (better(one.judgement, best.judgement)) best = one;
     if (best.judgement.kind == similarity::Kind::same || ++count == kMost) break;

@@ -79,7 +79,7 @@ struct WholeTable::Scratch {
 };
 
 void WholeTable::look_up(const parts::Codes& codes, std::uint32_t row, Scratch& scratch,
-                         std::vector<PartPair>& out) const {
+                         std::vector<WholeMatch>& out) const {
   auto& [runs, part_of_run, near] = scratch;
   runs.clear();
   part_of_run.clear();
@@ -110,10 +110,10 @@ void WholeTable::look_up(const parts::Codes& codes, std::uint32_t row, Scratch& 
   out.erase(std::unique(first, out.end()), out.end());
 }
 
-std::vector<PartPair> WholeTable::meetings(std::span<const parts::Codes> codes, const Executor& executor) const {
+std::vector<WholeMatch> WholeTable::meetings(std::span<const parts::Codes> codes, const Executor& executor) const {
   constexpr std::size_t kAtOnce = 1024;
   if (begins_.back() == 0) return {};
-  std::vector<std::vector<PartPair>> found((codes.size() + kAtOnce - 1) / kAtOnce);
+  std::vector<std::vector<WholeMatch>> found((codes.size() + kAtOnce - 1) / kAtOnce);
   executor.parallel_for(found.size(), 1, [&](std::size_t from, std::size_t to) {
     Scratch scratch;
     for (std::size_t lot = from; lot < to; ++lot) {
@@ -123,7 +123,7 @@ std::vector<PartPair> WholeTable::meetings(std::span<const parts::Codes> codes, 
   });
   std::size_t all = 0;
   for (const auto& lot : found) all += lot.size();
-  std::vector<PartPair> out;
+  std::vector<WholeMatch> out;
   out.reserve(all);
   for (const auto& lot : found) out.insert(out.end(), lot.begin(), lot.end());
   return out;

@@ -18,10 +18,10 @@
 namespace millrace::dedupe {
 
 // A row of whoever has the part, and one of the table.
-struct PartPair {
+struct WholeMatch {
   std::uint32_t part = 0, whole = 0;
-  friend bool operator==(const PartPair&, const PartPair&) = default;
-  friend auto operator<=>(const PartPair&, const PartPair&) = default;  // NOLINT(modernize-use-nullptr)
+  friend bool operator==(const WholeMatch&, const WholeMatch&) = default;
+  friend auto operator<=>(const WholeMatch&, const WholeMatch&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 class WholeTable {
@@ -32,11 +32,11 @@ class WholeTable {
   static std::uint64_t memory(std::size_t rows);
 
   // Each two that meet, once, sorted.
-  std::vector<PartPair> meetings(std::span<const parts::Codes> codes, const Executor& executor) const;
+  std::vector<WholeMatch> meetings(std::span<const parts::Codes> codes, const Executor& executor) const;
 
  private:
   struct Scratch;
-  void look_up(const parts::Codes& codes, std::uint32_t row, Scratch& scratch, std::vector<PartPair>& out) const;
+  void look_up(const parts::Codes& codes, std::uint32_t row, Scratch& scratch, std::vector<WholeMatch>& out) const;
 
   std::vector<std::uint64_t> there_;      // a bit a key
   std::vector<std::uint32_t> begins_;     // of each cell in what follows; at last its size

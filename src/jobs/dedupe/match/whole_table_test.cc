@@ -28,8 +28,8 @@ std::vector<parts::Codes> some_codes(std::size_t count, std::uint64_t seed) {
   return out;
 }
 
-std::vector<PartPair> every_two(const std::vector<parts::Codes>& parted, const std::vector<parts::Codes>& wholes) {
-  std::vector<PartPair> out;
+std::vector<WholeMatch> every_two(const std::vector<parts::Codes>& parted, const std::vector<parts::Codes>& wholes) {
+  std::vector<WholeMatch> out;
   for (std::uint32_t a = 0; a < parted.size(); ++a) {
     for (std::uint32_t b = 0; b < wholes.size(); ++b) {
       for (std::size_t p = 0; p < parts::kParts; ++p) {

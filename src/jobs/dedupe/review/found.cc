@@ -160,14 +160,14 @@ GroupKind kind_of(const Object& json) {
 
 }  // namespace
 
-Found read_found(const std::string& text, const std::string& subject) {
+SavedSearch read_saved_search(const std::string& text, const std::string& subject) {
   const Json json = shallow_json(text);
   if (!json.is_object() || json.empty() || json.begin().key() != kJsonMark || *json.begin() != "dedupe") {
     throw Failure(ErrorCode::bad_data, "this is not a result of millrace dedupe", subject,
                   "name what millrace dedupe --json FILE wrote");
   }
   const Object top(json, "", subject);
-  Found out;
+  SavedSearch out;
   out.header.title = "Millrace: duplicates";
   const Object totals = top.object("totals");
   out.header.files = totals.number("files", kAny);

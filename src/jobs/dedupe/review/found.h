@@ -20,7 +20,7 @@ struct FoundFile {
   int width = 0, height = 0;  // upright; 0: not known
 };
 
-struct Found {
+struct SavedSearch {
   PageHeader header;
   std::vector<PageGroup> groups;                // PageMember::path is the path's bytes
   std::vector<FoundFile> files;                 // each once, whatever groups it stands in
@@ -31,6 +31,6 @@ struct Found {
 inline constexpr std::size_t kMostResultBytes = std::size_t{1} << 30;
 
 // Failure(bad_data) that names the group and the member and what is wrong with it; `subject` is the file.
-Found read_found(const std::string& text, const std::string& subject);
+SavedSearch read_saved_search(const std::string& text, const std::string& subject);
 
 }  // namespace millrace::dedupe

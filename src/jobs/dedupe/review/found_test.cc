@@ -30,7 +30,7 @@ Json result() {
 
 std::string problem(const Json& json) {
   try {
-    read_found(json.dump(), "/result.json");
+    read_saved_search(json.dump(), "/result.json");
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.error().subject, "/result.json");
     EXPECT_NE(failure.error().remedy, "");
@@ -42,7 +42,7 @@ std::string problem(const Json& json) {
 TEST(Found, AFileHasOneNumberWhateverItsGroups) {
   Json json = result();
   json["groups"][0]["members"][0]["path_base64"] = "L/8=";
-  const Found found = read_found(json.dump(), "/result.json");
+  const SavedSearch found = read_saved_search(json.dump(), "/result.json");
   ASSERT_EQ(found.groups.size(), 2U);
   EXPECT_EQ(found.ids, (std::vector<std::vector<std::uint32_t>>{{0, 1}, {1, 2}}));
   EXPECT_EQ(found.files[0].path, "/\xff");
@@ -50,9 +50,9 @@ TEST(Found, AFileHasOneNumberWhateverItsGroups) {
   EXPECT_EQ(found.groups[0].pairs[0].distances.at("dhash"), 3);
   EXPECT_EQ(found.header.files, 3U);
   EXPECT_EQ(found.header.groups, 2U);
-  EXPECT_EQ(found.page_id, read_found(json.dump(1), "/elsewhere.json").page_id);
+  EXPECT_EQ(found.page_id, read_saved_search(json.dump(1), "/elsewhere.json").page_id);
   json["related"][0]["id"] = "3";
-  EXPECT_NE(found.page_id, read_found(json.dump(), "/result.json").page_id);
+  EXPECT_NE(found.page_id, read_saved_search(json.dump(), "/result.json").page_id);
 }
 
 TEST(Found, WhatIsWrongIsNamedWithItsPlace) {
@@ -99,8 +99,8 @@ TEST(Found, WhatIsWrongIsNamedWithItsPlace) {
 }
 
 TEST(Found, DepthIsNoMatter) {
-  EXPECT_THROW(read_found(std::string(1'000'000, '['), "/result.json"), Failure);
-  EXPECT_THROW(read_found(R"({"millrace": "dedupe", "more": )" + std::string(1'000'000, '['), "/result.json"), Failure);
+  EXPECT_THROW(read_saved_search(std::string(1'000'000, '['), "/result.json"), Failure);
+  EXPECT_THROW(read_saved_search(R"({"millrace": "dedupe", "more": )" + std::string(1'000'000, '['), "/result.json"), Failure);
 }
 
 }  // namespace

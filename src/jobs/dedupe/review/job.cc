@@ -79,7 +79,7 @@ class ReviewJob : public Job {
     if (text->size() > kMostResultBytes)
       throw Failure(ErrorCode::too_large, fmt::format("it is larger than {}", to_text(Bytes{kMostResultBytes})),
                     subject);
-    found_ = read_found(*text, subject);
+    found_ = read_saved_search(*text, subject);
     const std::vector<std::string> references = absolute_folders(options_.apply.references);
     for (PageGroup& group : found_.groups) {
       for (PageMember& member : group.members) {
@@ -96,7 +96,7 @@ class ReviewJob : public Job {
 
   std::vector<std::string> inputs_;
   ReviewOptions options_;
-  Found found_;
+  SavedSearch found_;
 };
 
 }  // namespace

@@ -65,7 +65,7 @@ bool is_post(const HttpRequest& request) { return request.method == "POST"; }
 
 }  // namespace
 
-Review::Review(const Found& found, const ReviewOptions& options, RunContext& context)
+Review::Review(const SavedSearch& found, const ReviewOptions& options, RunContext& context)
     : found_(found),
       options_(options),
       context_(context),

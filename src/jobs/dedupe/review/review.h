@@ -28,7 +28,7 @@ struct ReviewOptions {
 class Review {
  public:
   // All live as long as it.
-  Review(const Found& found, const ReviewOptions& options, RunContext& context);
+  Review(const SavedSearch& found, const ReviewOptions& options, RunContext& context);
 
   // What the address that is printed ends with: it lets one page in.
   const std::string& token() const { return token_; }
@@ -59,7 +59,7 @@ class Review {
   std::string plan_of(const std::string& decisions, const Applied& applied) const;
   bool has_key(const HttpRequest& request) const;
 
-  const Found& found_;
+  const SavedSearch& found_;
   const ReviewOptions& options_;
   RunContext& context_;
   Pictures pictures_;

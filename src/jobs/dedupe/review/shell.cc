@@ -111,7 +111,7 @@ std::string_view shell_script() {
   return html.substr(at, end - at);
 }
 
-std::string data_lines(const Found& found, const ServedWords& served) {
+std::string data_lines(const SavedSearch& found, const ServedWords& served) {
   PageJson header = json_of(found.header, "");
   header["served"] = {{"action", served.action}, {"words", served.words}, {"merge", served.merge_metadata},
                       {"gone", served.gone},     {"visit", served.visit}, {"runs", served.runs}};

@@ -30,6 +30,6 @@ struct ServedWords {
   std::vector<std::pair<std::size_t, std::uint64_t>> runs;
 };
 // Lines of JSON: the header, two a group (the group, and its files' numbers), the end.
-std::string data_lines(const Found& found, const ServedWords& served);
+std::string data_lines(const SavedSearch& found, const ServedWords& served);
 
 }  // namespace millrace::dedupe

@@ -7,7 +7,7 @@ namespace {
 
 // Changes whenever the same pictures may be judged differently; where they meet is told by their parts.
 constexpr std::uint32_t kJudgement = 17;
-constexpr std::uint32_t kVersion = 100 * kJudgement + parts::kVersion;
+constexpr std::uint32_t kLookVersion = 100 * kJudgement + parts::kVersion;
 static_assert(parts::kVersion < 100);
 
 // What the catalogue keeps of a look.
@@ -22,7 +22,7 @@ static_assert(sizeof(Kept) == 44 && sizeof(Kept) <= CatalogCloseLook::kMostBytes
 }  // namespace
 
 std::optional<CloseLook> close_look_from(const CatalogCloseLook& kept) {
-  if (kept.version != kVersion || kept.verdict.size() != sizeof(Kept)) return std::nullopt;
+  if (kept.version != kLookVersion || kept.verdict.size() != sizeof(Kept)) return std::nullopt;
   Kept k;
   std::memcpy(&k, kept.verdict.data(), sizeof k);
   if ((k.looked_for & 1) == 0 ? k.looked_for != 0 : k.looked_for > 7) return std::nullopt;
@@ -57,7 +57,7 @@ CatalogCloseLook kept_of(const ContentHash& first, const ContentHash& second, co
                look.scale,
                look.first_place,
                look.second_place};
-  CatalogCloseLook out{first, second, kVersion, {}};
+  CatalogCloseLook out{first, second, kLookVersion, {}};
   out.verdict.resize(sizeof k);
   std::memcpy(out.verdict.data(), &k, sizeof k);
   return out;

@@ -10,7 +10,7 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever a file may be told to say something else, or what is kept has another form.
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kOriginsVersion = 1;
 
 // What the catalogue keeps: texts with their lengths, numbers as they are.
 class Writer {
@@ -85,7 +85,7 @@ std::vector<std::uint8_t> bytes_of(Provenance p) {
 }
 
 std::optional<Provenance> provenance_from(const CatalogOrigin& kept) {
-  if (kept.version != kVersion) return std::nullopt;
+  if (kept.version != kOriginsVersion) return std::nullopt;
   Provenance out;
   Reader reader(kept.told);
   each_field(
@@ -158,7 +158,7 @@ Provenance told_by(const std::optional<CatalogOrigin>& kept) {
 }
 
 CatalogOrigin kept_of(const ContentHash& content, const Provenance& told) {
-  return {content, kVersion, bytes_of(told)};
+  return {content, kOriginsVersion, bytes_of(told)};
 }
 
 const Provenance& Origins::of(std::uint32_t file) const {

@@ -1,0 +1,23 @@
+// Enters: thumbnails that tests paint.
+// Leaves: their colours, where a pixel lies, how alike two are.
+// Never: part of the program.
+#pragma once
+
+#include "src/kernels/similarity/similarity.h"
+
+namespace millrace::similarity {
+
+struct Colour {
+  float r, g, b;
+};
+
+// Of a pixel's first channel.
+inline std::size_t at(int x, int y) {
+  return (static_cast<std::size_t>(y) * kSide + static_cast<std::size_t>(x)) * 3;
+}
+
+inline Comparison compare_pixels(const Thumbnail& a, const Thumbnail& b) {
+  return compare(features_of(a), features_of(b));
+}
+
+}  // namespace millrace::similarity
