@@ -2,10 +2,8 @@
 # where: the program, the library and its headers, the helpers, which only these start, and a package for find_package().
 include(CMakePackageConfigHelpers)
 
-# What defines something of include/millrace; the linker takes the rest from the floors.
-add_library(millrace_shared SHARED src/base/error.cc src/jobs/render/draw/drawer.cc src/jobs/latents/library.cc src/jobs/hash/library.cc
-  src/jobs/join/library.cc src/jobs/dedupe/match/library.cc src/jobs/segment/library.cc src/jobs/library.cc)
-millrace_in_groups(millrace_shared 12)
+# What defines something of include/millrace is the library's own; the linker takes the rest from the floors.
+add_library(millrace_shared SHARED src/base/error.cc $<TARGET_OBJECTS:millrace_api>)
 set_target_properties(millrace_shared PROPERTIES OUTPUT_NAME millrace EXPORT_NAME millrace
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})

@@ -136,8 +136,8 @@ LatentMeasures named(const latents::Measures& measures, const latents::Shape& sh
 }
 
 // A device, as it is opened for a measurer; of the last shape.
-struct OpenedDevice {
-  OpenedDevice(const Device& device, const AcceleratorOptions& options) : accelerator(device, options, budget, trace) {
+struct LatentsDevice {
+  LatentsDevice(const Device& device, const AcceleratorOptions& options) : accelerator(device, options, budget, trace) {
     if (!device.reason.empty()) accelerator.strike_out(device.reason);
   }
   latents::DeviceAnalyzer& analyzer_for(const latents::Shape& of, const Executor& executor) {
@@ -177,13 +177,13 @@ struct LatentMeasurer::State {
       : device(given.device, given.verify_device, given.device_memory), executor(given.threads) {}
 
   // Where a latent is worked on; null: by the CPU alone.
-  OpenedDevice* device_for(const ArrayView& latent) {
+  LatentsDevice* device_for(const ArrayView& latent) {
     if (latent.memory != MemoryKind::device) return device.named() ? &open(*device.named()) : nullptr;
     return &open(device.holding(latent.device, "latent", "latents are measured"));
   }
-  OpenedDevice& open(const Device& of) {
-    std::unique_ptr<OpenedDevice>& out = opened[name_of(of)];
-    if (!out) out = std::make_unique<OpenedDevice>(of, device.options());
+  LatentsDevice& open(const Device& of) {
+    std::unique_ptr<LatentsDevice>& out = opened[name_of(of)];
+    if (!out) out = std::make_unique<LatentsDevice>(of, device.options());
     return *out;
   }
 
@@ -192,7 +192,7 @@ struct LatentMeasurer::State {
                                          const CancelToken* cancel) {
     std::vector<latents::Measures> out(views.size());
     const Executor own_executor(executor, cancel);
-    if (OpenedDevice* on = device_for(views.front()); on != nullptr) {
+    if (LatentsDevice* on = device_for(views.front()); on != nullptr) {
       // Some batches at a time.
       constexpr std::size_t kLatentsAtOnce = 256;
       for (std::size_t at = 0; at < views.size(); at += kLatentsAtOnce) {
@@ -230,7 +230,7 @@ struct LatentMeasurer::State {
   const Executor executor;
   latents::Shape shape;
   std::unique_ptr<Pool<CpuMeasurer>> analyzers;
-  std::map<std::string, std::unique_ptr<OpenedDevice>> opened;
+  std::map<std::string, std::unique_ptr<LatentsDevice>> opened;
 };
 
 LatentMeasurer::LatentMeasurer() : LatentMeasurer(LatentOptions{}) {}
