@@ -1,25 +1,6 @@
 # millrace_floor(NAME): one static library from src/NAME, linked to every floor declared before it.
 # Tests, benches and the separate programs inside a floor's folders are left out.
 set(MILLRACE_FLOORS "")
-# Files of a floor are compiled some at a time: most of the time goes into headers, which a group reads once. Each file also
-# compiles on its own; `./dev lint` sees to that.
-option(MILLRACE_GROUPS "Compile the files of a floor in groups" ON)
-function(millrace_in_groups target size)
-  get_target_property(sources ${target} SOURCES)
-  foreach(source ${sources})
-    # Highway reads such a file again for each instruction set; and what the shared library has of its own stands alone.
-    file(STRINGS ${source} again REGEX "foreach_target\\.h" LIMIT_COUNT 1)
-    if(again OR source MATCHES "src/base/error\\.cc$")
-      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    endif()
-  endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${MILLRACE_GROUPS} UNITY_BUILD_BATCH_SIZE ${size})
-  if(MILLRACE_GROUPS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # A type of a .cc file may hold one of its nameless namespace; in a group GCC takes the file for a header.
-    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
-  endif()
-endfunction()
-
 function(millrace_floor name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
   list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz)\\.cc$")

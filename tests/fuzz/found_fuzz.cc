@@ -9,9 +9,9 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace millrace;
-  dedupe::Found found;
+  dedupe::SavedSearch found;
   try {
-    found = dedupe::read_found({reinterpret_cast<const char*>(data), size}, "result.json");
+    found = dedupe::read_saved_search({reinterpret_cast<const char*>(data), size}, "result.json");
   } catch (const Failure& failure) {
     if (failure.error().what.empty()) std::abort();
     return 0;

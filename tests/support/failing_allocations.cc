@@ -94,7 +94,7 @@ Ended run(const std::string& test, long distance) {
     std::set_terminate(end_for_lack_of_memory);
     testing::GTEST_FLAG(filter) = test;
     testing::UnitTest::GetInstance()->listeners().Append(new Arming(distance));
-    static_cast<void>(RUN_ALL_TESTS());
+    [[maybe_unused]] const int failed = RUN_ALL_TESTS();
     const long all = counted;
     static_cast<void>(::write(ends[1], &all, sizeof all) == sizeof all);
     std::_Exit(0);

@@ -17,7 +17,7 @@ std::vector<double> agreement(std::span<const Code> codes) {
     for (int w = 0; w < kWords64<Code>; ++w) {
       const std::uint64_t word = word64(codes[at], w);
       for (std::size_t bit = 0; bit < 64; ++bit) {
-        ones[64 * static_cast<std::size_t>(w) + bit] += (word >> bit) & 1;
+        ones[64 * static_cast<std::size_t>(w) + bit] += static_cast<std::uint32_t>((word >> bit) & 1);
       }
     }
   }

@@ -210,7 +210,7 @@ std::string fundus_answer(const Inputs& inputs) {
     const double dx = static_cast<double>(column) - x, dy = static_cast<double>(row) - y;
     const bool lit = dx * dx + dy * dy <= radius * radius;
     for (std::size_t c = 0; c < 3; ++c)
-      pixels[3 * k + c] = lit ? static_cast<std::uint8_t>(96 + pixels[3 * k + c] / 4) : 3;
+      pixels[3 * k + c] = static_cast<std::uint8_t>(lit ? 96 + pixels[3 * k + c] / 4 : 3);
   }
   const fundus::Photograph photograph{pixels.data(), kWidth, kHeight};
   const auto bounds = fundus::find_bounds(photograph.red());
