@@ -223,7 +223,8 @@ void AtomicFile::put_in_place() {
                                             *replaces_.looked_at, lost)
                               : rename_new(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
   // It is somebody's: it stays under the temporary name.
-  if (lost) throw_system_error("cannot be given back its name", path_in(folder_of(path_), std::exchange(temporary_, "")));
+  if (lost)
+    throw_system_error("cannot be given back its name", path_in(folder_of(path_), std::exchange(temporary_, "")));
   if (errno == EEXIST) {
     throw Failure(ErrorCode::conflict, "another file has taken its name while the work was done", printable(path_),
                   "move that one away, or name another output, and run the same command again");

@@ -104,7 +104,8 @@ report::Effects dots_of(const AnalysisView& view, std::size_t metric) {
   plot.width = 460;
   for (std::size_t g = 0; g < view.groups.size(); ++g) {
     const GroupCurve whole = whole_of(view, g, metric);
-    const double low = whole.low.empty() ? kNothing : whole.low[0], high = whole.high.empty() ? kNothing : whole.high[0];
+    const double low = whole.low.empty() ? kNothing : whole.low[0],
+                 high = whole.high.empty() ? kNothing : whole.high[0];
     plot.rows.push_back({view.groups[g], {}, whole.mean[0], low, high, true, number_text(whole.mean[0]), g});
   }
   return plot;

@@ -63,7 +63,9 @@ Item open_item(const PictureResult& picture, const PictureFileOptions& files, Ru
   return out;
 }
 
-Bytes price_of(const Item& item) { return (item.rows ? item.rows->info().decoder_memory + kAheadOfPhoto : Bytes{}) + 4_MiB; }
+Bytes price_of(const Item& item) {
+  return (item.rows ? item.rows->info().decoder_memory + kAheadOfPhoto : Bytes{}) + 4_MiB;
+}
 
 SmallPhoto make_small(Item item, const std::string& output, const Setup& setup, const DrawOn& draw) {
   const PictureResult& picture = *item.picture;

@@ -102,7 +102,7 @@ void Unfinished::save(const std::string& name, const Saved& saved) {
       peaks.push_back(each ? Json::array({each->x, each->y, each->value}) : Json::array());
     heads.push_back({{"classes", classes}, {"peaks", peaks}, {"votes", {head.votes.differ, head.votes.any}}});
   }
-  const Json json = {{kJsonMark, kRowsMark},           {"source", saved.source},   {"rows", saved.rows},
+  const Json json = {{kJsonMark, kRowsMark},       {"source", saved.source},   {"rows", saved.rows},
                      {"next_row", saved.next_row}, {"windows", saved.windows}, {"heads", heads},
                      {"previews", saved.previews}, {"outputs", saved.outputs}};
   write_file(path_in(folder(name), kSavedFile), json.dump(1) + "\n");

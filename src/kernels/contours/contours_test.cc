@@ -127,7 +127,7 @@ TEST(Contours, HoldsExactlyThePixelsOfEachPart) {
 
 TEST(Contours, ARingInARingAndWhatTouchesAtACorner) {
   const TracedMask rings{7, 7, {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0,
-                           1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}};
+                                1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}};
   const Traced traced = trace(rings);
   expect_outlines(rings, traced);
   ASSERT_EQ(traced.outlines.size(), 2U);

@@ -42,10 +42,11 @@ Thumbnail shown(unsigned seed, const FramedView& view) {
 std::vector<Features> pictures() {
   std::vector<Features> out;
   for (const unsigned seed : {1U, 2U, 3U, 4U}) {
-    for (const FramedView& view : {FramedView{}, FramedView{.left = 0.05F, .top = 0.05F, .right = 0.95F, .bottom = 0.95F},
-                             FramedView{.left = 0.07F, .bottom = 0.96F}, FramedView{.left = -0.05F, .right = 1.02F, .bottom = 0.9F},
-                             FramedView{.frame = 6}, FramedView{.frame = 3, .gain = 0.5F}, FramedView{.gain = -1, .bias = 255},
-                             FramedView{.gain = 0.02F, .bias = 240}, FramedView{.right = 0.7F, .gain = 1.3F}})
+    for (const FramedView& view :
+         {FramedView{}, FramedView{.left = 0.05F, .top = 0.05F, .right = 0.95F, .bottom = 0.95F},
+          FramedView{.left = 0.07F, .bottom = 0.96F}, FramedView{.left = -0.05F, .right = 1.02F, .bottom = 0.9F},
+          FramedView{.frame = 6}, FramedView{.frame = 3, .gain = 0.5F}, FramedView{.gain = -1, .bias = 255},
+          FramedView{.gain = 0.02F, .bias = 240}, FramedView{.right = 0.7F, .gain = 1.3F}})
       out.push_back(features_of(shown(seed, view)));
   }
   return out;

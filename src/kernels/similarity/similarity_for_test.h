@@ -12,9 +12,7 @@ struct Colour {
 };
 
 // Of a pixel's first channel.
-inline std::size_t at(int x, int y) {
-  return (static_cast<std::size_t>(y) * kSide + static_cast<std::size_t>(x)) * 3;
-}
+inline std::size_t at(int x, int y) { return (static_cast<std::size_t>(y) * kSide + static_cast<std::size_t>(x)) * 3; }
 
 inline Comparison compare_pixels(const Thumbnail& a, const Thumbnail& b) {
   return compare(features_of(a), features_of(b));

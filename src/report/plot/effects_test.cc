@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "src/report/plot/figure_for_test.h"
 #include "src/report/plot/numbers_for_test.h"
 

@@ -100,7 +100,8 @@ TEST(Found, WhatIsWrongIsNamedWithItsPlace) {
 
 TEST(Found, DepthIsNoMatter) {
   EXPECT_THROW(read_saved_search(std::string(1'000'000, '['), "/result.json"), Failure);
-  EXPECT_THROW(read_saved_search(R"({"millrace": "dedupe", "more": )" + std::string(1'000'000, '['), "/result.json"), Failure);
+  EXPECT_THROW(read_saved_search(R"({"millrace": "dedupe", "more": )" + std::string(1'000'000, '['), "/result.json"),
+               Failure);
 }
 
 }  // namespace
