@@ -11,7 +11,7 @@ struct Colour {
   float r, g, b;
 };
 
-// Of a pixel's first channel.
+// The index of a pixel's first channel.
 inline std::size_t at(int x, int y) { return (static_cast<std::size_t>(y) * kSide + static_cast<std::size_t>(x)) * 3; }
 
 inline Comparison compare_pixels(const Thumbnail& a, const Thumbnail& b) {

@@ -21,7 +21,7 @@
 
 namespace millrace {
 
-// Of more only the beginning is read.
+// Readers take at most these many bytes of each, from its beginning.
 inline constexpr std::uint64_t kMaxXmp = 1 << 20, kMaxIptc = 1 << 18;
 
 struct ExifPart {
