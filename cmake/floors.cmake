@@ -1,6 +1,9 @@
 # millrace_floor(NAME): one static library from src/NAME, linked to every floor declared before it.
 # Tests, benches and the separate programs inside a floor's folders are left out.
 set(MILLRACE_FLOORS "")
+# The jobs' files that define something of include/millrace: compiled once, for the floor and for the shared library.
+set(MILLRACE_API_SOURCES src/jobs/dedupe/match/library.cc src/jobs/hash/library.cc src/jobs/join/library.cc
+  src/jobs/latents/library.cc src/jobs/library.cc src/jobs/render/draw/drawer.cc src/jobs/segment/library.cc)
 function(millrace_floor name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
   list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz)\\.cc$")
@@ -9,22 +12,20 @@ function(millrace_floor name)
   if(MILLRACE_KERNELS_ONLY)
     list(FILTER sources EXCLUDE REGEX "src/(base/(settings|log)|trace/chrome)\\.cc$")
   endif()
-  # What include/millrace declares is compiled once, for the floor and for the shared library (cmake/install.cmake).
   set(api "")
   if(name STREQUAL "jobs")
-    set(api ${sources})
-    list(FILTER api INCLUDE REGEX "src/jobs/((hash|join|latents|segment|dedupe/match)/)?library\\.cc$|src/jobs/render/draw/drawer\\.cc$")
+    list(TRANSFORM MILLRACE_API_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE api)
     list(REMOVE_ITEM sources ${api})
     add_library(millrace_api OBJECT ${api})
     target_include_directories(millrace_api PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
     foreach(below ${MILLRACE_FLOORS})
       target_link_libraries(millrace_api PRIVATE millrace_${below})
     endforeach()
-    millrace_in_groups(millrace_api 12)
+    millrace_in_groups(millrace_api)
   endif()
   if(sources)
     add_library(millrace_${name} STATIC ${sources})
-    millrace_in_groups(millrace_${name} 12)
+    millrace_in_groups(millrace_${name})
     if(MILLRACE_SANITIZE MATCHES "undefined" AND name STREQUAL "kernels")
       # A third to a half of the time of compiling them; vectors are read from anywhere, by instructions that may.
       target_compile_options(millrace_${name} PRIVATE -fno-sanitize=alignment)

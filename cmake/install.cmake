@@ -3,6 +3,8 @@
 include(CMakePackageConfigHelpers)
 
 # What defines something of include/millrace is the library's own; the linker takes the rest from the floors.
+# error.cc is compiled for both: it must stand alone in the floor's archive, or the linker would find all beside it twice.
+set_source_files_properties(src/base/error.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 add_library(millrace_shared SHARED src/base/error.cc $<TARGET_OBJECTS:millrace_api>)
 set_target_properties(millrace_shared PROPERTIES OUTPUT_NAME millrace EXPORT_NAME millrace
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}

@@ -18,7 +18,7 @@ function(millrace_tests name shards)
   if(NOT name STREQUAL "kernels")
     target_compile_options(${name}_tests PRIVATE -O0 -U_FORTIFY_SOURCE)
   endif()
-  millrace_in_groups(${name}_tests 12)
+  millrace_in_groups(${name}_tests)
   target_link_libraries(${name}_tests PRIVATE millrace_${name} GTest::gtest GTest::gmock)
   # Where reading what is gone is seen, allocations can fail, too: ./dev allocations.
   if(MILLRACE_SANITIZE MATCHES "address" AND name MATCHES "^(io|pipeline)$")

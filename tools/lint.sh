@@ -9,7 +9,7 @@ tools/check_floors.sh || failed=1
 tools/check_folders.sh || failed=1
 # A path of one machine, or a word for work that is missing, has no place in the tree.
 if git grep -nwE '(TODO|FIXME|XXX)' -- '*.cc' '*.h' '*.py' '*.sh' ':!tools/lint.sh'; then failed=1; fi
-# Each file on its own: see cmake/floors.cmake.
+# Each file on its own: see cmake/groups.cmake.
 cmake --preset release -B build/lint -DMILLRACE_GROUPS=OFF >/dev/null
 if [ "$all" = --all ]; then
   mapfile -t checked < <(git ls-files 'src/*.cc' 'tests/*.cc' 'python/src/*.cc')

@@ -18,7 +18,6 @@ namespace {
 
 using report::number_text;
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kInterval = "95 % interval";
 
 const GroupCurve* curve_of(const AnalysisView& view, std::size_t group, std::size_t metric) {
@@ -88,7 +87,7 @@ GroupCurve whole_of(const AnalysisView& view, std::size_t group, std::size_t met
     if (result.a == group) return {{result.mean_a}, {}, {}};
     if (result.b == group) return {{result.mean_b}, {}, {}};
   }
-  return {{kNothing}, {}, {}};
+  return {{kNone}, {}, {}};
 }
 
 report::Effects dots_of(const AnalysisView& view, std::size_t metric) {
@@ -100,12 +99,11 @@ report::Effects dots_of(const AnalysisView& view, std::size_t metric) {
     plot.caption[0] = static_cast<char>(plot.caption[0] - 'a' + 'A');
   }
   plot.value_title = view.metrics[metric];
-  plot.line_at = kNothing;
+  plot.line_at = kNone;
   plot.width = 460;
   for (std::size_t g = 0; g < view.groups.size(); ++g) {
     const GroupCurve whole = whole_of(view, g, metric);
-    const double low = whole.low.empty() ? kNothing : whole.low[0],
-                 high = whole.high.empty() ? kNothing : whole.high[0];
+    const double low = whole.low.empty() ? kNone : whole.low[0], high = whole.high.empty() ? kNone : whole.high[0];
     plot.rows.push_back({view.groups[g], {}, whole.mean[0], low, high, true, number_text(whole.mean[0]), g});
   }
   return plot;
@@ -129,7 +127,7 @@ report::HeatMap correlation_of(const AnalysisView& view, std::size_t group) {
   map.width = 460;
   map.rows = map.columns = numbered(view.channels);
   const auto count = static_cast<std::size_t>(view.channels);
-  map.values.assign(count * count, kNothing);
+  map.values.assign(count * count, kNone);
   const std::vector<double>& pairs = view.channel_correlation[group];
   std::size_t i = 0;
   for (std::size_t a = 0; a < count; ++a) {
@@ -186,7 +184,7 @@ void add_channels(report::PageWriter& page, const AnalysisView& view) {
     for (std::size_t g = 0; g < groups; ++g) {
       for (std::size_t c = 0; c < count; ++c) {
         const std::vector<double>& of = view.channel_variance[g];
-        map.values.push_back(c < of.size() ? of[c] : kNothing);
+        map.values.push_back(c < of.size() ? of[c] : kNone);
       }
     }
     page.figure(draw(map));

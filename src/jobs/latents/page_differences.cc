@@ -19,7 +19,6 @@ namespace {
 
 using report::number_text;
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostRows = 200, kMostEffects = 24, kMostPairMaps = 15, kMostPairColumns = 45, kMostColumns = 60;
 
 // "3–5, 9, all".

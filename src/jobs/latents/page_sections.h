@@ -3,6 +3,7 @@
 // Never: a section without anything in it; where something should have been there, a sentence says why it is not.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "src/jobs/latents/page.h"
@@ -10,6 +11,9 @@
 #include "src/report/page/page.h"
 
 namespace millrace::latents {
+
+// A value that a figure leaves out.
+inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // A table and a plot of the strongest.
 void add_differences(report::PageWriter& page, const AnalysisView& view, const std::vector<Finding>& findings);

@@ -16,8 +16,7 @@ constexpr std::size_t kEndOfBlock = 256;
 constexpr std::size_t kSlack = 64;
 // Beside at most 7 bits that wait.
 constexpr std::uint32_t kMostBits = 57;
-// Paper of up to so many pixels is looked up.
-constexpr std::uint32_t kUsualPaper = 2048, kPaperCount = 58;
+constexpr std::uint32_t kPaperCount = 58;
 // Which of kTogether literals count when there are fewer.
 constexpr auto kMasks = [] {
   std::array<std::array<std::uint32_t, 8>, kTogether + 1> masks{};

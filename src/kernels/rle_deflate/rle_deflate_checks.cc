@@ -3,14 +3,8 @@
 #include <bit>
 
 namespace millrace::rle_deflate {
-namespace {
 
-// Paper of up to so many pixels is looked up.
-constexpr std::size_t kPaperSteps = 2048;
-
-}  // namespace
-
-CrcTables::CrcTables(const rle::EncodedLevels& given) : pixels(given), paper(kPaperSteps) {
+CrcTables::CrcTables(const rle::EncodedLevels& given) : pixels(given), paper(kUsualPaper) {
   for (std::uint32_t v = 0; v < 256; ++v) {
     std::uint32_t crc = v;
     for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (0xEDB88320 & (0 - (crc & 1)));  // RFC 1952, 8

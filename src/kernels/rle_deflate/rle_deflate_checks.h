@@ -21,6 +21,9 @@ namespace millrace::rle_deflate {
 inline constexpr std::size_t kTogether = 6;
 using Entries = std::array<std::uint32_t, kTogether>;
 
+// Tables know what so many pixels of paper, and fewer, give.
+inline constexpr std::uint32_t kUsualPaper = 2048;
+
 struct AdlerSums {
   explicit AdlerSums(const rle::EncodedLevels& pixels) : bytes(pixels.bytes) {
     for (std::size_t k = 0; k < 256; ++k) {
