@@ -120,7 +120,7 @@ std::vector<std::string> names_of_tests() {
 
 long number_from(const char* variable, long otherwise) {
   const char* const value = std::getenv(variable);
-  return value == nullptr ? otherwise : std::atol(value);
+  return value == nullptr ? otherwise : std::strtol(value, nullptr, 10);
 }
 
 int sweep(const std::vector<std::string>& wanted) {
@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "--sweep") == 0) return sweep({argv + 2, argv + argc});
   if (argc == 4 && std::strcmp(argv[1], "--one") == 0) {
     testing::GTEST_FLAG(filter) = argv[2];
-    testing::UnitTest::GetInstance()->listeners().Append(new Arming(std::atol(argv[3])));
+    testing::UnitTest::GetInstance()->listeners().Append(new Arming(std::strtol(argv[3], nullptr, 10)));
   }
   return RUN_ALL_TESTS();
 }
