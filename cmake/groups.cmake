@@ -1,4 +1,4 @@
-# millrace_in_groups(TARGET): twelve files of a target are compiled as one. Most of the time of compiling goes into headers,
+# millrace_in_groups(TARGET): two dozen files of a target are compiled as one. Most of the time of compiling goes into headers,
 # and a group reads them once. Each file must compile on its own as well, which `./dev lint` and the preset `debug` see to; and a
 # name in a nameless namespace must be the only one in its floor.
 option(MILLRACE_GROUPS "Compile the files of a floor in groups" ON)
@@ -11,7 +11,7 @@ function(millrace_in_groups target)
       set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
   endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${MILLRACE_GROUPS} UNITY_BUILD_BATCH_SIZE 12)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${MILLRACE_GROUPS} UNITY_BUILD_BATCH_SIZE 24)
   if(MILLRACE_GROUPS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # A type of a .cc file may hold one of its nameless namespace; in a group GCC takes the file for a header.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)

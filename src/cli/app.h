@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/base/log.h"
+#include "src/jobs/all_jobs.h"
 #include "src/jobs/job_runner.h"
 
 namespace millrace::cli {
@@ -34,13 +35,14 @@ class Command {
 
   CLI::App& app() { return app_; }
 
+  // Every option with its value, by file, environment and flags, in this order.
+  const Settings& resolve_options();
+
   // Resolves the options, then plans or runs, and shows what came of it. Failure goes up to main.
   ExitCode execute();
 
  private:
   void add_flags();
-  // By file, environment and flags, in this order.
-  void resolve_options();
   void show(const Plan& plan) const;
   ExitCode run();
   // Data for stdout, unless JSON takes its place.
@@ -61,6 +63,7 @@ class Command {
 // Every job, in the order of the help; what stands below another comes behind it.
 using Commands = std::vector<std::unique_ptr<Command>>;
 void add_jobs(CLI::App& parent, Commands& commands);
+CLI::App& add_job(CLI::App& under, const ListedJob& job, Commands& commands);
 // Options with a value take one, wherever they stand: the words behind it are not theirs.
 CLI::Option* one_value(CLI::Option* option);
 

@@ -3,7 +3,6 @@
 #include <map>
 
 #include "src/cli/app.h"
-#include "src/jobs/all_jobs.h"
 
 namespace millrace::cli {
 namespace {
@@ -21,15 +20,17 @@ void refuse_arguments_before(CLI::App& above, CLI::App& command) {
 
 }  // namespace
 
+CLI::App& add_job(CLI::App& under, const ListedJob& job, Commands& commands) {
+  commands.push_back(std::make_unique<Command>(under, std::string(job.name), std::string(job.about), job.make()));
+  CLI::App& app = commands.back()->app();
+  if (!job.below.empty()) refuse_arguments_before(under, app);
+  return app;
+}
+
 void add_jobs(CLI::App& parent, Commands& commands) {
   std::map<std::string_view, CLI::App*> added;
-  for (const ListedJob& job : all_jobs()) {
-    CLI::App& under = job.below.empty() ? parent : *added.at(job.below);
-    commands.push_back(std::make_unique<Command>(under, std::string(job.name), std::string(job.about), job.make()));
-    CLI::App& app = commands.back()->app();
-    if (!job.below.empty()) refuse_arguments_before(under, app);
-    added.emplace(job.name, &app);
-  }
+  for (const ListedJob& job : all_jobs())
+    added[job.name] = &add_job(job.below.empty() ? parent : *added.at(job.below), job, commands);
 }
 
 }  // namespace millrace::cli

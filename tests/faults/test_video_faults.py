@@ -17,12 +17,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
 import onnx_model as onnx  # noqa: E402
 from films import ffmpeg, made, needs_ffmpeg, times  # noqa: E402
+from processes import often  # noqa: E402
 from program import PROGRAM, millrace  # noqa: E402
 from segmenting import RAMPS, needs_runtime, runtime  # noqa: E402
 
 pytestmark = [needs_ffmpeg, needs_runtime]
 
-KILLS = 3 if RAMPS.exists() else 20
+KILLS = 3 if RAMPS.exists() else often(20)
 
 
 @pytest.fixture(scope="module")

@@ -1,22 +1,18 @@
 // JPEG by libjpeg-turbo: default integer DCT and fancy upsampling, which is what Pillow asks for too.
-#include <cstddef>
-#include <cstdio>
-
-// jpeglib.h needs FILE and size_t declared before it.
-#include <jerror.h>
-#include <jpeglib.h>
-
 #include <fmt/format.h>
+
 #include <algorithm>
-#include <csetjmp>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "src/base/text.h"
 #include "src/io/image/cmyk.h"
+#include "src/io/image/jpeg_errors.h"
 #include "src/io/image/jpeg_luma.h"
 #include "src/io/image/picture.h"
+
+#include <jerror.h>
 
 namespace millrace {
 namespace {
@@ -33,28 +29,6 @@ struct Source {
   FileReader* file;
   bool ended;  // the decoder asked for bytes past the end of the file
 };
-
-struct Errors {
-  jpeg_error_mgr base;
-  std::jmp_buf jump;
-  char message[JMSG_LENGTH_MAX];
-  char warning[JMSG_LENGTH_MAX];  // the first one that means lost pixels
-};
-
-void on_error(j_common_ptr info) {
-  auto* errors = reinterpret_cast<Errors*>(info->err);
-  errors->base.format_message(info, errors->message);
-  std::longjmp(errors->jump, 1);
-}
-
-void on_message(j_common_ptr info, int level) {
-  auto* errors = reinterpret_cast<Errors*>(info->err);
-  if (level >= 0) return;
-  // Stray bytes between segments are common and harmless; every other warning is about lost or guessed data.
-  const int code = errors->base.msg_code;
-  if (code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR) return;
-  if (errors->warning[0] == '\0') errors->base.format_message(info, errors->warning);
-}
 
 void on_start(j_decompress_ptr) {}
 
@@ -116,7 +90,7 @@ Bytes decoder_memory(const jpeg_decompress_struct& info) {
 struct Session {
   jpeg_decompress_struct info{};
   Source source{};
-  Errors errors{};
+  JpegErrors errors{};
   jpeg_progress_mgr progress{};
   PictureInfo picture;
   std::vector<std::uint8_t> exif;
@@ -152,7 +126,7 @@ boolean on_app1(j_decompress_ptr info) {
 
 void on_progress(j_common_ptr info) {
   if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= kMostScans) return;
-  auto* errors = reinterpret_cast<Errors*>(info->err);
+  auto* errors = reinterpret_cast<JpegErrors*>(info->err);
   std::snprintf(errors->message, sizeof(errors->message), "more than %d scans", kMostScans);
   std::longjmp(errors->jump, 1);
 }
@@ -240,9 +214,7 @@ Step rows_step(Session& s) {
 Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, RowSink& sink) {
   const auto session = std::make_unique<Session>();
   Session& s = *session;
-  s.info.err = jpeg_std_error(&s.errors.base);
-  s.errors.base.error_exit = on_error;
-  s.errors.base.emit_message = on_message;
+  s.info.err = s.errors.set_up();
   s.source.file = &file;
   s.source.base = {nullptr, 0, on_start, on_fill, on_skip, jpeg_resync_to_restart, on_end};
 

@@ -1,32 +1,14 @@
 #include "src/io/image/jpeg_write.h"
 
-#include <cstddef>
-#include <cstdio>
-
-// jpeglib.h needs FILE and size_t declared before it.
-#include <jpeglib.h>
-
-#include <csetjmp>
 #include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "src/base/error.h"
+#include "src/io/image/jpeg_errors.h"
 
 namespace millrace {
 namespace {
-
-struct WriteErrors {
-  jpeg_error_mgr base;
-  std::jmp_buf jump;
-  char message[JMSG_LENGTH_MAX];
-};
-
-[[noreturn]] void leave(j_common_ptr info) {
-  auto* errors = reinterpret_cast<WriteErrors*>(info->err);
-  errors->base.format_message(info, errors->message);
-  std::longjmp(errors->jump, 1);
-}
 
 struct Memory {
   unsigned char* data = nullptr;
@@ -34,7 +16,7 @@ struct Memory {
 };
 
 // Holds no C++ object that a jump would skip. False with a message.
-bool encode(jpeg_compress_struct& info, WriteErrors& errors, int width, int height, int channels, int quality,
+bool encode(jpeg_compress_struct& info, JpegErrors& errors, int width, int height, int channels, int quality,
             const std::uint8_t* pixels, Memory& memory) {
   if (setjmp(errors.jump) != 0) return false;
   jpeg_create_compress(&info);
@@ -62,9 +44,8 @@ bool encode(jpeg_compress_struct& info, WriteErrors& errors, int width, int heig
 void append_jpeg(int width, int height, int channels, int quality, std::span<const std::uint8_t> pixels,
                  std::vector<std::uint8_t>& out) {
   jpeg_compress_struct info{};
-  WriteErrors errors{};
-  info.err = jpeg_std_error(&errors.base);
-  errors.base.error_exit = leave;
+  JpegErrors errors{};
+  info.err = errors.set_up();
   Memory memory;
   const bool done = encode(info, errors, width, height, channels, quality, pixels.data(), memory);
   const std::unique_ptr<unsigned char, decltype(&std::free)> owned(memory.data, &std::free);

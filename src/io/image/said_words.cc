@@ -9,7 +9,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::size_t kMostWords = 1000;
+constexpr std::size_t kMostSaid = 1000;
 
 // Of bytes in an encoding that is not told: UTF-8 where they are that, else Latin-1.
 std::string as_utf8(std::string_view bytes) {
@@ -50,10 +50,10 @@ std::string clean_text(std::string_view bytes, std::size_t longest, bool& cut) {
 
 void add_word(std::string_view bytes, std::vector<std::string>& words, bool& cut) {
   std::string word = clean_text(bytes, kLongestWord, cut);
-  if (word.empty() || (cut && words.size() >= kMostWords)) return;
+  if (word.empty() || (cut && words.size() >= kMostSaid)) return;
   const std::string lower = lower_ascii(word);
   if (std::any_of(words.begin(), words.end(), [&](const std::string& w) { return lower_ascii(w) == lower; })) return;
-  if (words.size() < kMostWords) {
+  if (words.size() < kMostSaid) {
     words.push_back(std::move(word));
   } else {
     cut = true;

@@ -4,15 +4,10 @@
 
 #include "src/base/text.h"
 #include "src/io/image/metadata/xmp.h"
+#include "src/io/image/said.h"
 #include "src/io/image/takeout.h"
 
 namespace millrace {
-namespace {
-
-constexpr std::uint64_t kLongest = 1 << 20;
-
-}  // namespace
-
 void add_sidecar_xmp(std::string_view packet, Provenance& to) { add_said(read_xmp(packet), to); }
 
 void add_takeout_json(std::string_view text, Provenance& to) {
@@ -34,11 +29,11 @@ void add_sidecar(const std::string& path, Provenance& to) {
     to.developed = to.developed || is_settings_sidecar(path);
     return;
   }
-  const auto text = read_text(path, kLongest);
+  const auto text = read_text(path, kLongestSidecar);
   if (!text) return;
-  if (kind == "json" && text->size() <= kLongest) add_takeout_json(*text, to);
+  if (kind == "json" && text->size() <= kLongestSidecar) add_takeout_json(*text, to);
   // Of settings as long as that, the beginning says enough.
-  if (kind == "xmp") add_sidecar_xmp(std::string_view(*text).substr(0, kLongest), to);
+  if (kind == "xmp") add_sidecar_xmp(std::string_view(*text).substr(0, kLongestSidecar), to);
 }
 
 }  // namespace millrace

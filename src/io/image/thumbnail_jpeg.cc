@@ -1,26 +1,12 @@
 #include "src/io/image/thumbnail_jpeg.h"
 
-// jpeglib.h needs these before it.
-#include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 
-#include <jpeglib.h>
-
-#include <csetjmp>
-
+#include "src/io/image/jpeg_errors.h"
 #include "src/kernels/resize/resize.h"
 
 namespace millrace {
 namespace {
-
-struct Errors {
-  jpeg_error_mgr base;
-  std::jmp_buf jump;
-};
-
-void on_error(j_common_ptr info) { std::longjmp(reinterpret_cast<Errors*>(info->err)->jump, 1); }
-void on_message(j_common_ptr, int) {}
 
 struct EncodedJpeg {
   unsigned char* data = nullptr;
@@ -30,10 +16,8 @@ struct EncodedJpeg {
 
 bool encode(const Thumbnail& thumbnail, int quality, EncodedJpeg& out) {
   jpeg_compress_struct info{};
-  Errors errors{};
-  info.err = jpeg_std_error(&errors.base);
-  errors.base.error_exit = on_error;
-  errors.base.emit_message = on_message;
+  JpegErrors errors{};
+  info.err = errors.set_up();
   if (setjmp(errors.jump) != 0) {
     jpeg_destroy_compress(&info);
     return false;
@@ -61,10 +45,8 @@ bool encode(const Thumbnail& thumbnail, int quality, EncodedJpeg& out) {
 bool decode(std::span<const std::uint8_t> jpeg, Thumbnail& out) {
   constexpr JDIMENSION kLongest = 512;
   jpeg_decompress_struct info{};
-  Errors errors{};
-  info.err = jpeg_std_error(&errors.base);
-  errors.base.error_exit = on_error;
-  errors.base.emit_message = on_message;
+  JpegErrors errors{};
+  info.err = errors.set_up();
   if (setjmp(errors.jump) != 0) {
     jpeg_destroy_decompress(&info);
     return false;

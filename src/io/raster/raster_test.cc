@@ -38,7 +38,7 @@ std::vector<Case> cases() {
   return out;
 }
 
-std::vector<std::byte> rows_of(const RasterSpec& spec) {
+std::vector<std::byte> raster_rows(const RasterSpec& spec) {
   std::vector<std::byte> out(spec.height * spec.planes * spec.row_bytes());
   std::mt19937 random(3);
   for (std::size_t k = 0; k < out.size() / spec.type.bytes(); ++k) {
@@ -57,7 +57,7 @@ constexpr std::uint64_t kMark = 100;
 
 // Marked behind every hundredth row; saved behind the marks that are named, after which somebody else goes on.
 void write(const Case& of, const std::string& path, const std::vector<std::uint64_t>& saves) {
-  const std::vector<std::byte> bytes = rows_of(of.spec);
+  const std::vector<std::byte> bytes = raster_rows(of.spec);
   const std::size_t row = of.spec.planes * of.spec.row_bytes();
   auto raster = make_raster(of.format, of.spec, path);
   for (std::uint64_t y = 0; y < of.spec.height; ++y) {
@@ -104,7 +104,7 @@ TEST(Raster, PngIsReadBackAndSaysWhoMadeIt) {
   for (const Case& of : cases()) {
     if (of.format != RasterFormat::png) continue;
     write(of, folder.at("a.png"), {200});
-    const std::vector<std::byte> bytes = rows_of(of.spec);
+    const std::vector<std::byte> bytes = raster_rows(of.spec);
     auto rows = PictureRows::open(FileReader::open(folder.at("a.png")).or_throw(), {}, 1_MiB).or_throw();
     std::vector<std::uint8_t> got(of.spec.width * of.spec.height * 3);
     ASSERT_TRUE(rows->take(static_cast<int>(of.spec.height), got.data()).ok());
@@ -121,7 +121,7 @@ TEST(Raster, WhatCannotBeGoneOnWithIsSaid) {
   for (const Case& of : cases()) {
     const std::string path = folder.at("cut" + std::string(ending_of(of.format)));
     auto raster = make_raster(of.format, of.spec, path);
-    const std::vector<std::byte> bytes = rows_of(of.spec);
+    const std::vector<std::byte> bytes = raster_rows(of.spec);
     const std::size_t row = of.spec.planes * of.spec.row_bytes();
     for (std::uint64_t y = 0; y < kMark; ++y) raster->append(std::span(bytes).subspan(y * row, row));
     raster->mark();

@@ -23,7 +23,7 @@ DatasetSpec pictures(std::uint64_t rows, const std::string& extension) {
   return out;
 }
 
-RowBlock rows_of(const DatasetSpec& spec, std::uint64_t begin, std::uint64_t end) {
+RowBlock file_rows(const DatasetSpec& spec, std::uint64_t begin, std::uint64_t end) {
   RowBlock out;
   out.clear(4);
   for (std::uint64_t row = begin; row < end; ++row) {
@@ -42,7 +42,7 @@ RowBlock rows_of(const DatasetSpec& spec, std::uint64_t begin, std::uint64_t end
 void write(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t k, std::uint64_t together) {
   FolderPart part(folder, spec, parts, k);
   for (std::uint64_t at = parts.begin(k); at < parts.end(k); at += together) {
-    part.append(rows_of(spec, at, std::min(parts.end(k), at + together)));
+    part.append(file_rows(spec, at, std::min(parts.end(k), at + together)));
   }
   part.finish();
   part.commit();

@@ -9,15 +9,15 @@
 namespace millrace::latents {
 namespace {
 
-constexpr const char* kHeader = "group,video,step,metric,value";
+constexpr const char* kMetricsHeader = "group,video,step,metric,value";
 
 }  // namespace
 
-OutputKind csv_kind() { return {"a table of metrics", Readers::everyone, table_with_header(kHeader)}; }
+OutputKind csv_kind() { return {"a table of metrics", Readers::everyone, table_with_header(kMetricsHeader)}; }
 
 void write_metrics_csv(const MetricTable& table, const Output& csv, const LatentSet& set, RunContext& context) {
   OutputFile out(csv);
-  out.write(std::string(kHeader) + "\n");
+  out.write(std::string(kMetricsHeader) + "\n");
   std::string text;
   const auto append = [&](const std::string& front, std::string_view metric, double value) {
     if (value == value) fmt::format_to(std::back_inserter(text), "{}{},{}\n", front, metric, value);

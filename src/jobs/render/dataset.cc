@@ -9,7 +9,7 @@
 namespace millrace::render {
 namespace {
 
-using Rows = ArraySpec::Rows;
+using ArrayRows = ArraySpec::Rows;
 
 // Stores whose index is an array a column; in folders it is a text.
 bool has_columns(Store store) { return store == Store::hdf5 || store == Store::zarr; }
@@ -18,9 +18,9 @@ ArraySpec images_of(const ChartLayout& layout, Store store) {
   ArraySpec out{.name = "images", .type = layout.floats ? kFloat32 : kUint8, .shape = layout.image};
   out.extension = store == Store::jpeg ? "jpg" : store == Store::webdataset ? "tar" : choice_name(store);
   if (has_columns(store)) {
-    out.rows = Rows::compressed;
+    out.rows = ArrayRows::compressed;
   } else if (store != Store::npy && store != Store::dat) {
-    out.rows = Rows::files;
+    out.rows = ArrayRows::files;
     out.type = kUint8;
     out.shape.clear();
   }
@@ -30,7 +30,7 @@ ArraySpec images_of(const ChartLayout& layout, Store store) {
 void add_index_columns(const ChartLayout& layout, std::vector<ArraySpec>& out) {
   const auto add = [&out](const char* name, ElementType type) { out.push_back({.name = name, .type = type}); };
   const auto add_text = [&out](const char* name, std::uint32_t bytes) {
-    out.push_back({.name = name, .rows = Rows::texts, .text_bytes = bytes});
+    out.push_back({.name = name, .rows = ArrayRows::texts, .text_bytes = bytes});
   };
   add("index/file", kUint32);
   add("index/row", kUint64);
@@ -65,7 +65,7 @@ DatasetSpec dataset_of(const ChartLayout& layout, Store store) {
     add_index_columns(layout, out.arrays);
     return out;
   }
-  ArraySpec index{.name = "index", .rows = Rows::texts, .extension = "csv"};
+  ArraySpec index{.name = "index", .rows = ArrayRows::texts, .extension = "csv"};
   index.header = "chart,file,row,symbol,date,end_date,end_time";
   for (const std::int64_t horizon : layout.horizons) index.header += fmt::format(",label_{}", horizon);
   out.arrays.push_back(std::move(index));

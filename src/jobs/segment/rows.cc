@@ -14,7 +14,7 @@ namespace millrace::segment {
 namespace {
 
 // Rows that lie decoded: enough that the decoder works while windows are cut.
-constexpr Bytes kAhead = 4_MiB, kAheadOfRegion = 1_MiB;
+constexpr Bytes kAheadOfPicture = 4_MiB, kAheadOfRegion = 1_MiB;
 
 // As the decoder gives them.
 class OwnRows : public Rows {
@@ -116,7 +116,9 @@ class SquareRows : public Rows {
   std::int64_t width() const override { return setup_.size; }
   std::int64_t height() const override { return setup_.size; }
   std::size_t pixel() const override { return setup_.pixel; }
-  Bytes needs() const override { return field_of_view_bytes(info_, static_cast<std::int32_t>(setup_.size)) + kAhead; }
+  Bytes needs() const override {
+    return field_of_view_bytes(info_, static_cast<std::int32_t>(setup_.size)) + kAheadOfPicture;
+  }
   bool is_spooled() const override { return false; }  // it is whole here anyway
   void begin(const std::string&) override {
     const auto side = static_cast<std::int32_t>(setup_.size);
@@ -178,7 +180,7 @@ std::unique_ptr<Rows> open_rows(const Options& options, const Setup& setup, cons
   decoding.gray = gray && !squared;
   auto file = FileReader::open(path).or_throw();
   std::string source = state_text(*file);
-  auto rows = PictureRows::open(std::move(file), decoding, kAhead).or_throw();
+  auto rows = PictureRows::open(std::move(file), decoding, kAheadOfPicture).or_throw();
   if (rows->info().clips) {
     throw Failure(ErrorCode::unsupported,
                   "its pixels are grays of more than 8 bits, or floating point, and networks are given 8", path,
@@ -193,7 +195,7 @@ std::unique_ptr<Rows> open_rows(const Options& options, const Setup& setup, cons
     };
     return std::make_unique<SquareRows>(info, whole, setup, path, std::move(source));
   }
-  return std::make_unique<OwnRows>(std::move(rows), gray, std::move(source), kAhead);
+  return std::make_unique<OwnRows>(std::move(rows), gray, std::move(source), kAheadOfPicture);
 }
 
 std::unique_ptr<Rows> open_region_rows(const std::string& path, DecodeOptions decoding) {

@@ -41,7 +41,7 @@ Usual usual_of(const std::vector<double>& values, double least) {
   return out;
 }
 
-std::string percent(double share) { return report::number_text(100 * share, 2) + " %"; }
+std::string share_text(double share) { return report::number_text(100 * share, 2) + " %"; }
 
 class Looking {
  public:
@@ -106,7 +106,7 @@ class Looking {
       out_[k].disagreement += shares[k];
       const bool more = usual.is_far(shares[k]) && shares[k] > usual.middle;
       if (more || (shares[k] > kMuch && !most))
-        add(k, kWeight, fmt::format("{}models disagree on {}", of(h), percent(shares[k])));
+        add(k, kWeight, fmt::format("{}models disagree on {}", of(h), share_text(shares[k])));
     }
   }
 
@@ -125,7 +125,7 @@ class Looking {
     for (std::size_t k = 0; k < shares.size(); ++k) {
       if (usual.is_far(shares[k]) && shares[k] > 0)
         add(k, kWeight,
-            fmt::format("{} covers {}, where {} is usual", name, percent(shares[k]), percent(usual.middle)));
+            fmt::format("{} covers {}, where {} is usual", name, share_text(shares[k]), share_text(usual.middle)));
       if (class_of(k, h, c).at_edge > 0 && 2 * at_edge < with) add(k, kEdge, name + " reaches the edge");
     }
   }

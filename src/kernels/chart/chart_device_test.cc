@@ -124,17 +124,19 @@ class ChartsOnDevice : public OperationOnDevice {
 };
 
 TEST_P(ChartsOnDevice, LinesOfEveryWidth) {
+  const auto [width, height] = GetParam().small_cases ? std::pair{80, 35} : std::pair{150, 70};
   for (const double pixels : {3.0, 0.07, 0.9, 6.5, 11.0, 40.0}) {
     SCOPED_TRACE(pixels);
-    expect_same(charts_of(line(150, 70, 40, pixels), PixelKind::bytes, 1, 0));
+    expect_same(charts_of(line(width, height, 40, pixels), PixelKind::bytes, 1, 0));
     if (slow() && pixels == 0.07) break;
   }
 }
 
 TEST_P(ChartsOnDevice, LinesOfFewAndOfManyRows) {
+  const auto [width, height] = GetParam().small_cases ? std::pair{71, 33} : std::pair{131, 53};
   for (const std::size_t rows : {1, 2, 5, 60, 700}) {
     SCOPED_TRACE(rows);
-    expect_same(charts_of(line(131, 53, rows, 3), PixelKind::bytes, 2, 0));
+    expect_same(charts_of(line(width, height, rows, 3), PixelKind::bytes, 2, 0));
     if (slow() && rows == 5) break;
   }
 }
@@ -143,7 +145,7 @@ TEST_P(ChartsOnDevice, PicturesOfEveryShape) {
   for (const auto& [width, height] : {std::pair{1, 1}, std::pair{1, 40}, std::pair{300, 1}, std::pair{7, 350},
                                       std::pair{2600, 9}, std::pair{64, 300}}) {
     SCOPED_TRACE(std::to_string(width) + " x " + std::to_string(height));
-    if (slow() && width * height > 3000) continue;
+    if (slow() && width * height > (GetParam().small_cases ? 2500 : 3000)) continue;
     expect_same(charts_of(line(width, height, 20, 3), PixelKind::bytes, 3, 0));
     Spec candles = line(width, height, 20, 3);
     candles.style = Style::candle;
@@ -153,7 +155,7 @@ TEST_P(ChartsOnDevice, PicturesOfEveryShape) {
 
 TEST_P(ChartsOnDevice, AveragesVolumeAndLogarithms) {
   for (const int what : {1, 2, 3, 7}) {
-    Spec spec = line(120, 60, 30, 2);
+    Spec spec = GetParam().small_cases ? line(70, 40, 30, 2) : line(120, 60, 30, 2);
     spec.average = (what & 1) != 0 ? 7 : 0;
     spec.volume = (what & 2) != 0;
     spec.logarithms = (what & 4) != 0;
@@ -181,6 +183,7 @@ TEST_P(ChartsOnDevice, PixelsOfEveryKind) {
       expect_same(charts_of(spec, kind, 7, 0));
       if (kind != PixelKind::bits) expect_same(charts_of(spec, kind, 8, 0), 3);
     }
+    if (GetParam().small_cases) break;
   }
 }
 

@@ -6,11 +6,11 @@
 namespace millrace::known {
 namespace {
 
-constexpr int kWidth = Inputs::kChartWidth, kHeight = Inputs::kChartHeight;
-constexpr std::size_t kPixels = std::size_t{kWidth} * kHeight;
+constexpr int kChartWidth = Inputs::kChartWidth, kChartHeight = Inputs::kChartHeight;
+constexpr std::size_t kPixels = std::size_t{kChartWidth} * kChartHeight;
 
 rle::Image drawn(const Inputs& inputs, double line_width) {
-  stroke::Rasterizer rasterizer(kWidth, kHeight, line_width);
+  stroke::Rasterizer rasterizer(kChartWidth, kChartHeight, line_width);
   rasterizer.line(inputs.walk);
   // One that turns back, and a dot.
   rasterizer.line(std::vector<stroke::Point>{{10, 10}, {100, 50}, {40, 60.5}, {90.25, 5}});
@@ -51,7 +51,7 @@ std::string bits_answer(const Inputs& inputs) {
   rle::BitPacker packer(rle::gray_table(255, 0));
   rle::Image packed;
   packer.pack(drawn(inputs, 2.3), packed);
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(packed.width()) * kHeight);
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(packed.width()) * kChartHeight);
   rle::paint(packed, packer.pixels(), bytes.data());
   Digest digest;
   digest.add(bytes);

@@ -8,13 +8,10 @@
 #include "src/base/error.h"
 #include "src/kernels/kernel_test.h"
 #include "src/kernels/latents/latents.h"
+#include "src/kernels/latents/sides_for_test.h"
 
 namespace millrace::latents {
 namespace {
-
-std::vector<std::int64_t> sides(const Shape& shape) {
-  return {shape.channels, shape.frames, shape.height, shape.width};
-}
 
 // Each channel about a mean of its own, which may be far away.
 std::vector<float> some_values(const Shape& shape, float offset) {
@@ -28,10 +25,10 @@ std::vector<float> some_values(const Shape& shape, float offset) {
   return out;
 }
 
-const Shape kShapes[] = {{16, 3, 30, 41}, {3, 1, 9, 8}, {1, 2, 1, 1}, {17, 5, 40, 33}};
+const Shape kFeatureShapes[] = {{16, 3, 30, 41}, {3, 1, 9, 8}, {1, 2, 1, 1}, {17, 5, 40, 33}};
 
 TEST(LatentFeatures, AreWhatTheDefinitionSays) {
-  for (const Shape& shape : kShapes) {
+  for (const Shape& shape : kFeatureShapes) {
     const std::vector<float> values = some_values(shape, 100);
     std::vector<float> found(feature_count(shape));
     features_of(view_of(values.data(), sides(shape)), shape, found);
@@ -66,7 +63,7 @@ TEST(LatentFeatures, AreWhatTheDefinitionSays) {
 }
 
 TEST(LatentFeatures, HaveTheSameBitsAtEveryLevel) {
-  for (const Shape& shape : kShapes) {
+  for (const Shape& shape : kFeatureShapes) {
     const std::vector<float> values = some_values(shape, 1);
     std::vector<std::uint32_t> expected;
     at_every_cpu_level([&] {

@@ -10,13 +10,10 @@
 #include "src/base/error.h"
 #include "src/kernels/kernel_test.h"
 #include "src/kernels/latents/latents_half.h"
+#include "src/kernels/latents/sides_for_test.h"
 
 namespace millrace::latents {
 namespace {
-
-std::vector<std::int64_t> sides(const Shape& shape) {
-  return {shape.channels, shape.frames, shape.height, shape.width};
-}
 
 std::vector<float> random_values(const Shape& shape, unsigned seed, float offset = 0) {
   std::mt19937 random(seed);

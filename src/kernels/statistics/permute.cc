@@ -107,7 +107,7 @@ std::vector<OwnBlock> blocks_of(const Table& table, std::span<const std::uint8_t
 }
 
 // One thread's.
-struct Scratch {
+struct ThreadScratch {
   Deals::Scratch dealing;
   std::vector<std::uint16_t> deals;
   std::vector<double> counts;
@@ -121,7 +121,7 @@ std::vector<double> count_deals(std::vector<OwnBlock>& blocks, const Deals& deal
   std::vector<double> most(deals.count(), 0);
   std::mutex merging;
   for_all(executor, (deals.count() + kAtOnce - 1) / kAtOnce, 1, [&](std::size_t begin, std::size_t end) {
-    Scratch scratch;
+    ThreadScratch scratch;
     scratch.counts.assign(blocks.size() * kBlock, 0);
     scratch.deals.resize(kAtOnce * deals.chosen());
     scratch.most.resize(kAtOnce * kBlock);

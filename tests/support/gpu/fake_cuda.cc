@@ -136,7 +136,7 @@ int cuMemAlloc_v2(unsigned long long* pointer, std::size_t bytes) {
   if (bytes > d.all - d.used) return kNoMemory;
   d.used += bytes;
   Memory& memory = d.memory[d.next];
-  memory.data.assign(bytes, std::byte{0xA5});
+  memory.data = StaleMemory(bytes);
   memory.context = current;
   *pointer = d.next;
   d.next += (bytes + 4095) / 4096 * 4096 + 4096;

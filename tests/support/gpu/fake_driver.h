@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/support/gpu/host_launch.h"
+#include "tests/support/gpu/stale_memory.h"
 
 namespace millrace::fake {
 
@@ -30,7 +31,7 @@ struct Free {
   void operator()(Shadow* shadow) const { std::free(shadow); }
 };
 struct Memory {
-  std::vector<std::byte> data;
+  StaleMemory data;
   // One a byte, of which the first of an element is used; pages that nobody touches cost nothing.
   std::unique_ptr<Shadow, Free> shadow;
   bool freed = false;

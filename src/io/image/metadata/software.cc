@@ -9,7 +9,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::size_t kLongest = 1024;
+constexpr std::size_t kLongestName = 1024;
 
 // In lower case. Those of six letters and more are looked for anywhere, shorter ones as words.
 constexpr std::array<std::string_view, 84> kEditors = {
@@ -156,14 +156,14 @@ bool has_editor(std::string_view text, std::string_view name) {
 }  // namespace
 
 bool names_editor(std::string_view software) {
-  const std::string text = lower_ascii(trim(software.substr(0, kLongest)));
+  const std::string text = lower_ascii(trim(software.substr(0, kLongestName)));
   // Two names that are words of other texts too: Google's editor, and Apple's, which is "Photos 5.0".
   if (text == "google" || (text.starts_with("photos ") && text.size() > 7 && is_digit(text[7]))) return true;
   return std::any_of(kEditors.begin(), kEditors.end(), [&](std::string_view name) { return has_editor(text, name); });
 }
 
 bool says_nothing(std::string_view description) {
-  const std::string text = lower_ascii(trim(description.substr(0, kLongest)));
+  const std::string text = lower_ascii(trim(description.substr(0, kLongestName)));
   // Not a letter nor a digit of any script.
   if (std::none_of(text.begin(), text.end(),
                    [](char c) { return is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80; })) {

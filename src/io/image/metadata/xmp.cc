@@ -16,7 +16,7 @@ namespace {
 // What stands deeper belongs to none of the properties that are read here.
 constexpr std::size_t kDeepest = 32;
 // Of a list, and of what is said.
-constexpr std::size_t kMostWords = 4096, kLongestWord = 4096, kLongestText = 1 << 16;
+constexpr std::size_t kMostXmpWords = 4096, kLongestXmpWord = 4096, kLongestXmpText = 1 << 16;
 
 // Texts that are said once: each a property, or a list of it by languages.
 struct NamedText {
@@ -93,7 +93,7 @@ class Reader {
   // Comments and literal parts stand in the middle of it.
   void text(const XmlTokens::Token& token) {
     std::string& all = path_.back().text;
-    if (all.size() > kLongestText || (all.empty() && blank(token.text))) return;
+    if (all.size() > kLongestXmpText || (all.empty() && blank(token.text))) return;
     all += token.literal ? std::string(token.text) : xml_text(token.text);
     odd_ = odd_ || (!token.literal && has_other_entity(token.text));
   }
@@ -181,15 +181,15 @@ class Reader {
     return std::string(text.substr(0, longest));
   }
   void add(std::string_view text, std::vector<std::string>& words) {
-    if (words.size() < kMostWords) {
-      words.push_back(cut(trim(text), kLongestWord));
+    if (words.size() < kMostXmpWords) {
+      words.push_back(cut(trim(text), kLongestXmpWord));
     } else {
       facts_.words.cut = true;
     }
   }
   void creator(std::string_view text) {
     std::string& all = facts_.words.creator;
-    if (all.size() + text.size() > kLongestText) {
+    if (all.size() + text.size() > kLongestXmpText) {
       facts_.words.cut = true;
       return;
     }
@@ -204,7 +204,7 @@ class Reader {
       if (kTexts[i].name != name) continue;
       std::string& said = facts_.words.*kTexts[i].text;
       if (!said.empty() && (!default_language || in_default_[i])) return;
-      said = cut(text, kLongestText);
+      said = cut(text, kLongestXmpText);
       in_default_[i] = default_language;
     }
   }

@@ -46,7 +46,7 @@ std::string place_of(const Applied& applied, const Item& item) {
   return (applied.action == Action::hardlink ? " = " : " -> ") + printable(item.to);
 }
 
-void add_path(Json& object, const std::string& name, const std::string& path) {
+void add_named_path(Json& object, const std::string& name, const std::string& path) {
   if (path.empty()) return;
   object[name] = utf8_for_display(path);
   if (!is_utf8(path)) object[name + "_base64"] = base64(path);
@@ -175,14 +175,14 @@ std::string json_of(const Applied& applied) {
            {"action", name_of(applied.action)},
            {"go", applied.go},
            {"id", applied.id}};
-  add_path(out, "journal", applied.journal);
+  add_named_path(out, "journal", applied.journal);
   out["interrupted"] = applied.interrupted;
   out["items"] = Json::array();
   for (const Item& item : applied.items) {
     Json entry{{"state", name_of(item.state)}};
-    add_path(entry, "path", item.path);
-    add_path(entry, "to", item.to);
-    add_path(entry, "companion_of", item.main);
+    add_named_path(entry, "path", item.path);
+    add_named_path(entry, "to", item.to);
+    add_named_path(entry, "companion_of", item.main);
     if (!item.group.empty()) entry["group"] = item.group;
     entry["size"] = item.size;
     if (!item.known) entry["known"] = false;

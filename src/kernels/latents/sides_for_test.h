@@ -1,0 +1,17 @@
+// Enters: the shape of a latent.
+// Leaves: its sides as an array has them.
+// Never: knows what is in it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "src/kernels/latents/latents.h"
+
+namespace millrace::latents {
+
+inline std::vector<std::int64_t> sides(const Shape& shape) {
+  return {shape.channels, shape.frames, shape.height, shape.width};
+}
+
+}  // namespace millrace::latents
