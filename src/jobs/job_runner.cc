@@ -37,9 +37,8 @@ std::string words_of(std::span<const std::string> paths) {
   return paths.size() > kMaxNamed ? fmt::format("{} and {} more", out, grouped(paths.size() - kMaxNamed)) : out;
 }
 
-std::string words_of(const SandboxReport& report) {
-  return fmt::format("sandbox ({}): may read {}; may write below {}", report.how, words_of(report.reads),
-                     words_of(report.writes));
+std::string reach_of(const SandboxReport& report) {
+  return fmt::format("may read {}; may write below {}", words_of(report.reads), words_of(report.writes));
 }
 
 nlohmann::ordered_json json_of(const SandboxReport& report, const std::string& note) {
@@ -166,6 +165,10 @@ void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, con
 Plan JobRunner::plan() {
   Plan out = job_->plan(*context_);
   if (accelerator_) out.device = millrace::name_of(accelerator_->device());
+  if (running_.sandbox == Sandbox::all) {
+    out.lines.push_back({"sandbox", sandbox_report_.is_enforced ? reach_of(sandbox_report_) : sandbox_note_});
+    out.figures["sandbox"] = json_of(sandbox_report_, sandbox_note_);
+  }
   return out;
 }
 
@@ -177,7 +180,8 @@ Result JobRunner::run(const Print& print) {
                ? with_key(std::move(pieces), "sandbox", json_of(sandbox_report_, sandbox_note_))
                : pieces;
   };
-  if (sandbox_report_.is_enforced) out.summary.push_back(words_of(sandbox_report_));
+  if (sandbox_report_.is_enforced)
+    out.summary.push_back(fmt::format("sandbox ({}): {}", sandbox_report_.how, reach_of(sandbox_report_)));
   if (accelerator_) {
     for (std::string& line : words_of(*accelerator_)) out.summary.push_back(std::move(line));
     out.warning = trouble_of(*accelerator_);

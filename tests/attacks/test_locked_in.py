@@ -127,6 +127,13 @@ def runs(tmp_path, *words):
     return json.loads((tmp_path / "result.json").read_text())["sandbox"], done
 
 
+def test_a_plan_tells_what_a_run_may_read_and_write(inputs, tmp_path):
+    words = ["hash", inputs / "photos", "-o", tmp_path / "out", "--sandbox", "all", "--json", "-"]
+    planned = json.loads(millrace(*words, "--plan").stdout)["plan"]["sandbox"]
+    assert list(tmp_path.iterdir()) == []
+    assert planned == json.loads(millrace(*words).stdout)["sandbox"]
+
+
 @needs_runtime
 def test_what_goes_with_a_model_is_read(inputs, tmp_path):
     """A card and numbers beside it, a mask of where to look; a folder of results that is not there yet."""

@@ -107,3 +107,9 @@ def test_the_document_names_them_all():
     text = (ROOT / "docs/wheel.md").read_text()
     for one in LIBRARIES:
         assert f"| {one.name} | {one.licence} |" in text, f"{one.name} is not in docs/wheel.md"
+
+
+def test_libraries_are_searched_in_the_wheel_alone():
+    assert check.searched_elsewhere(["$ORIGIN", "$ORIGIN/../millrace.libs"]) == []
+    wrong = ["", ".", "lib", "/tmp/build", "$ORIGINAL/lib", "../$ORIGIN"]
+    assert check.searched_elsewhere(["$ORIGIN", *wrong]) == wrong

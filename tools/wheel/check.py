@@ -101,6 +101,11 @@ def wrong_metadata(text, openvino):
     return out
 
 
+def searched_elsewhere(searched):
+    """Folders of a RUNPATH that are not the wheel's own: an empty one is the folder that a person is in."""
+    return [folder for folder in searched if folder != "$ORIGIN" and not folder.startswith("$ORIGIN/")]
+
+
 def check(path):
     from elftools.elf.dynamic import DynamicSection
     from elftools.elf.elffile import ELFFile
@@ -121,7 +126,11 @@ def check(path):
     in_wheel = {Path(name).name for name in names}
     for name, content in compiled.items():
         dynamic = ELFFile(io.BytesIO(content)).get_section_by_name(".dynamic")
-        needed = [tag.needed for tag in dynamic.iter_tags() if tag.entry.d_tag == "DT_NEEDED"] if isinstance(dynamic, DynamicSection) else []
+        tags = list(dynamic.iter_tags()) if isinstance(dynamic, DynamicSection) else []
+        needed = [tag.needed for tag in tags if tag.entry.d_tag == "DT_NEEDED"]
+        paths = [getattr(tag, "runpath", None) or getattr(tag, "rpath", "") for tag in tags if tag.entry.d_tag in ("DT_RUNPATH", "DT_RPATH")]
+        searched = [folder for one in paths for folder in one.split(":")]
+        wrong += [f"{name}: libraries are searched in '{one}'" for one in searched_elsewhere(searched)]
         wrong += [f"{name}: {one} is nowhere" for one in unmet(needed, in_wheel, of_systems(platform))]
         if "millrace-decoder" in name or "millrace-film" in name:
             wrong.append(f"{name}: it links what a wheel must not hold")
