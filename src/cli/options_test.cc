@@ -67,8 +67,9 @@ class OptionsTest : public testing::TestWithParam<ListedJob> {
 
 // A value that the option takes, of more than one word where it can be.
 std::string value_for(const Settings::Entry& entry) {
-  Words tried{"a b",     "7",     "0.25",     "2/3",  "1,2",    "1000",    "1,2,30,40", "0:9:2", "0:01:07",
-              "#102030", "phash", "phash<=4", "FCHW", "oldest", "300x200", "spatial.*", "mask",  "crop"};
+  Words tried{"a b",     "7",         "0.25",    "2/3",   "1,2",      "1000", "1,2,30,40",
+              "0:9:2",   "0:01:07",   "#102030", "phash", "phash<=4", "FCHW", "oldest",
+              "300x200", "spatial.*", "mask",    "crop",  "hard",     "bf16", "0.75"};
   if (const std::size_t slash = entry.value_name.rfind('|'); slash != std::string::npos)
     tried.insert(tried.begin(), entry.value_name.substr(slash + 1));
   for (const std::string& value : tried) {
