@@ -9,6 +9,7 @@ import sys
 from PIL import Image
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import holdings  # noqa: E402
 import torch_files  # noqa: E402
 
 random.seed(11)
@@ -235,6 +236,11 @@ def provenances():
     yield b"FUJIFILMCCD-RAW ".ljust(84, b"0") + struct.pack(">II", 92, len(jpeg)) + jpeg
     yield XMP
     yield TAKEOUT
+    plain = encoded(Image.new("RGB", (24, 20), (90, 20, 200)), "JPEG")
+    yield holdings.several(plain, (0, plain)) + holdings.film(1, 300)
+    yield holdings.samsung(plain, (b"MotionPhoto_Data", holdings.film(1, 300)), (b"Voice", b"RIFF....WAVE" + bytes(40)))
+    yield holdings.with_profile(plain, b"Adobe RGB (1998)") + b"#!AMR\nvoice"
+    yield box(b"ftyp", b"avis\0\0\0\0avif") + box(b"mpvd", holdings.film(1, 300)) + box(b"moov", bytes(20))
 
 
 CARDS = [b"{}", b'{"input": "bgr", "layout": "nhwc", "range": [0, 255], "mean": [1, 2, 3], "std": [1, 2, 3]}',

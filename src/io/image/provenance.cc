@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "src/base/text.h"
+#include "src/io/image/metadata/holdings.h"
 #include "src/io/image/metadata/iptc.h"
 #include "src/io/image/metadata/parts.h"
 #include "src/io/image/metadata/software.h"
@@ -168,6 +169,10 @@ Outcome<Provenance> provenance_of(FileReader& file) {
   out.description = out.description || parts.description;
   out.edited_by_program = out.edited_by_program || names_editor(parts.software) ||
                           std::any_of(parts.comments.begin(), parts.comments.end(), names_editor);
+  // Once; and again where a list names the same bytes many times, as none should.
+  ByteSource whole(file.descriptor(), file.size(), 4 * file.size() + kMostMetadataRead);
+  out.holdings = holdings_in(ByteRange(whole), parts);
+  if (whole.error_number() != 0) return system_error("cannot be read", printable(file.path()), whole.error_number());
   if (source.error_number() != 0) return system_error("cannot be read", printable(file.path()), source.error_number());
   return out;
 }

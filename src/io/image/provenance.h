@@ -9,9 +9,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "src/base/error.h"
 #include "src/io/file/reader.h"
+#include "src/io/image/holding.h"
 #include "src/io/image/metadata/tiff_fields.h"
 
 namespace millrace {
@@ -48,6 +50,8 @@ struct Provenance {
   std::uint8_t jpeg_quality = 0;  // 1 to 100 where the tables are those of libjpeg at that quality, else 0
   bool own_tables = false;        // they are not libjpeg's at any quality: a camera's or an editor's
   std::uint64_t tables = 0;       // their hash; 0 without any
+
+  std::vector<Holding> holdings;  // besides the picture
 };
 
 // At most so much of a file is read; of an ordinary one some tens of KiB.

@@ -8,10 +8,8 @@
 namespace millrace {
 namespace {
 
-using Json = nlohmann::json;
-
 // Takes the text's parts as they come: nothing is built that a hostile text could make large or deep.
-class Takeout : public nlohmann::json_sax<Json> {
+class Takeout : public nlohmann::json_sax<nlohmann::json> {
  public:
   TakeoutFacts facts;
 
@@ -47,7 +45,7 @@ class Takeout : public nlohmann::json_sax<Json> {
   bool end_object() override { return leave(); }
   bool start_array(std::size_t) override { return enter('['); }
   bool end_array() override { return leave(); }
-  bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override { return false; }
 
  private:
   static constexpr std::size_t kMostPeople = 4096;
@@ -84,7 +82,7 @@ class Takeout : public nlohmann::json_sax<Json> {
 
 TakeoutFacts read_takeout(std::string_view text) {
   Takeout said;
-  if (!Json::sax_parse(text, &said)) return {};
+  if (!nlohmann::json::sax_parse(text, &said)) return {};
   said.finish();
   said.facts.readable = true;
   return std::move(said.facts);

@@ -42,7 +42,7 @@ inline constexpr std::array<HashKind, 4> kCatalogCodes = {HashKind::dhash, HashK
 
 // The keep rule's criteria, in the order in which they are asked.
 inline constexpr const char* kKeepOrder =
-    "reference,whole,preferred,raw,original,pixels,given,bytes,exif,oldest,shortest";
+    "reference,whole,held,preferred,raw,original,pixels,given,bytes,exif,oldest,shortest";
 
 // Only what a close look calls the same is suggested; or only equal files.
 enum class LookMode : std::uint8_t { close, thumbnail };

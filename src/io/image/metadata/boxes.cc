@@ -9,6 +9,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
+constexpr std::size_t kMostFilms = 16;
 constexpr int kMostBoxes = 4096;                  // of one list: each may cost a read
 constexpr std::uint64_t kLongestTable = 1 << 18;  // a picture of a hundred tiles has 4 KiB
 
@@ -160,6 +161,9 @@ void find_parts_in_boxes(ByteRange file, MetadataParts& parts) {
     if (type == "Exif" && parts.exif.empty()) parts.exif.push_back({exif_behind_offset(box)});
     if (type == "xml " && !parts.xmp) parts.xmp = box;
     if (type == "uuid" && box.starts_with(kXmpBox) && !parts.xmp) parts.xmp = box.part(kXmpBox.size());
+    // Of a CR3 the tracks are its pictures.
+    if (type == "moov") parts.sequence = true;
+    if (type == "mpvd" && parts.films.size() < kMostFilms) parts.films.push_back(box);
     if (type == "moov") {
       each_box(box, [&](const std::string& inner, ByteRange canon) {
         if (inner == "uuid" && canon.starts_with(kCanonBox)) add_canon(canon.part(kCanonBox.size()), parts);

@@ -61,6 +61,8 @@ class ByteRange {
 
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
+  // Where in its source it begins.
+  std::uint64_t offset() const { return at_; }
 
   // What there is of such a part; nothing when it begins past the end.
   ByteRange part(std::uint64_t offset, std::uint64_t count = std::numeric_limits<std::uint64_t>::max()) const;

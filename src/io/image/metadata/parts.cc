@@ -11,11 +11,15 @@ using namespace std::string_view_literals;
 // Comments and texts; a file may hold millions.
 constexpr std::size_t kMostComments = 8;
 
+// A profile of colours comes in pieces of 64 KiB; one of a printer has ten.
+constexpr std::size_t kMostPieces = 64;
+
 // A JPEG's segment, without its marker and its length.
 void add_segment(std::uint8_t marker, ByteRange data, MetadataParts& parts) {
-  constexpr std::uint8_t kDqt = 0xDB, kApp1 = 0xE1, kApp12 = 0xEC, kApp13 = 0xED, kComment = 0xFE;
+  constexpr std::uint8_t kDqt = 0xDB, kApp1 = 0xE1, kApp2 = 0xE2, kApp12 = 0xEC, kApp13 = 0xED, kComment = 0xFE;
   constexpr std::string_view kExif = "Exif\0\0"sv, kXmp = "http://ns.adobe.com/xap/1.0/\0"sv,
-                             kResources = "Photoshop 3.0\0"sv;
+                             kResources = "Photoshop 3.0\0"sv, kMpf = "MPF\0"sv, kProfile = "ICC_PROFILE\0"sv;
+  constexpr std::uint64_t kPiece = kProfile.size() + 2;  // its number, and how many there are
   // The frame's: all SOF markers but those of the same row that are DHT, JPG and DAC.
   const bool frame = marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
   if (marker == kDqt) parts.tables->define(data.first(data.size()));
@@ -25,6 +29,9 @@ void add_segment(std::uint8_t marker, ByteRange data, MetadataParts& parts) {
   if (marker == kApp13 && parts.resources.empty() && data.starts_with(kResources)) {
     parts.resources = data.part(kResources.size());
   }
+  if (marker == kApp2 && parts.jpeg.mpf.empty() && data.starts_with(kMpf)) parts.jpeg.mpf = data.part(kMpf.size());
+  if (marker == kApp2 && parts.profile.size() < kMostPieces && data.starts_with(kProfile))
+    parts.profile.push_back(data.part(kPiece));
   if (parts.comments.size() == kMostComments) return;
   if (marker == kComment) parts.comments.emplace_back(as_text(data.first(TiffFields::kLongestText)));
   // Photoshop's "save for the web", which leaves nothing else behind.
@@ -42,7 +49,10 @@ void find_in_jpeg(ByteRange file, MetadataParts& parts) {
       ++at;
       continue;
     }
-    if (marker == kEnd || marker == kScan) return;
+    if (marker == kEnd || marker == kScan) {
+      parts.jpeg.picture_at = at;
+      return;
+    }
     if (marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8)) {  // nothing follows these
       at += 2;
       continue;
@@ -89,6 +99,7 @@ void find_in_png(ByteRange file, MetadataParts& parts) {
     const ByteRange data = file.part(at + 8, size);
     if (data.size() < size) return;
     if (type == "eXIf" && parts.exif.empty()) parts.exif.push_back({data});
+    if (type == "iCCP") parts.profile = {data};
     if (type == "tEXt" || type == "iTXt") add_text(data, type == "iTXt", parts);
     at += 12 + size;
   }
@@ -102,17 +113,20 @@ void find_in_webp(ByteRange file, MetadataParts& parts) {
     if (data.size() < size) return;
     if (type == "EXIF" && parts.exif.empty()) parts.exif.push_back({data});
     if (type == "XMP " && !parts.xmp) parts.xmp = data;
+    if (type == "ICCP") parts.profile = {data};
     at += 8 + size + (size & 1);
   }
 }
 
 void find_in_tiff(ByteRange file, MetadataParts& parts) {
-  constexpr std::uint16_t kXmp = 700, kIptc = 0x83BB, kResources = 0x8649;
+  constexpr std::uint16_t kXmp = 700, kIptc = 0x83BB, kResources = 0x8649, kProfile = 0x8773;
   parts.exif.push_back({file});
   const TiffFields fields(file);
   if (const ByteRange xmp = fields.value(TiffDirectory::main, kXmp); !xmp.empty()) parts.xmp = xmp;
   parts.iptc = fields.value(TiffDirectory::main, kIptc);
   parts.resources = fields.value(TiffDirectory::main, kResources);
+  if (const ByteRange profile = fields.value(TiffDirectory::main, kProfile); !profile.empty())
+    parts.profile = {profile};
 }
 
 void find_in_raw(ByteRange file, MetadataParts& parts) {

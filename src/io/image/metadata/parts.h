@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/io/image/metadata/appended.h"
 #include "src/io/image/metadata/byte_range.h"
 #include "src/io/image/metadata/jpeg_tables.h"
 #include "src/io/image/metadata/tiff_fields.h"
@@ -36,6 +37,10 @@ struct MetadataParts {
   std::optional<ByteRange> xmp;
   ByteRange iptc, resources;  // the datasets themselves, or Photoshop's resources that hold them
   std::optional<JpegTables> tables;
+  JpegHead jpeg;
+  std::vector<ByteRange> profile;     // of colours, in pieces
+  std::vector<ByteRange> films;       // of a HEIF file's
+  bool sequence = false;              // a HEIF file with tracks
   bool maker_note = false;            // one that is not a field of `exif`
   std::vector<std::string> comments;  // which programs sign; cut to kLongestText
   std::string software;               // PNG's text

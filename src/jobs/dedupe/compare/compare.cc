@@ -5,14 +5,15 @@
 
 #include "src/base/paths.h"
 #include "src/jobs/dedupe/scan/companions.h"
+#include "src/jobs/dedupe/suggest/keep.h"
 
 namespace millrace::dedupe {
 namespace {
 
 class Comparing {
  public:
-  Comparing(const SearchResult& found, const std::array<std::string, 2>& folders, Looks& looks)
-      : library_(found.library), folders_(folders), looks_(looks), best_(library_.files.size()) {}
+  Comparing(const SearchResult& found, const std::array<std::string, 2>& folders, const Origins& origins, Looks& looks)
+      : library_(found.library), folders_(folders), origins_(origins), looks_(looks), best_(library_.files.size()) {}
 
   std::vector<HeldFile> run(const SearchResult& found) {
     for (const Picture& picture : library_.pictures) note_copies(picture);
@@ -53,6 +54,7 @@ class Comparing {
     std::string missing;
     if (is_there(held))
       missing = recording_without_copy(library_.files[file].companions, library_.files[by].companions);
+    if (is_there(held) && missing.empty()) missing = held_alone(library_, origins_, file, by);
     if (!missing.empty()) held = Held::less;
     if (held < best_[file].held) best_[file] = {held, by, std::move(missing)};
   }
@@ -127,6 +129,7 @@ class Comparing {
 
   const Library& library_;
   const std::array<std::string, 2>& folders_;
+  const Origins& origins_;
   Looks& looks_;
   std::vector<Best> best_;  // of each file
 };
@@ -152,8 +155,8 @@ const char* name_of(Held held) {
 }
 
 std::vector<HeldFile> compare_folders(const SearchResult& found, const std::array<std::string, 2>& folders,
-                                      Looks& looks) {
-  return Comparing(found, folders, looks).run(found);
+                                      const Origins& origins, Looks& looks) {
+  return Comparing(found, folders, origins, looks).run(found);
 }
 
 }  // namespace millrace::dedupe

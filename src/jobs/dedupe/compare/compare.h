@@ -10,6 +10,7 @@
 
 #include "src/jobs/dedupe/group/groups.h"
 #include "src/jobs/dedupe/suggest/look_closely.h"
+#include "src/jobs/dedupe/suggest/origins.h"
 
 namespace millrace::dedupe {
 
@@ -18,7 +19,7 @@ enum class Held : std::uint8_t {
   bytes,    // the same bytes
   pixels,   // every pixel, other metadata
   as_good,  // all that it shows, in all its detail, by a close look
-  less,     // smaller, a part of it, or without its RAW or film
+  less,     // smaller, a part of it, or without its RAW, its film or what else it holds
   alike,    // another shot, altered, recoloured, or one that could not be looked at
   absent,
 };
@@ -39,6 +40,6 @@ struct HeldFile {
 // Of every name of a picture in either folder, in the order of their paths; `folders` absolute, neither in the other,
 // and the albums of the search.
 std::vector<HeldFile> compare_folders(const SearchResult& found, const std::array<std::string, 2>& folders,
-                                      Looks& looks);
+                                      const Origins& origins, Looks& looks);
 
 }  // namespace millrace::dedupe

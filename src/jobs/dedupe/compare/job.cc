@@ -52,8 +52,15 @@ class CompareJob : public Job {
     prepare();
     Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
     std::vector<HeldFile> held;
-    found_ = dedupe::run(options_, catalog, context,
-                         [&](SearchResult& found, Looks& looks) { held = compare_folders(found, folders_, looks); });
+    found_ = dedupe::run(options_, catalog, context, [&](SearchResult& found, Looks& looks) {
+      std::vector<std::uint32_t> files;
+      for (const Group& group : found.groups) {
+        for (const Member& member : group.members) files.push_back(member.file);
+      }
+      Origins origins;
+      origins.read(files, found.library, catalog, context);
+      held = compare_folders(found, folders_, origins, looks);
+    });
     catalog.flush();
     Result out;
     for (const std::size_t folder : {0U, 1U}) {

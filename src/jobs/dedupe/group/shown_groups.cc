@@ -94,6 +94,7 @@ bool ShownGroups::is_in_one_album(const std::vector<Member>& members) const {
 bool ShownGroups::may_stay_for_the_first(const std::vector<Member>& members, const Member& member) const {
   const std::uint32_t first = library_.files[members[0].file].picture, other = library_.files[member.file].picture;
   if (first == other) return member.file != members[0].file;
+  if (!held_alone(library_, origins_, members[0].file, member.file).empty()) return false;
   const CloseLook* const look = looks_.find(first, other);
   return look != nullptr && standing_of(*look, other < first) == Standing::same;
 }

@@ -107,6 +107,7 @@ TEST(Origins, TheCatalogueGivesBackWhatAFileSays) {
   said.told_width = 4000;
   said.maker_note = said.gps = true;
   said.tables = ~0ULL;
+  said.holdings = {{HoldingKind::film, 5}, {HoldingKind::profile, ~0ULL}};
   const CatalogOrigin kept = kept_of({1}, said);
   const Provenance back = told_by(kept);
   EXPECT_EQ(back.make, said.make);
@@ -122,6 +123,7 @@ TEST(Origins, TheCatalogueGivesBackWhatAFileSays) {
   EXPECT_TRUE(back.maker_note && back.gps);
   EXPECT_FALSE(back.title);
   EXPECT_EQ(back.tables, said.tables);
+  EXPECT_EQ(back.holdings, said.holdings);
   EXPECT_TRUE(told_by(std::nullopt).make.empty());
 }
 
@@ -129,6 +131,7 @@ TEST(Origins, WhatIsCutOffSaysNothing) {
   Provenance said;
   said.make = "Example";
   said.taken = "2024:05:01 12:30:10";
+  said.holdings = {{HoldingKind::sound, 5}};
   const CatalogOrigin kept = kept_of({1}, said);
   CatalogOrigin other = kept;
   ++other.version;

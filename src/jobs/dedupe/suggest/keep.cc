@@ -26,6 +26,7 @@ int compare_by(const Library& library, const Origins& origins, const std::string
   const auto pixels = [](const CatalogPicture& p) { return static_cast<std::int64_t>(p.width) * p.height; };
   if (criterion == "reference") return more(fa.reference, fb.reference);
   if (criterion == "whole") return more(pa.damage.empty(), pb.damage.empty());
+  if (criterion == "held") return more(origins.of(a).holdings.size(), origins.of(b).holdings.size());
   if (criterion == "preferred") return more(fb.preferred, fa.preferred);
   if (criterion == "raw") return more(fa.has_raw, fb.has_raw);
   if (criterion == "original")
@@ -57,9 +58,11 @@ std::string value_of(const Library& library, const std::string& criterion, std::
   return "";
 }
 
-std::string why_kept(const Library& library, const std::string& criterion, std::uint32_t best, std::uint32_t next) {
+std::string why_kept(const Library& library, const Origins& origins, const std::string& criterion, std::uint32_t best,
+                     std::uint32_t next) {
   if (criterion == "reference") return "in a reference folder";
   if (criterion == "whole") return "the whole one; the other is damaged";
+  if (criterion == "held") return fmt::format("has {}", words_of(origins.of(best).holdings[0].what));
   if (criterion == "preferred") return "preferred";
   if (criterion == "raw") return "has its RAW file";
   if (criterion == "original") return "nearest to what the camera wrote";
@@ -76,10 +79,12 @@ std::string name_of_file(const Library& library, std::uint32_t file) {
   return printable(file_name(library.files[file].entry.path));
 }
 
-std::string why_removed(const Library& library, const std::string& criterion, std::uint32_t kept, std::uint32_t file) {
+std::string why_removed(const Library& library, const Origins& origins, const std::string& criterion,
+                        std::uint32_t kept, std::uint32_t file) {
   const std::string name = name_of_file(library, kept);
   if (criterion == "reference") return fmt::format("{} is in a reference folder", name);
   if (criterion == "whole") return fmt::format("damaged; {} is whole", name);
+  if (criterion == "held") return fmt::format("{} has {}", name, words_of(origins.of(kept).holdings[0].what));
   if (criterion == "preferred") return fmt::format("{} is preferred", name);
   if (criterion == "raw") return fmt::format("{} has its RAW file", name);
   if (criterion == "original") return fmt::format("{} is nearer to what the camera wrote", name);
@@ -93,6 +98,14 @@ std::string why_removed(const Library& library, const std::string& criterion, st
 }
 
 }  // namespace
+
+std::string held_alone(const Library& library, const Origins& origins, std::uint32_t file, std::uint32_t other) {
+  if (library.files[other].picture == library.files[file].picture) return "";
+  // Its preview was compared, and nothing else.
+  if (static_cast<ImageFormat>(picture_of(library, file).format) == ImageFormat::raw) return "its RAW data";
+  const auto lacking = lacks(origins.of(other).holdings, origins.of(file).holdings);
+  return lacking ? words_of(*lacking) : "";
+}
 
 std::pair<int, std::string> preference(const Library& library, const Origins& origins, std::uint32_t a, std::uint32_t b,
                                        const std::vector<std::string>& criteria) {
@@ -124,7 +137,7 @@ std::vector<Member> rank_members(const Library& library, const Origins& origins,
   if (leader.picture != kNone) {
     best.why = leader.why;
   } else if (members.size() > 1) {
-    best.why = why_kept(library, deciding(best.file, members[1].file).second, best.file, members[1].file);
+    best.why = why_kept(library, origins, deciding(best.file, members[1].file).second, best.file, members[1].file);
   }
   const File& kept = library.files[best.file];
   const bool kept_whole = picture_of(library, best.file).damage.empty();
@@ -143,6 +156,9 @@ std::vector<Member> rank_members(const Library& library, const Origins& origins,
     } else if (const std::string alone = recording_without_copy(file.companions, kept.companions); !alone.empty()) {
       m.keep = true;
       m.why = fmt::format("{} has no copy", printable(file_name(alone)));
+    } else if (const std::string held = held_alone(library, origins, m.file, best.file); !held.empty()) {
+      m.keep = true;
+      m.why = fmt::format("{} has no copy", held);
     } else if (!kept_whole && picture_of(library, m.file).damage.empty()) {
       // Only when the criteria were changed, or the reference itself is damaged.
       m.keep = true;
@@ -150,7 +166,7 @@ std::vector<Member> rank_members(const Library& library, const Origins& origins,
     } else if (const auto decided = deciding(best.file, m.file); decided.first > 0) {
       m.why = fmt::format("{} {}", leader.why_not(file.picture), name_of_file(library, best.file));
     } else {
-      m.why = why_removed(library, decided.second, best.file, m.file);
+      m.why = why_removed(library, origins, decided.second, best.file, m.file);
     }
   }
   return members;

@@ -24,6 +24,7 @@ struct Member {
 
 // Files in the order of the keep rule, the one to keep first. `criteria` in the order in which they are asked:
 //   reference  in a --reference folder       whole     not damaged        raw     its asset has a RAW file
+//   held       holds more than its picture
 //   preferred  matches an earlier pattern of --prefer
 //   original   nearer to what a camera wrote pixels    more of them
 //   given      more of what people gave: stars, keywords, names, places, a sidecar
@@ -43,6 +44,9 @@ struct Leader {
   // Of a picture that the rule prefers, before the leader's name.
   std::function<const char*(std::uint32_t picture)> why_not;
 };
+// What a file holds beside its picture and another lacks, "its film"; empty: nothing, or they are of the same bytes.
+std::string held_alone(const Library& library, const Origins& origins, std::uint32_t file, std::uint32_t other);
+
 // The files as members in that order: the first stays, and what would be lost with another. Reads recordings.
 std::vector<Member> rank_members(const Library& library, const Origins& origins,
                                  const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria,

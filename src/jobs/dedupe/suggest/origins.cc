@@ -10,7 +10,7 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever a file may be told to say something else, or what is kept has another form.
-constexpr std::uint32_t kOriginsVersion = 1;
+constexpr std::uint32_t kOriginsVersion = 2;
 
 // What the catalogue keeps: texts with their lengths, numbers as they are.
 class Writer {
@@ -73,6 +73,8 @@ void each_field(Provenance& p, const Texts& text, const Numbers& number) {
   number(p.tables);
 }
 
+constexpr std::size_t kMostHeld = 1000;  // of a file that lists more, those are a sign of it all
+
 std::vector<std::uint8_t> bytes_of(Provenance p) {
   Writer writer;
   each_field(
@@ -81,6 +83,12 @@ std::vector<std::uint8_t> bytes_of(Provenance p) {
   const auto flags = flags_of(p);
   for (std::size_t i = 0; i < kFlags; ++i) bits = static_cast<std::uint8_t>(bits | (*flags[i] ? 1U << i : 0U));
   writer.number(bits);
+  const std::size_t count = std::min(p.holdings.size(), kMostHeld);
+  writer.number(static_cast<std::uint32_t>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    writer.number(p.holdings[i].what);
+    writer.number(p.holdings[i].hash);
+  }
   return std::move(writer.out);
 }
 
@@ -94,6 +102,15 @@ std::optional<Provenance> provenance_from(const CatalogOrigin& kept) {
   reader.number(bits);
   const auto flags = flags_of(out);
   for (std::size_t i = 0; i < kFlags; ++i) *flags[i] = (bits >> i & 1) != 0;
+  std::uint32_t count = 0;
+  reader.number(count);
+  if (count > kMostHeld) return std::nullopt;
+  out.holdings.resize(count);
+  for (Holding& held : out.holdings) {
+    reader.number(held.what);
+    reader.number(held.hash);
+    if (static_cast<int>(held.what) >= kHoldingKinds) return std::nullopt;
+  }
   return reader.done() ? std::optional(std::move(out)) : std::nullopt;
 }
 

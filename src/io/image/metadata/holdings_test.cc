@@ -1,0 +1,173 @@
+#include "src/io/image/metadata/holdings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/io/image/metadata/metadata_for_test.h"
+#include "src/io/image/provenance.h"
+#include "src/io/test_pictures.h"
+
+namespace millrace {
+namespace {
+
+using namespace std::string_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::string segment(int marker, const std::string& content) {
+  return "\xFF"s + static_cast<char>(marker) + number_bytes(content.size() + 2, 2) + content;
+}
+// A head, a scan in which a marker is escaped, another head as progressive pictures have them, an end.
+std::string picture(const std::string& head = "", char pixel = 'x') {
+  return "\xFF\xD8"s + head + segment(0xDB, "tables") + segment(0xDA, "scan") + std::string(300, pixel) + "\xFF\0"s +
+         "\xFF\xD3" + segment(0xC4, "\xFF\xD9 is no end here") + segment(0xDA, "scan") + "yz\xFF\xD9";
+}
+std::string box(const std::string& kind, const std::string& content) {
+  return number_bytes(content.size() + 8, 4) + kind + content;
+}
+std::string film(char seed, const std::string& brand = "isom") {
+  return box("ftyp", brand + std::string(8, '\0')) + box("mdat", std::string(4000, seed));
+}
+std::string little_endian(std::uint64_t value, std::size_t bytes) {
+  return number_bytes(value, bytes, ByteOrder::little);
+}
+
+struct Entry {
+  std::uint64_t kind, size, offset;
+};
+std::string index_of(const std::vector<Entry>& entries, std::uint64_t claimed) {
+  std::string all;
+  for (const Entry& e : entries)
+    all += number_bytes(e.kind, 4) + number_bytes(e.size, 4) + number_bytes(e.offset, 4) + std::string(4, '\0');
+  return segment(0xE2, "MPF\0MM\0*"s + number_bytes(8, 4) + number_bytes(1, 2) + number_bytes(0xB002, 2) +
+                           number_bytes(7, 2) + number_bytes(16 * claimed, 4) + number_bytes(26, 4) +
+                           number_bytes(0, 4) + all);
+}
+// A picture with an index, and one more behind it.
+std::string two(std::uint64_t kind, const std::string& second) {
+  const std::string empty = picture(index_of({{0x030000, 0, 0}, {kind, 0, 0}}, 2));
+  const std::uint64_t header = empty.find("MPF\0"s) + 4;
+  return picture(index_of({{0x030000, empty.size(), 0}, {kind, second.size(), empty.size() - header}}, 2)) + second;
+}
+std::string samsung(const std::string& before, const std::vector<std::string>& contents) {
+  std::string blocks, list;
+  for (const std::string& content : contents)
+    blocks += little_endian(0, 2) + little_endian(0x0A30, 2) + little_endian(4, 4) + "Name" + content;
+  std::uint64_t back = blocks.size();
+  for (const std::string& content : contents) {
+    list +=
+        little_endian(0, 2) + little_endian(0x0A30, 2) + little_endian(back, 4) + little_endian(content.size() + 12, 4);
+    back -= content.size() + 12;
+  }
+  list = "SEFH" + little_endian(107, 4) + little_endian(contents.size(), 4) + list;
+  return before + blocks + list + little_endian(list.size(), 4) + "SEFT";
+}
+
+class Holdings : public testing::Test {
+ protected:
+  std::vector<Holding> of(const std::string& bytes, const std::string& name = "a.jpg") const {
+    return provenance_of(folder_.write(name, bytes)).or_throw().holdings;
+  }
+  std::vector<HoldingKind> kinds(const std::string& bytes, const std::string& name = "a.jpg") const {
+    std::vector<HoldingKind> out;
+    for (const Holding& holding : of(bytes, name)) out.push_back(holding.what);
+    return out;
+  }
+  TestFolder folder_;
+};
+
+TEST_F(Holdings, AnOrdinaryPictureHoldsNothing) {
+  EXPECT_THAT(of(picture()), IsEmpty());
+  EXPECT_THAT(of(picture() + std::string(5000, '\0')), IsEmpty());
+  EXPECT_THAT(of(picture() + "\xFF\xFF\xFF"), IsEmpty());
+  EXPECT_THAT(of(picture() + "a camera's note"), IsEmpty());
+  EXPECT_THAT(of(samsung(picture(), {"a date", "another"})), IsEmpty());
+  EXPECT_THAT(of(two(0x010002, picture("", 'p'))), IsEmpty()) << "a preview";
+}
+
+TEST_F(Holdings, FilmsSoundAndPicturesBehindIt) {
+  EXPECT_THAT(kinds(picture() + film('a')), ElementsAre(HoldingKind::film));
+  EXPECT_THAT(kinds(picture() + std::string(40, '\0') + film('a')), ElementsAre(HoldingKind::film));
+  EXPECT_THAT(kinds(picture() + film('a', "M4A ")), ElementsAre(HoldingKind::sound));
+  EXPECT_THAT(kinds(picture() + "#!AMR\n" + std::string(300, 's')), ElementsAre(HoldingKind::sound));
+  EXPECT_THAT(kinds(two(0x020002, picture("", 'r'))), ElementsAre(HoldingKind::picture));
+  EXPECT_THAT(kinds(two(0, picture("", 'm')) + film('a')), ElementsAre(HoldingKind::picture, HoldingKind::film));
+  EXPECT_THAT(kinds(samsung(picture(), {"a date", film('a'), "RIFF....WAVE and sound"})),
+              ElementsAre(HoldingKind::film, HoldingKind::sound));
+  EXPECT_THAT(kinds(picture() + picture("", 'q') + "!"), ElementsAre(HoldingKind::picture));
+  EXPECT_THAT(kinds(picture() + std::string(100'000, '?')), ElementsAre(HoldingKind::unknown));
+}
+
+TEST_F(Holdings, ACopyOfAFilmIsOneWhereverItLies) {
+  const Holding film_a = of(picture() + film('a'))[0];
+  EXPECT_NE(film_a.hash, 0U);
+  EXPECT_EQ(of(samsung(picture("", 'o'), {film('a')}))[0], film_a);
+  EXPECT_EQ(of(two(0, picture("", 'm')) + film('a'))[1], film_a);
+  EXPECT_EQ(of(picture() + film('a') + "a note")[0], film_a);
+  EXPECT_NE(of(picture() + film('b'))[0], film_a);
+}
+
+// Whose last two bytes are those of a picture: its XMP tells.
+TEST_F(Holdings, AFilmThatEndsAsAPictureDoes) {
+  const std::string boxes = box("ftyp", "isom" + std::string(8, '\0')) + box("mdat", "film\xFF\xD9");
+  const std::string xmp = segment(0xE1, "http://ns.adobe.com/xap/1.0/\0<x GCamera:MotionPhoto=\"1\"/>"s);
+  EXPECT_THAT(kinds(picture(xmp) + boxes), ElementsAre(HoldingKind::film));
+}
+
+TEST_F(Holdings, OfFilesOfBoxes) {
+  const std::string head = box("ftyp", "heic" + std::string(4, '\0') + "mif1heic");
+  EXPECT_THAT(of(head + box("meta", "x") + box("mdat", "pixels"), "a.heic"), IsEmpty());
+  EXPECT_THAT(kinds(head + box("meta", "x") + box("mpvd", film('a')), "a.heic"), ElementsAre(HoldingKind::film));
+  const std::string frames = box("ftyp", "avis" + std::string(4, '\0') + "avifavismsf1");
+  const auto sequence = of(frames + box("meta", "x") + box("moov", box("trak", "x")), "a.avif");
+  EXPECT_THAT(sequence, ElementsAre(Holding{HoldingKind::sequence, 0}));
+  EXPECT_TRUE(lacks(sequence, sequence)) << "only the same bytes are a copy of it";
+}
+
+TEST_F(Holdings, ProfilesOfColours) {
+  const auto profile = [](const std::string& name) {
+    const std::string text = "desc" + std::string(4, '\0') + number_bytes(name.size() + 1, 4) + name + '\0';
+    return std::string(128, 'p') + number_bytes(1, 4) + "desc" + number_bytes(144, 4) + number_bytes(text.size(), 4) +
+           text;
+  };
+  const auto with = [&](const std::string& name) {
+    return picture(segment(0xE2, "ICC_PROFILE\0\1\1"s + profile(name)));
+  };
+  EXPECT_THAT(kinds(with("Adobe RGB (1998)")), ElementsAre(HoldingKind::profile));
+  EXPECT_THAT(of(with("sRGB IEC61966-2.1")), IsEmpty());
+  EXPECT_THAT(of(with("s\0R\0G\0B\0"s)), IsEmpty()) << "in letters of two bytes";
+  EXPECT_EQ(of(with("Display P3")), of(with("Display P3") + film('a').substr(0, 3)));
+}
+
+TEST_F(Holdings, WhatLiesOutsideIsNotThere) {
+  for (const std::uint64_t size : {0ULL, 1ULL, 0xFFFFFFFFULL}) {
+    EXPECT_THAT(of(picture(index_of({{0, size, 0xFFFFFFF0}, {0, 0xFFFFFFFF, 5}}, 2))), IsEmpty());
+    std::string list = "SEFH" + little_endian(107, 4) + little_endian(size, 4) + little_endian(0, 4) +
+                       little_endian(0xFFFFFFFF, 4) + little_endian(0xFFFFFFFF, 4);
+    EXPECT_THAT(of(picture() + list + little_endian(list.size(), 4) + "SEFT"), IsEmpty());
+    EXPECT_THAT(of(picture() + list + little_endian(0xFFFFFFFF, 4) + "SEFT"), IsEmpty());
+  }
+}
+
+TEST_F(Holdings, WhatIsCutAnywhereEndsWell) {
+  const std::string whole = samsung(two(0, picture("", 'm')), {film('a'), "RIFF....WAVE and sound"});
+  for (std::size_t size = 0; size < whole.size(); size += size < 700 || size + 200 > whole.size() ? 1 : 37)
+    of(whole.substr(0, size));
+}
+
+// A list that names the whole file a thousand times is read a few times, and what it names has no copy.
+TEST_F(Holdings, ManyNamesForTheSameBytesCostNoTime) {
+  const std::string more = picture("", 'm') + std::string(3 << 20, 'x');
+  std::vector<Entry> entries{{0x030000, 100, 0}};
+  const std::uint64_t head = picture(index_of(std::vector<Entry>(1000), 1000)).size();
+  for (int i = 1; i < 1000; ++i) entries.push_back({0, more.size(), head - 10});
+  const std::string index = index_of(entries, 1000);
+  const std::string file = picture(index);
+  for (Entry& e : entries) e.offset = e.kind == 0 ? file.size() - (file.find("MPF\0"s) + 4) : 0;
+  const auto found = of(picture(index_of(entries, 1000)) + more);
+  EXPECT_EQ(found.size(), 999U);
+  EXPECT_EQ(found.back().hash, 0U);
+}
+
+}  // namespace
+}  // namespace millrace
