@@ -65,8 +65,9 @@ HOLDING = {
 def test_what_has_no_copy_stays_and_its_plain_copy_may_go(tmp_path, what, options):
     told = search(tmp_path, {"phone/a long name.jpg": HOLDING[what], "plain/a.jpg": STARRED}, *options)
     assert "phone/a long name.jpg" not in goes(told)
+    # A profile may mean the same colours, and what nobody knows may be nothing: neither makes a file the better one.
     if not options:
-        assert goes(told) == ["plain/a.jpg"]
+        assert goes(told) == ([] if what in ("profile", "what nobody knows") else ["plain/a.jpg"])
 
 
 PLAIN = {

@@ -15,6 +15,17 @@ const CatalogPicture& picture_of(const Library& library, std::uint32_t file) {
   return library.pictures[library.files[file].picture].data;
 }
 
+// What makes a file the better one to keep. A profile is none: it may well mean the same colours.
+bool makes_better(const Holding& holding) {
+  return holding.what != HoldingKind::profile && holding.what != HoldingKind::unknown;
+}
+std::ptrdiff_t leading(const std::vector<Holding>& holdings) {
+  return std::count_if(holdings.begin(), holdings.end(), makes_better);
+}
+const char* first_leading(const std::vector<Holding>& holdings) {
+  return words_of(std::find_if(holdings.begin(), holdings.end(), makes_better)->what);
+}
+
 // Below zero when `a` is better, above when `b` is, 0 when the criterion does not tell.
 int compare_by(const Library& library, const Origins& origins, const std::string& criterion, std::uint32_t a,
                std::uint32_t b) {
@@ -26,7 +37,7 @@ int compare_by(const Library& library, const Origins& origins, const std::string
   const auto pixels = [](const CatalogPicture& p) { return static_cast<std::int64_t>(p.width) * p.height; };
   if (criterion == "reference") return more(fa.reference, fb.reference);
   if (criterion == "whole") return more(pa.damage.empty(), pb.damage.empty());
-  if (criterion == "held") return more(origins.of(a).holdings.size(), origins.of(b).holdings.size());
+  if (criterion == "held") return more(leading(origins.of(a).holdings), leading(origins.of(b).holdings));
   if (criterion == "preferred") return more(fb.preferred, fa.preferred);
   if (criterion == "raw") return more(fa.has_raw, fb.has_raw);
   if (criterion == "original")
@@ -62,7 +73,7 @@ std::string why_kept(const Library& library, const Origins& origins, const std::
                      std::uint32_t next) {
   if (criterion == "reference") return "in a reference folder";
   if (criterion == "whole") return "the whole one; the other is damaged";
-  if (criterion == "held") return fmt::format("has {}", words_of(origins.of(best).holdings[0].what));
+  if (criterion == "held") return fmt::format("has {}", first_leading(origins.of(best).holdings));
   if (criterion == "preferred") return "preferred";
   if (criterion == "raw") return "has its RAW file";
   if (criterion == "original") return "nearest to what the camera wrote";
@@ -84,7 +95,7 @@ std::string why_removed(const Library& library, const Origins& origins, const st
   const std::string name = name_of_file(library, kept);
   if (criterion == "reference") return fmt::format("{} is in a reference folder", name);
   if (criterion == "whole") return fmt::format("damaged; {} is whole", name);
-  if (criterion == "held") return fmt::format("{} has {}", name, words_of(origins.of(kept).holdings[0].what));
+  if (criterion == "held") return fmt::format("{} has {}", name, first_leading(origins.of(kept).holdings));
   if (criterion == "preferred") return fmt::format("{} is preferred", name);
   if (criterion == "raw") return fmt::format("{} has its RAW file", name);
   if (criterion == "original") return fmt::format("{} is nearer to what the camera wrote", name);

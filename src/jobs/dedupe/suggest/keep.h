@@ -24,7 +24,7 @@ struct Member {
 
 // Files in the order of the keep rule, the one to keep first. `criteria` in the order in which they are asked:
 //   reference  in a --reference folder       whole     not damaged        raw     its asset has a RAW file
-//   held       holds more than its picture
+//   held       holds film, sound or more pictures than the one that is compared
 //   preferred  matches an earlier pattern of --prefer
 //   original   nearer to what a camera wrote pixels    more of them
 //   given      more of what people gave: stars, keywords, names, places, a sidecar
