@@ -28,7 +28,7 @@ struct Listed {
 };
 
 Listed listed_by_mpf(ByteRange file, const JpegHead& head) {
-  constexpr std::uint64_t kMostPictures = 1000, kEntry = 16;
+  constexpr std::uint64_t kMostPictures = 100, kEntry = 16;
   constexpr std::uint16_t kEntries = 0xB002;
   Listed out;
   const bool little = head.mpf.starts_with("II*\0"sv);
@@ -54,6 +54,7 @@ Listed listed_by_mpf(ByteRange file, const JpegHead& head) {
       const bool preview = kind >= 0x010001 && kind <= 0x01000F;
       if (!first && !preview && file.starts_with("\xFF\xD8\xFF"sv, piece.at)) out.pictures.push_back(piece);
     }
+    break;  // there is one list
   }
   return out;
 }
@@ -108,7 +109,7 @@ ByteRange boxes_from(ByteRange bytes, std::uint64_t at) {
 
 // What Samsung's list names; nothing where there is no list.
 std::optional<std::vector<Appended>> listed_by_samsung(ByteRange file) {
-  constexpr std::uint64_t kMostEntries = 1000, kEntry = 12;
+  constexpr std::uint64_t kMostEntries = 100, kEntry = 12;
   if (file.size() < 8 || !file.starts_with("SEFT"sv, file.size() - 4)) return std::nullopt;
   const std::uint64_t size = file.number(file.size() - 8, 4, ByteOrder::little);
   if (size > file.size() - 8 || size < kEntry) return std::nullopt;
