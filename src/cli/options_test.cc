@@ -53,7 +53,7 @@ class OptionsTest : public testing::TestWithParam<ListedJob> {
     return out;
   }
 
-  // What is wrong with the words; nothing where they are understood.
+  // Returns the refusal of these words; std::nullopt where they are understood.
   static std::optional<Error> slip_in(const Words& words) {
     Program program(GetParam());
     try {

@@ -28,7 +28,7 @@ class KnownOptions {
   }
   bool takes_value(const std::string& word) const { return with_value_.contains(word); }
   bool knows(const std::string& word) const { return all_.contains(word); }
-  // What a slip may have been meant for; empty where nothing is like it.
+  // Finds the option that a slip was probably meant for; empty where none is like it.
   std::string nearest(const std::string& word) const {
     std::string out;
     std::size_t best = 4;

@@ -1,6 +1,6 @@
-// Enters: the words of a command line, and what options there are.
-// Leaves: Failure(usage) that says what was meant.
-// Never: looks at what a value says.
+// Input: the words of a command line, and the options of the program.
+// Output: Failure(usage) that names what was probably meant.
+// Never: it judges values.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -15,7 +15,7 @@
 namespace millrace {
 namespace {
 
-// What happens before the next renaming of this program, which is put before the C library's.
+// Action of "another run" before the next rename. The function below stands before the C library's.
 std::function<void()>& meanwhile() {
   static std::function<void()> what;
   return what;
@@ -38,7 +38,7 @@ class PublishedMeanwhile : public testing::Test {
     std::filesystem::create_directories(rows_);
     std::ofstream(rows_ + "/0") << "other rows";
   }
-  // What came of it.
+  // Returns the code with which the commit failed.
   ErrorCode put(bool is_joined, const std::string& text, const std::string& name) const {
     AtomicFile file(rows_ + "/" + name, AtomicFile::OfShard{folder_.at("work"), is_joined});
     file.write(text);

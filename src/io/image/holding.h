@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: names for what a picture file holds besides the picture that is decoded.
-// Never: knows where in a file it is: metadata/appended.h and metadata/parts.h do.
+// Input: lists of what picture files hold besides the picture that is decoded.
+// Output: words for it, and which of it another file lacks.
+// Never: it reads a file; metadata/holdings.h does.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ enum class HoldingKind : std::uint8_t {
   unknown,   // bytes behind the picture that nothing here understands
 };
 inline constexpr int kHoldingKinds = 6;
-// "its film".
+// Names a kind as the thing of a file: "its film".
 const char* words_of(HoldingKind kind);
 
 struct Holding {
   HoldingKind what = HoldingKind::unknown;
-  // Of its bytes, so that a copy of it can be told; 0: only a file of the same bytes has one.
+  // Hash of its bytes, equal for a copy. 0: only a file of the same bytes has a copy.
   std::uint64_t hash = 0;
 
   bool operator==(const Holding&) const = default;
 };
 
-// The first thing that one file holds and another, of other bytes, lacks.
+// Finds the first thing that one file holds and another, of other bytes, lacks.
 std::optional<HoldingKind> lacks(const std::vector<Holding>& other, const std::vector<Holding>& one);
 
 }  // namespace millrace

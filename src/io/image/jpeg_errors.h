@@ -1,6 +1,6 @@
-// Enters: what libjpeg says while it reads or writes.
-// Leaves: a jump to where its caller waits, with the reason; and the first warning that means lost pixels.
-// Never: prints; ends the program.
+// Input: errors and warnings of libjpeg while it reads or writes.
+// Output: a jump to the caller's setjmp() with the message, and the first warning that means lost pixels.
+// Never: it prints or ends the program.
 #pragma once
 
 #include <csetjmp>
@@ -12,7 +12,7 @@
 
 namespace millrace {
 
-// Filled with zeros where it is made. No C++ object may lie between setjmp(jump) and what fails.
+// Callers make it with zeros in it. No C++ object may lie between setjmp(jump) and what fails.
 struct JpegErrors {
   jpeg_error_mgr base;
   std::jmp_buf jump;

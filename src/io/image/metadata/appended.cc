@@ -12,19 +12,19 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::uint64_t kAtOnce = 64 << 10;
-// Behind a picture, padding aside, a film begins.
+// A film begins at most so many bytes of padding behind a picture.
 constexpr std::uint64_t kFilmWithin = 64 << 10;
-// Less than that behind a picture is a camera's note.
+// Cameras' notes behind a picture are shorter.
 constexpr std::uint64_t kNote = 64 << 10;
 
 struct Piece {
   std::uint64_t at = 0, size = 0;
 };
 
-// Pictures of an MPF index but the first; previews too, which are a part of the file all the same.
+// An MPF index: its pictures but the first and previews, and where the last thing in it ends (0: it is empty).
 struct Listed {
   std::vector<Piece> pictures;
-  std::uint64_t end = 0;  // of all that is listed; 0: nothing is
+  std::uint64_t end = 0;
 };
 
 Listed listed_by_mpf(ByteRange file, const JpegHead& head) {
@@ -59,7 +59,7 @@ Listed listed_by_mpf(ByteRange file, const JpegHead& head) {
   return out;
 }
 
-// Where the picture whose scan begins at `at` ends; nothing where it never does.
+// Finds the end of the picture whose scan begins at `at`; std::nullopt where it has none.
 std::optional<std::uint64_t> end_of_picture(ByteRange file, std::uint64_t at) {
   constexpr std::uint8_t kEnd = 0xD9;
   while (at < file.size()) {
@@ -72,7 +72,7 @@ std::optional<std::uint64_t> end_of_picture(ByteRange file, std::uint64_t at) {
       k = static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - bytes.data());
       const std::uint8_t marker = bytes[k + 1];
       if (marker == kEnd) return at + k + 2;
-      // Of a scan: a byte that is 0xFF, a restart, filling.
+      // A scan goes on behind a byte that is 0xFF, a restart marker and filling.
       if (marker == 0 || marker == 0xFF || (marker >= 0xD0 && marker <= 0xD7)) continue;
       const std::uint64_t size = file.number(at + k + 2, 2);
       if (size < 2) return std::nullopt;
@@ -93,7 +93,7 @@ bool is_sound(std::string_view head) {
 }
 bool is_film(std::string_view head) { return says(head, 4, "ftyp") && !is_sound(head); }
 
-// The boxes from `at` on, as far as they are some.
+// Boxes follow each other from `at` on; the first bytes that are no box end them.
 ByteRange boxes_from(ByteRange bytes, std::uint64_t at) {
   constexpr int kMostBoxes = 100'000;
   std::uint64_t end = at;
@@ -107,8 +107,13 @@ ByteRange boxes_from(ByteRange bytes, std::uint64_t at) {
   return bytes.part(at, end - at);
 }
 
-// What Samsung's list names; nothing where there is no list.
-std::optional<std::vector<Appended>> listed_by_samsung(ByteRange file) {
+// Samsung's list at the end of a file: films and sound in it, and where the first entry, of whatever kind, begins.
+struct SamsungList {
+  std::vector<Appended> held;
+  std::uint64_t begin = 0;
+};
+
+std::optional<SamsungList> listed_by_samsung(ByteRange file) {
   constexpr std::uint64_t kMostEntries = 100, kEntry = 12;
   if (file.size() < 8 || !file.starts_with("SEFT"sv, file.size() - 4)) return std::nullopt;
   const std::uint64_t size = file.number(file.size() - 8, 4, ByteOrder::little);
@@ -116,26 +121,28 @@ std::optional<std::vector<Appended>> listed_by_samsung(ByteRange file) {
   const std::uint64_t list_at = file.size() - 8 - size;
   if (!file.starts_with("SEFH"sv, list_at)) return std::nullopt;
   const std::uint64_t count = std::min(file.number(list_at + 8, 4, ByteOrder::little), kMostEntries);
-  std::vector<Appended> out;
+  SamsungList out{{}, list_at};
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t entry = list_at + kEntry * (i + 1);
     const std::uint64_t back = file.number(entry + 4, 4, ByteOrder::little),
                         bytes = file.number(entry + 8, 4, ByteOrder::little);
     if (file.read(entry, kEntry).empty() || back > list_at || bytes > back || bytes < 8) continue;
-    // Two bytes, its kind, the length of its name, its name.
+    out.begin = std::min(out.begin, list_at - back);
+    // An entry is two bytes, its kind, the length of its name, its name, its contents.
     const std::uint64_t named = file.number(list_at - back + 4, 4, ByteOrder::little);
     if (named > bytes - 8) continue;
     const ByteRange held = file.part(list_at - back + 8 + named, bytes - 8 - named);
     const std::string_view head = as_text(held.first(16));
-    if (is_film(head)) out.push_back({HoldingKind::film, held});
-    if (is_sound(head)) out.push_back({HoldingKind::sound, held});
+    if (is_film(head)) out.held.push_back({HoldingKind::film, held});
+    if (is_sound(head)) out.held.push_back({HoldingKind::sound, held});
   }
   return out;
 }
 
-// What lies behind the last picture, and in no list.
+// Judges bytes that lie behind the last picture and in no list.
 std::optional<Appended> behind(ByteRange bytes) {
-  const std::string head(as_text(bytes.first(kFilmWithin)));  // what is read next takes its place
+  // A copy: the next read takes the place of this one.
+  const std::string head(as_text(bytes.first(kFilmWithin)));
   const std::size_t film = head.find("ftyp");
   if (film != std::string_view::npos && film >= 4) {
     const ByteRange boxes = boxes_from(bytes, film - 4);
@@ -157,15 +164,14 @@ std::vector<Appended> appended_to_jpeg(ByteRange file, const JpegHead& head) {
   const Listed listed = listed_by_mpf(file, head);
   std::vector<Appended> out;
   for (const Piece& piece : listed.pictures) out.push_back({HoldingKind::picture, file.part(piece.at, piece.size)});
-  if (auto named = listed_by_samsung(file)) {
-    out.insert(out.end(), named->begin(), named->end());
-    return out;
-  }
-  const bool ends_as_it_should = file.size() >= 2 && file.starts_with("\xFF\xD9"sv, file.size() - 2);
+  const auto samsung = listed_by_samsung(file);
+  if (samsung) out.insert(out.end(), samsung->held.begin(), samsung->held.end());
+  const std::uint64_t until = samsung ? samsung->begin : file.size();
+  const bool ends_as_it_should = samsung || (file.size() >= 2 && file.starts_with("\xFF\xD9"sv, file.size() - 2));
   if (listed.end == 0 && ends_as_it_should && !head.says_film) return out;
   const std::optional<std::uint64_t> end = listed.end != 0 ? listed.end : end_of_picture(file, head.picture_at);
-  if (!end || *end >= file.size()) return out;
-  if (const auto more = behind(file.part(*end))) out.push_back(*more);
+  if (!end || *end >= until) return out;
+  if (const auto more = behind(file.part(*end, until - *end))) out.push_back(*more);
   return out;
 }
 

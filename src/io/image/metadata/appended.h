@@ -1,6 +1,6 @@
-// Enters: a JPEG, and what its head says about more pictures in the same file.
-// Leaves: where film, sound and further pictures lie behind the first.
-// Never: takes for one what cameras write behind every picture: larger previews, lists of their own.
+// Input: a JPEG, and what its head says about more pictures in the same file.
+// Output: the bytes of films, sound and further pictures that lie behind the first picture.
+// Never: it counts what cameras write behind every picture: larger previews, lists of their own.
 //
 // Pictures: CIPA DC-007 (MPF). Films: Google's motion photos and Samsung's, whose files end with a list of what is in
 // them (SEFH ... SEFT).
@@ -19,11 +19,12 @@ struct Appended {
   ByteRange bytes;
 };
 
-// What the head of a JPEG says, without which what follows is searched only where the file does not end as a JPEG does.
+// Facts from the head of a JPEG. Without an index or a word of a film in them, a file that ends as a JPEG does is not
+// searched.
 struct JpegHead {
-  std::uint64_t picture_at = 0;  // of its first byte behind the head: where the scan begins
-  ByteRange mpf;                 // what stands behind "MPF\0"
-  bool says_film = false;        // its XMP does
+  std::uint64_t picture_at = 0;  // offset of the first scan
+  ByteRange mpf;                 // the index, behind "MPF\0"
+  bool says_film = false;        // the XMP names a motion photo
 };
 
 // `file` may be read whole.

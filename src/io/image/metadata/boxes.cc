@@ -161,7 +161,7 @@ void find_parts_in_boxes(ByteRange file, MetadataParts& parts) {
     if (type == "Exif" && parts.exif.empty()) parts.exif.push_back({exif_behind_offset(box)});
     if (type == "xml " && !parts.xmp) parts.xmp = box;
     if (type == "uuid" && box.starts_with(kXmpBox) && !parts.xmp) parts.xmp = box.part(kXmpBox.size());
-    // Of a CR3 the tracks are its pictures.
+    // Tracks make a HEIF file a sequence; those of a CR3 are its pictures.
     if (type == "moov") parts.sequence = true;
     if (type == "mpvd" && parts.films.size() < kMostFilms) parts.films.push_back(box);
     if (type == "moov") {

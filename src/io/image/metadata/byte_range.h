@@ -61,7 +61,7 @@ class ByteRange {
 
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  // Where in its source it begins.
+  // Offset in its source.
   std::uint64_t offset() const { return at_; }
 
   // What there is of such a part; nothing when it begins past the end.

@@ -10,7 +10,7 @@
 namespace millrace {
 namespace {
 
-// 0 where a part of it cannot be read.
+// Hashes the pieces one after the other; 0 where one of them cannot be read.
 std::uint64_t hash_of(std::span<const ByteRange> pieces) {
   constexpr std::uint64_t kAtOnce = 256 << 10;
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
@@ -25,7 +25,7 @@ std::uint64_t hash_of(std::span<const ByteRange> pieces) {
   return XXH3_64bits_digest(state.get());
 }
 
-// By its name: of profiles that mean sRGB there are dozens, which all say so.
+// A profile is sRGB by its name: dozens of profiles mean sRGB, and nearly all are called so.
 bool is_srgb(ByteRange profile) {
   constexpr std::uint64_t kTagsAt = 128, kMostTags = 100, kLongestName = 1024;
   const std::uint64_t tags = std::min(profile.number(kTagsAt, 4), kMostTags);
@@ -33,7 +33,7 @@ bool is_srgb(ByteRange profile) {
     const std::uint64_t tag = kTagsAt + 4 + 12 * t;
     if (!profile.starts_with("desc", tag)) continue;
     const ByteRange name = profile.part(profile.number(tag + 4, 4), profile.number(tag + 8, 4));
-    // In one byte a letter, or in two.
+    // Letters take one byte or two.
     std::string letters;
     for (const std::uint8_t byte : name.first(kLongestName)) {
       if (byte != 0) letters += static_cast<char>(byte);
@@ -43,7 +43,7 @@ bool is_srgb(ByteRange profile) {
   return false;
 }
 
-// PNG's is compressed, behind a name that programs choose.
+// PNG compresses its profile; the name before it, which programs choose, decides.
 bool is_srgb(const MetadataParts& parts) {
   const ByteRange& first = parts.profile[0];
   if (parts.format == ImageFormat::png) return as_text(first.first(80)).find("sRGB") != std::string_view::npos;

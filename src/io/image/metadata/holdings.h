@@ -1,6 +1,6 @@
-// Enters: a picture file, and where in it what stands.
-// Leaves: what it holds besides its picture, each with a hash of its bytes.
-// Never: decodes any of it.
+// Input: a picture file, and the places of its metadata.
+// Output: what it holds besides its picture, each with a hash of its bytes.
+// Never: it decodes any of that.
 #pragma once
 
 #include <vector>

@@ -114,6 +114,14 @@ TEST_F(Holdings, AFilmThatEndsAsAPictureDoes) {
   EXPECT_THAT(kinds(picture(xmp) + boxes), ElementsAre(HoldingKind::film));
 }
 
+// Samsung's list may name notes alone, with a film before it that it does not name.
+TEST_F(Holdings, AFilmBeforeAListThatDoesNotNameIt) {
+  const std::string xmp = segment(0xE1, "http://ns.adobe.com/xap/1.0/\0<x GCamera:MotionPhoto=\"1\"/>"s);
+  EXPECT_THAT(kinds(samsung(picture(xmp) + film('a'), {"a date"})), ElementsAre(HoldingKind::film));
+  EXPECT_THAT(kinds(samsung(two(0x010002, picture("", 'p')) + film('a'), {"a date"})), ElementsAre(HoldingKind::film));
+  EXPECT_THAT(kinds(samsung(picture(xmp), {"a date", film('a')})), ElementsAre(HoldingKind::film)) << "once";
+}
+
 TEST_F(Holdings, OfFilesOfBoxes) {
   const std::string head = box("ftyp", "heic" + std::string(4, '\0') + "mif1heic");
   EXPECT_THAT(of(head + box("meta", "x") + box("mdat", "pixels"), "a.heic"), IsEmpty());

@@ -137,7 +137,7 @@ class CompareJob : public Job {
     part(Held::bytes, "by their bytes");
     part(Held::pixels, "by their pixels");
     part(Held::as_good, "by a close look");
-    part(Held::less, "there only smaller, in part, or without a RAW or film");
+    part(Held::less, "there only smaller, in part, or without its RAW, video or other contents");
     part(Held::alike, "there only alike (altered, recoloured, another shot)");
     part(Held::absent, "not there");
     return out + fmt::format("\n  {}", fmt::join(parts, ", "));

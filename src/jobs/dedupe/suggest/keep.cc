@@ -15,7 +15,7 @@ const CatalogPicture& picture_of(const Library& library, std::uint32_t file) {
   return library.pictures[library.files[file].picture].data;
 }
 
-// What makes a file the better one to keep. A profile is none: it may well mean the same colours.
+// Holdings that make a file the better one to keep. A profile does not: it may well mean the same colours.
 bool makes_better(const Holding& holding) {
   return holding.what != HoldingKind::profile && holding.what != HoldingKind::unknown;
 }

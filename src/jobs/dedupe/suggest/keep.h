@@ -44,7 +44,7 @@ struct Leader {
   // Of a picture that the rule prefers, before the leader's name.
   std::function<const char*(std::uint32_t picture)> why_not;
 };
-// What a file holds beside its picture and another lacks, "its film"; empty: nothing, or they are of the same bytes.
+// Names what a file holds besides its picture and another lacks: "its film". Empty where it lacks nothing.
 std::string held_alone(const Library& library, const Origins& origins, std::uint32_t file, std::uint32_t other);
 
 // The files as members in that order: the first stays, and what would be lost with another. Reads recordings.
