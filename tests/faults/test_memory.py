@@ -161,8 +161,8 @@ def inputs(tmp_path_factory):
     for i in range(8):
         coarse = Image.fromarray(rng.integers(0, 255, (30, 40, 3), numpy.uint8))
         coarse.resize((4000, 3000), Image.BICUBIC).save(folder / "pictures" / f"{i}.jpg", quality=85)
-    codes = rng.integers(0, 2**64, 200_000, dtype=numpy.uint64)
-    codes[100_000:] = codes[:100_000] ^ (numpy.uint64(1) << rng.integers(0, 64, 100_000, dtype=numpy.uint64))
+    codes = rng.integers(0, 2**64, 1_000_000, dtype=numpy.uint64)
+    codes[500_000:] = codes[:500_000] ^ (numpy.uint64(1) << rng.integers(0, 64, 500_000, dtype=numpy.uint64))
     numpy.save(folder / "codes.npy", codes)
     numpy.save(folder / "series.npy", numpy.cumsum(rng.normal(0, 1, 4000)) + 500)
     return folder

@@ -212,6 +212,25 @@ Summary run(const Options& options, const Files& files, RunContext& context) {
   return result;
 }
 
+namespace {
+
+// Codes are compared first, then pairs of rows are written: whichever takes more.
+std::vector<Plan::Need> needs(const hamming::Estimate& estimate, std::uint64_t rows, bool kept, const Options& options,
+                              const Budget& budget) {
+  const std::uint64_t pairs = whole(estimate.collapsed);
+  Plan comparing, writing;
+  comparing.memory = {
+      {"the program itself", 16_MiB}, {"codes", budget.peak()}, {"pairs", kept ? estimate.memory : Bytes{}}};
+  writing.memory = {{"the program itself", 16_MiB},
+                    {"codes", budget.used()},
+                    {"their nodes and pairs", Bytes{4 * rows + sizeof(hamming::Pair) * pairs}},
+                    {"pairs of rows", hamming::expanding(rows, estimate.nodes, pairs)}};
+  const bool rows_are_written = kept && !options.collapsed;
+  return (rows_are_written && writing.needed() > comparing.needed() ? writing : comparing).memory;
+}
+
+}  // namespace
+
 Plan plan(const Options& options, const Files& files, RunContext& context) {
   check_radius(options);
   const CodeFile codes(options.codes);
@@ -247,9 +266,7 @@ Plan plan(const Options& options, const Files& files, RunContext& context) {
     out.figures["output_bytes"] = written.count;
   }
   out.threads = context.executor.threads();
-  out.memory = {{"the program itself", 16_MiB},
-                {"codes", Bytes{context.budget.peak().count}},
-                {"pairs", kept ? estimate.memory : Bytes{}}};
+  out.memory = needs(estimate, rows, kept, options, context.budget);
   out.allowed = context.budget.limit();
   if (estimate.seconds) {
     out.seconds = *estimate.seconds + (kept ? pairs * static_cast<double>(kPairRowBytes) / kWrittenASecond : 0);

@@ -114,6 +114,8 @@ using PairSink = std::function<void(std::span<const Pair>)>;
 // Streams out the `joined.expanded` pairs of rows. Memory: 20 bytes a row, 20 a node, 16 a pair of
 // nodes, and 4 MiB, however many pairs come out.
 void expand(const Joined& joined, const Executor& executor, Budget& budget, const PairSink& sink);
+// That memory.
+Bytes expanding(std::uint64_t rows, std::uint64_t nodes, std::uint64_t pairs);
 
 // A second condition on a pair of rows, asked from many threads, so that only what meets it too is
 // kept: collections of photographs have hundreds of times more pairs within 8 bits than pairs that

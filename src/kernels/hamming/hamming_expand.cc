@@ -31,9 +31,7 @@ class Expansion {
         executor_(executor),
         self_(first_rows == 0),
         end_(self_ ? nodes.of_row.size() : first_rows) {
-    const std::uint64_t rows = nodes_.of_row.size(), count = nodes_.count;
-    memory_ =
-        budget.reserve({4 * rows + 20 * count + 16 * pairs_.size() + 16 * (kWindow + rows)}, "expanding nodes to rows");
+    memory_ = budget.reserve(expanding(nodes_.of_row.size(), nodes_.count, pairs_.size()), "expanding nodes to rows");
     group_rows();
     link_nodes();
   }
@@ -215,6 +213,10 @@ void mark_crowds(const Nodes& nodes, std::span<std::uint32_t> numbers) {
 }
 
 }  // namespace
+
+Bytes expanding(std::uint64_t rows, std::uint64_t nodes, std::uint64_t pairs) {
+  return {4 * rows + 20 * nodes + 16 * pairs + 16 * (kWindow + rows)};
+}
 
 void expand(const Joined& joined, const Executor& executor, Budget& budget, const PairSink& sink) {
   Expansion(joined.nodes, joined.pairs.list, executor, budget).run(sink);
