@@ -57,6 +57,16 @@ else()
   add_library(millrace_io_deps INTERFACE)
   target_link_libraries(millrace_io_deps INTERFACE JPEG::JPEG PNG::PNG ZLIB::ZLIB PkgConfig::DEFLATE PkgConfig::XXHASH
                         PkgConfig::EXIF PkgConfig::HDF5 PkgConfig::ZIMG)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_REQUIRED_LIBRARIES PkgConfig::XXHASH)
+    check_cxx_source_compiles("
+      #include <xxhash.h>
+      #include <xxh_x86dispatch.h>
+      int main() { return static_cast<int>(XXH3_64bits_dispatch(\"a\", 1)); }" MILLRACE_XXH3_BY_MACHINE)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+  endif()
+  target_compile_definitions(millrace_io_deps INTERFACE MILLRACE_XXH3_BY_MACHINE=$<BOOL:${MILLRACE_XXH3_BY_MACHINE}>)
   add_library(millrace_jobs_deps INTERFACE)
   target_link_libraries(millrace_jobs_deps INTERFACE PkgConfig::SQLITE)
   add_library(millrace_cli_deps INTERFACE)

@@ -73,5 +73,34 @@ def profile(name):
     return b"\0" * 128 + struct.pack(">I", 1) + b"desc" + struct.pack(">II", 144, len(text)) + text
 
 
-def with_profile(data, name):
-    return segment(data, 0xE2, b"ICC_PROFILE\0\1\1" + profile(name))
+def with_profile(data, name=b"", bytes_of_it=None):
+    return segment(data, 0xE2, b"ICC_PROFILE\0\1\1" + (bytes_of_it or profile(name)))
+
+
+# Red, green and blue as columns, adapted to D50; the exponent of the curve, none for sRGB's.
+ADOBE_RGB = ((0.60976, 0.20524, 0.14922), (0.31112, 0.62566, 0.06322), (0.01948, 0.06089, 0.74484)), 563 / 256
+DISPLAY_P3 = ((0.51512, 0.29198, 0.15710), (0.24119, 0.69225, 0.06657), (-0.00105, 0.04189, 0.78407)), None
+SRGB = ((0.43607, 0.38515, 0.14307), (0.22249, 0.71687, 0.06061), (0.01392, 0.09708, 0.71410)), None
+
+
+def matrix_profile(colours, name=b"a profile"):
+    """One that every program understands, of a matrix and curves (ICC.1:2010)."""
+    matrix, gamma = colours
+    fixed = lambda value: struct.pack(">i", round(value * 65536))  # noqa: E731
+    if gamma is None:
+        curve = b"para\0\0\0\0\0\3\0\0" + b"".join(map(fixed, (2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)))
+    else:
+        curve = b"curv\0\0\0\0" + struct.pack(">IH", 1, round(gamma * 256)) + b"\0\0"
+    place = lambda values: b"XYZ \0\0\0\0" + b"".join(map(fixed, values))  # noqa: E731
+    text = b"desc\0\0\0\0" + struct.pack(">I", len(name) + 1) + name + b"\0" + bytes(4 + 4 + 2 + 1 + 67)
+    tags = {b"desc": text + b"\0" * (-len(text) % 4), b"wtpt": place((0.9642, 1, 0.8249)), b"cprt": b"text\0\0\0\0none"}
+    for i, channel in enumerate((b"r", b"g", b"b")):
+        tags[channel + b"XYZ"] = place([row[i] for row in matrix])
+        tags[channel + b"TRC"] = curve
+    table, contents, at = b"", b"", 128 + 4 + 12 * len(tags)
+    for tag, content in tags.items():
+        table += tag + struct.pack(">II", at + len(contents), len(content))
+        contents += content
+    header = struct.pack(">I4sI4s4s4s12s4s", at + len(contents), b"none", 0x02400000, b"mntr", b"RGB ", b"XYZ ", bytes(12), b"acsp")
+    header += bytes(28) + b"".join(map(fixed, (0.9642, 1, 0.8249)))
+    return header.ljust(128, b"\0") + struct.pack(">I", len(tags)) + table + contents

@@ -5,8 +5,9 @@ import struct
 import numpy
 
 
-def dng(image, orientation=1, bits=16):
-    """Bytes of a DNG, RGGB, uncompressed, that shows `image` (height x width x 3, 8 bits, even sides)."""
+def dng(image, orientation=1, bits=16, preview=None):
+    """Bytes of a DNG, RGGB, uncompressed, that shows `image` (height x width x 3, 8 bits, even sides); the bytes of a
+    JPEG lie before the samples where it has a `preview`, a list of its sides and those."""
     height, width, _ = image.shape
     samples = numpy.empty((height, width), dtype=numpy.uint16)
     for y, x, channel in ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 2)):
@@ -42,6 +43,16 @@ def dng(image, orientation=1, bits=16):
             extra += value + b"\0" * (len(value) % 2)
         else:
             pending.append((tag, kind, count, value))
+    second = b""
+    if preview:
+        wide, high, picture = preview
+        small = [(254, 4, 1), (256, 4, wide), (257, 4, high), (259, 3, 7), (262, 3, 6), (273, 4, "at"), (277, 3, 3), (278, 4, high), (279, 4, len(picture))]
+        second_at = extra_at + len(extra)
+        picture_at = second_at + 2 + 12 * len(small) + 4
+        second = struct.pack("<H", len(small)) + b"".join(
+            struct.pack("<HHII", tag, kind, 1, picture_at if value == "at" else value) for tag, kind, value in small
+        )
+        second += struct.pack("<I", 0) + picture + b"\0" * (len(picture) % 2)
     for tag, kind, count, value in pending:
-        table += struct.pack("<HHII", tag, kind, count, extra_at + len(extra) if value == "data" else value)
-    return b"II*\0" + struct.pack("<I", 8) + table + struct.pack("<I", 0) + extra + data
+        table += struct.pack("<HHII", tag, kind, count, extra_at + len(extra + second) if value == "data" else value)
+    return b"II*\0" + struct.pack("<I", 8) + table + struct.pack("<I", second_at if preview else 0) + extra + second + data

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cassert>
@@ -12,6 +11,7 @@
 #include <cstring>
 
 #include "src/base/text.h"
+#include "src/io/file/xxh3.h"
 
 namespace millrace {
 namespace {

@@ -3,12 +3,12 @@
 // Never: is a content hash that tells files of strangers apart: 64 bits find damage, not intent.
 #pragma once
 
-#include <xxhash.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+
+#include "src/io/file/xxh3.h"
 
 namespace millrace {
 

@@ -65,9 +65,10 @@ struct DecodeOptions {
   // 0 decodes in full. Otherwise the decoder may reduce by whatever factor it has (JPEG's 1/2, 1/4, 1/8) as long as
   // the shorter side keeps at least this many pixels.
   int shortest_side = 0;
-  bool gray = false;                          // luma is enough: JPEG then gives its own Y
-  bool luma = false;                          // of RGB only its exact luma is looked at: a decoder may give that alone
-  bool wide_gray = false;                     // 16-bit gray keeps its high byte, as colour does; else it clips at 255
+  bool gray = false;       // luma is enough: JPEG then gives its own Y
+  bool luma = false;       // of RGB only its exact luma is looked at: a decoder may give that alone
+  bool wide_gray = false;  // 16-bit gray keeps its high byte, as colour does; else it clips at 255
+  bool raw_data = false;   // of a RAW file, unpack the sensor's samples too: what they lack is damage
   std::uint64_t most_pixels = 1'000'000'000;  // a larger picture is refused, against decompression bombs
   std::function<bool()> cancelled{};          // asked while a helper is silent; may be empty
   bool all_in_helpers = false;                // JPEG and PNG too, which this process else decodes itself

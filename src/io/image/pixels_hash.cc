@@ -1,11 +1,10 @@
 #include "src/io/image/pixels_hash.h"
 
-#include <xxhash.h>
-
 #include <array>
 #include <memory>
 
 #include "src/base/text.h"
+#include "src/io/file/xxh3.h"
 
 namespace millrace {
 namespace {

@@ -7,6 +7,7 @@
 #include "src/io/image/metadata/holdings.h"
 #include "src/io/image/metadata/iptc.h"
 #include "src/io/image/metadata/parts.h"
+#include "src/io/image/metadata/profile.h"
 #include "src/io/image/metadata/software.h"
 #include "src/io/image/metadata/xmp.h"
 
@@ -175,6 +176,13 @@ Outcome<Provenance> provenance_of(FileReader& file) {
   if (whole.error_number() != 0) return system_error("cannot be read", printable(file.path()), whole.error_number());
   if (source.error_number() != 0) return system_error("cannot be read", printable(file.path()), source.error_number());
   return out;
+}
+
+std::optional<ToSrgb> colours_of(const std::string& path) {
+  const auto file = FileReader::open(path, FileReader::Hashing::off);
+  if (!file) return std::nullopt;
+  ByteSource source((*file)->descriptor(), (*file)->size(), kMostMetadataRead);
+  return ToSrgb::from_profile(profile_in(find_parts(ByteRange(source), path)));
 }
 
 Outcome<Provenance> provenance_of(const std::string& path) {

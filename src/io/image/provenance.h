@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "src/io/file/reader.h"
 #include "src/io/image/holding.h"
 #include "src/io/image/metadata/tiff_fields.h"
+#include "src/io/image/to_srgb.h"
 
 namespace millrace {
 
@@ -61,6 +63,9 @@ inline constexpr std::uint64_t kMostMetadataRead = 16 << 20;
 Outcome<Provenance> provenance_of(const std::string& path);
 // From the file's beginning, wherever the reader stands; the reader stays there.
 Outcome<Provenance> provenance_of(FileReader& file);
+
+// What its profile of colours says; nothing for a file without one, or with one of another kind.
+std::optional<ToSrgb> colours_of(const std::string& path);
 
 // What people gave, of XMP that belongs to the picture. Its rating replaces the one before.
 struct XmpFacts;

@@ -48,18 +48,36 @@ bool exposures_differ(const Provenance& a, const Provenance& b) {
          differ(a.exposure_bias, b.exposure_bias, 0, kStep) || (a.iso != 0 && b.iso != 0 && a.iso != b.iso);
 }
 
+bool one_exposure_is_told(const Provenance& a, const Provenance& b) {
+  return a.exposure_time.known() && b.exposure_time.known() && !exposures_differ(a, b);
+}
+
+bool has_digits(std::string_view fraction) { return fraction.find_first_not_of('0') != std::string_view::npos; }
+
+// Of one shot, whatever the hour says.
+bool only_the_hour_differs(std::int64_t seconds_apart, const Provenance& a, const Provenance& b) {
+  constexpr std::int64_t kHour = 3600;
+  if (seconds_apart % kHour != 0) return false;
+  const std::string_view x = fraction_of(a), y = fraction_of(b);
+  if (has_digits(x) != has_digits(y)) return one_exposure_is_told(a, b);
+  const std::size_t digits = std::min(x.size(), y.size());
+  return has_digits(x.substr(0, digits)) && x.substr(0, digits) == y.substr(0, digits) && !exposures_differ(a, b);
+}
+
 }  // namespace
 
 SameShutter same_shutter(const Provenance& a, const Provenance& b) {
   if (!one_camera(a, b)) return SameShutter::unknown;
   auto first = capture_second(a.taken), second = capture_second(b.taken);
-  if (!first || !second) return SameShutter::unknown;
+  const auto no_clock = [](const Provenance& p) { return trim(p.taken).starts_with("1970:01:01"); };
+  if (!first || !second || no_clock(a) || no_clock(b)) return SameShutter::unknown;
   const auto ahead_first = offset_seconds(a.offset), ahead_second = offset_seconds(b.offset);
   if (ahead_first && ahead_second) {
     *first -= *ahead_first;
     *second -= *ahead_second;
   }
-  if (*first != *second) return SameShutter::different;
+  if (*first != *second)
+    return only_the_hour_differs(*first - *second, a, b) ? SameShutter::unknown : SameShutter::different;
 
   std::string_view x = fraction_of(a), y = fraction_of(b);
   const std::size_t digits = std::min(x.size(), y.size());
@@ -67,8 +85,7 @@ SameShutter same_shutter(const Provenance& a, const Provenance& b) {
   y = y.substr(0, digits);
   if (x != y) return SameShutter::different;
   if (exposures_differ(a, b)) return SameShutter::different;
-  const bool told = x.find_first_not_of('0') != std::string_view::npos;
-  return told ? SameShutter::same : SameShutter::unknown;
+  return has_digits(x) ? SameShutter::same : SameShutter::unknown;
 }
 
 }  // namespace millrace

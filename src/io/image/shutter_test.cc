@@ -28,7 +28,7 @@ TEST(Shutter, TimesThatDifferAreTwoPresses) {
   EXPECT_EQ(compared(shot(kNoon), shot(kNext)), SameShutter::different);
   EXPECT_EQ(compared(shot(kNoon), shot("2031:01:01 00:00:00")), SameShutter::different);
   EXPECT_EQ(compared(shot(kNoon, "10"), shot(kNext, "10")), SameShutter::different);
-  EXPECT_EQ(compared(shot("1970:01:01 00:00:00"), shot("1969:12:31 23:59:59")), SameShutter::different);
+  EXPECT_EQ(compared(shot("1970:01:02 00:00:00"), shot("1969:12:31 23:59:59")), SameShutter::different);
   EXPECT_EQ(compared(shot("1955:01:01 00:00:00", "5"), shot("1955:01:01 00:00:00", "5")), SameShutter::same);
 }
 
@@ -57,7 +57,7 @@ TEST(Shutter, EqualWholeSecondsProveNothing) {
 TEST(Shutter, Zones) {
   EXPECT_EQ(compared(shot("2024:05:01 12:00:00", "5", "+02:00"), shot("2024:05:01 10:00:00", "5", "Z")),
             SameShutter::same);
-  EXPECT_EQ(compared(shot("2024:05:01 12:00:00", "5", "+02:00"), shot("2024:05:01 12:00:00", "5", "+01:00")),
+  EXPECT_EQ(compared(shot("2024:05:01 12:00:00", "5", "+02:00"), shot("2024:05:01 12:00:00", "6", "+01:00")),
             SameShutter::different);
   EXPECT_EQ(compared(shot("2024:01:01 00:30:00", "5", "+01:00"), shot("2023:12:31 18:30:00", "5", "-05:00")),
             SameShutter::same)
@@ -74,8 +74,38 @@ TEST(Shutter, Zones) {
   // With one alone, or one that is none, local times are compared.
   for (const char* none : {"", "   :  ", "+2:00", "+02", "+25:00", "+02:60", "02:00", "UTC", "+ab:cd", "+02:00x"}) {
     EXPECT_EQ(compared(shot(kNoon, "5", "+02:00"), shot(kNoon, "5", none)), SameShutter::same) << none;
-    EXPECT_EQ(compared(shot(kNoon, "5", none), shot("2024:05:01 10:00:00", "5", "Z")), SameShutter::different) << none;
+    EXPECT_EQ(compared(shot(kNoon, "5", none), shot("2024:05:01 10:00:00", "5", "Z")), SameShutter::unknown) << none;
+    EXPECT_EQ(compared(shot(kNoon, "5", none), shot("2024:05:01 10:00:00", "6", "Z")), SameShutter::different) << none;
   }
+}
+
+TEST(Shutter, AClockThatWasPutRight) {
+  const auto exposed = [](Provenance p, std::uint64_t part) {
+    p.exposure_time = {1, static_cast<std::uint32_t>(part)};
+    return p;
+  };
+  EXPECT_EQ(compared(shot(kNoon, "37"), shot("2024:05:01 13:00:00", "37")), SameShutter::unknown);
+  EXPECT_EQ(compared(shot(kNoon, "37"), shot("2019:02:28 03:00:00", "37")), SameShutter::unknown);
+  EXPECT_EQ(compared(exposed(shot(kNoon, "37"), 60), exposed(shot("2024:05:01 13:00:00"), 60)), SameShutter::unknown)
+      << "and a program dropped the fraction";
+  // Look-alikes.
+  EXPECT_EQ(compared(shot(kNoon, "37"), shot("2024:05:01 13:00:00", "38")), SameShutter::different);
+  EXPECT_EQ(compared(shot(kNoon, "37"), shot("2024:05:01 13:00:01", "37")), SameShutter::different);
+  EXPECT_EQ(compared(shot(kNoon, "37"), shot("2024:05:01 12:30:00", "37")), SameShutter::different);
+  EXPECT_EQ(compared(shot(kNoon, "37"), shot("2024:05:01 13:00:00")), SameShutter::different) << "nothing says so";
+  EXPECT_EQ(compared(exposed(shot(kNoon), 60), exposed(shot("2024:05:01 13:00:00"), 60)), SameShutter::different)
+      << "shots of every hour";
+  EXPECT_EQ(compared(exposed(shot(kNoon, "00"), 60), exposed(shot("2024:05:01 13:00:00", "00"), 60)),
+            SameShutter::different);
+  EXPECT_EQ(compared(exposed(shot(kNoon, "37"), 60), exposed(shot("2024:05:01 13:00:00", "37"), 125)),
+            SameShutter::different);
+  EXPECT_EQ(compared(exposed(shot(kNoon, "37"), 60), exposed(shot("2024:05:01 13:00:00"), 125)),
+            SameShutter::different);
+}
+
+TEST(Shutter, TheFirstDayOfClocksIsNoDate) {
+  EXPECT_EQ(compared(shot(kNoon), shot("1970:01:01 00:00:00")), SameShutter::unknown);
+  EXPECT_EQ(compared(shot("1970:01:01 00:00:00"), shot("1970:01:01 00:00:01")), SameShutter::unknown);
 }
 
 TEST(Shutter, BracketsByTheirExposures) {

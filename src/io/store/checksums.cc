@@ -1,7 +1,6 @@
 #include "src/io/store/checksums.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <charconv>
@@ -13,6 +12,7 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/shallow_json.h"
+#include "src/io/file/xxh3.h"
 #include "src/io/store/part_bytes.h"
 
 namespace millrace {

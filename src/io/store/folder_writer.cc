@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +16,7 @@
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/reader.h"
 #include "src/io/file/running_hash.h"
+#include "src/io/file/xxh3.h"
 #include "src/io/store/import_part.h"
 #include "src/io/store/pair_lists.h"
 #include "src/io/store/tar.h"

@@ -58,11 +58,13 @@ class DedupeJob : public Job {
     if (options_.stage == Stage::read) return run_read_stage(context);
     if (options_.stage == Stage::compare) return run_compare_stage(context);
     if (options_.stage == Stage::look) return run_look_stage(context);
+    const auto start = Clock::now();
     Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
     spdlog::info("catalogue {}", printable(catalog_file(options_.catalog)));
     found_ = dedupe::run(options_, catalog, context);
     if (csv_) csv_.write(csv_of(found_));
     if (page_) write_page(found_, options_, catalog, page_, context);
+    found_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     Result out;
     out.summary.push_back(summary_of(found_));
     out.summary.back().pop_back();

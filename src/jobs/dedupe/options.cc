@@ -152,6 +152,8 @@ void describe_files(Settings& settings, Options& options) {
   settings.add_consent("trust-files", kTrustFilesHelp, options.trust_files);
   settings.add_switch("retry", "try again what an earlier run could not read", options.retry);
   settings.add_bytes("min-size", "leave out smaller files", options.min_size);
+  settings.add_switch("all-files", "also files whose name has no picture's extension, if they begin as pictures do",
+                      options.all_files);
   describe(settings, options.files);
 }
 

@@ -81,7 +81,8 @@ inline PictureFileOptions scaled_pictures() {
 
 struct Options {
   std::vector<std::string> folders;
-  std::string catalog;  // empty: the default place
+  bool all_files = false;  // also those whose names are no picture's
+  std::string catalog;     // empty: the default place
   std::string match = "auto";
   bool verify = true;
   LookMode look = LookMode::close;

@@ -136,6 +136,13 @@ std::size_t count_of(const SearchResult& result, GroupKind kind) {
 
 }  // namespace
 
+nlohmann::ordered_json not_read_json(const NotRead& not_read) {
+  Json out = Json::array();
+  for (const auto& [kind, files] : not_read.kinds())
+    out.push_back({{"kind", utf8_for_display(kind)}, {"files", files}});
+  return out;
+}
+
 std::vector<std::string> json_of(const SearchResult& result, const Executor& executor) {
   std::vector<std::string> pieces;
   Json ends;
@@ -153,6 +160,7 @@ std::vector<std::string> json_of(const SearchResult& result, const Executor& exe
       ends[name].push_back(std::move(entry));
     }
   }
+  ends["not_read"] = not_read_json(result.library.not_read);
   Json& totals = ends["totals"];
   totals["files"] = result.library.files.size();
   totals["bytes"] = result.library.bytes;
@@ -164,6 +172,7 @@ std::vector<std::string> json_of(const SearchResult& result, const Executor& exe
   totals["related"] = result.related.size();
   totals["unreadable"] = result.library.unreadable.size();
   totals["damaged"] = damaged.size();
+  totals["not_read"] = result.library.not_read.files();
   totals["not_looked_at"] = result.not_looked;
   totals["reclaimable_bytes"] = result.reclaimable;
 
@@ -290,6 +299,7 @@ std::string summary_of(const SearchResult& result) {
   }
   out += named("damaged, and shown as far as they go", damaged_files(library));
   out += named("could not be used", library.unreadable);
+  if (const std::string words = library.not_read.words(); !words.empty()) out += words + "\n";
   return out;
 }
 

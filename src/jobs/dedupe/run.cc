@@ -95,7 +95,6 @@ Library known_library(const Options& options, Catalog& catalog, RunContext& cont
 }
 
 SearchResult run(const Options& options, Catalog& catalog, RunContext& context, const Ask& ask) {
-  const auto start = Clock::now();
   SearchResult result;
   result.library = known_library(options, catalog, context);
   result.rule = parse_rule(options.match, options.verify, result.library.pictures.size());
@@ -105,7 +104,6 @@ SearchResult run(const Options& options, Catalog& catalog, RunContext& context, 
     if (ask) ask(result, looks);
   });
   catalog.flush();
-  result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return result;
 }
 

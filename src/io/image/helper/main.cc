@@ -135,7 +135,8 @@ int main(int argc, char** argv) {
                           request.shortest_side,
                           request.gray != 0,
                           request.luma != 0,
-                          request.wide_gray != 0};
+                          request.wide_gray != 0,
+                          request.raw_data != 0};
     switch (static_cast<ImageFormat>(request.format)) {
       case ImageFormat::jpeg:
       case ImageFormat::png:

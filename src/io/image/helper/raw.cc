@@ -1,4 +1,5 @@
-// Camera RAW by LibRaw: the embedded JPEG preview when it is large enough, else the sensor at half size.
+// Camera RAW by LibRaw: the embedded JPEG preview when it is large enough, else the sensor at half size. Where it is
+// asked for, the sensor's samples are unpacked behind a preview too: they may be cut or rotten where that is whole.
 #include <libraw/libraw.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -6,6 +7,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
 #include "src/base/error.h"
 #include "src/io/image/helper/decoder.h"
@@ -29,21 +31,45 @@ struct Mapping {
   }
 };
 
-void send_rgb(Channel& channel, Message about, const std::uint8_t* pixels, int width, int height, int bands,
+// What LibRaw meets while it unpacks, and goes on after.
+struct SampleFaults {
+  bool cut = false, corrupt = false;
+};
+
+// Why the sensor's samples are not all there; empty where they are.
+std::string damage_of(int code, const SampleFaults& faults) {
+  if (code == LIBRAW_SUCCESS && !faults.cut && !faults.corrupt) return "";
+  if (faults.cut || code == LIBRAW_IO_ERROR) return "its RAW data ends too early";
+  if (faults.corrupt || code == LIBRAW_SUCCESS || code == LIBRAW_DATA_ERROR) return "its RAW data is corrupt";
+  return std::string("its RAW data cannot be unpacked: ") + libraw_strerror(code);
+}
+
+// False when the rest is not wanted; nothing is ended then either.
+bool send_rgb(Channel& channel, Message about, const std::uint8_t* pixels, int width, int height, int bands,
               int orientation) {
   about.width = width;
   about.height = height;
   about.channels = bands < 3 ? 1 : 3;
   about.exact = 0;
   about.orientation = orientation;
-  if (!channel.begin(about)) return;
+  if (!channel.begin(about)) return false;
   const bool sent = send_plane(channel, pixels, static_cast<std::size_t>(width) * static_cast<std::size_t>(bands),
                                width, height, about.channels, bands);
-  channel.end(!sent, sent ? "" : "cancelled");
+  if (!sent) channel.end(true, "cancelled");
+  return sent;
+}
+
+std::uint64_t samples_of(const LibRaw& raw) {
+  return static_cast<std::uint64_t>(raw.imgdata.sizes.raw_width) *
+         static_cast<std::uint64_t>(raw.imgdata.sizes.raw_height);
 }
 
 // False when there is no preview that will do.
-bool send_preview(LibRaw& raw, Message about, Channel& channel, int wanted, int orientation) {
+bool send_preview(LibRaw& raw, Message about, Channel& channel, const Job& job, const SampleFaults& faults,
+                  int orientation) {
+  // The sensor would give half of its side.
+  const int half = std::min(about.full_width, about.full_height) / 2;
+  const int wanted = std::min(job.shortest_side > 0 ? job.shortest_side : kPreviewSide, std::max(half, 1));
   if (raw.unpack_thumb() != LIBRAW_SUCCESS) return false;
   const libraw_thumbnail_t& thumb = raw.imgdata.thumbnail;
   if (thumb.tformat != LIBRAW_THUMBNAIL_JPEG || thumb.thumb == nullptr) return false;
@@ -55,17 +81,22 @@ bool send_preview(LibRaw& raw, Message about, Channel& channel, int wanted, int 
   }
   const std::unique_ptr<VipsImage, void (*)(void*)> hold(image, g_object_unref);
   if (std::min(image->Xsize, image->Ysize) < wanted || image->BandFmt != VIPS_FORMAT_UCHAR) return false;
-  const std::uint64_t memory = VIPS_IMAGE_SIZEOF_IMAGE(image) * 2 + thumb.tlength + kObjectBytes;
+  const std::uint64_t samples = job.raw_data ? 2 * samples_of(raw) : 0;
+  const std::uint64_t memory = VIPS_IMAGE_SIZEOF_IMAGE(image) * 2 + thumb.tlength + kObjectBytes + samples;
   if (!channel.prepare(image->Xsize, image->Ysize, memory)) return true;
   about.decoder_memory = memory;
   std::size_t size = 0;
-  const std::unique_ptr<void, void (*)(void*)> pixels(vips_image_write_to_memory(image, &size), g_free);
+  std::unique_ptr<void, void (*)(void*)> pixels(vips_image_write_to_memory(image, &size), g_free);
   if (!pixels) {
     vips_error_clear();
     return false;
   }
-  send_rgb(channel, about, static_cast<const std::uint8_t*>(pixels.get()), image->Xsize, image->Ysize, image->Bands,
-           orientation);
+  if (!send_rgb(channel, about, static_cast<const std::uint8_t*>(pixels.get()), image->Xsize, image->Ysize,
+                image->Bands, orientation))
+    return true;
+  pixels.reset();
+  const std::string damage = job.raw_data ? damage_of(raw.unpack(), faults) : "";
+  channel.end(!damage.empty(), damage);
   return true;
 }
 
@@ -89,13 +120,18 @@ void decode_raw(const Job& job, Channel& channel) {
   Message about{};
   about.full_width = raw->imgdata.sizes.width;
   about.full_height = raw->imgdata.sizes.height;
-  const int wanted = job.shortest_side > 0 ? job.shortest_side : kPreviewSide;
   // Before user_flip below overwrites it.
   const int orientation = orientation_of(raw->imgdata.sizes.flip);
-  if (send_preview(*raw, about, channel, wanted, orientation)) return;
+  SampleFaults faults;
+  // Of LibRaw's versions, some have an offset of 32 bits.
+  const auto note = [](void* into, const char* /*file*/, auto offset) {
+    auto* const met = static_cast<SampleFaults*>(into);
+    (offset < 0 ? met->cut : met->corrupt) = true;
+  };
+  raw->set_dataerror_handler(note, &faults);
+  if (send_preview(*raw, about, channel, job, faults, orientation)) return;
   // The sensor's samples, 16 bits, and the picture at half size in four channels of 16 bits, then in 8 bits.
-  const std::uint64_t sensor = static_cast<std::uint64_t>(raw->imgdata.sizes.raw_width) *
-                               static_cast<std::uint64_t>(raw->imgdata.sizes.raw_height);
+  const std::uint64_t sensor = samples_of(*raw);
   about.decoder_memory = sensor * 2 + sensor * 2 + sensor + kObjectBytes;
   if (!channel.prepare(about.full_width, about.full_height, about.decoder_memory)) return;
   auto& settings = raw->imgdata.params;
@@ -109,8 +145,9 @@ void decode_raw(const Job& job, Channel& channel) {
   if (image == nullptr) return bad(code);
   if (image->bits != 8) {
     channel.fail(static_cast<int>(ErrorCode::unsupported), "a sample format that this program does not read");
-  } else {
-    send_rgb(channel, about, image->data, image->width, image->height, image->colors, orientation);
+  } else if (send_rgb(channel, about, image->data, image->width, image->height, image->colors, orientation)) {
+    const std::string damage = damage_of(LIBRAW_SUCCESS, faults);
+    channel.end(!damage.empty(), damage);
   }
   LibRaw::dcraw_clear_mem(image);
 }

@@ -120,10 +120,23 @@ ByteRange exif_behind_offset(ByteRange data) {
   return data.size() < 4 ? ByteRange() : data.part(4).part(data.number(0, 4));
 }
 
+// What items share: profiles of colours. A map of brightness may have one of gray.
+void add_profile(ByteRange properties, MetadataParts& parts) {
+  constexpr std::uint64_t kSpaceAt = 16;
+  each_box(properties, [&](const std::string& list, ByteRange container) {
+    if (list != "ipco") return;
+    each_box(container, [&](const std::string& type, ByteRange box) {
+      if (type != "colr" || !parts.profile.empty() || (!box.starts_with("prof") && !box.starts_with("rICC"))) return;
+      if (const ByteRange profile = box.part(4); profile.starts_with("RGB ", kSpaceAt)) parts.profile = {profile};
+    });
+  });
+}
+
 void add_items(ByteRange file, ByteRange meta, MetadataParts& parts) {
   Items items;
   ByteRange locations, data;
   each_box(meta.part(4), [&](const std::string& type, ByteRange box) {
+    if (type == "iprp") add_profile(box, parts);
     if (type == "iinf") items = items_of(box);
     if (type == "iloc") locations = box;
     if (type == "idat") data = box;

@@ -1,11 +1,14 @@
 #include "src/io/image/metadata/holdings.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "src/io/file/reader.h"
+#include "src/io/file/running_hash.h"
+#include "src/io/image/metadata/profile.h"
+#include "src/io/image/to_srgb.h"
 
 namespace millrace {
 namespace {
@@ -13,26 +16,27 @@ namespace {
 // Hashes the pieces one after the other; 0 where one of them cannot be read.
 std::uint64_t hash_of(std::span<const ByteRange> pieces) {
   constexpr std::uint64_t kAtOnce = 256 << 10;
-  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
-  XXH3_64bits_reset(state.get());
+  RunningHash hash;
   for (const ByteRange& piece : pieces) {
     for (std::uint64_t at = 0; at < piece.size(); at += kAtOnce) {
       const auto bytes = piece.read(at, std::min(kAtOnce, piece.size() - at));
       if (bytes.empty()) return 0;
-      XXH3_64bits_update(state.get(), bytes.data(), bytes.size());
+      hash.update(std::as_bytes(bytes));
     }
   }
-  return XXH3_64bits_digest(state.get());
+  return hash.digest();
 }
 
-// A profile is sRGB by its name: dozens of profiles mean sRGB, and nearly all are called so.
-bool is_srgb(ByteRange profile) {
+// A profile is called sRGB, as most are that mean it.
+bool says_srgb(std::span<const std::uint8_t> profile) {
+  ByteSource source(profile);
+  const ByteRange bytes(source);
   constexpr std::uint64_t kTagsAt = 128, kMostTags = 100, kLongestName = 1024;
-  const std::uint64_t tags = std::min(profile.number(kTagsAt, 4), kMostTags);
+  const std::uint64_t tags = std::min(bytes.number(kTagsAt, 4), kMostTags);
   for (std::uint64_t t = 0; t < tags; ++t) {
     const std::uint64_t tag = kTagsAt + 4 + 12 * t;
-    if (!profile.starts_with("desc", tag)) continue;
-    const ByteRange name = profile.part(profile.number(tag + 4, 4), profile.number(tag + 8, 4));
+    if (!bytes.starts_with("desc", tag)) continue;
+    const ByteRange name = bytes.part(bytes.number(tag + 4, 4), bytes.number(tag + 8, 4));
     // Letters take one byte or two.
     std::string letters;
     for (const std::uint8_t byte : name.first(kLongestName)) {
@@ -43,11 +47,15 @@ bool is_srgb(ByteRange profile) {
   return false;
 }
 
-// PNG compresses its profile; the name before it, which programs choose, decides.
-bool is_srgb(const MetadataParts& parts) {
-  const ByteRange& first = parts.profile[0];
-  if (parts.format == ImageFormat::png) return as_text(first.first(80)).find("sRGB") != std::string_view::npos;
-  return is_srgb(first);
+// Nothing for sRGB. Dozens of profiles mean one well-known set of colours: they count as one.
+std::optional<Holding> colours_of(const MetadataParts& parts) {
+  if (parts.profile.empty()) return std::nullopt;
+  const std::vector<std::uint8_t> profile = profile_in(parts);
+  const auto to_srgb = ToSrgb::from_profile(profile);
+  const KnownColours known = to_srgb ? to_srgb->known() : KnownColours::none;
+  if (known == KnownColours::srgb || (!to_srgb && says_srgb(profile))) return std::nullopt;
+  if (known != KnownColours::none) return Holding{HoldingKind::profile, static_cast<std::uint64_t>(known)};
+  return Holding{HoldingKind::profile, profile.empty() ? 0 : short_hash(profile)};
 }
 
 bool says_film(const MetadataParts& parts) {
@@ -70,7 +78,7 @@ std::vector<Holding> holdings_in(ByteRange file, const MetadataParts& parts) {
     out.push_back({HoldingKind::film, hash_of({&bytes, 1})});
   }
   if (parts.format == ImageFormat::heif && parts.sequence) out.push_back({HoldingKind::sequence, 0});
-  if (!parts.profile.empty() && !is_srgb(parts)) out.push_back({HoldingKind::profile, hash_of(parts.profile)});
+  if (const auto colours = colours_of(parts)) out.push_back(*colours);
   return out;
 }
 

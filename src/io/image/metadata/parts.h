@@ -5,8 +5,8 @@
 // JPEG: the segments before the first scan (EXIF, XMP but not extended XMP, Photoshop's resources, comments). PNG: the
 // chunks before the pixels (eXIf; tEXt, and iTXt that is not compressed). WebP: the chunks EXIF and XMP. TIFF, and RAW
 // files that are built like it (DNG, CR2, NEF, ARW, PEF, ORF, RW2): the file itself, with XMP and IPTC as its fields.
-// RAF: what its embedded JPEG says. HEIF and AVIF: the items of its first meta box. CR3 and JPEG XL: their boxes,
-// unless compressed. JPEG 2000: its XMP. GIF, BMP, PNM, CRW, X3F and others: nothing.
+// RAF: what its embedded JPEG says. HEIF and AVIF: the items of its first meta box, and the first profile of colours.
+// CR3 and JPEG XL: their boxes, unless compressed. JPEG 2000: its XMP. GIF, BMP, PNM, CRW, X3F and others: nothing.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ struct MetadataParts {
   ByteRange iptc, resources;  // the datasets themselves, or Photoshop's resources that hold them
   std::optional<JpegTables> tables;
   JpegHead jpeg;
-  std::vector<ByteRange> profile;     // of colours, in pieces
+  std::vector<ByteRange> profile;     // of colours, in pieces; of a PNG the chunk
   std::vector<ByteRange> films;       // of a HEIF file's
   bool sequence = false;              // a HEIF file with tracks
   bool maker_note = false;            // one that is not a field of `exif`

@@ -29,7 +29,7 @@ class Chosen : public Scene {
     return *content_hash_from_hex(entries_[entry]["hash"].get<std::string>());
   }
   // What a search has kept: of the files' contents, and of a look at the two.
-  void search_has_seen(const std::optional<CloseLook>& look, const Provenance& a = {}, const Provenance& b = {},
+  void search_has_seen(const std::optional<CloseLook>& look, const Origin& a = {}, const Origin& b = {},
                        ImageFormat format_b = ImageFormat::jpeg) {
     Catalog catalog(top_ + "/data/millrace/catalog.sqlite", catalog_key());
     for (const std::size_t i : {0U, 1U}) {
@@ -118,11 +118,11 @@ TEST_F(Chosen, ToldApartInAnotherGroupOrByAnEarlierRunIsLeft) {
 }
 
 TEST_F(Chosen, AnotherPressOfTheShutterIsLeft) {
-  Provenance a, b;
-  a.make = b.make = "Canon";
-  a.model = b.model = "R5";
-  a.taken = "2024:05:01 12:30:10";
-  b.taken = "2024:05:01 12:30:12";
+  Origin a, b;
+  a.told.make = b.told.make = "Canon";
+  a.told.model = b.told.model = "R5";
+  a.told.taken = "2024:05:01 12:30:10";
+  b.told.taken = "2024:05:01 12:30:12";
   search_has_seen(look_, a, b);
   expect_left();
   look_.same_pixels = true;  // a rewritten date
@@ -139,6 +139,36 @@ TEST_F(Chosen, OneShotInTwoFormatsIsLeft) {
   search_has_seen(look_, {}, {}, ImageFormat::heif);
   const Ran ran = run_apply("delete");
   EXPECT_EQ(ran.of("c.heic"), "left") << ran.json.dump(1);
+}
+
+TEST_F(Chosen, WhatHoldsMoreThanWhatStaysIsLeft) {
+  Origin with_film;
+  with_film.told.holdings = {{HoldingKind::film, 7}};
+  search_has_seen(look_, {}, with_film);
+  expect_left();
+  search_has_seen(look_, with_film, with_film);
+  EXPECT_EQ(run_apply("delete").of("b.jpg"), "done");
+}
+
+TEST_F(Chosen, ARawFileIsLeftAndNothingGoesForARottenOne) {
+  search_has_seen(look_, {}, {}, ImageFormat::raw);
+  expect_left();
+  Origin rotten;
+  rotten.raw_damage = "cut";
+  search_has_seen(look_, rotten, {});
+  expect_left();
+}
+
+TEST_F(Chosen, WhatAnotherVersionKnewIsNotBelieved) {
+  search_has_seen(look_);
+  {
+    Catalog catalog(top_ + "/data/millrace/catalog.sqlite", catalog_key());
+    CatalogOrigin old = kept_of(hash_of(1), {});
+    --old.version;
+    catalog.put(old);
+    catalog.flush();
+  }
+  expect_left();
 }
 
 TEST_F(Chosen, APersonsOwnChoiceGoes) {

@@ -8,10 +8,10 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/relocate.h"
+#include "src/io/image/holding.h"
 #include "src/jobs/dedupe/scan/assets.h"
 #include "src/jobs/dedupe/scan/library.h"
 #include "src/jobs/dedupe/suggest/close_look.h"
-#include "src/jobs/dedupe/suggest/origins.h"
 
 namespace millrace::dedupe {
 
@@ -30,6 +30,11 @@ bool KnownFiles::knows(const std::string& path, const Decision& decision) const 
          file->content == decision.hash;
 }
 
+std::optional<Origin> KnownFiles::origin_of(const ContentHash& content) const {
+  const auto kept = catalog_->origin(content);
+  return kept ? origin_from(*kept) : std::nullopt;
+}
+
 bool KnownFiles::may_go_for(const std::string& gone, const Decision& of_gone, const std::string& stays,
                             const Decision& of_stays) const {
   if (!catalog_) return false;
@@ -40,9 +45,13 @@ bool KnownFiles::may_go_for(const std::string& gone, const Decision& of_gone, co
   if (!look || standing_of(*look, keeps < goes) != Standing::same) return false;
   const auto picture = catalog_->picture(goes), other = catalog_->picture(keeps);
   if (!picture || !other || is_one_shot({gone, *picture}, {stays, *other})) return false;
-  if (picture->damage.empty() && !other->damage.empty()) return false;
-  return look->same_pixels ||
-         same_shutter(told_by(catalog_->origin(goes)), told_by(catalog_->origin(keeps))) != SameShutter::different;
+  // Of a RAW its preview was looked at.
+  if (static_cast<ImageFormat>(picture->format) == ImageFormat::raw) return false;
+  const auto of_goes = origin_of(goes), of_keeps = origin_of(keeps);
+  if (!of_goes || !of_keeps || lacks(of_keeps->told.holdings, of_goes->told.holdings)) return false;
+  const bool keeps_whole = other->damage.empty() && of_keeps->raw_damage.empty();
+  if (picture->damage.empty() && !keeps_whole) return false;
+  return look->same_pixels || same_shutter(of_goes->told, of_keeps->told) != SameShutter::different;
 }
 
 bool KnownFiles::is_within(const std::string& path) const {

@@ -7,12 +7,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "src/jobs/dedupe/apply/decisions.h"
 #include "src/jobs/dedupe/catalog/catalog.h"
+#include "src/jobs/dedupe/suggest/origins.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
@@ -24,8 +26,8 @@ class KnownFiles {
 
   // The catalogue has this path with the decision's size, time and hash.
   bool knows(const std::string& path, const Decision& decision) const;
-  // The search looked at both closely, and the one may go for the other: it shows nothing else, is not another press of
-  // the shutter, and whole only where the other is; and nobody told them apart.
+  // The search looked at both closely, and the one may go for the other: it shows and holds nothing else, is no RAW
+  // file and not another press of the shutter, and whole only where the other is; and nobody told them apart.
   bool may_go_for(const std::string& gone, const Decision& of_gone, const std::string& stays,
                   const Decision& of_stays) const;
   bool is_within(const std::string& path) const;
@@ -33,6 +35,8 @@ class KnownFiles {
   std::string reason() const;
 
  private:
+  std::optional<Origin> origin_of(const ContentHash& content) const;
+
   std::string path_;
   std::vector<std::string> within_;
   std::unique_ptr<Catalog> catalog_;

@@ -43,6 +43,14 @@ class Comparing {
  private:
   std::uint32_t album(std::uint32_t file) const { return library_.files[file].album; }
 
+  const CatalogPicture& picture_of(std::uint32_t file) const {
+    return library_.pictures[library_.files[file].picture].data;
+  }
+  bool is_whole(std::uint32_t file) const { return picture_of(file).damage.empty(); }
+  bool is_raw(std::uint32_t file) const {
+    return static_cast<ImageFormat>(picture_of(file).format) == ImageFormat::raw;
+  }
+
   struct Best {
     Held held = Held::absent;
     std::uint32_t by = kNone;
@@ -55,6 +63,7 @@ class Comparing {
     if (is_there(held))
       missing = recording_without_copy(library_.files[file].companions, library_.files[by].companions);
     if (is_there(held) && missing.empty()) missing = held_alone(library_, origins_, file, by);
+    if (is_there(held) && missing.empty() && is_whole(file) && !is_whole(by)) missing = "what is damaged there";
     if (!missing.empty()) held = Held::less;
     if (held < best_[file].held) best_[file] = {held, by, std::move(missing)};
   }
@@ -70,8 +79,12 @@ class Comparing {
       const auto other =
           std::find_if(names.begin(), names.end(), [&](const std::string& n) { return folder_of_name(n) != folder; });
       const Best& best = best_[f];
-      HeldFile held{name, folder, best.held, best.by == kNone ? "" : library_.files[best.by].entry.path, best.missing};
-      if (other != names.end()) held = {name, folder, Held::bytes, *other, ""};
+      HeldFile held{name, folder, best.held, "", best.missing, false};
+      if (best.by != kNone) {
+        held.by = library_.files[best.by].entry.path;
+        held.by_preview = best.held != Held::bytes && (is_raw(f) || is_raw(best.by));
+      }
+      if (other != names.end()) held = {name, folder, Held::bytes, *other, "", false};
       out.push_back(std::move(held));
     }
   }

@@ -19,7 +19,7 @@ enum class Held : std::uint8_t {
   bytes,    // the same bytes
   pixels,   // every pixel, other metadata
   as_good,  // all that it shows, in all its detail, by a close look
-  less,     // smaller, a part of it, or without its RAW, its film or what else it holds
+  less,     // smaller, a part of it, damaged, or without its RAW, its film or what else it holds
   alike,    // another shot, altered, recoloured, or one that could not be looked at
   absent,
 };
@@ -33,8 +33,9 @@ struct HeldFile {
   std::string path;
   std::size_t folder = 0;  // which of the two it is in
   Held held = Held::absent;
-  std::string by;       // the other folder's file that comes nearest
-  std::string missing;  // what goes along with it and is not there
+  std::string by;           // the other folder's file that comes nearest
+  std::string missing;      // what it holds, or what goes along with it, and is not there
+  bool by_preview = false;  // one of the two is a RAW file of other bytes, of which the preview alone was compared
 };
 
 // Of every name of a picture in either folder, in the order of their paths; `folders` absolute, neither in the other,

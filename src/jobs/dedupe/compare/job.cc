@@ -7,6 +7,7 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/jobs/dedupe/compare/compare.h"
+#include "src/jobs/dedupe/report.h"
 #include "src/jobs/dedupe/run.h"
 #include "src/report/json_path.h"
 
@@ -18,6 +19,9 @@ using Json = nlohmann::ordered_json;
 // What is said of a picture that the other folder has not, or not as good.
 const char* words_of(Held held) {
   switch (held) {
+    case Held::pixels:
+    case Held::as_good:
+      return "other";
     case Held::less:
       return "less";
     case Held::alike:
@@ -31,7 +35,10 @@ class CompareJob : public Job {
  public:
   Arguments arguments() override { return {"DIR", "two folders", &options_.folders, true}; }
   std::vector<DeviceKind> devices() const override { return {DeviceKind::cuda, DeviceKind::opencl}; }
-  void describe(Settings& settings) override { describe_files(settings, options_); }
+  void describe(Settings& settings) override {
+    settings.add_switch("bytes", "only what has the same bytes counts as there", bytes_);
+    describe_files(settings, options_);
+  }
 
   void look_at(Outputs& outputs) override {
     for (const std::string& file : catalog_files(catalog_file(options_.catalog))) outputs.kept(file);
@@ -58,7 +65,7 @@ class CompareJob : public Job {
         for (const Member& member : group.members) files.push_back(member.file);
       }
       Origins origins;
-      origins.read(files, found.library, catalog, context);
+      origins.read(files, found.library, options_.files, catalog, context);
       held = compare_folders(found, folders_, origins, looks);
     });
     catalog.flush();
@@ -70,8 +77,11 @@ class CompareJob : public Job {
     }
     for (const Unreadable& file : found_.library.unreadable)
       out.summary.push_back(fmt::format("not compared: {}: {}", printable(file.path), printable(file.reason)));
+    const NotRead& not_read = found_.library.not_read;
+    if (not_read.files() > 0) out.summary.push_back("not compared: " + not_read.words());
     out.json = [this, held = std::move(held)] { return json_pieces(json_of(held)); };
-    out.exit_code = found_.library.unreadable.empty() ? ExitCode::done : ExitCode::partial;
+    const bool all = found_.library.unreadable.empty() && not_read.files() == 0;
+    out.exit_code = all ? ExitCode::done : ExitCode::partial;
     return out;
   }
 
@@ -94,9 +104,11 @@ class CompareJob : public Job {
     options_.pairs = PairMode::across;
   }
 
+  bool counts(Held held) const { return bytes_ ? held == Held::bytes : is_there(held); }
+
   struct Counts {
     std::array<std::uint64_t, kHeld.size()> of{};
-    std::uint64_t all = 0, there = 0;
+    std::uint64_t all = 0, there = 0, holding_more = 0, by_preview = 0;
   };
   Counts counts_of(const std::vector<HeldFile>& held, std::size_t folder) const {
     Counts out;
@@ -104,7 +116,9 @@ class CompareJob : public Job {
       if (h.folder != folder) continue;
       ++out.of[static_cast<std::size_t>(h.held)];
       ++out.all;
-      out.there += is_there(h.held) ? 1 : 0;
+      out.there += counts(h.held) ? 1 : 0;
+      out.holding_more += h.missing.empty() ? 0 : 1;
+      out.by_preview += h.by_preview ? 1 : 0;
     }
     return out;
   }
@@ -112,10 +126,11 @@ class CompareJob : public Job {
   std::string listing_of(const std::vector<HeldFile>& held, std::size_t folder) const {
     std::string out;
     for (const HeldFile& h : held) {
-      if (h.folder != folder || is_there(h.held)) continue;
-      out += fmt::format("{:<8}  {}{}{}\n", words_of(h.held), printable(h.path),
+      if (h.folder != folder || counts(h.held)) continue;
+      out += fmt::format("{:<8}  {}{}{}{}\n", words_of(h.held), printable(h.path),
                          h.by.empty() ? "" : ": " + printable(h.by),
-                         h.missing.empty() ? "" : fmt::format(", without {}", printable(file_name(h.missing))));
+                         h.missing.empty() ? "" : fmt::format(", without {}", printable(file_name(h.missing))),
+                         h.by_preview ? ", by a RAW file's preview alone" : "");
     }
     return out;
   }
@@ -140,7 +155,11 @@ class CompareJob : public Job {
     part(Held::less, "there only smaller, in part, or without its RAW, video or other contents");
     part(Held::alike, "there only alike (altered, recoloured, another shot)");
     part(Held::absent, "not there");
-    return out + fmt::format("\n  {}", fmt::join(parts, ", "));
+    out += fmt::format("\n  {}", fmt::join(parts, ", "));
+    if (c.holding_more > 0) out += fmt::format("\n  {} of them hold more than what is there", grouped(c.holding_more));
+    if (c.by_preview > 0)
+      out += fmt::format("\n  {} of them compared by the preview of a RAW file alone", grouped(c.by_preview));
+    return out;
   }
 
   Json json_of(const std::vector<HeldFile>& held) const {
@@ -151,6 +170,8 @@ class CompareJob : public Job {
       add_path(entry, folders_[folder]);
       entry["pictures"] = c.all;
       entry["in_the_other"] = c.there;
+      entry["holding_more"] = c.holding_more;
+      entry["by_preview"] = c.by_preview;
       for (const Held h : kHeld) entry[name_of(h)] = c.of[static_cast<std::size_t>(h)];
       out["folders"].push_back(std::move(entry));
     }
@@ -164,12 +185,22 @@ class CompareJob : public Job {
         entry["by"] = std::move(by);
       }
       if (!h.missing.empty()) entry["missing"] = utf8_for_display(h.missing);
+      if (h.by_preview) entry["by_preview"] = true;
       out["files"].push_back(std::move(entry));
     }
+    out["not_compared"] = Json::array();
+    for (const Unreadable& file : found_.library.unreadable) {
+      Json entry;
+      add_path(entry, file.path);
+      entry["reason"] = file.reason;
+      out["not_compared"].push_back(std::move(entry));
+    }
+    out["not_read"] = not_read_json(found_.library.not_read);
     return out;
   }
 
   Options options_;
+  bool bytes_ = false;
   std::array<std::string, 2> folders_;
   SearchResult found_;
 };

@@ -175,7 +175,7 @@ class Grouping {
     for (const Across& pair : part.across) of_pairs.insert({pair.a, pair.b});
     const auto more = files_of({of_pairs.begin(), of_pairs.end()});
     all.insert(all.end(), more.begin(), more.end());
-    origins_.read(all, library_, catalog_, context_);
+    origins_.read(all, result_.library, options_.files, catalog_, context_);
     std::vector<Candidate> candidates(part.candidates.size());
     context_.executor.parallel_for(candidates.size(), 256, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) candidates[i] = in_order_of_rule(part.candidates[i]);
@@ -205,11 +205,12 @@ class Grouping {
 
   Suggested suggest_of(const std::vector<Candidate>& candidates, const std::vector<Across>& across, Looks& looks) {
     Preferences preferences;
-    preferences.by_pixels = [&](std::uint32_t a, std::uint32_t b) {
+    preferences.preferred_by = [&](std::uint32_t a, std::uint32_t b) {
       const auto best = [&](std::uint32_t picture) {
         return in_keep_order(library_, origins_, library_.pictures[picture].files, criteria_)[0];
       };
-      return preference(library_, origins_, best(a), best(b), criteria_) == std::pair(-1, std::string("pixels"));
+      const auto [order, criterion] = preference(library_, origins_, best(a), best(b), criteria_);
+      return order < 0 ? criterion : std::string();
     };
     preferences.in_order = [&](const std::vector<std::uint32_t>& pictures) {
       return in_order_of_rule(files_of(pictures));

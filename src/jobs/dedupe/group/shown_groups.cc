@@ -11,6 +11,7 @@
 #include "src/base/text.h"
 #include "src/jobs/dedupe/match/candidates.h"
 #include "src/jobs/dedupe/suggest/close_look.h"
+#include "src/jobs/dedupe/suggest/rot.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -29,9 +30,13 @@ Leader leader_of(const SameSet& set, const Looks& looks) {
     case Lead::unframed:
       out.why = "has no frame around it";
       break;
+    case Lead::source:
+      out.why = "the larger file was made of it";
+      break;
   }
   out.picture = set.pictures[0];
-  out.why_not = [leader = out.picture, &looks](std::uint32_t picture) {
+  out.why_not = [leader = out.picture, lead = set.lead, &looks](std::uint32_t picture) {
+    if (lead == Lead::source) return "made of";
     const CloseLook* const look = looks.find(leader, picture);
     if (look != nullptr && look->framed(picture < leader)) return "a framed copy of";
     if (look != nullptr && look->enlarged) return "an enlargement of";
@@ -210,6 +215,25 @@ std::string ShownGroups::id_of(const Group& group) const {
   return fmt::format("{}-{:012x}", kind, hash >> 16);
 }
 
+void ShownGroups::warn_of_rot(Group& group) const {
+  if (group.kind != GroupKind::similar && group.kind != GroupKind::altered) return;
+  const Member& first = group.members[0];
+  const FileEntry& entry = library_.files[first.file].entry;
+  for (Member& m : group.members) {
+    const FileEntry& other = library_.files[m.file].entry;
+    const std::uint32_t a = library_.files[first.file].picture, b = library_.files[m.file].picture;
+    if (a == b || entry.size != other.size) continue;
+    // Programs write a date or a rating in its place.
+    const CloseLook* const look = looks_.find(a, b);
+    if (look == nullptr || look->same_pixels) continue;
+    const auto differ = few_that_differ(entry.path, other.path);
+    if (!differ) continue;
+    if (!m.warning.empty()) m.warning += "; ";
+    m.warning += fmt::format("differs from {} in {} of {} bytes: one of the two is probably damaged",
+                             printable(file_name(entry.path)), grouped(*differ), grouped(entry.size));
+  }
+}
+
 void ShownGroups::finish(RunContext& context) {
   // By their members' names: an id depends on where the files lie, an order must not.
   const auto by_paths = [&](const Group& a, const Group& b) {
@@ -219,7 +243,10 @@ void ShownGroups::finish(RunContext& context) {
   };
   for (auto* list : {&result_.groups, &result_.related}) {
     context.executor.parallel_for(list->size(), 256, [&](std::size_t from, std::size_t to) {
-      for (std::size_t g = from; g < to; ++g) (*list)[g].id = id_of((*list)[g]);
+      for (std::size_t g = from; g < to && !context.cancel.cancelled(); ++g) {
+        (*list)[g].id = id_of((*list)[g]);
+        warn_of_rot((*list)[g]);
+      }
     });
     context.throw_if_cancelled();  // it skips what is left
     std::vector<std::uint32_t> order(list->size());

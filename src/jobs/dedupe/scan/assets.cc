@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "src/base/text.h"
 #include "src/jobs/dedupe/scan/companions.h"
 
 namespace millrace::dedupe {
@@ -31,6 +32,7 @@ void find_assets(Library& library) {
   }
   const Assets assets = assign_companions(shots, others);
   std::vector<bool> companion(library.files.size(), false);
+  std::set<std::string> accompanying;
   for (std::size_t i = 0; i < shots.size(); ++i) {
     File& file = library.files[file_of[i]];
     companion[file_of[i]] = assets.companion[i];
@@ -45,6 +47,11 @@ void find_assets(Library& library) {
       file.has_raw |= unread.count(other) > 0;
     }
     std::sort(file.companions.begin(), file.companions.end());
+    accompanying.insert(file.companions.begin(), file.companions.end());
+  }
+  for (const std::string& other : library.others) {
+    const bool recording = is_film(other) || extension(other) == "wav";
+    if (recording && accompanying.count(other) == 0) library.not_read.add(other);
   }
   for (Picture& picture : library.pictures) {
     std::erase_if(picture.files, [&](std::uint32_t i) { return companion[i]; });

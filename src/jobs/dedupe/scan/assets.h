@@ -12,7 +12,8 @@
 
 namespace millrace::dedupe {
 
-// Fills companions, has_raw and has_film of the files that stand for assets, and takes `picture` from companions.
+// Fills companions, has_raw and has_film of the files that stand for assets, and takes `picture` from companions. Films
+// and sound that accompany no picture are not read.
 // Afterwards Library::pictures name only files that stand for their asset; some may have none.
 void find_assets(Library& library);
 

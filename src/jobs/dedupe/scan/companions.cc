@@ -29,11 +29,13 @@ struct Stem {
 // photo.jpg of photo.jpg.xmp: both photo.xmp and photo.jpg.xmp are written.
 std::string_view without_extension(std::string_view path) { return path.substr(0, path.find_last_of('.')); }
 
-// photo.jpg of Google Takeout's photo.jpg.json and photo.jpg.supplemental-metadata.json, whose names it cuts at 46
-// characters before .json; photo(1).jpg of photo.jpg.supplemental-metadata(1).json. Empty for any other name.
+// Google Takeout cuts the name before .json to so many characters, wherever that falls in the picture's name.
+constexpr std::size_t kTakeoutName = 46;
+
+// photo.jpg of Google Takeout's photo.jpg.json and photo.jpg.supplemental-metadata.json, also where that is
+// cut; photo(1).jpg of photo.jpg.supplemental-metadata(1).json. Empty for any other name.
 std::string takeout_picture(std::string_view path) {
   constexpr std::string_view kKind = ".supplemental-metadata";
-  constexpr std::size_t kLongestName = 46;
   if (extension(path) != "json") return "";
   std::string_view stem = without_extension(path), number;
   const std::size_t length = file_name(stem).size();
@@ -46,7 +48,7 @@ std::string takeout_picture(std::string_view path) {
   }
   if (!has_picture_extension(stem)) {
     const std::string_view name = without_extension(stem), kind = stem.substr(name.size());
-    const bool whole = kind == kKind, cut = length >= kLongestName && kKind.starts_with(kind);
+    const bool whole = kind == kKind, cut = length >= kTakeoutName && kKind.starts_with(kind);
     if (!(whole || cut) || !has_picture_extension(name)) return "";
     stem = name;
   }
@@ -54,10 +56,31 @@ std::string takeout_picture(std::string_view path) {
   return std::string(name).append(number).append(stem.substr(name.size()));
 }
 
-// The picture that a sidecar's full name names.
-std::string picture_of(std::string_view sidecar) {
-  std::string named = takeout_picture(sidecar);
-  return named.empty() ? std::string(without_extension(sidecar)) : named;
+// The picture that a companion's full name names. Of PXL_1.MP.jpg, Google Takeout calls the film PXL_1.MP.
+std::string picture_of(std::string_view companion) {
+  std::string named = takeout_picture(companion);
+  if (!named.empty()) return named;
+  return extension(companion) == "mp" ? std::string(companion) + ".jpg" : std::string(without_extension(companion));
+}
+
+// The stem of the picture whose film programs that fetch Live Photos have called so: IMG_1 of IMG_1_HEVC.MOV. Empty for
+// other names.
+std::string stem_of_live_film(const std::string& path) {
+  if (!is_film(path)) return "";
+  const std::string key = stem_key(path);
+  for (const std::string_view end : {"_hevc", "_heic", "_live"}) {
+    if (key.ends_with(end)) return key.substr(0, key.size() - end.size());
+  }
+  return "";
+}
+
+// What is left of it then, with its folder.
+std::string cut_key(std::string_view path) {
+  const std::string_view name = file_name(path);
+  return std::string(path.substr(0, path.size() - name.size())) + lower_ascii(name.substr(0, kTakeoutName));
+}
+bool may_be_cut(std::string_view path) {
+  return extension(path) == "json" && file_name(without_extension(path)).size() == kTakeoutName;
 }
 
 bool named_after(std::string_view sidecar, std::string_view picture) {
@@ -95,13 +118,13 @@ std::string stem_key(std::string_view path) {
 
 bool may_accompany(const std::string& path) {
   static const std::set<std::string> kinds = {"xmp", "aae", "thm", "mov", "mp4", "m4v",
-                                              "avi", "wav", "dop", "pp3", "on1"};
-  return kinds.count(extension(path)) > 0 || !takeout_picture(path).empty();
+                                              "avi", "mp",  "wav", "dop", "pp3", "on1"};
+  return kinds.count(extension(path)) > 0 || !takeout_picture(path).empty() || may_be_cut(path);
 }
 
 bool is_film(const std::string& path) {
   const std::string ext = extension(path);
-  return ext == "mov" || ext == "mp4" || ext == "m4v" || ext == "avi";
+  return ext == "mov" || ext == "mp4" || ext == "m4v" || ext == "avi" || ext == "mp";
 }
 
 bool is_recording(const std::string& path) {
@@ -148,6 +171,12 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
     assets.raw_of[shown->shot] = raw->shot;
     assets.companion[raw->shot] = true;
   }
+  std::map<std::string, std::vector<std::uint32_t>> long_names;  // shots, by what Takeout leaves of their names
+  if (std::any_of(others.begin(), others.end(), may_be_cut)) {
+    for (std::uint32_t i = 0; i < shots.size(); ++i) {
+      if (file_name(shots[i].path).size() > kTakeoutName) long_names[cut_key(shots[i].path)].push_back(i);
+    }
+  }
   auto here = stems.begin();
   const auto members_of = [&](const std::string& key) {
     const auto before = [](const Stem& stem, const std::string& k) { return stem.key < k; };
@@ -172,15 +201,23 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
           std::find_if(named.begin(), named.end(), [&](const Stem& s) { return assets.raw_of[s.shot] == stem.shot; });
       owner = shown == named.end() ? stem.shot : shown->shot;
     }
-    if (owner == Assets::kAlone) {
-      // The one that stands for the asset carries it; among several plain pictures, the first by name.
-      const auto members = members_of(stem_key(other));
+    // The one that stands for the asset carries it; among several plain pictures, the first by name.
+    const auto by_stem = [&](const std::string& key) {
+      const auto members = members_of(key);
       const auto main =
           std::find_if(members.begin(), members.end(), [&](const Stem& s) { return !assets.companion[s.shot]; });
-      if (main == members.end()) continue;
-      owner = main->shot;
+      return main == members.end() ? Assets::kAlone : main->shot;
+    };
+    if (owner == Assets::kAlone && may_be_cut(other)) {
+      // Of two pictures that it may be of, it is nobody's.
+      const auto at = long_names.find(cut_key(other));
+      if (at != long_names.end() && at->second.size() == 1) owner = at->second[0];
+    } else if (owner == Assets::kAlone) {
+      owner = by_stem(stem_key(other));
+      const std::string live = owner == Assets::kAlone ? stem_of_live_film(other) : "";
+      if (!live.empty()) owner = by_stem(live);
     }
-    assets.sidecars[owner].push_back(other);
+    if (owner != Assets::kAlone) assets.sidecars[owner].push_back(other);
   }
   return assets;
 }
@@ -193,15 +230,28 @@ void CompanionFinder::enter(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder.c_str()), ::closedir);
   if (!handle) return;
   const std::string start = folder == "/" ? "/" : folder + "/";
+  std::vector<std::string> live_films, cut;
+  std::map<std::string, std::vector<std::string>> long_names;
   while (const dirent* entry = ::readdir(handle.get())) {
     const std::string name = start + entry->d_name;
     if (has_picture_extension(name)) {
       pictures_[stem_key(name)].push_back(name);
+      if (file_name(name).size() > kTakeoutName) long_names[cut_key(name)].push_back(name);
     } else if (may_accompany(name)) {
       const std::string key = stem_key(name), inner = stem_key(picture_of(name));
       others_[key].push_back(name);
       if (inner != key) others_[inner].push_back(name);
+      if (may_be_cut(name)) cut.push_back(name);
+      if (!stem_of_live_film(name).empty()) live_films.push_back(name);
     }
+  }
+  // Of a picture of its very stem it is that one's.
+  for (const std::string& film : live_films) {
+    if (pictures_.count(stem_key(film)) == 0) others_[stem_of_live_film(film)].push_back(film);
+  }
+  for (const std::string& json : cut) {
+    const auto& named = long_names[cut_key(json)];
+    if (named.size() == 1) others_[stem_key(named[0])].push_back(json);
   }
 }
 
@@ -212,6 +262,7 @@ Companions CompanionFinder::of(const std::string& path) {
   std::vector<std::string>& others = others_[stem_key(path)];
   std::sort(pictures.begin(), pictures.end());
   std::sort(others.begin(), others.end());
+  others.erase(std::unique(others.begin(), others.end()), others.end());
   std::vector<Shot> shots;
   shots.reserve(pictures.size());
   for (const std::string& picture : pictures) shots.push_back(look_at(picture));

@@ -63,6 +63,50 @@ TEST(Companions, TakeoutsJsonIsFoundInTheFolder) {
   EXPECT_EQ(CompanionFinder().of(folder.at("a.png")).files, Names());
 }
 
+TEST(Companions, FilmsOfLivePhotosByEveryName) {
+  const std::vector<Shot> shots = {
+      {"/p/IMG_1.HEIC", ImageFormat::heif, ""},   {"/p/IMG_2.HEIC", ImageFormat::heif, ""},
+      {"/p/IMG_3.HEIC", ImageFormat::heif, ""},   {"/p/IMG_3_HEVC.JPG", ImageFormat::jpeg, ""},
+      {"/p/PXL_4.MP.jpg", ImageFormat::jpeg, ""}, {"/p/PXL_5.jpg", ImageFormat::jpeg, ""}};
+  const Assets assets = assign_companions(shots, {"/p/IMG_1_HEVC.MOV", "/p/IMG_2_live.mov", "/p/IMG_3_HEVC.MOV",
+                                                  "/p/IMG_9_HEVC.MOV", "/p/PXL_4.MP", "/p/PXL_5.MP"});
+  EXPECT_EQ(assets.sidecars[0], Names{"/p/IMG_1_HEVC.MOV"});
+  EXPECT_EQ(assets.sidecars[1], Names{"/p/IMG_2_live.mov"});
+  EXPECT_EQ(assets.sidecars[2], Names{});
+  EXPECT_EQ(assets.sidecars[3], Names{"/p/IMG_3_HEVC.MOV"}) << "of its very stem";
+  EXPECT_EQ(assets.sidecars[4], Names{"/p/PXL_4.MP"});
+  EXPECT_EQ(assets.sidecars[5], Names{"/p/PXL_5.MP"});
+}
+
+TEST(Companions, TakeoutCutsAnywhereInAName) {
+  const std::string in_extension = "/p/Screenshot_20190701-100000_SomeLongAppName_x.jpg";
+  const std::string in_stem = "/p/20240501_123000_a_day_in_the_hills_above_the_lake_1.jpg";
+  const std::string one_of_two = "/p/20240501_123000_a_walk_along_the_river_and_back_1.jpg";
+  const std::string other_of_two = "/p/20240501_123000_a_walk_along_the_river_and_back_2.jpg";
+  const auto json_of = [](const std::string& picture) { return picture.substr(0, 3 + 46) + ".json"; };
+  std::vector<Shot> shots;
+  for (const std::string& picture : {in_stem, one_of_two, other_of_two, in_extension})
+    shots.push_back({picture, ImageFormat::jpeg, ""});
+  const Assets assets = assign_companions(shots, {json_of(in_stem), json_of(one_of_two), json_of(in_extension)});
+  EXPECT_EQ(assets.sidecars[0], Names{json_of(in_stem)});
+  EXPECT_EQ(assets.sidecars[1], Names{}) << "nobody can tell whose it is";
+  EXPECT_EQ(assets.sidecars[2], Names{});
+  EXPECT_EQ(assets.sidecars[3], Names{json_of(in_extension)});
+}
+
+TEST(Companions, TheSameInAFolder) {
+  const TestFolder folder;
+  const std::string cut = "20240501_123000_a_walk_along_the_river_and_back";
+  for (const std::string& name : {std::string("IMG_1.HEIC"), std::string("IMG_1_HEVC.MOV"), std::string("a.MP.jpg"),
+                                  std::string("a.MP"), cut + "_1.jpg", cut.substr(0, 46) + ".json"})
+    folder.write(name, "x");
+  EXPECT_EQ(CompanionFinder().of(folder.at("IMG_1.HEIC")).files, Names{folder.at("IMG_1_HEVC.MOV")});
+  EXPECT_EQ(CompanionFinder().of(folder.at("a.MP.jpg")).files, Names{folder.at("a.MP")});
+  EXPECT_EQ(CompanionFinder().of(folder.at(cut + "_1.jpg")).files, Names{folder.at(cut.substr(0, 46) + ".json")});
+  folder.write(cut + "_2.jpg", "x");
+  EXPECT_EQ(CompanionFinder().of(folder.at(cut + "_1.jpg")).files, Names());
+}
+
 TEST(Companions, AnotherMomentIsAnotherAsset) {
   const std::vector<Shot> shots = {{"/p/a.cr2", ImageFormat::raw, "2024:01:01 10:00:00"},
                                    {"/p/a.jpg", ImageFormat::jpeg, "2024:01:01 10:00:01"}};

@@ -78,6 +78,11 @@ WalkResult listed_files(const Options& options, Listed listed) {
   return found;
 }
 
+bool begins_as_picture(const std::string& path) {
+  auto file = FileReader::open(path, FileReader::Hashing::off);
+  return file && sniff_format((*file)->peek(), path) != ImageFormat::unknown;
+}
+
 }  // namespace
 
 CatalogKey catalog_key() {
@@ -122,9 +127,7 @@ std::pair<std::uint32_t, std::uint32_t> places_of(const std::vector<Picture>& pi
 }
 
 bool is_input(const std::string& path) {
-  if (has_picture_extension(path) || may_accompany(path)) return true;
-  auto file = FileReader::open(path, FileReader::Hashing::off);
-  return file && sniff_format((*file)->peek(), path) != ImageFormat::unknown;
+  return has_picture_extension(path) || may_accompany(path) || begins_as_picture(path);
 }
 
 Library walk_library(const Options& options, const RunContext& context, Listed listed) {
@@ -136,8 +139,13 @@ Library walk_library(const Options& options, const RunContext& context, Listed l
   for (const Error& error : found.unreadable) library.unreadable.push_back({error.subject, error.what});
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> linked;
   for (FileEntry& entry : found.files) {
-    if (!has_picture_extension(entry.path)) {
-      if (may_accompany(entry.path)) library.others.push_back(std::move(entry.path));
+    const bool accompanies = !has_picture_extension(entry.path) && may_accompany(entry.path);
+    if (accompanies) {
+      library.others.push_back(std::move(entry.path));
+      continue;
+    }
+    if (!has_picture_extension(entry.path) && !(options.all_files && begins_as_picture(entry.path))) {
+      library.not_read.add(entry.path);
       continue;
     }
     // A picture without a byte is a sign of loss, whatever size is asked for.

@@ -12,6 +12,7 @@
 #include "src/io/file/walk.h"
 #include "src/jobs/dedupe/catalog/catalog.h"
 #include "src/jobs/dedupe/options.h"
+#include "src/jobs/dedupe/scan/not_read.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
@@ -47,6 +48,7 @@ struct Library {
   std::vector<Picture> pictures;  // sorted by content, so that no index depends on the order of files
   std::vector<Unreadable> unreadable;
   std::vector<std::string> others;  // film, sidecars: what may belong to an asset
+  NotRead not_read;                 // neither; and what accompanies no picture, once find_assets() knows
   std::uint64_t bytes = 0;          // of all picture files
   std::uint64_t decoded = 0;        // pictures decoded in this run
   std::uint64_t unchanged = 0;      // files known from the catalogue

@@ -12,7 +12,8 @@ static_assert(parts::kVersion < 100);
 
 // What the catalogue keeps of a look.
 struct Kept {
-  std::uint8_t seen, same_pixels, kind, contained, enlarged, first_framed, second_framed;
+  std::uint8_t seen;  // 1, and 2 for in sRGB
+  std::uint8_t same_pixels, kind, contained, enlarged, first_framed, second_framed;
   std::uint8_t looked_for;  // 0: nothing; else 1, and 2 for cuts, 4 for what is turned
   float scale;
   std::array<float, 4> first_place, second_place;
@@ -32,6 +33,7 @@ std::optional<CloseLook> close_look_from(const CatalogCloseLook& kept) {
       k.contained > static_cast<std::uint8_t>(closelook::Contained::neither))
     return std::nullopt;
   return CloseLook{k.seen != 0,
+                   (k.seen & 2) != 0,
                    k.same_pixels != 0,
                    static_cast<closelook::Kind>(k.kind),
                    static_cast<closelook::Contained>(k.contained),
@@ -46,7 +48,7 @@ std::optional<CloseLook> close_look_from(const CatalogCloseLook& kept) {
 
 CatalogCloseLook kept_of(const ContentHash& first, const ContentHash& second, const CloseLook& look) {
   const int looked_for = look.looked_for ? 1 + 2 * look.looked_for->cuts + 4 * look.looked_for->turned : 0;
-  const Kept k{look.seen,
+  const Kept k{static_cast<std::uint8_t>(look.seen + 2 * look.in_srgb),
                look.same_pixels,
                static_cast<std::uint8_t>(look.kind),
                static_cast<std::uint8_t>(look.contained),

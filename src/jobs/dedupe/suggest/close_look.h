@@ -16,6 +16,7 @@ namespace millrace::dedupe {
 // Of two pictures, the one with the lower content first.
 struct CloseLook {
   bool seen = false;         // both could be decoded; nothing else is said where not
+  bool in_srgb = false;      // profiles of colours that are not sRGB's were applied
   bool same_pixels = false;  // decoded in full, every one of them
   closelook::Kind kind = closelook::Kind::different;
   closelook::Contained contained = closelook::Contained::neither;

@@ -26,6 +26,14 @@ const char* first_leading(const std::vector<Holding>& holdings) {
   return words_of(std::find_if(holdings.begin(), holdings.end(), makes_better)->what);
 }
 
+// A phone's own HEIF, of which the larger JPEG was made.
+bool is_cameras_heif(const Library& library, const Origins& origins, std::uint32_t file) {
+  constexpr int kAsTheCameraWroteIt = 4;
+  const CatalogPicture& picture = picture_of(library, file);
+  return static_cast<ImageFormat>(picture.format) == ImageFormat::heif &&
+         originality(origins.of(file), library.files[file].entry.path, picture) == kAsTheCameraWroteIt;
+}
+
 // Below zero when `a` is better, above when `b` is, 0 when the criterion does not tell.
 int compare_by(const Library& library, const Origins& origins, const std::string& criterion, std::uint32_t a,
                std::uint32_t b) {
@@ -48,7 +56,10 @@ int compare_by(const Library& library, const Origins& origins, const std::string
                 given(origins.of(b)) + (fb.companions.empty() ? 0 : 1));
   }
   if (criterion == "pixels") return more(pixels(pa), pixels(pb));
-  if (criterion == "bytes") return more(fa.entry.size, fb.entry.size);
+  if (criterion == "bytes") {
+    const int heif = more(is_cameras_heif(library, origins, a), is_cameras_heif(library, origins, b));
+    return heif != 0 ? heif : more(fa.entry.size, fb.entry.size);
+  }
   if (criterion == "exif") return more(pa.exif_fields, pb.exif_fields);
   if (criterion == "shortest") return more(fb.entry.path.size(), fa.entry.path.size());
   if (criterion == "oldest") {
@@ -78,6 +89,8 @@ std::string why_kept(const Library& library, const Origins& origins, const std::
   if (criterion == "raw") return "has its RAW file";
   if (criterion == "original") return "nearest to what the camera wrote";
   if (criterion == "given") return "has stars, keywords, names or a place";
+  if (criterion == "bytes" && is_cameras_heif(library, origins, best) && !is_cameras_heif(library, origins, next))
+    return "the camera's own HEIF file";
   if (criterion == "pixels" || criterion == "bytes" || criterion == "exif") {
     return fmt::format("{} against {}", value_of(library, criterion, best), value_of(library, criterion, next));
   }
@@ -101,6 +114,8 @@ std::string why_removed(const Library& library, const Origins& origins, const st
   if (criterion == "original") return fmt::format("{} is nearer to what the camera wrote", name);
   if (criterion == "given") return fmt::format("{} has more stars, keywords, names or places", name);
   if (criterion == "pixels") return fmt::format("fewer pixels than {}: {}", name, value_of(library, criterion, file));
+  if (criterion == "bytes" && is_cameras_heif(library, origins, kept) && !is_cameras_heif(library, origins, file))
+    return fmt::format("{} is the camera's own HEIF file", name);
   if (criterion == "bytes") return fmt::format("smaller file than {}: {}", name, value_of(library, criterion, file));
   if (criterion == "exif") return fmt::format("less EXIF than {}", name);
   if (criterion == "oldest") return fmt::format("{} is older", name);

@@ -15,7 +15,8 @@ struct Member {
   std::uint32_t file = 0;
   bool keep = false;
   std::string why;
-  std::string warning{};  // of the one to keep: in what one that goes is better; empty: in nothing
+  // Of the one to keep: in what one that goes is better. Of another: that it and the first were one file once.
+  std::string warning{};
   // Of an altered picture: what differs from the group's other one, in shares of its sides: left, top, right, bottom.
   std::array<float, 4> place{};
   int given = 0;         // origins.h

@@ -4,10 +4,13 @@
 #include <atomic>
 #include <optional>
 
+#include "src/io/file/reader.h"
 #include "src/io/image/fingerprint.h"
 #include "src/io/image/pixels_hash.h"
+#include "src/io/image/provenance.h"
 #include "src/jobs/dedupe/match/parted_picture.h"
 #include "src/jobs/dedupe/scan/searched_picture.h"
+#include "src/jobs/dedupe/suggest/origins.h"
 #include "src/memory/pool.h"
 
 namespace millrace::dedupe {
@@ -31,16 +34,27 @@ const CloseLook* CloseLooks::find(std::uint32_t a, std::uint32_t b) const {
   return at == known_.end() ? nullptr : &at->second;
 }
 
+bool CloseLooks::has_own_colours(std::uint32_t picture) {
+  const auto [at, fresh] = own_colours_.try_emplace(picture, false);
+  if (!fresh) return at->second;
+  const auto kept = catalog_.origin(library_.pictures[picture].data.content);
+  const auto origin = kept ? origin_from(*kept) : std::nullopt;
+  const auto is_profile = [](const Holding& holding) { return holding.what == HoldingKind::profile; };
+  return at->second = origin && std::any_of(origin->told.holdings.begin(), origin->told.holdings.end(), is_profile);
+}
+
 namespace {
 
 struct Seen {
   closelook::Prepared picture;
-  bool hides;  // the file holds more than that
+  bool hides;             // the file holds more than that
+  std::uint64_t numbers;  // hash of what was decoded, whatever colours they mean
 };
 
-// The picture, upright; nothing where it does not decode whole any more.
-std::optional<Seen> prepared(const Library& library, std::uint32_t picture, const Options& options, RunContext& context,
-                             Span& span) {
+// The picture, upright, in sRGB's numbers where its profile can be read; nothing where it does not decode whole any
+// more.
+std::optional<Seen> prepared(const Library& library, std::uint32_t picture, bool own_colours, const Options& options,
+                             RunContext& context, Span& span) {
   const Picture& p = library.pictures[picture];
   for (const std::uint32_t f : p.files) {
     const FileEntry& entry = library.files[f].entry;
@@ -53,7 +67,10 @@ std::optional<Seen> prepared(const Library& library, std::uint32_t picture, cons
     out.rgb = std::move(print->thumbnail.rgb);
     out.full_width = p.data.width;
     out.full_height = p.data.height;
-    return Seen{closelook::Prepared(std::move(out)), print->hides};
+    const std::uint64_t numbers = short_hash(out.rgb);
+    const auto to_srgb = own_colours ? colours_of(entry.path) : std::nullopt;
+    if (to_srgb) to_srgb->apply(out.rgb);
+    return Seen{closelook::Prepared(std::move(out)), print->hides, numbers};
   }
   return std::nullopt;
 }
@@ -61,10 +78,13 @@ std::optional<Seen> prepared(const Library& library, std::uint32_t picture, cons
 }  // namespace
 
 void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) const {
-  const auto leader = prepared(library_, task.leader, options_, context_, span);
+  const auto see = [&](std::uint32_t picture) {
+    return prepared(library_, picture, own_colours_.at(picture), options_, context_, span);
+  };
+  const auto leader = see(task.leader);
   for (Task::Other& other : task.others) {
     if (!leader || context_.cancel.cancelled()) return;
-    const auto picture = prepared(library_, other.picture, options_, context_, span);
+    const auto picture = see(other.picture);
     if (!picture) continue;
     const bool leads = task.leader < other.picture;
     const closelook::Prepared& first = leads ? leader->picture : picture->picture;
@@ -73,12 +93,18 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
       by_turning = (leads ? picture->picture : leader->picture).turned(other.orientation);
     const closelook::Prepared& second = by_turning ? *by_turning : leads ? picture->picture : leader->picture;
     CloseLook& look = other.look;
-    look.seen = true;
+    look.seen = look.in_srgb = true;
     // Two pages, frames or cut-outs may differ in what nobody looks at.
     if (leader->hides || picture->hides) continue;
     const closelook::Raster &one = first.raster(), &two = second.raster();
-    if (other.orientation == Orientation::upright && one.full_width == two.full_width &&
-        one.full_height == two.full_height && one.rgb == two.rgb) {
+    const bool one_place = other.orientation == Orientation::upright && one.full_width == two.full_width &&
+                           one.full_height == two.full_height;
+    if (one_place && one.rgb != two.rgb && leader->numbers == picture->numbers) {
+      // The same numbers, which mean other colours.
+      look.kind = closelook::Kind::toned;
+      continue;
+    }
+    if (one_place && one.rgb == two.rgb) {
       const DecodeOptions decoding = decode_options(options_.files, context_);
       const auto path = [&](std::uint32_t picture) {
         return library_.files[library_.pictures[picture].files[0]].entry.path;
@@ -119,12 +145,14 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
     const auto& b = library_.pictures[key.second].data;
     if (const auto kept = catalog_.close_look(a.content, b.content)) {
       const auto look = close_look_from(*kept);
-      if (look && (!look->looked_for || *look->looked_for == wanted)) {
+      const bool in_srgb = look && (look->in_srgb || (!has_own_colours(key.first) && !has_own_colours(key.second)));
+      if (in_srgb && (!look->looked_for || *look->looked_for == wanted)) {
         known_.emplace(key, *look);
         continue;
       }
     }
     known_.emplace(key, CloseLook{});
+    for (const std::uint32_t p : {leader, other}) has_own_colours(p);
     Task::Other next{other, Orientation::upright, {0, 1, 0, 0, 0, 1}, {}};
     // Where they meet, by their thumbnails.
     const auto jpeg_a = catalog_.thumbnail(a.appearance), jpeg_b = catalog_.thumbnail(b.appearance);

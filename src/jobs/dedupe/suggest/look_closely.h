@@ -43,12 +43,15 @@ class CloseLooks : public Looks {
  private:
   struct Task;
   void look_at(Task& task, closelook::Looker& looker, Span& span) const;
+  // True for one whose profile of colours is not sRGB's, as its origin has it.
+  bool has_own_colours(std::uint32_t picture);
 
   const Options& options_;
   const Library& library_;
   Catalog& catalog_;
   RunContext& context_;
   std::map<PicturePair, CloseLook> known_;
+  std::map<std::uint32_t, bool> own_colours_;  // of each picture that was asked for
   std::uint64_t looked_at_ = 0;
 };
 

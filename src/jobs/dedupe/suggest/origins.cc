@@ -1,19 +1,22 @@
 #include "src/jobs/dedupe/suggest/origins.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "src/base/text.h"
+#include "src/io/image/pixels_hash.h"
 #include "src/io/image/sidecar.h"
 
 namespace millrace::dedupe {
 namespace {
 
 // Changes whenever a file may be told to say something else, or what is kept has another form.
-constexpr std::uint32_t kOriginsVersion = 2;
+constexpr std::uint32_t kOriginsVersion = 3;
 
 // What the catalogue keeps: texts with their lengths, numbers as they are.
-class Writer {
+class FieldWriter {
  public:
   void text(const std::string& value) {
     number(static_cast<std::uint32_t>(value.size()));
@@ -27,9 +30,9 @@ class Writer {
   std::vector<std::uint8_t> out;
 };
 
-class Reader {
+class FieldReader {
  public:
-  explicit Reader(std::span<const std::uint8_t> bytes) : left_(bytes) {}
+  explicit FieldReader(std::span<const std::uint8_t> bytes) : left_(bytes) {}
   void text(std::string& value) {
     std::uint32_t size = 0;
     number(size);
@@ -75,8 +78,9 @@ void each_field(Provenance& p, const Texts& text, const Numbers& number) {
 
 constexpr std::size_t kMostHeld = 1000;  // holdings of a file; readers of files stop at some 200
 
-std::vector<std::uint8_t> bytes_of(Provenance p) {
-  Writer writer;
+std::vector<std::uint8_t> bytes_of(Origin origin) {
+  Provenance& p = origin.told;
+  FieldWriter writer;
   each_field(
       p, [&](std::string& value) { writer.text(value); }, [&](auto& value) { writer.number(value); });
   std::uint8_t bits = 0;
@@ -89,13 +93,99 @@ std::vector<std::uint8_t> bytes_of(Provenance p) {
     writer.number(p.holdings[i].what);
     writer.number(p.holdings[i].hash);
   }
+  writer.text(origin.raw_damage);
   return std::move(writer.out);
 }
 
-std::optional<Provenance> provenance_from(const CatalogOrigin& kept) {
+// Decodes a RAW file, its RAW data too.
+struct RawData {
+  std::string damage;  // empty where it is whole
+  bool known = true;   // false: what is said is true of this run alone
+};
+RawData raw_data_of(const std::string& path, DecodeOptions decoding, Budget& budget) {
+  decoding.raw_data = true;
+  const auto whole = pixels_hash(path, decoding, budget);
+  if (whole) return {};
+  const Error& error = whole.error();
+  if (error.code == ErrorCode::bad_data || error.code == ErrorCode::crashed) return {error.what};
+  return {fmt::format("its RAW data was not looked at: {}", error.what), false};
+}
+
+}  // namespace
+
+void Origins::read(std::span<const std::uint32_t> files, Library& library, const PictureFileOptions& options,
+                   Catalog& catalog, RunContext& context) {
+  std::vector<std::uint32_t> wanted;
+  for (const std::uint32_t f : files) {
+    if (known_.count(f) == 0) wanted.push_back(f);
+  }
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  // Copies say the same: one of them is read.
+  struct Content {
+    std::uint32_t file;
+    Origin origin;
+    bool fresh = false;
+  };
+  std::vector<Content> contents;
+  const auto picture = [&](const Content& c) -> CatalogPicture& {
+    return library.pictures[library.files[c.file].picture].data;
+  };
+  const auto hash = [&](const Content& c) -> const ContentHash& { return picture(c).content; };
+  std::unordered_map<std::uint32_t, std::size_t> of_picture;
+  for (const std::uint32_t f : wanted) {
+    if (of_picture.try_emplace(library.files[f].picture, 0).second) contents.push_back({f, {}, false});
+  }
+  // In the catalogue's own order, in which neighbours share pages.
+  std::sort(contents.begin(), contents.end(), [&](const Content& a, const Content& b) { return hash(a) < hash(b); });
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    Content& content = contents[i];
+    of_picture[library.files[content.file].picture] = i;
+    const auto kept = catalog.origin(hash(content));
+    auto known = kept ? origin_from(*kept) : std::nullopt;
+    content.fresh = !known;
+    if (known) content.origin = std::move(*known);
+  }
+  const DecodeOptions decoding = decode_options(options, context);
+  context.executor.parallel_for(contents.size(), 16, [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to && !context.cancel.cancelled(); ++i) {
+      Content& content = contents[i];
+      if (!content.fresh) continue;
+      const std::string& path = library.files[content.file].entry.path;
+      auto read = provenance_of(path);
+      // One that cannot be read now says nothing in this run, and is asked again in the next.
+      content.fresh = read.ok();
+      if (read) content.origin.told = std::move(*read);
+      if (static_cast<ImageFormat>(picture(content).format) != ImageFormat::raw) continue;
+      RawData data = raw_data_of(path, decoding, context.budget);
+      content.fresh = content.fresh && data.known;
+      content.origin.raw_damage = std::move(data.damage);
+    }
+  });
+  context.throw_if_cancelled();
+  for (const Content& content : contents) {
+    if (content.fresh) catalog.put(kept_of(hash(content), content.origin));
+    // Albums may show one content as several pictures.
+    const auto [first, end] = places_of(library.pictures, hash(content));
+    for (std::uint32_t p = first; p < end; ++p) {
+      std::string& damage = library.pictures[p].data.damage;
+      if (damage.empty()) damage = content.origin.raw_damage;
+    }
+  }
+  for (const std::uint32_t f : wanted) {
+    Provenance told = contents[of_picture.at(library.files[f].picture)].origin.told;
+    for (const std::string& companion : library.files[f].companions) add_sidecar(companion, told);
+    known_.emplace(f, std::move(told));
+  }
+  // Who looks closely asks the catalogue which pictures have colours of their own.
+  catalog.flush();
+}
+
+std::optional<Origin> origin_from(const CatalogOrigin& kept) {
   if (kept.version != kOriginsVersion) return std::nullopt;
-  Provenance out;
-  Reader reader(kept.told);
+  Origin origin;
+  Provenance& out = origin.told;
+  FieldReader reader(kept.told);
   each_field(
       out, [&](std::string& value) { reader.text(value); }, [&](auto& value) { reader.number(value); });
   std::uint8_t bits = 0;
@@ -111,71 +201,12 @@ std::optional<Provenance> provenance_from(const CatalogOrigin& kept) {
     reader.number(held.hash);
     if (static_cast<int>(held.what) >= kHoldingKinds) return std::nullopt;
   }
-  return reader.done() ? std::optional(std::move(out)) : std::nullopt;
+  reader.text(origin.raw_damage);
+  return reader.done() ? std::optional(std::move(origin)) : std::nullopt;
 }
 
-}  // namespace
-
-void Origins::read(std::span<const std::uint32_t> files, const Library& library, Catalog& catalog,
-                   RunContext& context) {
-  std::vector<std::uint32_t> wanted;
-  for (const std::uint32_t f : files) {
-    if (known_.count(f) == 0) wanted.push_back(f);
-  }
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  // Copies say the same: one of them is read.
-  struct Content {
-    std::uint32_t file;
-    Provenance told;
-    bool fresh = false;
-  };
-  std::vector<Content> contents;
-  const auto hash = [&](const Content& c) -> const ContentHash& {
-    return library.pictures[library.files[c.file].picture].data.content;
-  };
-  std::unordered_map<std::uint32_t, std::size_t> of_picture;
-  for (const std::uint32_t f : wanted) {
-    if (of_picture.try_emplace(library.files[f].picture, 0).second) contents.push_back({f, {}, false});
-  }
-  // In the catalogue's own order, in which neighbours share pages.
-  std::sort(contents.begin(), contents.end(), [&](const Content& a, const Content& b) { return hash(a) < hash(b); });
-  for (std::size_t i = 0; i < contents.size(); ++i) {
-    Content& content = contents[i];
-    of_picture[library.files[content.file].picture] = i;
-    const auto kept = catalog.origin(hash(content));
-    auto known = kept ? provenance_from(*kept) : std::nullopt;
-    content.fresh = !known;
-    if (known) content.told = std::move(*known);
-  }
-  context.executor.parallel_for(contents.size(), 16, [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to && !context.cancel.cancelled(); ++i) {
-      Content& content = contents[i];
-      if (!content.fresh) continue;
-      auto read = provenance_of(library.files[content.file].entry.path);
-      // One that cannot be read now says nothing in this run, and is asked again in the next.
-      content.fresh = read.ok();
-      if (read) content.told = std::move(*read);
-    }
-  });
-  context.throw_if_cancelled();
-  for (const Content& content : contents) {
-    if (content.fresh) catalog.put(kept_of(hash(content), content.told));
-  }
-  for (const std::uint32_t f : wanted) {
-    Provenance told = contents[of_picture.at(library.files[f].picture)].told;
-    for (const std::string& companion : library.files[f].companions) add_sidecar(companion, told);
-    known_.emplace(f, std::move(told));
-  }
-  catalog.flush_now_and_then();
-}
-
-Provenance told_by(const std::optional<CatalogOrigin>& kept) {
-  return (kept ? provenance_from(*kept) : std::nullopt).value_or(Provenance());
-}
-
-CatalogOrigin kept_of(const ContentHash& content, const Provenance& told) {
-  return {content, kOriginsVersion, bytes_of(told)};
+CatalogOrigin kept_of(const ContentHash& content, const Origin& origin) {
+  return {content, kOriginsVersion, bytes_of(origin)};
 }
 
 const Provenance& Origins::of(std::uint32_t file) const {

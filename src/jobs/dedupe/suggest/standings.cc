@@ -51,9 +51,18 @@ Lead Standings::better_lead(std::uint32_t leader, std::uint32_t picture) const {
   // What goes for its frame or its pixels has no more detail.
   if (!are_as_good(leader, picture)) return Lead::by_rule;
   const CloseLook& look = *looks_.find(leader, picture);
+  if (is_source(picture, leader, look)) return preferred_by_(leader, picture) == "bytes" ? Lead::source : Lead::by_rule;
   const bool framed = look.framed(leader < picture);
-  if (!(look.enlarged || framed) || !by_pixels_(leader, picture)) return Lead::by_rule;
+  if (!(look.enlarged || framed) || preferred_by_(leader, picture) != "pixels") return Lead::by_rule;
   return framed ? Lead::unframed : Lead::detail;
+}
+
+bool Standings::is_source(std::uint32_t picture, std::uint32_t of, const CloseLook& look) const {
+  if (!look.same_pixels) return false;
+  const auto format = [&](std::uint32_t p) { return static_cast<ImageFormat>(library_.pictures[p].data.format); };
+  const ImageFormat made = format(of);
+  return format(picture) == ImageFormat::jpeg && (made == ImageFormat::png || made == ImageFormat::bmp ||
+                                                  made == ImageFormat::tiff || made == ImageFormat::pnm);
 }
 
 std::optional<Promotion> Standings::promotion(std::uint32_t leader, Lead lead,
@@ -68,7 +77,7 @@ std::optional<Promotion> Standings::promotion(std::uint32_t leader, Lead lead,
     Lead why = better_lead(leader, p);
     if (why == Lead::by_rule && preferred && are_as_good(leader, p)) {
       const CloseLook& look = *looks_.find(leader, p);
-      if (!look.enlarged && !look.framed(p < leader)) why = lead;
+      if (!look.enlarged && !look.framed(p < leader) && !is_source(leader, p, look)) why = lead;
     }
     if (why != Lead::by_rule) return Promotion{p, why};
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "src/jobs/dedupe/group_kind.h"
 #include "src/jobs/dedupe/suggest/look_closely.h"
@@ -14,11 +15,11 @@
 namespace millrace::dedupe {
 
 // Why one leads its set: it is the best by the rule; or the best by the rule is a part of it, and it has all of that
-// one's detail; or an enlargement of it; or it with a frame around.
-enum class Lead : std::uint8_t { by_rule, whole, detail, unframed };
+// one's detail; or an enlargement of it; or it with a frame around; or a larger file that was made of it.
+enum class Lead : std::uint8_t { by_rule, whole, detail, unframed, source };
 
-// Whether of two pictures the rule prefers the first for its pixels alone.
-using ByPixels = std::function<bool(std::uint32_t, std::uint32_t)>;
+// The criterion for which the rule prefers the first of two pictures; empty where it does not.
+using PreferredBy = std::function<std::string(std::uint32_t, std::uint32_t)>;
 
 // Who leads in the place of another.
 struct Promotion {
@@ -29,8 +30,8 @@ struct Promotion {
 // Pictures by their indexes in the library. All that is given outlives it.
 class Standings {
  public:
-  Standings(const Library& library, const Origins& origins, const ByPixels& by_pixels, const Looks& looks)
-      : library_(library), origins_(origins), by_pixels_(by_pixels), looks_(looks) {}
+  Standings(const Library& library, const Origins& origins, const PreferredBy& preferred_by, const Looks& looks)
+      : library_(library), origins_(origins), preferred_by_(preferred_by), looks_(looks) {}
 
   // Of a picture beside the one that leads. Another press of the shutter is another picture.
   Standing of(std::uint32_t leader, std::uint32_t picture) const;
@@ -40,7 +41,8 @@ class Standings {
   bool stays_as_one_shot(std::uint32_t leader, std::uint32_t picture) const;
   // Detail before preference: who of `left`, in the order of the rule, should lead instead. A whole leads before its
   // part. What the rule prefers for its pixels alone gives way to what it enlarges or frames, and that one to what the
-  // rule likes better and is as good. Nobody leads in the place of a reference. `lead` says why the leader does.
+  // rule likes better and is as good. What it prefers for its bytes alone gives way to the JPEG that it was made of.
+  // Nobody leads in the place of a reference. `lead` says why the leader does.
   std::optional<Promotion> promotion(std::uint32_t leader, Lead lead, std::span<const std::uint32_t> left) const;
   // What a pair that is not suggested is shown as.
   GroupKind kind(std::uint32_t leader, std::uint32_t picture) const;
@@ -51,12 +53,14 @@ class Standings {
   bool is_reference(std::uint32_t picture) const;
   // Either may go for the other.
   bool are_as_good(std::uint32_t leader, std::uint32_t picture) const;
+  // A JPEG of which a file without loss was made: the other way round the pixels would differ.
+  bool is_source(std::uint32_t picture, std::uint32_t of, const CloseLook& look) const;
   // Why a picture has more to show than the one that leads; by_rule: it has not.
   Lead better_lead(std::uint32_t leader, std::uint32_t picture) const;
 
   const Library& library_;
   const Origins& origins_;
-  const ByPixels& by_pixels_;
+  const PreferredBy& preferred_by_;
   const Looks& looks_;
 };
 

@@ -25,7 +25,7 @@ class Suggesting {
  public:
   Suggesting(const Library& library, const Origins& origins, const Similarity64& similarity,
              const Preferences& preferences, Looks& looks)
-      : standings_(library, origins, preferences.by_pixels, looks),
+      : standings_(library, origins, preferences.preferred_by, looks),
         similarity_(similarity),
         preferences_(preferences),
         library_(library),

@@ -67,7 +67,7 @@ struct Across {
 
 // What of the keep rule and of what a person said is asked for.
 struct Preferences {
-  ByPixels by_pixels;
+  PreferredBy preferred_by;
   std::function<Candidate(std::vector<std::uint32_t>)> in_order;
   // Not where two were told apart by a person, or are shots of one burst.
   std::function<bool(const std::vector<std::uint32_t>&, const std::vector<std::uint32_t>&)> may_stand_together;

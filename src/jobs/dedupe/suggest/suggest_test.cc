@@ -90,7 +90,7 @@ class Suggest : public testing::Test {
                                     }};
   std::vector<Across> across_;
   std::set<PicturePair> not_duplicates_;
-  Preferences preferences_ = {[](std::uint32_t a, std::uint32_t b) { return a < b; },
+  Preferences preferences_ = {[](std::uint32_t a, std::uint32_t b) { return std::string(a < b ? "pixels" : ""); },
                               [](std::vector<std::uint32_t> pictures) {
                                 std::sort(pictures.begin(), pictures.end());
                                 return pictures;
@@ -188,7 +188,7 @@ TEST_F(Suggest, WhatWasEnlargedGoesForItsOriginal) {
   EXPECT_EQ(out.sets[0].pictures, (std::vector<std::uint32_t>{1, 0, 2}));
   EXPECT_EQ(out.sets[0].lead, Lead::detail);
   // Where the rule prefers it for more than its pixels, it stays.
-  preferences_.by_pixels = [](std::uint32_t, std::uint32_t) { return false; };
+  preferences_.preferred_by = [](std::uint32_t, std::uint32_t) { return std::string(); };
   out = run({all()});
   EXPECT_EQ(out.sets[0].pictures[0], 0U);
 }
@@ -218,7 +218,7 @@ TEST_F(Suggest, AFramedCopyWithMoreDetailStays) {
   EXPECT_EQ(run({all()}).sets[0].lead, Lead::by_rule);
   // And where the rule has another reason than pixels.
   looks_.say(0, 1, {.seen = true, .kind = Kind::same, .contained = Contained::both, .scale = 1, .first_framed = true});
-  preferences_.by_pixels = [](std::uint32_t, std::uint32_t) { return false; };
+  preferences_.preferred_by = [](std::uint32_t, std::uint32_t) { return std::string(); };
   EXPECT_EQ(run({all()}).sets[0].lead, Lead::by_rule);
 }
 

@@ -55,5 +55,5 @@ function setExport() {
   if (exported) URL.revokeObjectURL(exported);
   exported = URL.createObjectURL(new Blob([decisionsText()], {type: 'application/json'}));
   $('export').href = exported;
-  if (sums.decided === 0) say('No group is decided yet: the file holds no decision.');
+  if (!groups.some(decided)) say('No group is decided yet: the file holds no decision.');
 }

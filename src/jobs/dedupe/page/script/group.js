@@ -73,7 +73,7 @@ function memberView(group, member, m, thumb) {
             'with ' + member.companions.map((path) => nameAndFolder(path)[0]).join(', ')) : null,
           member.why ? h('div', {class: member.keep ? 'why' : 'why other'}, visible(member.why)) : null,
           member.warning ? h('div', {class: 'but', title: visible(member.warning)},
-            '⚠ but ' + visible(member.warning)) : null),
+            (member.why ? '⚠ but ' : '⚠ ') + visible(member.warning)) : null),
         h('div', {class: 'marks'}, keep, member.file.reference ? null : remove)));
   return {node, link, keep, remove, name};
 }
@@ -113,6 +113,19 @@ const KIND_WORDS = {
   series: 'Series', recoloured: 'Recoloured', burst: 'Burst', related: 'Related',
 };
 
+const KIND_HELP = {
+  identical: 'Copies of one file: every byte is the same.',
+  'same pixels': 'The same picture with other metadata.',
+  similar: 'The same photograph: saved again, scaled or cropped.',
+  altered: 'Something was added, removed or changed in a part of it; a frame marks where.',
+  framed: 'Each shows something that the other lacks, or one stands in a screen or a frame.',
+  series: 'Different shots, taken one after the other.',
+  recoloured: 'The same photograph with other colours, another exposure or a strong edit.',
+  burst: 'Shots within a second of each other.',
+  related: 'They look alike at first sight, and are not the same.',
+};
+const kindHelp = (kind) => (KIND_HELP[kind] || '') + (SUGGESTS.has(kind) ? '' : ' Nothing is suggested for removal.');
+
 function fill(group) {
   if (group.view) return;
   const thumbs = json(group.thumbs);
@@ -139,7 +152,7 @@ function fill(group) {
   group.view = view;
   group.node.replaceChildren(
       h('div', {class: 'group-head'},
-        h('h2', {}, KIND_WORDS[group.kind] || group.kind),
+        h('h2', {title: kindHelp(group.kind)}, KIND_WORDS[group.kind] || group.kind),
         h('span', {class: 'facts'}, facts.join(' · ')),
         view.state,
         h('div', {class: 'acts'}, view.compare, view.accept, view.not, view.whole, view.leave)),

@@ -51,6 +51,7 @@ function placeOnGround() {
 
 const canvas = $('lens');
 const pen = canvas.getContext('2d');
+const sheet = document.createElement('canvas').getContext('2d');  // of the canvas's size, where a picture is drawn alone
 
 // Panes of the canvas that show the same: two side by side, or one.
 function lensPanes() {
@@ -91,16 +92,16 @@ function lensCorner(pane) {
     scale};
 }
 
-function drawPicture(picture, pane) {
+function drawPicture(picture, pane, to = pen) {
   const {x, y, scale} = lensCorner(pane);
   const at = lensPlace(picture);
   const own = at.w / picture.width * scale;  // pixels of the canvas for one of its own
-  pen.imageSmoothingEnabled = own < 1.5;
-  pen.imageSmoothingQuality = 'high';
+  to.imageSmoothingEnabled = own < 1.5;
+  to.imageSmoothingQuality = 'high';
   // To whole pixels: half of one at an edge would show as a difference, and make what is shown 1:1 soft.
   const draw = (image, part) => {
     const [left, top] = [Math.round(x + at.x * scale + part.x * own), Math.round(y + at.y * scale + part.y * own)];
-    pen.drawImage(image, left, top, Math.round(x + at.x * scale + (part.x + part.w) * own) - left,
+    to.drawImage(image, left, top, Math.round(x + at.x * scale + (part.x + part.w) * own) - left,
         Math.round(y + at.y * scale + (part.y + part.h) * own) - top);
   };
   if (picture.whole) draw(picture.whole, {x: 0, y: 0, w: picture.width, h: picture.height});
@@ -132,12 +133,16 @@ function drawPlace(pane) {
   pen.strokeRect(sides[0] - edge, sides[1] - edge, sides[2] + 2 * edge, sides[3] + 2 * edge);
 }
 
-// Four times what they differ by, so that an eye sees it.
+// Four times what they differ by, so that an eye sees it. Each is drawn alone first, its part over the whole, scaled in
+// one way: what is drawn with "difference" is subtracted once more each time, and browsers scale it differently.
 function drawDifference(pane) {
-  pen.globalCompositeOperation = 'source-over';
-  drawPicture(lens.one, pane);
-  pen.globalCompositeOperation = 'difference';
-  drawPicture(lens.two, pane);
+  Object.assign(sheet.canvas, {width: canvas.width, height: canvas.height});
+  for (const [picture, mode] of [[lens.one, 'source-over'], [lens.two, 'difference']]) {
+    sheet.clearRect(0, 0, canvas.width, canvas.height);
+    drawPicture(picture, pane, sheet);
+    pen.globalCompositeOperation = mode;
+    pen.drawImage(sheet.canvas, 0, 0);
+  }
   pen.globalCompositeOperation = 'lighter';
   for (let i = 0; i < 2; ++i) pen.drawImage(canvas, 0, 0);
   pen.globalCompositeOperation = 'source-over';

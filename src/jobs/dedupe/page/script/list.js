@@ -78,7 +78,7 @@ function arrange() {
   }
   $('nothing').hidden = shown.length > 0;
   $('nothing').textContent = groups.length === 0 ? 'No duplicates were found.' :
-      undecidedOnly && sums.decided === groups.length ? 'Every group is decided. Save decisions.json to go on.' :
+      undecidedOnly && groups.every(decided) ? 'Every group is decided. Save decisions.json to go on.' :
       'No group passes the filter.';
   countOpen();
 }
@@ -108,7 +108,7 @@ function showChange() {
   $('sum-bytes').textContent = bytesText(sums.bytes);
   $('sum-decided').textContent = number(sums.decided);
   $('meter').setAttribute('aria-valuenow', sums.decided);
-  $('meter-fill').style.width = `${groups.length ? 100 * sums.decided / groups.length : 0}%`;
+  $('meter-fill').style.width = `${sums.toDecide ? 100 * sums.decided / sums.toDecide : 0}%`;
   $('undo').disabled = undoSteps.length === 0;
   countOpen();
 }

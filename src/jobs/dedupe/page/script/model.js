@@ -61,8 +61,10 @@ const keyOf = ({path, path_base64: bytes}) => (bytes ? 'b' + bytes : 'p' + path)
   }
 }
 
-const sums = {files: 0, bytes: 0, decided: 0};
 const decided = (group) => group.state !== null || group.apart.size > 0;
+// Of the others there is nothing to decide; who does so all the same is not counted.
+const decidedOf = (group) => group.suggests && decided(group);
+const sums = {files: 0, bytes: 0, decided: 0, toDecide: 0};
 
 // Every change goes through these three setters: they keep the sums right and remember what to undo.
 let step = null;  // of the change under way
@@ -113,16 +115,16 @@ function setRemoved(file, removed, by, chosen = false) {
 function setState(group, state) {
   if (group.state === state) return;
   remember(group);
-  const before = decided(group);
+  const before = decidedOf(group);
   group.state = state;
-  sums.decided += decided(group) - before;
+  sums.decided += decidedOf(group) - before;
   touched.add(group);
 }
 function setApart(group, pairs) {
   remember(group);
-  const before = decided(group);
+  const before = decidedOf(group);
   group.apart = pairs;
-  sums.decided += decided(group) - before;
+  sums.decided += decidedOf(group) - before;
   touched.add(group);
 }
 

@@ -28,7 +28,8 @@ function fillHead() {
   for (const kind of KINDS) {
     const count = groups.filter((group) => group.kind === kind).length;
     if (count === 0) continue;
-    const button = h('button', {type: 'button', 'aria-pressed': 'false', 'data-kind': kind, on: {click: () => {
+    $('kind-help').append(h('dt', {}, KIND_WORDS[kind]), h('dd', {}, kindHelp(kind)));
+    const button = h('button', {type: 'button', 'aria-pressed': 'false', 'data-kind': kind, title: kindHelp(kind), on: {click: () => {
       if (!kindsOn.delete(kind)) kindsOn.add(kind);
       button.setAttribute('aria-pressed', String(kindsOn.has(kind)));
       arrange();
@@ -40,8 +41,9 @@ function fillHead() {
   listFolders();
   $('rule-form').hidden = !groups.some((group) => group.suggests);
   $('kinds').hidden = $('kinds').childElementCount < 2;
-  $('sum-groups').textContent = number(groups.length);
-  $('meter').setAttribute('aria-valuemax', groups.length);
+  sums.toDecide = groups.filter((group) => group.suggests).length;
+  $('sum-groups').textContent = number(sums.toDecide);
+  $('meter').setAttribute('aria-valuemax', sums.toDecide);
 }
 
 for (const group of groups) {

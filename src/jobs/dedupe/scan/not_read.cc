@@ -1,0 +1,49 @@
+#include "src/jobs/dedupe/scan/not_read.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "src/base/text.h"
+
+namespace millrace::dedupe {
+namespace {
+
+constexpr std::array<std::string_view, 8> kLeftBehind = {"thumbs.db",   "ehthumbs.db", "desktop.ini",      ".ds_store",
+                                                         ".picasa.ini", "picasa.ini",  "zbthumbnail.info", ".nomedia"};
+
+}  // namespace
+
+void NotRead::add(const std::string& path) {
+  const std::string name = lower_ascii(file_name(path));
+  if (std::find(kLeftBehind.begin(), kLeftBehind.end(), name) != kLeftBehind.end()) return;
+  const std::string kind = extension(path);
+  ++kinds_[kind.empty() ? "" : "." + kind];
+  ++files_;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> NotRead::kinds() const {
+  std::vector<std::pair<std::string, std::uint64_t>> out(kinds_.begin(), kinds_.end());
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return out;
+}
+
+std::string NotRead::words() const {
+  if (files_ == 0) return "";
+  constexpr std::size_t kShown = 6;
+  const auto all = kinds();
+  std::vector<std::string> parts;
+  std::uint64_t left = files_;
+  for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
+    const auto& [kind, files] = all[i];
+    parts.push_back(fmt::format("{} {}", grouped(files), kind.empty() ? "without an extension" : printable(kind)));
+    left -= files;
+  }
+  if (left > 0) parts.push_back(fmt::format("{} others", grouped(left)));
+  return fmt::format("{} {} not read: {}", grouped(files_),
+                     files_ == 1 ? "file of a kind that is" : "files of kinds that are", fmt::join(parts, ", "));
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,25 @@
+#include "src/jobs/dedupe/suggest/rot.h"
+
+#include <functional>
+#include <numeric>
+
+#include "src/io/file/reader.h"
+
+namespace millrace::dedupe {
+
+std::optional<std::uint64_t> few_that_differ(const std::string& one, const std::string& other) {
+  constexpr std::uint64_t kFew = 4096;  // a sector of a disk; what programs write anew differs in more
+  const auto a = FileReader::open(one, FileReader::Hashing::off), b = FileReader::open(other, FileReader::Hashing::off);
+  if (!a || !b || (*a)->size() != (*b)->size()) return std::nullopt;
+  std::uint64_t differ = 0;
+  while (true) {
+    const auto first = (*a)->next(), second = (*b)->next();
+    if ((*a)->failed() || (*b)->failed() || first.size() != second.size()) return std::nullopt;
+    if (first.empty()) return differ > 0 ? std::optional(differ) : std::nullopt;
+    differ += std::inner_product(first.begin(), first.end(), second.begin(), std::uint64_t{0}, std::plus<>(),
+                                 std::not_equal_to<>());
+    if (differ > kFew) return std::nullopt;
+  }
+}
+
+}  // namespace millrace::dedupe
