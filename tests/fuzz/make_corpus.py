@@ -233,6 +233,12 @@ def provenances():
            box(b"moov", box(b"uuid", canon + box(b"CMT1", block) + box(b"CMT2", block) + box(b"CMT3", b"x"))) +
            box(b"uuid", adobe + XMP))
     yield b"\0\0\0\x0cJXL \r\n\x87\n" + box(b"Exif", item) + box(b"xml ", XMP)
+    for colours in (holdings.ADOBE_RGB, holdings.DISPLAY_P3):
+        profile = holdings.matrix_profile(colours)
+        yield holdings.with_profile(encoded(picture("RGB"), "JPEG"), bytes_of_it=profile)
+        yield encoded(picture("RGB"), "PNG", icc_profile=profile)
+        yield (box(b"ftyp", b"heic\0\0\0\0mif1") +
+               box(b"meta", bytes(4) + box(b"iprp", box(b"ipco", box(b"colr", b"prof" + profile)))))
     yield b"FUJIFILMCCD-RAW ".ljust(84, b"0") + struct.pack(">II", 92, len(jpeg)) + jpeg
     yield XMP
     yield TAKEOUT
