@@ -97,8 +97,8 @@ def flipped(data, at, count=1):
 def test_two_files_that_were_one_are_told(tmp_path):
     picture = encoded(PICTURE, "BMP")
     _, members, _ = search(tmp_path, {"a/x.bmp": picture, "b/x.bmp": flipped(picture, len(picture) // 2, 3)})
-    (warning,) = [m["warning"] for m in members.values() if "warning" in m]
-    assert f"3 of {len(picture):,} bytes" in warning
+    assert goes(members) == [], "nobody can tell which of them is whole"
+    assert any(f"3 of {len(picture):,} bytes" in m["why"] + m.get("warning", "") for m in members.values())
 
 
 @pytest.mark.parametrize("change", ["a date", "another picture"])
@@ -112,4 +112,5 @@ def test_others_of_one_size_are_not(tmp_path, change):
         other = encoded(Image.open(io.BytesIO(STILL)).convert("RGB"), "BMP")
     assert len(dated) == len(other) and dated != other
     _, members, _ = search(tmp_path, {"a/x.jpg": dated, "b/x.jpg": other})
-    assert len(members) == 2 and not any("damaged" in m.get("warning", "") for m in members.values())
+    assert len(members) == 2 and not any("damaged" in m["why"] + m.get("warning", "") for m in members.values())
+    assert len(goes(members)) == 1

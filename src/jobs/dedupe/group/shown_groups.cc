@@ -75,6 +75,12 @@ Group ShownGroups::group_of(const SameSet& set, Told told) const {
   group.members = rank_members(library_, origins_, files, criteria_, leader_of(set, looks_));
   for (const SameSet::Kept& kept : set.also_kept) keep_picture(library_, kept.picture, kept.why, group.members);
   if (told == Told::by_bytes) keep_one_of_each(library_, group.members);
+  for (Member& m : group.members) {
+    const std::string rot = m.keep ? "" : words_of_rot(group.members[0], m);
+    if (rot.empty()) continue;
+    m.keep = true;  // nobody can tell which of them is whole
+    m.why = rot;
+  }
   if (across_) {
     if (is_in_one_album(group.members)) return {};
     keep_beside_the_first(group.members);
@@ -215,23 +221,16 @@ std::string ShownGroups::id_of(const Group& group) const {
   return fmt::format("{}-{:012x}", kind, hash >> 16);
 }
 
-void ShownGroups::warn_of_rot(Group& group) const {
-  if (group.kind != GroupKind::similar && group.kind != GroupKind::altered) return;
-  const Member& first = group.members[0];
-  const FileEntry& entry = library_.files[first.file].entry;
-  for (Member& m : group.members) {
-    const FileEntry& other = library_.files[m.file].entry;
-    const std::uint32_t a = library_.files[first.file].picture, b = library_.files[m.file].picture;
-    if (a == b || entry.size != other.size) continue;
-    // Programs write a date or a rating in its place.
-    const CloseLook* const look = looks_.find(a, b);
-    if (look == nullptr || look->same_pixels) continue;
-    const auto differ = few_that_differ(entry.path, other.path);
-    if (!differ) continue;
-    if (!m.warning.empty()) m.warning += "; ";
-    m.warning += fmt::format("differs from {} in {} of {} bytes: one of the two is probably damaged",
-                             printable(file_name(entry.path)), grouped(*differ), grouped(entry.size));
-  }
+std::string ShownGroups::words_of_rot(const Member& first, const Member& other) const {
+  const File &a = library_.files[first.file], &b = library_.files[other.file];
+  if (a.picture == b.picture || a.entry.size != b.entry.size) return "";
+  // Programs write a date or a rating in its place.
+  const CloseLook* const look = looks_.find(a.picture, b.picture);
+  if (look == nullptr || look->same_pixels) return "";
+  const auto differ = few_that_differ(a.entry.path, b.entry.path);
+  if (!differ) return "";
+  return fmt::format("differs from {} in {} of {} bytes: one of the two is probably damaged",
+                     printable(file_name(a.entry.path)), grouped(*differ), grouped(a.entry.size));
 }
 
 void ShownGroups::finish(RunContext& context) {
@@ -245,7 +244,8 @@ void ShownGroups::finish(RunContext& context) {
     context.executor.parallel_for(list->size(), 256, [&](std::size_t from, std::size_t to) {
       for (std::size_t g = from; g < to && !context.cancel.cancelled(); ++g) {
         (*list)[g].id = id_of((*list)[g]);
-        warn_of_rot((*list)[g]);
+        if ((*list)[g].kind != GroupKind::altered) continue;
+        for (Member& m : (*list)[g].members) m.warning = words_of_rot((*list)[g].members[0], m);
       }
     });
     context.throw_if_cancelled();  // it skips what is left

@@ -57,8 +57,8 @@ class ShownGroups {
   std::vector<std::uint32_t> units_of(const std::vector<std::uint32_t>& pictures) const;
   void add_pairs(Group& group, const std::vector<std::uint32_t>& units);
   std::string id_of(const Group& group) const;
-  // Tells of members that were one file with the first once.
-  void warn_of_rot(Group& group) const;
+  // Tells of two that were one file once; empty for others.
+  std::string words_of_rot(const Member& first, const Member& other) const;
   // Of --pairs across: in one album there is no pair.
   bool is_in_one_album(const std::vector<Member>& members) const;
   bool may_stay_for_the_first(const std::vector<Member>& members, const Member& member) const;

@@ -15,7 +15,8 @@ struct Member {
   std::uint32_t file = 0;
   bool keep = false;
   std::string why;
-  // Of the one to keep: in what one that goes is better. Of another: that it and the first were one file once.
+  // Of the one to keep: in what one that goes is better. Of one that was altered: that it and the first were one file
+  // once.
   std::string warning{};
   // Of an altered picture: what differs from the group's other one, in shares of its sides: left, top, right, bottom.
   std::array<float, 4> place{};
