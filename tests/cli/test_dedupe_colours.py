@@ -12,8 +12,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from program import millrace  # noqa: E402
 
 pytest.importorskip("PIL")
-from holdings import ADOBE_RGB, DISPLAY_P3, SRGB, STARS, jpeg, matrix_profile, with_profile, with_xmp  # noqa: E402
-from PIL import ImageChops, ImageCms  # noqa: E402
+from holdings import ADOBE_RGB, DISPLAY_P3, GRAY, SRGB, STARS, jpeg, matrix_profile, with_profile, with_xmp  # noqa: E402
+from PIL import Image, ImageChops, ImageCms, ImageDraw, ImageFont  # noqa: E402
 from variants import scene  # noqa: E402
 
 ADOBE, P3, PLAIN = matrix_profile(ADOBE_RGB, b"A camera's"), matrix_profile(DISPLAY_P3, b"A phone's"), matrix_profile(SRGB, b"A plain one")
@@ -63,6 +63,23 @@ def test_the_same_numbers_of_other_colours_are_another_picture(tmp_path, picture
     still = jpeg(picture)
     files = {"a/1.jpg": with_profile(still, bytes_of_it=profile), "b/1.jpg": with_xmp(still, STARS)}
     assert groups(tmp_path, files) == [("recoloured", {"a/1.jpg": True, "b/1.jpg": True})]
+
+
+def written(colour, on, profile):
+    image = Image.new("RGB", (1200, 900), on)
+    font = ImageFont.load_default(60)
+    if colour:
+        ImageDraw.Draw(image).text((200, 400), "Tuesday, not Monday", fill=colour, font=font)
+    ImageDraw.Draw(image).rectangle((100, 100, 1100, 300), outline=(20, 20, 20), width=12)
+    return with_profile(jpeg(image, quality=95, qtables=None, subsampling=0), bytes_of_it=profile)
+
+
+@pytest.mark.parametrize("profile", [P3, matrix_profile(GRAY), None], ids=["Display P3", "gray", "none"])
+def test_what_srgb_cannot_show_is_compared_too(tmp_path, profile):
+    """Two pages of one profile: what is written differs in colours that sRGB lacks, or in hue alone."""
+    text, ground = ((255, 0, 0), (236, 48, 30)) if profile == P3 else ((90, 90, 200), (200, 90, 90))
+    files = {"a/1.jpg": written(None, ground, profile or PLAIN), "b/1.jpg": written(text, ground, profile or PLAIN)}
+    assert all(keep for _, members in groups(tmp_path, files) for keep in members.values())
 
 
 def test_profiles_that_mean_the_same_are_one(tmp_path, picture):

@@ -62,6 +62,13 @@ def test_names_without_an_extension_are_read_when_asked(tmp_path):
     assert set(members) == {"a/IMG_1", "b/IMG_1.jpg", "c.data"} and found["not_read"] == [{"kind": "", "files": 1}]
 
 
+def test_a_raw_file_of_another_name_is_not_read_by_its_thumbnail(tmp_path):
+    """It begins as TIFF does: its first picture may be a thumbnail."""
+    files = {"a/1.dng.bak": encoded(PICTURE, "TIFF"), "a/1": encoded(PICTURE, "TIFF"), "b/1.jpg": STILL}
+    found, members, _ = search(tmp_path, files, "--all-files")
+    assert members == {} and found["totals"]["not_read"] == 2
+
+
 def test_mpo_is_read(tmp_path):
     _, members, _ = search(tmp_path, {"a/DSCF1.MPO": STILL, "b/x.jpg": with_xmp(STILL, STARS)})
     assert goes(members) == ["a/DSCF1.MPO"]
@@ -99,6 +106,10 @@ def test_two_files_that_were_one_are_told(tmp_path):
     _, members, _ = search(tmp_path, {"a/x.bmp": picture, "b/x.bmp": flipped(picture, len(picture) // 2, 3)})
     assert goes(members) == [], "nobody can tell which of them is whole"
     assert any(f"3 of {len(picture):,} bytes" in m["why"] + m.get("warning", "") for m in members.values())
+    # Neither stands for the other.
+    assert not any(m.get("as_good") for m in members.values())
+    out = millrace("dedupe", "compare", tmp_path / "pictures/a", tmp_path / "pictures/b", "--catalog", tmp_path / "c.sqlite", "--json", "-").stdout
+    assert [f["in_the_other"] for f in json.loads(out)["folders"]] == [0, 0]
 
 
 @pytest.mark.parametrize("change", ["a date", "another picture"])

@@ -83,8 +83,11 @@ DISPLAY_P3 = ((0.51512, 0.29198, 0.15710), (0.24119, 0.69225, 0.06657), (-0.0010
 SRGB = ((0.43607, 0.38515, 0.14307), (0.22249, 0.71687, 0.06061), (0.01392, 0.09708, 0.71410)), None
 
 
+GRAY = None, 2.2
+
+
 def matrix_profile(colours, name=b"a profile"):
-    """One that every program understands, of a matrix and curves (ICC.1:2010)."""
+    """One that every program understands, of a matrix and curves or of gray by a curve (ICC.1:2010)."""
     matrix, gamma = colours
     fixed = lambda value: struct.pack(">i", round(value * 65536))  # noqa: E731
     if gamma is None:
@@ -94,13 +97,15 @@ def matrix_profile(colours, name=b"a profile"):
     place = lambda values: b"XYZ \0\0\0\0" + b"".join(map(fixed, values))  # noqa: E731
     text = b"desc\0\0\0\0" + struct.pack(">I", len(name) + 1) + name + b"\0" + bytes(4 + 4 + 2 + 1 + 67)
     tags = {b"desc": text + b"\0" * (-len(text) % 4), b"wtpt": place((0.9642, 1, 0.8249)), b"cprt": b"text\0\0\0\0none"}
-    for i, channel in enumerate((b"r", b"g", b"b")):
+    if matrix is None:
+        tags[b"kTRC"] = curve
+    for i, channel in enumerate((b"r", b"g", b"b") if matrix else ()):
         tags[channel + b"XYZ"] = place([row[i] for row in matrix])
         tags[channel + b"TRC"] = curve
     table, contents, at = b"", b"", 128 + 4 + 12 * len(tags)
     for tag, content in tags.items():
         table += tag + struct.pack(">II", at + len(contents), len(content))
         contents += content
-    header = struct.pack(">I4sI4s4s4s12s4s", at + len(contents), b"none", 0x02400000, b"mntr", b"RGB ", b"XYZ ", bytes(12), b"acsp")
+    header = struct.pack(">I4sI4s4s4s12s4s", at + len(contents), b"none", 0x02400000, b"mntr", b"RGB " if matrix else b"GRAY", b"XYZ ", bytes(12), b"acsp")
     header += bytes(28) + b"".join(map(fixed, (0.9642, 1, 0.8249)))
     return header.ljust(128, b"\0") + struct.pack(">I", len(tags)) + table + contents

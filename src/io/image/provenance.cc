@@ -178,11 +178,13 @@ Outcome<Provenance> provenance_of(FileReader& file) {
   return out;
 }
 
-std::optional<ToSrgb> colours_of(const std::string& path) {
+Outcome<std::optional<ToSrgb>> colours_of(const std::string& path) {
   const auto file = FileReader::open(path, FileReader::Hashing::off);
-  if (!file) return std::nullopt;
+  if (!file) return file.error();
   ByteSource source((*file)->descriptor(), (*file)->size(), kMostMetadataRead);
-  return ToSrgb::from_profile(profile_in(find_parts(ByteRange(source), path)));
+  auto colours = ToSrgb::from_profile(profile_in(find_parts(ByteRange(source), path)));
+  if (source.error_number() != 0) return system_error("cannot be read", printable(path), source.error_number());
+  return colours;
 }
 
 Outcome<Provenance> provenance_of(const std::string& path) {

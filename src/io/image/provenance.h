@@ -64,8 +64,8 @@ Outcome<Provenance> provenance_of(const std::string& path);
 // From the file's beginning, wherever the reader stands; the reader stays there.
 Outcome<Provenance> provenance_of(FileReader& file);
 
-// What its profile of colours says; nothing for a file without one, or with one of another kind.
-std::optional<ToSrgb> colours_of(const std::string& path);
+// What its profile of colours says; nothing for a file without one, or with one of another kind. An Error as above.
+Outcome<std::optional<ToSrgb>> colours_of(const std::string& path);
 
 // What people gave, of XMP that belongs to the picture. Its rating replaces the one before.
 struct XmpFacts;

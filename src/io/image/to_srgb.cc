@@ -160,6 +160,7 @@ std::optional<ToSrgb> ToSrgb::from_profile(std::span<const std::uint8_t> bytes) 
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTags = {
       {{"rXYZ", "rTRC"}, {"gXYZ", "gTRC"}, {"bXYZ", "bTRC"}}};
   ToSrgb out;
+  out.gray_ = gray;
   Matrix to_xyz{};
   for (std::size_t channel = 0; channel < 3; ++channel) {
     const auto curve = curve_of(profile, gray ? "kTRC" : kTags[channel].second);
@@ -184,6 +185,9 @@ std::array<std::uint8_t, 3> ToSrgb::map(const std::uint8_t* rgb) const {
 }
 
 void ToSrgb::apply(std::span<std::uint8_t> rgb) const {
+  for (std::size_t at = 0; gray_ && at + 3 <= rgb.size(); at += 3) {
+    if (rgb[at] != rgb[at + 1] || rgb[at] != rgb[at + 2]) return;
+  }
   for (std::size_t at = 0; at + 3 <= rgb.size(); at += 3) {
     const auto mapped = map(rgb.data() + at);
     std::copy(mapped.begin(), mapped.end(), rgb.begin() + static_cast<std::ptrdiff_t>(at));

@@ -19,7 +19,8 @@ class ToSrgb {
 
   // What it maps like, within two levels of 255: dozens of profiles mean the same.
   KnownColours known() const;
-  // Of red, green, blue, red, and so on. Colours that sRGB has not are cut.
+  // Of red, green, blue, red, and so on. Colours that sRGB has not are cut. A profile of gray says nothing of numbers
+  // that are not gray: they stay as they are, all of them.
   void apply(std::span<std::uint8_t> rgb) const;
 
  private:
@@ -28,6 +29,7 @@ class ToSrgb {
   struct Space;
 
   ToSrgb() = default;
+  bool gray_ = false;
   // `to_xyz` is relative to D50, as profiles have it.
   void set_matrix(const Matrix& to_xyz);
   std::array<std::uint8_t, 3> map(const std::uint8_t* rgb) const;

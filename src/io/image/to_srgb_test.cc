@@ -98,7 +98,9 @@ TEST(ToSrgb, EveryFormOfCurve) {
        {sampled({}), sampled({0, 65535}), parametric(0, {1}), parametric(1, {1, 1, 0}), parametric(2, {1, 1, 0, 0}),
         parametric(3, {1, 1, 0, 1, 0.5}), parametric(4, {1, 1, 0, 1, 0.5, 0, 0}), gamma_curve(1)})
     EXPECT_EQ(applied(rgb_profile(kSrgb, curve), gray), linear);
-  EXPECT_EQ(applied(with_tags("GRAY", {{"kTRC", gamma_curve(1)}}), gray), linear);
+  const std::string of_gray = with_tags("GRAY", {{"kTRC", gamma_curve(1)}});
+  EXPECT_EQ(applied(of_gray, gray), linear);
+  EXPECT_EQ(applied(of_gray, {64, 64, 64, 90, 90, 200}), (Numbers{64, 64, 64, 90, 90, 200})) << "not a gray picture";
 }
 
 TEST(ToSrgb, OthersAndBrokenOnesAreNone) {

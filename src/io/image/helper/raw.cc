@@ -40,8 +40,11 @@ struct SampleFaults {
 std::string damage_of(int code, const SampleFaults& faults) {
   if (code == LIBRAW_SUCCESS && !faults.cut && !faults.corrupt) return "";
   if (faults.cut || code == LIBRAW_IO_ERROR) return "its RAW data ends too early";
-  if (faults.corrupt || code == LIBRAW_SUCCESS || code == LIBRAW_DATA_ERROR) return "its RAW data is corrupt";
-  return std::string("its RAW data cannot be unpacked: ") + libraw_strerror(code);
+  return "its RAW data is corrupt";
+}
+// It says nothing of the data: there was no memory, or this version of LibRaw does not know the form.
+bool is_no_fault_of_data(int code) {
+  return code != LIBRAW_SUCCESS && code != LIBRAW_IO_ERROR && code != LIBRAW_DATA_ERROR;
 }
 
 // False when the rest is not wanted; nothing is ended then either.
@@ -81,7 +84,8 @@ bool send_preview(LibRaw& raw, Message about, Channel& channel, const Job& job, 
   }
   const std::unique_ptr<VipsImage, void (*)(void*)> hold(image, g_object_unref);
   if (std::min(image->Xsize, image->Ysize) < wanted || image->BandFmt != VIPS_FORMAT_UCHAR) return false;
-  const std::uint64_t samples = job.raw_data ? 2 * samples_of(raw) : 0;
+  // Without a filter of colours each place has up to four samples.
+  const std::uint64_t samples = job.raw_data ? (raw.imgdata.idata.filters != 0 ? 2 : 8) * samples_of(raw) : 0;
   const std::uint64_t memory = VIPS_IMAGE_SIZEOF_IMAGE(image) * 2 + thumb.tlength + kObjectBytes + samples;
   if (!channel.prepare(image->Xsize, image->Ysize, memory)) return true;
   about.decoder_memory = memory;
@@ -95,8 +99,15 @@ bool send_preview(LibRaw& raw, Message about, Channel& channel, const Job& job, 
                 image->Bands, orientation))
     return true;
   pixels.reset();
-  const std::string damage = job.raw_data ? damage_of(raw.unpack(), faults) : "";
-  channel.end(!damage.empty(), damage);
+  const int code = job.raw_data ? raw.unpack() : LIBRAW_SUCCESS;
+  const std::string damage = job.raw_data ? damage_of(code, faults) : "";
+  if (is_no_fault_of_data(code)) {
+    const bool memory = code == LIBRAW_UNSUFFICIENT_MEMORY;
+    channel.fail(static_cast<int>(memory ? ErrorCode::out_of_memory : ErrorCode::unsupported),
+                 std::string("its RAW data cannot be unpacked: ") + libraw_strerror(code));
+  } else {
+    channel.end(!damage.empty(), damage);
+  }
   return true;
 }
 

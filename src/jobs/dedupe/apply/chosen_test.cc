@@ -159,6 +159,16 @@ TEST_F(Chosen, ARawFileIsLeftAndNothingGoesForARottenOne) {
   expect_left();
 }
 
+TEST_F(Chosen, OneOfTwoThatWereOneFileIsLeft) {
+  entries_ = Json::array();
+  put("a.jpg", "one picture of one shot, as it was");
+  put("b.jpg", "one picture of one shoo, as it was");
+  decide("similar-1", "keep", "a.jpg");
+  decide("similar-1", "remove", "b.jpg").erase("chosen");
+  search_has_seen(look_);
+  expect_left();
+}
+
 TEST_F(Chosen, WhatAnotherVersionKnewIsNotBelieved) {
   search_has_seen(look_);
   {

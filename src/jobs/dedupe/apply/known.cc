@@ -12,6 +12,7 @@
 #include "src/jobs/dedupe/scan/assets.h"
 #include "src/jobs/dedupe/scan/library.h"
 #include "src/jobs/dedupe/suggest/close_look.h"
+#include "src/jobs/dedupe/suggest/rot.h"
 
 namespace millrace::dedupe {
 
@@ -51,6 +52,8 @@ bool KnownFiles::may_go_for(const std::string& gone, const Decision& of_gone, co
   if (!of_goes || !of_keeps || lacks(of_keeps->told.holdings, of_goes->told.holdings)) return false;
   const bool keeps_whole = other->damage.empty() && of_keeps->raw_damage.empty();
   if (picture->damage.empty() && !keeps_whole) return false;
+  // One of the two is probably damaged.
+  if (!look->same_pixels && few_that_differ(gone, stays)) return false;
   return look->same_pixels || same_shutter(of_goes->told, of_keeps->told) != SameShutter::different;
 }
 

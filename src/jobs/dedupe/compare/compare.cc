@@ -6,6 +6,7 @@
 #include "src/base/paths.h"
 #include "src/jobs/dedupe/scan/companions.h"
 #include "src/jobs/dedupe/suggest/keep.h"
+#include "src/jobs/dedupe/suggest/rot.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -64,6 +65,9 @@ class Comparing {
       missing = recording_without_copy(library_.files[file].companions, library_.files[by].companions);
     if (is_there(held) && missing.empty()) missing = held_alone(library_, origins_, file, by);
     if (is_there(held) && missing.empty() && is_whole(file) && !is_whole(by)) missing = "what is damaged there";
+    if (held == Held::as_good && missing.empty() &&
+        few_that_differ(library_.files[file].entry.path, library_.files[by].entry.path))
+      missing = "what is damaged in one of the two";
     if (!missing.empty()) held = Held::less;
     if (held < best_[file].held) best_[file] = {held, by, std::move(missing)};
   }

@@ -36,8 +36,8 @@ Leader leader_of(const SameSet& set, const Looks& looks) {
   }
   out.picture = set.pictures[0];
   out.why_not = [leader = out.picture, lead = set.lead, &looks](std::uint32_t picture) {
-    if (lead == Lead::source) return "made of";
     const CloseLook* const look = looks.find(leader, picture);
+    if (lead == Lead::source && look != nullptr && look->same_pixels) return "made of";
     if (look != nullptr && look->framed(picture < leader)) return "a framed copy of";
     if (look != nullptr && look->enlarged) return "an enlargement of";
     if (look != nullptr && look->contained != closelook::Contained::both) return "a part of";
@@ -75,11 +75,14 @@ Group ShownGroups::group_of(const SameSet& set, Told told) const {
   group.members = rank_members(library_, origins_, files, criteria_, leader_of(set, looks_));
   for (const SameSet::Kept& kept : set.also_kept) keep_picture(library_, kept.picture, kept.why, group.members);
   if (told == Told::by_bytes) keep_one_of_each(library_, group.members);
+  std::set<std::uint32_t> rotten;
   for (Member& m : group.members) {
-    const std::string rot = m.keep ? "" : words_of_rot(group.members[0], m);
+    const std::string rot = words_of_rot(group.members[0], m);
     if (rot.empty()) continue;
-    m.keep = true;  // nobody can tell which of them is whole
-    m.why = rot;
+    // Nobody can tell which of them is whole.
+    rotten.insert(m.file);
+    if (!m.keep) m.why = rot;
+    m.keep = true;
   }
   if (across_) {
     if (is_in_one_album(group.members)) return {};
@@ -88,7 +91,7 @@ Group ShownGroups::group_of(const SameSet& set, Told told) const {
   warn_of_losses(library_, origins_, leader_of(set, looks_), group.members);
   for (Member& m : group.members) {
     m.given = given(origins_.of(m.file));
-    m.as_good = may_stay_for_the_first(group.members, m);
+    m.as_good = rotten.count(m.file) == 0 && may_stay_for_the_first(group.members, m);
   }
   for (const Member& m : group.members) {
     if (!m.keep) group.reclaimable += library_.files[m.file].entry.size;
@@ -141,11 +144,15 @@ void ShownGroups::add_beside(const std::vector<Beside>& all) {
     add_informing(pictures, key.second);
     if (result_.groups.empty() || result_.groups.back().kind != key.second) continue;
     Group& group = result_.groups.back();
+    const auto leader = std::find_if(group.members.begin(), group.members.end(),
+                                     [&](const Member& m) { return library_.files[m.file].picture == key.first; });
     // The places of what was altered, each beside the one it was looked at against.
     for (std::uint32_t m = 0; m < group.members.size(); ++m) {
       const std::uint32_t picture = library_.files[group.members[m].file].picture;
       const CloseLook* const look = picture == key.first ? nullptr : looks_.find(key.first, picture);
-      if (look == nullptr || look->kind != closelook::Kind::altered) continue;
+      if (look == nullptr) continue;
+      if (leader != group.members.end()) group.members[m].warning = words_of_rot(*leader, group.members[m]);
+      if (look->kind != closelook::Kind::altered) continue;
       group.members[m].place = look->place(picture < key.first);
     }
   }
@@ -244,8 +251,6 @@ void ShownGroups::finish(RunContext& context) {
     context.executor.parallel_for(list->size(), 256, [&](std::size_t from, std::size_t to) {
       for (std::size_t g = from; g < to && !context.cancel.cancelled(); ++g) {
         (*list)[g].id = id_of((*list)[g]);
-        if ((*list)[g].kind != GroupKind::altered) continue;
-        for (Member& m : (*list)[g].members) m.warning = words_of_rot((*list)[g].members[0], m);
       }
     });
     context.throw_if_cancelled();  // it skips what is left

@@ -78,9 +78,16 @@ WalkResult listed_files(const Options& options, Listed listed) {
   return found;
 }
 
-bool begins_as_picture(const std::string& path) {
+ImageFormat format_by_content(const std::string& path) {
   auto file = FileReader::open(path, FileReader::Hashing::off);
-  return file && sniff_format((*file)->peek(), path) != ImageFormat::unknown;
+  return file ? sniff_format((*file)->peek(), path) : ImageFormat::unknown;
+}
+
+// Whatever its name. What begins as TIFF may be a RAW file, which its name alone tells: a TIFF's first picture is its
+// thumbnail then.
+bool may_be_read(const std::string& path) {
+  const ImageFormat format = format_by_content(path);
+  return format != ImageFormat::unknown && format != ImageFormat::tiff;
 }
 
 }  // namespace
@@ -127,7 +134,7 @@ std::pair<std::uint32_t, std::uint32_t> places_of(const std::vector<Picture>& pi
 }
 
 bool is_input(const std::string& path) {
-  return has_picture_extension(path) || may_accompany(path) || begins_as_picture(path);
+  return has_picture_extension(path) || may_accompany(path) || format_by_content(path) != ImageFormat::unknown;
 }
 
 Library walk_library(const Options& options, const RunContext& context, Listed listed) {
@@ -144,7 +151,7 @@ Library walk_library(const Options& options, const RunContext& context, Listed l
       library.others.push_back(std::move(entry.path));
       continue;
     }
-    if (!has_picture_extension(entry.path) && !(options.all_files && begins_as_picture(entry.path))) {
+    if (!has_picture_extension(entry.path) && !(options.all_files && may_be_read(entry.path))) {
       library.not_read.add(entry.path);
       continue;
     }

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <optional>
 
-#include "src/io/file/reader.h"
 #include "src/io/image/fingerprint.h"
 #include "src/io/image/pixels_hash.h"
 #include "src/io/image/provenance.h"
@@ -34,27 +33,37 @@ const CloseLook* CloseLooks::find(std::uint32_t a, std::uint32_t b) const {
   return at == known_.end() ? nullptr : &at->second;
 }
 
-bool CloseLooks::has_own_colours(std::uint32_t picture) {
-  const auto [at, fresh] = own_colours_.try_emplace(picture, false);
+CloseLooks::Colours CloseLooks::colours_of(std::uint32_t picture) {
+  const auto [at, fresh] = colours_.try_emplace(picture);
   if (!fresh) return at->second;
   const auto kept = catalog_.origin(library_.pictures[picture].data.content);
   const auto origin = kept ? origin_from(*kept) : std::nullopt;
-  const auto is_profile = [](const Holding& holding) { return holding.what == HoldingKind::profile; };
-  return at->second = origin && std::any_of(origin->told.holdings.begin(), origin->told.holdings.end(), is_profile);
+  if (!origin) return at->second;
+  const auto& holdings = origin->told.holdings;
+  const auto profile = std::find_if(holdings.begin(), holdings.end(),
+                                    [](const Holding& holding) { return holding.what == HoldingKind::profile; });
+  at->second.known = true;
+  if (profile != holdings.end()) at->second.profile = *profile;
+  return at->second;
+}
+
+bool CloseLooks::are_of_one_profile(std::uint32_t a, std::uint32_t b) const {
+  const Colours &one = colours_.at(a), &other = colours_.at(b);
+  if (one.profile && one.profile->hash == 0) return false;
+  return one.profile == other.profile;
 }
 
 namespace {
 
 struct Seen {
   closelook::Prepared picture;
-  bool hides;             // the file holds more than that
-  std::uint64_t numbers;  // hash of what was decoded, whatever colours they mean
+  bool hides;  // the file holds more than that
+  std::string path;
 };
 
-// The picture, upright, in sRGB's numbers where its profile can be read; nothing where it does not decode whole any
-// more.
-std::optional<Seen> prepared(const Library& library, std::uint32_t picture, bool own_colours, const Options& options,
-                             RunContext& context, Span& span) {
+// The picture, upright; nothing where it does not decode whole any more.
+std::optional<Seen> prepared(const Library& library, std::uint32_t picture, const Options& options, RunContext& context,
+                             Span& span) {
   const Picture& p = library.pictures[picture];
   for (const std::uint32_t f : p.files) {
     const FileEntry& entry = library.files[f].entry;
@@ -67,44 +76,57 @@ std::optional<Seen> prepared(const Library& library, std::uint32_t picture, bool
     out.rgb = std::move(print->thumbnail.rgb);
     out.full_width = p.data.width;
     out.full_height = p.data.height;
-    const std::uint64_t numbers = short_hash(out.rgb);
-    const auto to_srgb = own_colours ? colours_of(entry.path) : std::nullopt;
-    if (to_srgb) to_srgb->apply(out.rgb);
-    return Seen{closelook::Prepared(std::move(out)), print->hides, numbers};
+    return Seen{closelook::Prepared(std::move(out)), print->hides, entry.path};
   }
   return std::nullopt;
+}
+
+// In sRGB's numbers, where it has a profile that can be understood; nothing where that cannot be read.
+std::optional<closelook::Prepared> in_srgb(const Seen& seen) {
+  const auto to_srgb = millrace::colours_of(seen.path);
+  if (!to_srgb) return std::nullopt;
+  closelook::Raster raster = seen.picture.raster();
+  if (*to_srgb) (*to_srgb)->apply(raster.rgb);
+  return closelook::Prepared(std::move(raster));
 }
 
 }  // namespace
 
 void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) const {
-  const auto see = [&](std::uint32_t picture) {
-    return prepared(library_, picture, own_colours_.at(picture), options_, context_, span);
-  };
-  const auto leader = see(task.leader);
+  const auto leader = prepared(library_, task.leader, options_, context_, span);
   for (Task::Other& other : task.others) {
     if (!leader || context_.cancel.cancelled()) return;
-    const auto picture = see(other.picture);
+    const auto picture = prepared(library_, other.picture, options_, context_, span);
     if (!picture) continue;
     const bool leads = task.leader < other.picture;
-    const closelook::Prepared& first = leads ? leader->picture : picture->picture;
-    std::optional<closelook::Prepared> by_turning;
-    if (other.orientation != Orientation::upright)
-      by_turning = (leads ? picture->picture : leader->picture).turned(other.orientation);
-    const closelook::Prepared& second = by_turning ? *by_turning : leads ? picture->picture : leader->picture;
+    const Seen &lower = leads ? *leader : *picture, &higher = leads ? *picture : *leader;
     CloseLook& look = other.look;
-    look.seen = look.in_srgb = true;
+    look.seen = true;
+    look.in_srgb = colours_.at(task.leader).known && colours_.at(other.picture).known;
     // Two pages, frames or cut-outs may differ in what nobody looks at.
     if (leader->hides || picture->hides) continue;
-    const closelook::Raster &one = first.raster(), &two = second.raster();
-    const bool one_place = other.orientation == Orientation::upright && one.full_width == two.full_width &&
-                           one.full_height == two.full_height;
-    if (one_place && one.rgb != two.rgb && leader->numbers == picture->numbers) {
+    // Of one profile their numbers are compared: colours that sRGB has not are told apart.
+    const bool one_profile = are_of_one_profile(task.leader, other.picture);
+    const bool one_size = lower.picture.raster().full_width == higher.picture.raster().full_width &&
+                          lower.picture.raster().full_height == higher.picture.raster().full_height;
+    if (!one_profile && one_size && lower.picture.raster().rgb == higher.picture.raster().rgb) {
       // The same numbers, which mean other colours.
       look.kind = closelook::Kind::toned;
       continue;
     }
-    if (one_place && one.rgb == two.rgb) {
+    std::optional<closelook::Prepared> lower_in_srgb, higher_in_srgb, by_turning;
+    if (!one_profile) {
+      lower_in_srgb = in_srgb(lower);
+      higher_in_srgb = in_srgb(higher);
+      if (!lower_in_srgb || !higher_in_srgb) look.seen = false;
+      if (!look.seen) continue;
+    }
+    const closelook::Prepared& first = lower_in_srgb ? *lower_in_srgb : lower.picture;
+    const closelook::Prepared& second_upright = higher_in_srgb ? *higher_in_srgb : higher.picture;
+    if (other.orientation != Orientation::upright) by_turning = second_upright.turned(other.orientation);
+    const closelook::Prepared& second = by_turning ? *by_turning : second_upright;
+    const closelook::Raster &one = first.raster(), &two = second.raster();
+    if (one_profile && other.orientation == Orientation::upright && one_size && one.rgb == two.rgb) {
       const DecodeOptions decoding = decode_options(options_.files, context_);
       const auto path = [&](std::uint32_t picture) {
         return library_.files[library_.pictures[picture].files[0]].entry.path;
@@ -143,16 +165,16 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
     if (leader == other || known_.count(key) > 0) continue;
     const auto& a = library_.pictures[key.first].data;
     const auto& b = library_.pictures[key.second].data;
+    for (const std::uint32_t p : {leader, other}) colours_of(p);
     if (const auto kept = catalog_.close_look(a.content, b.content)) {
       const auto look = close_look_from(*kept);
-      const bool in_srgb = look && (look->in_srgb || (!has_own_colours(key.first) && !has_own_colours(key.second)));
+      const bool in_srgb = look && (look->in_srgb || are_of_one_profile(key.first, key.second));
       if (in_srgb && (!look->looked_for || *look->looked_for == wanted)) {
         known_.emplace(key, *look);
         continue;
       }
     }
     known_.emplace(key, CloseLook{});
-    for (const std::uint32_t p : {leader, other}) has_own_colours(p);
     Task::Other next{other, Orientation::upright, {0, 1, 0, 0, 0, 1}, {}};
     // Where they meet, by their thumbnails.
     const auto jpeg_a = catalog_.thumbnail(a.appearance), jpeg_b = catalog_.thumbnail(b.appearance);

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "src/io/image/holding.h"
 #include "src/jobs/dedupe/scan/library.h"
 #include "src/jobs/dedupe/suggest/close_look.h"
 #include "src/kernels/closelook/closelook.h"
@@ -43,15 +45,21 @@ class CloseLooks : public Looks {
  private:
   struct Task;
   void look_at(Task& task, closelook::Looker& looker, Span& span) const;
-  // True for one whose profile of colours is not sRGB's, as its origin has it.
-  bool has_own_colours(std::uint32_t picture);
+  // What the origin of a picture says of its colours; `known` where it could be read.
+  struct Colours {
+    bool known = false;
+    std::optional<Holding> profile{};  // none: sRGB's
+  };
+  Colours colours_of(std::uint32_t picture);
+  // Of pictures that were asked for.
+  bool are_of_one_profile(std::uint32_t a, std::uint32_t b) const;
 
   const Options& options_;
   const Library& library_;
   Catalog& catalog_;
   RunContext& context_;
   std::map<PicturePair, CloseLook> known_;
-  std::map<std::uint32_t, bool> own_colours_;  // of each picture that was asked for
+  std::map<std::uint32_t, Colours> colours_;  // of each picture that was asked for
   std::uint64_t looked_at_ = 0;
 };
 

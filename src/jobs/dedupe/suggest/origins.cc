@@ -107,7 +107,7 @@ RawData raw_data_of(const std::string& path, DecodeOptions decoding, Budget& bud
   const auto whole = pixels_hash(path, decoding, budget);
   if (whole) return {};
   const Error& error = whole.error();
-  if (error.code == ErrorCode::bad_data || error.code == ErrorCode::crashed) return {error.what};
+  if (error.code == ErrorCode::bad_data) return {error.what};
   return {fmt::format("its RAW data was not looked at: {}", error.what), false};
 }
 

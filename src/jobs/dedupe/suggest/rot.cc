@@ -1,5 +1,6 @@
 #include "src/jobs/dedupe/suggest/rot.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -8,9 +9,11 @@
 namespace millrace::dedupe {
 
 std::optional<std::uint64_t> few_that_differ(const std::string& one, const std::string& other) {
-  constexpr std::uint64_t kFew = 4096;  // a sector of a disk; what programs write anew differs in more
+  // A sector of a disk, and a sixteenth of a small file; what programs write anew differs in more.
+  constexpr std::uint64_t kFew = 4096, kPart = 16;
   const auto a = FileReader::open(one, FileReader::Hashing::off), b = FileReader::open(other, FileReader::Hashing::off);
   if (!a || !b || (*a)->size() != (*b)->size()) return std::nullopt;
+  const std::uint64_t few = std::min(kFew, (*a)->size() / kPart);
   std::uint64_t differ = 0;
   while (true) {
     const auto first = (*a)->next(), second = (*b)->next();
@@ -18,7 +21,7 @@ std::optional<std::uint64_t> few_that_differ(const std::string& one, const std::
     if (first.empty()) return differ > 0 ? std::optional(differ) : std::nullopt;
     differ += std::inner_product(first.begin(), first.end(), second.begin(), std::uint64_t{0}, std::plus<>(),
                                  std::not_equal_to<>());
-    if (differ > kFew) return std::nullopt;
+    if (differ > few) return std::nullopt;
   }
 }
 
