@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "src/base/sizes.h"
 #include "src/base/text.h"
 
 namespace millrace::dedupe {
