@@ -141,19 +141,20 @@ void ShownGroups::add_beside(const std::vector<Beside>& all) {
     }
   }
   for (const auto& [key, pictures] : informing) {
+    const std::uint32_t first = key.first;
     add_informing(pictures, key.second);
     if (result_.groups.empty() || result_.groups.back().kind != key.second) continue;
     Group& group = result_.groups.back();
     const auto leader = std::find_if(group.members.begin(), group.members.end(),
-                                     [&](const Member& m) { return library_.files[m.file].picture == key.first; });
+                                     [&](const Member& m) { return library_.files[m.file].picture == first; });
     // The places of what was altered, each beside the one it was looked at against.
     for (std::uint32_t m = 0; m < group.members.size(); ++m) {
       const std::uint32_t picture = library_.files[group.members[m].file].picture;
-      const CloseLook* const look = picture == key.first ? nullptr : looks_.find(key.first, picture);
+      const CloseLook* const look = picture == first ? nullptr : looks_.find(first, picture);
       if (look == nullptr) continue;
       if (leader != group.members.end()) group.members[m].warning = words_of_rot(*leader, group.members[m]);
       if (look->kind != closelook::Kind::altered) continue;
-      group.members[m].place = look->place(picture < key.first);
+      group.members[m].place = look->place(picture < first);
     }
   }
 }
