@@ -14,13 +14,13 @@ enum class KnownColours : std::uint8_t { none, srgb, display_p3, adobe_rgb, prop
 
 class ToSrgb {
  public:
-  // Nothing for a profile of another kind, or a broken one.
+  // Returns nothing for a profile of another kind, or a broken one.
   static std::optional<ToSrgb> from_profile(std::span<const std::uint8_t> profile);
 
-  // What it maps like, within two levels of 255: dozens of profiles mean the same.
+  // Names what it maps like, within two levels of 255: dozens of profiles mean the same.
   KnownColours known() const;
-  // Of red, green, blue, red, and so on. Colours that sRGB has not are cut. A profile of gray says nothing of numbers
-  // that are not gray: they stay as they are, all of them.
+  // Converts red, green, blue, red, and so on. Colours that sRGB has not are cut. A profile of gray says nothing of
+  // numbers that are not gray: they stay as they are, all of them.
   void apply(std::span<std::uint8_t> rgb) const;
 
  private:

@@ -31,7 +31,7 @@ struct Mapping {
   }
 };
 
-// What LibRaw meets while it unpacks, and goes on after.
+// LibRaw meets these while it unpacks, and goes on.
 struct SampleFaults {
   bool cut = false, corrupt = false;
 };
@@ -134,7 +134,7 @@ void decode_raw(const Job& job, Channel& channel) {
   // Before user_flip below overwrites it.
   const int orientation = orientation_of(raw->imgdata.sizes.flip);
   SampleFaults faults;
-  // Of LibRaw's versions, some have an offset of 32 bits.
+  // Some versions of LibRaw have an offset of 32 bits.
   const auto note = [](void* into, const char* /*file*/, auto offset) {
     auto* const met = static_cast<SampleFaults*>(into);
     (offset < 0 ? met->cut : met->corrupt) = true;

@@ -120,7 +120,7 @@ ByteRange exif_behind_offset(ByteRange data) {
   return data.size() < 4 ? ByteRange() : data.part(4).part(data.number(0, 4));
 }
 
-// What items share: profiles of colours. A map of brightness may have one of gray.
+// Items share profiles of colours. A map of brightness may have one of gray.
 void add_profile(ByteRange properties, MetadataParts& parts) {
   constexpr std::uint64_t kSpaceAt = 16;
   each_box(properties, [&](const std::string& list, ByteRange container) {

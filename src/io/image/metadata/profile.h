@@ -13,7 +13,7 @@ namespace millrace {
 // The longest profiles, of printers, have 4 MB.
 inline constexpr std::uint64_t kMostProfile = 8 << 20;
 
-// Nothing where there is none, or one that is longer or cannot be unpacked.
+// Returns nothing where there is none, or one that is longer or cannot be unpacked.
 std::vector<std::uint8_t> profile_in(const MetadataParts& parts);
 
 }  // namespace millrace

@@ -46,7 +46,7 @@ bool KnownFiles::may_go_for(const std::string& gone, const Decision& of_gone, co
   if (!look || standing_of(*look, keeps < goes) != Standing::same) return false;
   const auto picture = catalog_->picture(goes), other = catalog_->picture(keeps);
   if (!picture || !other || is_one_shot({gone, *picture}, {stays, *other})) return false;
-  // Of a RAW its preview was looked at.
+  // The look saw the preview of a RAW file alone.
   if (static_cast<ImageFormat>(picture->format) == ImageFormat::raw) return false;
   const auto of_goes = origin_of(goes), of_keeps = origin_of(keeps);
   if (!of_goes || !of_keeps || lacks(of_keeps->told.holdings, of_goes->told.holdings)) return false;
