@@ -1,7 +1,6 @@
 """`dedupe` compares colours, not numbers: what a picture's profile says they mean."""
 
 import io
-import json
 import os
 import pathlib
 import sys
@@ -9,7 +8,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from program import millrace  # noqa: E402
+from searches import searched  # noqa: E402
 
 pytest.importorskip("PIL")
 from holdings import ADOBE_RGB, DISPLAY_P3, GRAY, SRGB, STARS, jpeg, matrix_profile, with_profile, with_xmp  # noqa: E402
@@ -30,14 +29,9 @@ def converted(image, one, other):
 
 
 def groups(tmp_path, files):
-    folder = tmp_path / "pictures"
-    for name, data in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-    out = tmp_path / "found.json"
-    out.unlink(missing_ok=True)
-    millrace("dedupe", folder, "--catalog", tmp_path / "catalog.sqlite", "--json", out, "-q")
-    return [(g["kind"], {os.path.relpath(m["path"], folder): m["keep"] for m in g["members"]}) for g in json.loads(out.read_text())["groups"]]
+    found, _, _ = searched(tmp_path, files)
+    name = lambda m: os.path.relpath(m["path"], tmp_path / "pictures")  # noqa: E731
+    return [(g["kind"], {name(m): m["keep"] for m in g["members"]}) for g in found["groups"]]
 
 
 def encoded(image, kind, profile):

@@ -9,6 +9,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from program import millrace  # noqa: E402
+from searches import goes, searched  # noqa: E402
 
 pytest.importorskip("PIL")
 import numpy  # noqa: E402
@@ -27,21 +28,9 @@ NOTES = (b"MCC_Data", b"262"), (b"Image_UTC_Data", b"1714559410000")
 
 def search(tmp_path, files, *options):
     """What is kept, what goes, and why, of files of one search."""
-    folder = tmp_path / "pictures"
-    for name, data in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-    out = tmp_path / "found.json"
-    out.unlink(missing_ok=True)
-    millrace("dedupe", folder, "--catalog", tmp_path / "catalog.sqlite", "--json", out, "-q", *options)
-    members = [m for g in json.loads(out.read_text())["groups"] for m in g["members"]]
-    told = {os.path.relpath(m["path"], folder): m for m in members}
+    _, told, _ = searched(tmp_path, files, "-q", *options)
     assert set(told) == set(files), "they are copies by what they show"
     return told
-
-
-def goes(told):
-    return sorted(name for name, member in told.items() if not member["keep"])
 
 
 HOLDING = {

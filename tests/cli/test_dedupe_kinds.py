@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import pathlib
 import sys
 
@@ -10,6 +9,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from program import millrace  # noqa: E402
+from searches import goes, searched  # noqa: E402
 
 pytest.importorskip("PIL")
 from holdings import STARS, film, jpeg, with_xmp  # noqa: E402
@@ -20,57 +20,41 @@ PICTURE = scene(960, 720, 4)
 STILL = jpeg(PICTURE)
 
 
-def search(tmp_path, files, *options):
-    folder = tmp_path / "pictures"
-    for name, data in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-    out = tmp_path / "found.json"
-    out.unlink(missing_ok=True)
-    done = millrace("dedupe", folder, "--catalog", tmp_path / "catalog.sqlite", "--json", out, *options)
-    found = json.loads(out.read_text())
-    return found, {os.path.relpath(m["path"], folder): m for g in found["groups"] for m in g["members"]}, done
-
-
 def encoded(image, kind, **more):
     out = io.BytesIO()
     image.save(out, kind, **more)
     return out.getvalue()
 
 
-def goes(members):
-    return sorted(name for name, member in members.items() if not member["keep"])
-
-
 def test_kinds_that_are_not_read_are_counted(tmp_path):
     files = {"a.psd": b"8BPS", "b.PSD": b"8BPS", "c.exr": b"v/1\1", "notes": b"words", "alone.mov": film(1), "d.jpg": STILL, "d.mov": film(2),
              "d.xmp": b"<x/>", "Thumbs.db": b"x", "deep/desktop.ini": b"x"}
-    found, _, done = search(tmp_path, files)
+    found, _, done = searched(tmp_path, files)
     assert found["not_read"] == [{"kind": ".psd", "files": 2}, {"kind": "", "files": 1}, {"kind": ".exr", "files": 1}, {"kind": ".mov", "files": 1}]
     assert found["totals"]["not_read"] == 5
     assert b"5 files" in done.stderr and b"2 .psd" in done.stderr
     (tmp_path / "plain").mkdir()
-    found, _, _ = search(tmp_path / "plain", {"d.jpg": STILL})
+    found, _, _ = searched(tmp_path / "plain", {"d.jpg": STILL})
     assert found["not_read"] == []
 
 
 def test_names_without_an_extension_are_read_when_asked(tmp_path):
     files = {"a/IMG_1": STILL, "b/IMG_1.jpg": with_xmp(STILL, STARS), "words": b"nothing that is a picture", "c.data": encoded(PICTURE, "PNG")}
-    found, members, _ = search(tmp_path, files)
+    found, members, _ = searched(tmp_path, files)
     assert members == {} and found["totals"]["not_read"] == 3
-    found, members, _ = search(tmp_path, files, "--all-files")
+    found, members, _ = searched(tmp_path, files, "--all-files")
     assert set(members) == {"a/IMG_1", "b/IMG_1.jpg", "c.data"} and found["not_read"] == [{"kind": "", "files": 1}]
 
 
 def test_a_raw_file_of_another_name_is_not_read_by_its_thumbnail(tmp_path):
     """It begins as TIFF does: its first picture may be a thumbnail."""
     files = {"a/1.dng.bak": encoded(PICTURE, "TIFF"), "a/1": encoded(PICTURE, "TIFF"), "b/1.jpg": STILL}
-    found, members, _ = search(tmp_path, files, "--all-files")
+    found, members, _ = searched(tmp_path, files, "--all-files")
     assert members == {} and found["totals"]["not_read"] == 2
 
 
 def test_mpo_is_read(tmp_path):
-    _, members, _ = search(tmp_path, {"a/DSCF1.MPO": STILL, "b/x.jpg": with_xmp(STILL, STARS)})
+    _, members, _ = searched(tmp_path, {"a/DSCF1.MPO": STILL, "b/x.jpg": with_xmp(STILL, STARS)})
     assert goes(members) == ["a/DSCF1.MPO"]
 
 
@@ -78,19 +62,19 @@ def test_mpo_is_read(tmp_path):
 def test_a_jpeg_stays_before_what_was_made_of_it(tmp_path, kind, name):
     made = encoded(Image.open(io.BytesIO(STILL)).convert("RGB"), kind)
     assert len(made) > len(STILL)
-    _, members, _ = search(tmp_path, {"web/x.jpg": STILL, f"saved/{name}": made})
+    _, members, _ = searched(tmp_path, {"web/x.jpg": STILL, f"saved/{name}": made})
     assert goes(members) == [f"saved/{name}"]
 
 
 def test_a_png_stays_before_a_jpeg_that_was_made_of_it(tmp_path):
-    _, members, _ = search(tmp_path, {"a/x.png": encoded(PICTURE, "PNG"), "b/x.jpg": jpeg(PICTURE, quality=97, qtables=None)})
+    _, members, _ = searched(tmp_path, {"a/x.png": encoded(PICTURE, "PNG"), "b/x.jpg": jpeg(PICTURE, quality=97, qtables=None)})
     assert goes(members) == ["b/x.jpg"]
 
 
 def test_what_people_gave_counts_before_the_format(tmp_path):
     made = Image.open(io.BytesIO(STILL)).convert("RGB")
     starred = encoded(made, "TIFF", tiffinfo={700: STARS.encode()})
-    _, members, _ = search(tmp_path, {"web/x.jpg": STILL, "saved/x.tif": starred})
+    _, members, _ = searched(tmp_path, {"web/x.jpg": STILL, "saved/x.tif": starred})
     assert goes(members) == ["web/x.jpg"]
 
 
@@ -103,7 +87,7 @@ def flipped(data, at, count=1):
 
 def test_two_files_that_were_one_are_told(tmp_path):
     picture = encoded(PICTURE, "BMP")
-    _, members, _ = search(tmp_path, {"a/x.bmp": picture, "b/x.bmp": flipped(picture, len(picture) // 2, 3)})
+    _, members, _ = searched(tmp_path, {"a/x.bmp": picture, "b/x.bmp": flipped(picture, len(picture) // 2, 3)})
     assert goes(members) == [], "nobody can tell which of them is whole"
     assert any(f"3 of {len(picture):,} bytes" in m["why"] + m.get("warning", "") for m in members.values())
     # Neither stands for the other.
@@ -122,6 +106,6 @@ def test_others_of_one_size_are_not(tmp_path, change):
         dated = encoded(PICTURE, "BMP")
         other = encoded(Image.open(io.BytesIO(STILL)).convert("RGB"), "BMP")
     assert len(dated) == len(other) and dated != other
-    _, members, _ = search(tmp_path, {"a/x.jpg": dated, "b/x.jpg": other})
+    _, members, _ = searched(tmp_path, {"a/x.jpg": dated, "b/x.jpg": other})
     assert len(members) == 2 and not any("damaged" in m["why"] + m.get("warning", "") for m in members.values())
     assert len(goes(members)) == 1

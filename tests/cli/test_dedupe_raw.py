@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from program import millrace  # noqa: E402
+from searches import placed, searched  # noqa: E402
 
 pytest.importorskip("PIL")
 import numpy  # noqa: E402
@@ -31,17 +32,8 @@ JPEG = preview(60)[2]
 
 
 def search(tmp_path, files, *options):
-    folder = tmp_path / "pictures"
-    for name, data in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-    out = tmp_path / "found.json"
-    out.unlink(missing_ok=True)
-    millrace("dedupe", folder, "--catalog", tmp_path / "catalog.sqlite", "--json", out, "-q", *options)
-    found = json.loads(out.read_text())
-    members = {os.path.relpath(m["path"], folder): m for g in found["groups"] for m in g["members"]}
-    damaged = {os.path.relpath(f["path"], folder): f["reason"] for f in found["damaged"]}
-    return members, damaged
+    found, members, _ = searched(tmp_path, files, *options)
+    return members, {os.path.relpath(f["path"], tmp_path / "pictures"): f["reason"] for f in found["damaged"]}
 
 
 def test_the_preview_of_a_raw_file_is_what_is_compared(tmp_path):
@@ -75,21 +67,15 @@ def compare(tmp_path, *options):
     return done.returncode, told, {os.path.relpath(f["path"], tmp_path): f for f in told["files"]}
 
 
-def place(tmp_path, files):
-    for name, data in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(data)
-
-
 def test_a_backup_is_not_in_a_rotten_disk(tmp_path):
-    place(tmp_path, {"disk1/1.dng": CUT, "disk2/1.dng": RAW})
+    placed(tmp_path, {"disk1/1.dng": CUT, "disk2/1.dng": RAW})
     code, told, files = compare(tmp_path)
     assert code == 0 and files["disk2/1.dng"]["held"] == "less" and files["disk2/1.dng"]["by_preview"]
     assert [f["in_the_other"] for f in told["folders"]] == [0, 0] and told["folders"][0]["by_preview"] == 1
 
 
 def test_a_jpeg_is_not_in_a_rotten_raw_file(tmp_path):
-    place(tmp_path, {"disk1/1.dng": CUT, "disk2/x.jpg": JPEG})
+    placed(tmp_path, {"disk1/1.dng": CUT, "disk2/x.jpg": JPEG})
     _, told, files = compare(tmp_path)
     assert files["disk2/x.jpg"]["held"] == "less" and files["disk2/x.jpg"]["missing"]
     (tmp_path / "disk1/1.dng").write_bytes(RAW)
@@ -98,7 +84,7 @@ def test_a_jpeg_is_not_in_a_rotten_raw_file(tmp_path):
 
 
 def test_only_equal_bytes_when_asked(tmp_path):
-    place(tmp_path, {"disk1/1.dng": RAW, "disk2/1.dng": RAW, "disk1/x.jpg": JPEG, "disk2/x.jpg": preview(50)[2]})
+    placed(tmp_path, {"disk1/1.dng": RAW, "disk2/1.dng": RAW, "disk1/x.jpg": JPEG, "disk2/x.jpg": preview(50)[2]})
     _, told, files = compare(tmp_path)
     assert told["folders"][0]["in_the_other"] == 2
     _, told, files = compare(tmp_path, "--bytes")
@@ -106,7 +92,7 @@ def test_only_equal_bytes_when_asked(tmp_path):
 
 
 def test_what_was_not_compared_is_told(tmp_path):
-    place(tmp_path, {"disk1/x.jpg": JPEG, "disk2/x.jpg": JPEG, "disk2/a.psd": b"8BPS", "disk2/film.mov": b"a film", "disk1/Thumbs.db": b"x"})
+    placed(tmp_path, {"disk1/x.jpg": JPEG, "disk2/x.jpg": JPEG, "disk2/a.psd": b"8BPS", "disk2/film.mov": b"a film", "disk1/Thumbs.db": b"x"})
     code, told, _ = compare(tmp_path)
     assert code == 3 and told["not_compared"] == []
     assert told["not_read"] == [{"kind": ".mov", "files": 1}, {"kind": ".psd", "files": 1}]

@@ -54,7 +54,7 @@ bool one_exposure_is_told(const Provenance& a, const Provenance& b) {
 
 bool has_digits(std::string_view fraction) { return fraction.find_first_not_of('0') != std::string_view::npos; }
 
-// Of one shot, whatever the hour says.
+// True for one shot, whatever the hour says.
 bool only_the_hour_differs(std::int64_t seconds_apart, const Provenance& a, const Provenance& b) {
   constexpr std::int64_t kHour = 3600;
   if (seconds_apart % kHour != 0) return false;

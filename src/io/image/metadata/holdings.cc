@@ -47,7 +47,7 @@ bool says_srgb(std::span<const std::uint8_t> profile) {
   return false;
 }
 
-// Nothing for sRGB. Dozens of profiles mean one well-known set of colours: they count as one.
+// Returns nothing for sRGB. Dozens of profiles mean one well-known set of colours: they count as one.
 std::optional<Holding> colours_of(const MetadataParts& parts) {
   if (parts.profile.empty()) return std::nullopt;
   const std::vector<std::uint8_t> profile = profile_in(parts);

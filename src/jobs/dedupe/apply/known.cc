@@ -52,7 +52,7 @@ bool KnownFiles::may_go_for(const std::string& gone, const Decision& of_gone, co
   if (!of_goes || !of_keeps || lacks(of_keeps->told.holdings, of_goes->told.holdings)) return false;
   const bool keeps_whole = other->damage.empty() && of_keeps->raw_damage.empty();
   if (picture->damage.empty() && !keeps_whole) return false;
-  // One of the two is probably damaged.
+  // They were one file, and nobody can tell which of them is damaged.
   if (!look->same_pixels && few_that_differ(gone, stays)) return false;
   return look->same_pixels || same_shutter(of_goes->told, of_keeps->told) != SameShutter::different;
 }

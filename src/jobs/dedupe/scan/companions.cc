@@ -74,7 +74,7 @@ std::string stem_of_live_film(const std::string& path) {
   return "";
 }
 
-// What is left of it then, with its folder.
+// Gives what Takeout leaves of a name, with its folder.
 std::string cut_key(std::string_view path) {
   const std::string_view name = file_name(path);
   return std::string(path.substr(0, path.size() - name.size())) + lower_ascii(name.substr(0, kTakeoutName));
@@ -209,7 +209,7 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
       return main == members.end() ? Assets::kAlone : main->shot;
     };
     if (owner == Assets::kAlone && may_be_cut(other)) {
-      // Of two pictures that it may be of, it is nobody's.
+      // A name that may be two pictures' is nobody's.
       const auto at = long_names.find(cut_key(other));
       if (at != long_names.end() && at->second.size() == 1) owner = at->second[0];
     } else if (owner == Assets::kAlone) {
@@ -245,7 +245,7 @@ void CompanionFinder::enter(const std::string& folder) {
       if (!stem_of_live_film(name).empty()) live_films.push_back(name);
     }
   }
-  // Of a picture of its very stem it is that one's.
+  // A film belongs to a picture of its very stem first.
   for (const std::string& film : live_films) {
     if (pictures_.count(stem_key(film)) == 0) others_[stem_of_live_film(film)].push_back(film);
   }

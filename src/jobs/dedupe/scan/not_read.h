@@ -18,7 +18,7 @@ class NotRead {
   std::uint64_t files() const { return files_; }
   // The kinds with most files first: ".psd", or "" for names without a kind.
   std::vector<std::pair<std::string, std::uint64_t>> kinds() const;
-  // As "12 files of kinds that are not read: 8 .psd, 4 .exr"; empty without any.
+  // Says "12 files of kinds that are not read: 8 .psd, 4 .exr"; empty without any.
   std::string words() const;
 
  private:

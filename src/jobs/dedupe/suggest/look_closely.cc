@@ -105,7 +105,7 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     look.in_srgb = colours_.at(task.leader).known && colours_.at(other.picture).known;
     // Two pages, frames or cut-outs may differ in what nobody looks at.
     if (leader->hides || picture->hides) continue;
-    // Of one profile their numbers are compared: colours that sRGB has not are told apart.
+    // Pictures of one profile are compared by their numbers: so colours that sRGB has not are told apart.
     const bool one_profile = are_of_one_profile(task.leader, other.picture);
     const bool one_size = lower.picture.raster().full_width == higher.picture.raster().full_width &&
                           lower.picture.raster().full_height == higher.picture.raster().full_height;

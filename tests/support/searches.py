@@ -1,0 +1,28 @@
+"""One search of `millrace dedupe` over files that a test makes, with a catalogue that its next search shares."""
+
+import json
+import os
+
+from program import millrace
+
+
+def placed(folder, files):
+    """The folder, with files of these names and bytes in it."""
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def searched(tmp_path, files, *options):
+    """What the JSON has, the members of its groups by their names, and the program that ended."""
+    folder = placed(tmp_path / "pictures", files)
+    out = tmp_path / "found.json"
+    out.unlink(missing_ok=True)
+    done = millrace("dedupe", folder, "--catalog", tmp_path / "catalog.sqlite", "--json", out, *options)
+    found = json.loads(out.read_text())
+    return found, {os.path.relpath(m["path"], folder): m for g in found["groups"] for m in g["members"]}, done
+
+
+def goes(members):
+    return sorted(name for name, member in members.items() if not member["keep"])
