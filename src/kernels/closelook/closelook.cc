@@ -139,6 +139,8 @@ Prepared Prepared::turned(Orientation orientation) const {
   return Prepared(std::move(out));
 }
 
+bool Prepared::is_drawing() const { return closelook::is_drawing(planes_->fit); }
+
 struct Looker::State {
   Pair pair;
 };
@@ -275,12 +277,21 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   if (out.kind == Kind::same && std::max(a->raster.width, a->raster.height) > kSide) {
     const Affine at = between(warp, fitted, fitted_source, size_of(a->raster), size_of(b->raster));
     const Box region = frames.any ? frames.shared(warp, fitted, size_of(a->raster)) : whole(size_of(a->raster));
-    const auto tile = look_at_tiles(p, a->raster, b->raster, at, found->tone, region);
-    if (tile && tile->measured.excess > 1) {
+    const Tiled tiles = look_at_tiles(p, a->raster, b->raster, at, found->tone, region);
+    const auto differs = [&](const std::array<int, 4>& box) {
       out.kind = Kind::altered;
       out.contained = Contained::neither;
-      out.excess = tile->measured.excess;
-      place(tile->place, at, size_of(a->raster), size_of(b->raster));
+      place(box, at, size_of(a->raster), size_of(b->raster));
+    };
+    if (tiles.worst && tiles.worst->measured.excess > 1) {
+      out.excess = tiles.worst->measured.excess;
+      differs(tiles.worst->place);
+    } else if (tiles.shares_nothing) {
+      out.kind = Kind::different;
+      out.contained = Contained::neither;
+      return out;
+    } else if (tiles.focus) {
+      differs({tiles.focus->left, tiles.focus->top, tiles.focus->right, tiles.focus->bottom});
     }
   }
   // Who is said to show no more than the other may have a line written on its frame, or at a page's edge.

@@ -19,7 +19,8 @@
 //     scene moves everything a little.
 //  7. The largest of these against thresholds.
 //  8. What is the same so far, again in tiles at the pitch of the picture with fewer pixels. A tile in which luma and
-//     colour leave little is passed by.
+//     colour leave little is passed by. And whether each shows finer detail than the other somewhere: frames of a
+//     stack.
 //  9. Where one is a part of the other, that one has to go on at the part's sides: a screen, a frame, a blurred picture
 //     around it does not.
 //
@@ -59,6 +60,8 @@ class Prepared {
   struct Planes;
   const Raster& raster() const;
   Prepared turned(Orientation orientation) const;
+  // A third of it is plain. Mirrored or turned, what is drawn or written means something else.
+  bool is_drawing() const;
   const Planes& planes() const { return *planes_; }
 
  private:

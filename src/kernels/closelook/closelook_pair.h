@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "src/kernels/closelook/closelook_focus.h"
 #include "src/kernels/closelook/closelook_frames.h"
 #include "src/kernels/closelook/closelook_windows.h"
 
@@ -38,6 +39,7 @@ struct Pair {
   FitScratch fitting;
   SharpScratch sharpening;
   WindowScratch windows;
+  FocusScratch focusing;
   Maps maps;
   Sharpness sharp;
   Colour target, source, soft_target, soft_source, moved, toned;
@@ -93,9 +95,14 @@ struct Tile {
   Measured measured;
   std::array<int, 4> place{};  // in the target
 };
-// The first tile of a region of the target that differs beyond doubt, else the one that differs most; nothing where all
-// are quiet. `warp` is that of the two rasters. Uses up what lies in `pair`.
-std::optional<Tile> look_at_tiles(Pair& pair, const Raster& target, const Raster& source, const Affine& warp,
-                                  const Tone& tone, const Box& region);
+struct Tiled {
+  // The first that differs beyond doubt, else the one that differs most; nothing where all are quiet.
+  std::optional<Tile> worst;
+  std::optional<Box> focus;  // where it differs, in all tiles up to that
+  bool shares_nothing = false;
+};
+// Of a region of the target. `warp` is that of the two rasters. Uses up what lies in `pair`.
+Tiled look_at_tiles(Pair& pair, const Raster& target, const Raster& source, const Affine& warp, const Tone& tone,
+                    const Box& region);
 
 }  // namespace millrace::closelook

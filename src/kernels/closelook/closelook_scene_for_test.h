@@ -111,4 +111,8 @@ inline Raster show(const Scene& scene, const Shown& shown) {
   return out;
 }
 
+inline Verdict compare(const Raster& a, const Raster& b, const std::optional<std::array<float, 6>>& start = {}) {
+  return Looker().compare(Prepared(a), Prepared(b), start);
+}
+
 }  // namespace millrace::closelook

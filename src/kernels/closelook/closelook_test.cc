@@ -11,10 +11,6 @@
 namespace millrace::closelook {
 namespace {
 
-Verdict compare(const Raster& a, const Raster& b, const std::optional<std::array<float, 6>>& start = {}) {
-  return Looker().compare(Prepared(a), Prepared(b), start);
-}
-
 TEST(CloseLook, BlurEqualsItsReferenceAtEveryLevel) {
   for (const auto& size : {std::pair{1, 1}, {3, 70}, {16, 16}, {37, 5}, {130, 67}}) {
     const int w = size.first, h = size.second;

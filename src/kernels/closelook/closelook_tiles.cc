@@ -57,19 +57,28 @@ Box covered(const Affine& warp, const Box& region, const Size& source) {
 class Tiles {
  public:
   Tiles(Pair& pair, const Raster& target, const Raster& source, const Affine& warp, const Tone& tone)
-      : pair_(pair), target_(target), source_(source), warp_(warp), tone_(tone), pitch_(pitch_of(warp)) {
+      : pair_(pair),
+        target_(target),
+        source_(source),
+        warp_(warp),
+        tone_(tone),
+        pitch_(pitch_of(warp)),
+        focus_(size_of(target)) {
     // Most copies show the whole of the other.
     const Affine onto = onto_whole(size_of(target), size_of(source));
     if (pitch_ < 1 || onto.is_whole_shift()) take_for_exact(onto);
+    of_one_size_ = target.full_width == source.full_width && target.full_height == source.full_height;
   }
 
   // What is left in a box of the target; nothing where that is little.
   std::optional<Measured> look_at(const Box& box) {
     sample(target_, areas_of(box), pair_.target);
+    if (of_one_size_ && !lies_upon()) look_for_noise(box);
     const std::optional<Areas> under = lies_under(box);
     if (under) {
       sample(source_, *under, pair_.source);
       soften();
+      look_at_focus(box, nullptr, exact_ || pitch_ <= kSmaller ? 0 : 1);
       if (is_settled()) return std::nullopt;
     }
     Affine here;
@@ -84,10 +93,15 @@ class Tiles {
     if (pair_.move_source(here, Frames()) < kFewestPixels) return std::nullopt;
     auto measured = pair_.measure(tone_, false);
     if (measured) measured->doubt_strokes(pitch_);
+    if (measured && !under) look_at_focus(box, &pair_.valid, 1);
     return measured;
   }
+  const Focus& focus() const { return focus_; }
 
  private:
+  // Means over areas are of one sharpness where these are many pixels wide, or one.
+  static constexpr double kSmaller = 0.8;
+
   // Of one pitch, as far as registration can tell.
   static double pitch_of(const Affine& warp) {
     constexpr double kOnePitch = 1.004;
@@ -144,6 +158,35 @@ class Tiles {
     return measured && measured->excess <= 1;
   }
 
+  // The whole on the whole, of one size.
+  bool lies_upon() const { return exact_ && exact_->m == Affine().m; }
+  // Of the lumas of both on the target's raster.
+  void look_at_focus(const Box& box, const Plane* valid, std::size_t finest) {
+    add_places(box, places_of(pair_.luma_a, pair_.luma_b, valid, finest, pair_.focusing),
+               [&](const Focus::Place& seen) {
+                 return Focus::Place{seen.first, seen.second, seen.unlike && lies_upon()};
+               });
+  }
+  // Registration finds any place for two pictures of nothing: whether they share their noise is seen where the whole
+  // lies on the whole.
+  void look_for_noise(const Box& box) {
+    sample(source_, areas_of(box), pair_.source);
+    luma_of(pair_.target, pair_.luma_a);
+    luma_of(pair_.source, pair_.luma_b);
+    add_places(box, places_of(pair_.luma_a, pair_.luma_b, nullptr, 0, pair_.focusing), [](const Focus::Place& seen) {
+      const float common = seen.first > 0 ? 1.0F : 0.0F;
+      return Focus::Place{common, common, seen.unlike};
+    });
+  }
+  template <class Say>
+  void add_places(const Box& box, const SeenPlaces& seen, const Say& say) {
+    for (std::size_t i = 0; i < seen.places.size(); ++i) {
+      const int at = static_cast<int>(i);
+      focus_.add(box.left + at % seen.columns * Focus::kPlace, box.top + at / seen.columns * Focus::kPlace,
+                 say(seen.places[i]));
+    }
+  }
+
   Pair& pair_;
   const Raster &target_, &source_;
   const Affine& warp_;
@@ -151,18 +194,21 @@ class Tiles {
   const double pitch_;
   std::optional<Affine> exact_;  // where the pair is known to lie without a part of a pixel
   Box around_;
+  bool of_one_size_ = false;  // no crop of the other, nor made smaller
+  Focus focus_;
   bool coloured_ = false;  // the colours are softened, too
 };
 
 }  // namespace
 
-std::optional<Tile> look_at_tiles(Pair& pair, const Raster& target, const Raster& source, const Affine& warp,
-                                  const Tone& tone, const Box& both) {
-  std::optional<Tile> worst;
+Tiled look_at_tiles(Pair& pair, const Raster& target, const Raster& source, const Affine& warp, const Tone& tone,
+                    const Box& both) {
+  Tiled out;
+  std::optional<Tile>& worst = out.worst;
   const Box region = covered(warp, both, size_of(source));
   const int w = region.right - region.left, h = region.bottom - region.top;
   constexpr int kNarrow = 32;
-  if (w < kNarrow || h < kNarrow) return worst;
+  if (w < kNarrow || h < kNarrow) return out;
   Tiles tiles(pair, target, source, warp, tone);
   const int across = tiles_of(w), down = tiles_of(h);
   for (int tile = 0; tile < across * down; ++tile) {
@@ -180,7 +226,9 @@ std::optional<Tile> look_at_tiles(Pair& pair, const Raster& target, const Raster
     constexpr float kBeyondDoubt = 2;
     if (worst->measured.excess > kBeyondDoubt) break;
   }
-  return worst;
+  out.focus = tiles.focus().differs();
+  out.shares_nothing = tiles.focus().shares_nothing();
+  return out;
 }
 
 }  // namespace millrace::closelook

@@ -9,9 +9,9 @@
 #include "src/base/text.h"
 #include "src/io/file/relocate.h"
 #include "src/io/image/holding.h"
-#include "src/jobs/dedupe/scan/assets.h"
 #include "src/jobs/dedupe/scan/library.h"
 #include "src/jobs/dedupe/suggest/close_look.h"
+#include "src/jobs/dedupe/suggest/one_shot.h"
 #include "src/jobs/dedupe/suggest/rot.h"
 
 namespace millrace::dedupe {
@@ -45,11 +45,12 @@ bool KnownFiles::may_go_for(const std::string& gone, const Decision& of_gone, co
   const auto look = kept ? close_look_from(*kept) : std::nullopt;
   if (!look || standing_of(*look, keeps < goes) != Standing::same) return false;
   const auto picture = catalog_->picture(goes), other = catalog_->picture(keeps);
-  if (!picture || !other || is_one_shot({gone, *picture}, {stays, *other})) return false;
+  if (!picture || !other) return false;
   // The look saw the preview of a RAW file alone.
   if (static_cast<ImageFormat>(picture->format) == ImageFormat::raw) return false;
   const auto of_goes = origin_of(goes), of_keeps = origin_of(keeps);
-  if (!of_goes || !of_keeps || lacks(of_keeps->told.holdings, of_goes->told.holdings)) return false;
+  if (!of_goes || !of_keeps || is_one_shot({gone, *picture, of_goes->told}, {stays, *other, of_keeps->told}) ||
+      lacks(of_keeps->told.holdings, of_goes->told.holdings)) return false;
   const bool keeps_whole = other->damage.empty() && of_keeps->raw_damage.empty();
   if (picture->damage.empty() && !keeps_whole) return false;
   // They were one file, and nobody can tell which of them is damaged.

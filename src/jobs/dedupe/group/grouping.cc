@@ -66,7 +66,7 @@ class Grouping {
         options_.group == GroupMode::connected
             ? connected_groups(links_)
             : tight_groups(
-                  unit_links_.links(),
+                  anchored(unit_links_.links(), [&](std::uint32_t unit) { return is_shot_of_burst(units_[unit]); }),
                   [&](std::span<const ItemPair> pairs) {
                     return unit_links_.scores_in_one_group(pairs, UnitLinks::Crowded::if_compared);
                   },

@@ -163,6 +163,19 @@ std::vector<std::vector<std::uint32_t>> connected_groups(const std::vector<Link>
   return items_of(connect(static_cast<std::uint32_t>(items.size()), positions(links, items)), items);
 }
 
+std::vector<Link> anchored(std::vector<Link> links, const std::function<bool(std::uint32_t)>& is_anchor) {
+  std::map<std::uint32_t, std::size_t> best;  // link of each item
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const bool first = is_anchor(links[i].a), second = is_anchor(links[i].b);
+    if (first == second) continue;
+    const auto [at, fresh] = best.try_emplace(first ? links[i].b : links[i].a, i);
+    if (!fresh && links[i].score > links[at->second].score) at->second = i;
+  }
+  constexpr float kAboveAll = 2;
+  for (const auto& [item, link] : best) links[link].score += kAboveAll;
+  return links;
+}
+
 std::vector<std::vector<std::uint32_t>> tight_groups(const std::vector<Link>& links, const LinkScores& scores,
                                                      const Rank& rank) {
   const std::vector<std::uint32_t> items = linked(links);

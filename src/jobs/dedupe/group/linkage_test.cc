@@ -107,6 +107,25 @@ TEST(LinkageTest, ALargeClusterIsSpokenForByAFew) {
   EXPECT_LT(asked.size(), std::size_t{100} * kItems);
 }
 
+// Shots 0 and 1, which may not stand together, and copies of both, which are more like each other.
+TEST(LinkageTest, CopiesStandWithTheirShotsBeforeEachOther) {
+  const std::vector<Link> links = {{0, 2, 0.95F}, {0, 3, 0.8F}, {1, 2, 0.85F}, {1, 3, 0.9F}, {2, 3, 0.99F}};
+  const auto scores = [&](std::span<const ItemPair> pairs) {
+    std::vector<float> out;
+    for (const ItemPair& pair : pairs) {
+      const auto at = std::find_if(links.begin(), links.end(),
+                                   [&](const Link& link) { return ItemPair(link.a, link.b) == pair; });
+      out.push_back(at == links.end() ? -1.0F : at->score);
+    }
+    return out;
+  };
+  const auto rank = [](std::uint32_t) { return -1; };
+  const auto is_shot = [](std::uint32_t item) { return item < 2; };
+  EXPECT_EQ(tight_groups(links, scores, rank), (Groups{{0, 2, 3}})) << "without anchors one shot has both";
+  EXPECT_EQ(tight_groups(anchored(links, is_shot), scores, rank), (Groups{{0, 2}, {1, 3}}));
+  EXPECT_EQ(tight_groups(anchored(links, [](std::uint32_t) { return false; }), scores, rank), (Groups{{0, 2, 3}}));
+}
+
 TEST(LinkageTest, NobodyIsLostOrInTwoGroups) {
   for (std::uint32_t seed = 0; seed < 50; ++seed) {
     const LinkedPicture picture = random_picture(seed);

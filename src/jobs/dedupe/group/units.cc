@@ -235,6 +235,10 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
   return units;
 }
 
+bool is_shot_of_burst(const Unit& unit) {
+  return std::any_of(unit.parts.begin(), unit.parts.end(), [](const Part& part) { return part.burst != kNone; });
+}
+
 bool may_join(const Unit& a, const Unit& b, const NotDuplicates& not_duplicates) {
   if (a.album != b.album) return false;
   // By burst, and of each at most one shot: both lists are gone through together.

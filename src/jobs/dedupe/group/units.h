@@ -42,6 +42,8 @@ struct Unit {
   std::uint32_t album = 0;              // of all of them, where pictures are split by it
 };
 
+bool is_shot_of_burst(const Unit& unit);
+
 // What tells pictures apart: their appearances where pixels are compared, their hashes where those decide and say
 // enough.
 enum class GroupingKey { appearances, hashes };

@@ -58,15 +58,4 @@ void find_assets(Library& library) {
   }
 }
 
-bool is_one_shot(const Named& a, const Named& b) {
-  const auto is = [](const Named& named, ImageFormat format) {
-    return named.picture.format == static_cast<int>(format);
-  };
-  const auto heif_and_jpeg = [&](const Named& x, const Named& y) {
-    return is(x, ImageFormat::heif) && is(y, ImageFormat::jpeg);
-  };
-  return (heif_and_jpeg(a, b) || heif_and_jpeg(b, a)) && a.picture.taken == b.picture.taken &&
-         stem_key(a.path) == stem_key(b.path);
-}
-
 }  // namespace millrace::dedupe

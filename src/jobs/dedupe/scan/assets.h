@@ -17,11 +17,4 @@ namespace millrace::dedupe {
 // Afterwards Library::pictures name only files that stand for their asset; some may have none.
 void find_assets(Library& library);
 
-// What a camera or a phone wrote twice, as HEIC and as JPEG: one stem in one folder, one moment.
-struct Named {
-  const std::string& path;
-  const CatalogPicture& picture;
-};
-bool is_one_shot(const Named& a, const Named& b);
-
 }  // namespace millrace::dedupe

@@ -99,13 +99,14 @@ std::string why_kept(const Library& library, const Origins& origins, const std::
   return "the first by name";
 }
 
-std::string name_of_file(const Library& library, std::uint32_t file) {
-  return printable(file_name(library.files[file].entry.path));
+// With as many folders as it takes to tell it from a file of the same name.
+std::string name_of_file(const Library& library, std::uint32_t file, std::uint32_t beside) {
+  return printable(name_beside(library.files[file].entry.path, library.files[beside].entry.path));
 }
 
 std::string why_removed(const Library& library, const Origins& origins, const std::string& criterion,
                         std::uint32_t kept, std::uint32_t file) {
-  const std::string name = name_of_file(library, kept);
+  const std::string name = name_of_file(library, kept, file);
   if (criterion == "reference") return fmt::format("{} is in a reference folder", name);
   if (criterion == "whole") return fmt::format("damaged; {} is whole", name);
   if (criterion == "held") return fmt::format("{} has {}", name, first_leading(origins.of(kept).holdings));
@@ -190,7 +191,7 @@ std::vector<Member> rank_members(const Library& library, const Origins& origins,
       m.keep = true;
       m.why = "whole; the one kept is damaged";
     } else if (const auto decided = deciding(best.file, m.file); decided.first > 0) {
-      m.why = fmt::format("{} {}", leader.why_not(file.picture), name_of_file(library, best.file));
+      m.why = fmt::format("{} {}", leader.why_not(file.picture), name_of_file(library, best.file, m.file));
     } else {
       m.why = why_removed(library, origins, decided.second, best.file, m.file);
     }
@@ -207,7 +208,7 @@ void warn_of_losses(const Library& library, const Origins& origins, const Leader
     for (const Member& m : members) {
       if (m.keep || compare_by(library, origins, criterion, members[0].file, m.file) <= 0) continue;
       const std::string value = value_of(library, criterion, m.file);
-      out += fmt::format("{}{} has {}", out.empty() ? "" : "; ", name_of_file(library, m.file),
+      out += fmt::format("{}{} has {}", out.empty() ? "" : "; ", name_of_file(library, m.file, members[0].file),
                          criterion == std::string_view("pixels") ? fmt::format("more pixels, {}", value)
                          : value.empty()                         ? "more stars, keywords, names or places"
                                                                  : value);
@@ -220,7 +221,7 @@ void keep_picture(const Library& library, std::uint32_t picture, const char* why
   for (std::size_t i = 1; i < members.size(); ++i) {
     if (library.files[members[i].file].picture != picture) continue;
     members[i].keep = true;
-    members[i].why = fmt::format("{} {}", why, name_of_file(library, members[0].file));
+    members[i].why = fmt::format("{} {}", why, name_of_file(library, members[0].file, members[i].file));
     break;
   }
 }
@@ -231,7 +232,7 @@ void keep_one_of_each(const Library& library, std::vector<Member>& members) {
     const auto [at, fresh] = first.try_emplace(library.files[m.file].picture, m.file);
     if (m.keep) continue;
     m.keep = fresh;
-    m.why = fresh ? "not looked at closely" : fmt::format("the same bytes as {}", name_of_file(library, at->second));
+    m.why = fresh ? "not looked at closely" : fmt::format("the same bytes as {}", name_of_file(library, at->second, m.file));
   }
 }
 

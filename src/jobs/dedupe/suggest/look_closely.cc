@@ -150,6 +150,12 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     look.second_framed = verdict.second_framed;
     look.first_place = verdict.first_place;
     look.second_place = verdict.second_place;
+    // b and d, a flag and another country's, an arrow to the left and one to the right.
+    if (by_turning && look.kind == closelook::Kind::same && first.is_drawing() && second.is_drawing()) {
+      look.kind = closelook::Kind::altered;
+      look.contained = closelook::Contained::neither;
+      look.first_place = look.second_place = {0, 0, 1, 1};
+    }
     // What was interrupted is looked at again.
     if (context_.cancel.cancelled()) look.seen = false;
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/jobs/dedupe/scan/assets.h"
+#include "src/jobs/dedupe/suggest/one_shot.h"
 
 namespace millrace::dedupe {
 bool Standings::is_reference(std::uint32_t picture) const {
@@ -13,8 +13,8 @@ bool Standings::is_reference(std::uint32_t picture) const {
 bool Standings::are_one_shot(std::uint32_t a, std::uint32_t b) const {
   for (const std::uint32_t f : library_.pictures[a].files) {
     for (const std::uint32_t g : library_.pictures[b].files) {
-      if (is_one_shot({library_.files[f].entry.path, library_.pictures[a].data},
-                      {library_.files[g].entry.path, library_.pictures[b].data}))
+      if (is_one_shot({library_.files[f].entry.path, library_.pictures[a].data, origins_.of(f)},
+                      {library_.files[g].entry.path, library_.pictures[b].data, origins_.of(g)}))
         return true;
     }
   }

@@ -1,0 +1,38 @@
+#include "src/jobs/dedupe/suggest/one_shot.h"
+
+#include "src/base/text.h"
+#include "src/io/image/shutter.h"
+#include "src/jobs/dedupe/scan/companions.h"
+#include "src/jobs/dedupe/suggest/origins.h"
+
+namespace millrace::dedupe {
+namespace {
+
+bool is(const NamedPicture& named, ImageFormat format) { return named.picture.format == static_cast<int>(format); }
+
+// Whatever the order of the two.
+template <class Rule>
+bool either_way(const NamedPicture& a, const NamedPicture& b, const Rule& rule) {
+  return rule(a, b) || rule(b, a);
+}
+
+std::string stem_of(const std::string& path) { return stem_key(file_name(path)); }
+
+}  // namespace
+
+bool is_one_shot(const NamedPicture& a, const NamedPicture& b) {
+  if (a.picture.taken != b.picture.taken) return false;
+  const auto written_by_a_phone = [](const NamedPicture& x, const NamedPicture& y) {
+    return is(x, ImageFormat::heif) && is(y, ImageFormat::jpeg) && stem_key(x.path) == stem_key(y.path);
+  };
+  const auto written_by_a_camera = [](const NamedPicture& x, const NamedPicture& y) {
+    constexpr int kAsACameraWrites = 3;
+    return is(x, ImageFormat::raw) && (is(y, ImageFormat::jpeg) || is(y, ImageFormat::heif)) &&
+           !x.picture.taken.empty() && !x.picture.camera.empty() && x.picture.camera == y.picture.camera &&
+           stem_of(x.path) == stem_of(y.path) && originality(y.told, y.path, y.picture) >= kAsACameraWrites &&
+           same_shutter(x.told, y.told) != SameShutter::different;
+  };
+  return either_way(a, b, written_by_a_phone) || either_way(a, b, written_by_a_camera);
+}
+
+}  // namespace millrace::dedupe
