@@ -109,3 +109,27 @@ def test_others_of_one_size_are_not(tmp_path, change):
     _, members, _ = searched(tmp_path, {"a/x.jpg": dated, "b/x.jpg": other})
     assert len(members) == 2 and not any("damaged" in m["why"] + m.get("warning", "") for m in members.values())
     assert len(goes(members)) == 1
+
+
+def saved_again(data, quality):
+    return encoded(Image.open(io.BytesIO(data)).convert("RGB"), "JPEG", quality=quality)
+
+
+WEB = encoded(PICTURE, "JPEG", quality=75)
+
+
+@pytest.mark.parametrize("quality", [95, 100])
+def test_a_jpeg_stays_before_itself_saved_again_at_a_higher_quality(tmp_path, quality):
+    again = saved_again(WEB, quality)
+    assert len(again) > len(WEB)
+    _, members, _ = searched(tmp_path, {"a/web.jpg": WEB, "b/web.jpg": again})
+    assert goes(members) == ["b/web.jpg"]
+    assert "a/web.jpg" in members["b/web.jpg"]["why"]
+
+
+@pytest.mark.parametrize("quality", [70, 50])
+def test_of_two_that_were_saved_of_a_third_the_better_one_stays(tmp_path, quality):
+    better, worse = encoded(PICTURE, "JPEG", quality=95), encoded(PICTURE, "JPEG", quality=quality)
+    assert goes(searched(tmp_path, {"a.jpg": better, "b.jpg": worse})[1]) == ["b.jpg"]
+    (tmp_path / "made").mkdir()
+    assert goes(searched(tmp_path / "made", {"a.jpg": better, "b.jpg": saved_again(better, quality)})[1]) == ["b.jpg"]

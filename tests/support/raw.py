@@ -5,9 +5,9 @@ import struct
 import numpy
 
 
-def dng(image, orientation=1, bits=16, preview=None):
+def dng(image, orientation=1, bits=16, preview=None, taken=None):
     """Bytes of a DNG, RGGB, uncompressed, that shows `image` (height x width x 3, 8 bits, even sides); the bytes of a
-    JPEG lie before the samples where it has a `preview`, a list of its sides and those."""
+    JPEG lie before the samples where it has a `preview`, a list of its sides and those. `taken`: as EXIF writes it."""
     height, width, _ = image.shape
     samples = numpy.empty((height, width), dtype=numpy.uint16)
     for y, x, channel in ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 2)):
@@ -34,6 +34,8 @@ def dng(image, orientation=1, bits=16, preview=None):
         (50714, 4, 1, 0), (50717, 4, 1, (1 << bits) - 1), (50721, 10, 9, rationals),
         (50728, 5, 3, struct.pack("<6I", 1, 1, 1, 1, 1, 1)), (50778, 3, 1, 21),
     ]
+    if taken:
+        entries.insert([e[0] for e in entries].index(50706), (34665, 4, 1, "exif"))
     extra_at = 8 + 2 + 12 * len(entries) + 4
     extra, table = b"", struct.pack("<H", len(entries))
     pending = []
@@ -41,6 +43,10 @@ def dng(image, orientation=1, bits=16, preview=None):
         if isinstance(value, bytes):
             pending.append((tag, kind, count, extra_at + len(extra)))
             extra += value + b"\0" * (len(value) % 2)
+        elif value == "exif":
+            at = extra_at + len(extra)
+            pending.append((tag, kind, count, at))
+            extra += struct.pack("<HHHIII", 1, 36867, 2, 20, at + 18, 0) + taken.encode() + b"\0"
         else:
             pending.append((tag, kind, count, value))
     second = b""

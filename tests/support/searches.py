@@ -15,13 +15,15 @@ def placed(folder, files):
 
 
 def searched(tmp_path, files, *options):
-    """What the JSON has, the members of its groups by their names, and the program that ended."""
+    """What the JSON has, the members of its groups by their names (of one in several groups, that of the group that it is to go in), and
+    the program that ended."""
     folder = placed(tmp_path / "pictures", files)
     out = tmp_path / "found.json"
     out.unlink(missing_ok=True)
     done = millrace("dedupe", folder, "--catalog", tmp_path / "catalog.sqlite", "--json", out, *options)
     found = json.loads(out.read_text())
-    return found, {os.path.relpath(m["path"], folder): m for g in found["groups"] for m in g["members"]}, done
+    members = sorted((m for g in found["groups"] for m in g["members"]), key=lambda member: not member["keep"])
+    return found, {os.path.relpath(m["path"], folder): m for m in members}, done
 
 
 def goes(members):

@@ -5,31 +5,15 @@
 
 #include "src/base/text.h"
 #include "src/io/file/xxh3.h"
+#include "src/io/image/waiting_sink.h"
 
 namespace millrace {
 namespace {
 
-class HashSink : public RowSink {
+class HashSink : public WaitingSink {
  public:
   HashSink(Budget& budget, const std::function<bool()>& cancelled, std::string subject)
-      : budget_(budget),
-        cancelled_(cancelled),
-        subject_(std::move(subject)),
-        state_(XXH3_createState(), XXH3_freeState) {}
-
-  Outcome<void> prepare(Bytes decoder_memory) override { return reserve(decoder_memory); }
-
-  Outcome<void> begin(const PictureInfo& info) override {
-    if (info.decoder_memory.count > reservation_.size().count) {
-      if (auto done = reserve(info.decoder_memory); !done.ok()) return done;
-    }
-    row_bytes_ = static_cast<std::size_t>(info.width) * static_cast<std::size_t>(info.channels);
-    XXH3_128bits_reset(state_.get());
-    const std::array<std::int64_t, 4> shape = {info.width, info.height, info.channels,
-                                               static_cast<int>(info.exif.orientation)};
-    XXH3_128bits_update(state_.get(), shape.data(), sizeof shape);
-    return {};
-  }
+      : WaitingSink(budget, cancelled, std::move(subject)), state_(XXH3_createState(), XXH3_freeState) {}
 
   void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
     for (int r = 0; r < count; ++r) XXH3_128bits_update(state_.get(), data + r * stride, row_bytes_);
@@ -45,23 +29,15 @@ class HashSink : public RowSink {
   }
 
  private:
-  Outcome<void> reserve(Bytes bytes) {
-    reservation_.release();
-    try {
-      auto granted = budget_.wait_for(bytes, "decoding a picture", cancelled_);
-      if (!granted) return interrupted("it was not decoded", subject_);
-      reservation_ = std::move(*granted);
-      return {};
-    } catch (const OutOfMemory& e) {
-      return Error{e.error().code, e.error().what, subject_, e.error().remedy};
-    }
+  void begin_rows(const PictureInfo& info) override {
+    row_bytes_ = static_cast<std::size_t>(info.width) * static_cast<std::size_t>(info.channels);
+    XXH3_128bits_reset(state_.get());
+    const std::array<std::int64_t, 4> shape = {info.width, info.height, info.channels,
+                                               static_cast<int>(info.exif.orientation)};
+    XXH3_128bits_update(state_.get(), shape.data(), sizeof shape);
   }
 
-  Budget& budget_;
-  const std::function<bool()>& cancelled_;
-  const std::string subject_;
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_;
-  Reservation reservation_;
   std::size_t row_bytes_ = 0;
 };
 

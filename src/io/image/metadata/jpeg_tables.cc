@@ -88,6 +88,14 @@ std::uint8_t JpegTables::quality() const {
   return static_cast<std::uint8_t>(quality);
 }
 
+std::optional<std::array<std::uint16_t, 64>> JpegTables::luma() const {
+  const std::size_t number = used_.empty() ? 0 : used_[0];
+  if (number >= tables_.size() || !defined_[number]) return std::nullopt;
+  Table out{};
+  for (std::size_t i = 0; i < out.size(); ++i) out[kZigzag[i]] = tables_[number][i];
+  return out;
+}
+
 std::uint64_t JpegTables::hash() const {
   std::vector<std::uint8_t> bytes;
   for (std::size_t i = 0; i < tables_.size(); ++i) {

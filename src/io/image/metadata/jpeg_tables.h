@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,8 @@ class JpegTables {
   bool any() const { return hash() != 0; }
   // 1 to 100, the highest of those that make the tables of all components; 0 when none does.
   std::uint8_t quality() const;
+  // The steps of the luma's coefficients, in rows from the top; nothing where its table is not there.
+  std::optional<std::array<std::uint16_t, 64>> luma() const;
   // Of the tables that are defined, with their numbers; 0 when none is.
   std::uint64_t hash() const;
 

@@ -50,7 +50,8 @@ bool KnownFiles::may_go_for(const std::string& gone, const Decision& of_gone, co
   if (static_cast<ImageFormat>(picture->format) == ImageFormat::raw) return false;
   const auto of_goes = origin_of(goes), of_keeps = origin_of(keeps);
   if (!of_goes || !of_keeps || is_one_shot({gone, *picture, of_goes->told}, {stays, *other, of_keeps->told}) ||
-      lacks(of_keeps->told.holdings, of_goes->told.holdings)) return false;
+      lacks(of_keeps->told.holdings, of_goes->told.holdings))
+    return false;
   const bool keeps_whole = other->damage.empty() && of_keeps->raw_damage.empty();
   if (picture->damage.empty() && !keeps_whole) return false;
   // They were one file, and nobody can tell which of them is damaged.

@@ -37,7 +37,8 @@ Leader leader_of(const SameSet& set, const Looks& looks) {
   out.picture = set.pictures[0];
   out.why_not = [leader = out.picture, lead = set.lead, &looks](std::uint32_t picture) {
     const CloseLook* const look = looks.find(leader, picture);
-    if (lead == Lead::source && look != nullptr && look->same_pixels) return "made of";
+    const bool made_of_it = look != nullptr && (look->same_pixels || look->saved_again(picture < leader));
+    if (lead == Lead::source && made_of_it) return "made of";
     if (look != nullptr && look->framed(picture < leader)) return "a framed copy of";
     if (look != nullptr && look->enlarged) return "an enlargement of";
     if (look != nullptr && look->contained != closelook::Contained::both) return "a part of";

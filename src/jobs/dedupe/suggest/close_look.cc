@@ -12,7 +12,7 @@ static_assert(parts::kVersion < 100);
 
 // What the catalogue keeps of a look.
 struct Kept {
-  std::uint8_t seen;  // 1, and 2 for in sRGB
+  std::uint8_t seen;  // 1, 2 for in sRGB, 4 and 8 for the first and the second saved again
   std::uint8_t same_pixels, kind, contained, enlarged, first_framed, second_framed;
   std::uint8_t looked_for;  // 0: nothing; else 1, and 2 for cuts, 4 for what is turned
   float scale;
@@ -39,6 +39,8 @@ std::optional<CloseLook> close_look_from(const CatalogCloseLook& kept) {
                    static_cast<closelook::Contained>(k.contained),
                    k.scale,
                    k.enlarged != 0,
+                   (k.seen & 4) != 0,
+                   (k.seen & 8) != 0,
                    k.first_framed != 0,
                    k.second_framed != 0,
                    k.first_place,
@@ -48,7 +50,8 @@ std::optional<CloseLook> close_look_from(const CatalogCloseLook& kept) {
 
 CatalogCloseLook kept_of(const ContentHash& first, const ContentHash& second, const CloseLook& look) {
   const int looked_for = look.looked_for ? 1 + 2 * look.looked_for->cuts + 4 * look.looked_for->turned : 0;
-  const Kept k{static_cast<std::uint8_t>(look.seen + 2 * look.in_srgb),
+  const Kept k{static_cast<std::uint8_t>(look.seen + 2 * look.in_srgb + 4 * look.first_saved_again +
+                                         8 * look.second_saved_again),
                look.same_pixels,
                static_cast<std::uint8_t>(look.kind),
                static_cast<std::uint8_t>(look.contained),

@@ -20,15 +20,18 @@ struct CloseLook {
   bool same_pixels = false;  // decoded in full, every one of them
   closelook::Kind kind = closelook::Kind::different;
   closelook::Contained contained = closelook::Contained::neither;
-  float scale = 0;                                   // pixels of the second to one of the first, along a side
-  bool enlarged = false;                             // the one with more pixels shows nothing finer than the other
+  float scale = 0;        // pixels of the second to one of the first, along a side
+  bool enlarged = false;  // the one with more pixels shows nothing finer than the other
+  // Which is the other one, saved again at a higher quality; told of JPEGs that no camera signed.
+  bool first_saved_again = false, second_saved_again = false;
   bool first_framed = false, second_framed = false;  // a plain frame around what both show, of which only it has one
   // Where they differ most, in shares of each one's sides: left, top, right, bottom.
   std::array<float, 4> first_place{}, second_place{};
   // Which of their parts were looked for, where the wholes are not alike: where they meet hangs on it.
   std::optional<WantedParts> looked_for{};
 
-  // Of the one of the two that has it.
+  // Of the one of the two that has it, or is it.
+  bool saved_again(bool first) const { return first ? first_saved_again : second_saved_again; }
   bool framed(bool first) const { return first ? first_framed : second_framed; }
   const std::array<float, 4>& place(bool first) const { return first ? first_place : second_place; }
 };

@@ -232,7 +232,8 @@ void keep_one_of_each(const Library& library, std::vector<Member>& members) {
     const auto [at, fresh] = first.try_emplace(library.files[m.file].picture, m.file);
     if (m.keep) continue;
     m.keep = fresh;
-    m.why = fresh ? "not looked at closely" : fmt::format("the same bytes as {}", name_of_file(library, at->second, m.file));
+    m.why = fresh ? "not looked at closely"
+                  : fmt::format("the same bytes as {}", name_of_file(library, at->second, m.file));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "src/io/image/fingerprint.h"
+#include "src/io/image/jpeg_resaved.h"
 #include "src/io/image/pixels_hash.h"
 #include "src/io/image/provenance.h"
 #include "src/jobs/dedupe/match/parted_picture.h"
@@ -92,6 +93,19 @@ std::optional<closelook::Prepared> in_srgb(const Seen& seen) {
 
 }  // namespace
 
+// Of a camera's pictures, others tell which is nearer to what it wrote.
+void CloseLooks::find_saved_again(std::uint32_t first, std::uint32_t second, CloseLook& look) const {
+  const Picture &a = library_.pictures[first], &b = library_.pictures[second];
+  for (const Picture* picture : {&a, &b}) {
+    if (static_cast<ImageFormat>(picture->data.format) != ImageFormat::jpeg || !picture->data.camera.empty()) return;
+  }
+  const FileEntry &one = library_.files[a.files[0]].entry, &other = library_.files[b.files[0]].entry;
+  const bool first_is_larger = one.size > other.size;
+  const FileEntry &large = first_is_larger ? one : other, &small = first_is_larger ? other : one;
+  if (!is_saved_again(large.path, small.path, decode_options(options_.files, context_), context_.budget)) return;
+  (first_is_larger ? look.first_saved_again : look.second_saved_again) = true;
+}
+
 void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) const {
   const auto leader = prepared(library_, task.leader, options_, context_, span);
   for (Task::Other& other : task.others) {
@@ -150,6 +164,8 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     look.second_framed = verdict.second_framed;
     look.first_place = verdict.first_place;
     look.second_place = verdict.second_place;
+    if (look.kind == closelook::Kind::same && look.contained == closelook::Contained::both && one_size && !by_turning)
+      find_saved_again(std::min(task.leader, other.picture), std::max(task.leader, other.picture), look);
     // b and d, a flag and another country's, an arrow to the left and one to the right.
     if (by_turning && look.kind == closelook::Kind::same && first.is_drawing() && second.is_drawing()) {
       look.kind = closelook::Kind::altered;

@@ -1,6 +1,7 @@
 #include "src/jobs/dedupe/suggest/one_shot.h"
 
 #include "src/base/text.h"
+#include "src/io/image/exif.h"
 #include "src/io/image/shutter.h"
 #include "src/jobs/dedupe/scan/companions.h"
 #include "src/jobs/dedupe/suggest/origins.h"
@@ -18,19 +19,27 @@ bool either_way(const NamedPicture& a, const NamedPicture& b, const Rule& rule) 
 
 std::string stem_of(const std::string& path) { return stem_key(file_name(path)); }
 
+bool differ(const std::string& a, const std::string& b) {
+  return !a.empty() && !b.empty() && lower_ascii(a) != lower_ascii(b);
+}
+bool cameras_or_times_differ(const Provenance& a, const Provenance& b) {
+  const auto first = capture_second(a.taken), second = capture_second(b.taken);
+  return differ(a.make, b.make) || differ(a.model, b.model) || differ(a.serial, b.serial) ||
+         (first && second && *first != *second) || same_shutter(a, b) == SameShutter::different;
+}
+
 }  // namespace
 
 bool is_one_shot(const NamedPicture& a, const NamedPicture& b) {
-  if (a.picture.taken != b.picture.taken) return false;
   const auto written_by_a_phone = [](const NamedPicture& x, const NamedPicture& y) {
-    return is(x, ImageFormat::heif) && is(y, ImageFormat::jpeg) && stem_key(x.path) == stem_key(y.path);
+    return is(x, ImageFormat::heif) && is(y, ImageFormat::jpeg) && x.picture.taken == y.picture.taken &&
+           stem_key(x.path) == stem_key(y.path);
   };
   const auto written_by_a_camera = [](const NamedPicture& x, const NamedPicture& y) {
     constexpr int kAsACameraWrites = 3;
     return is(x, ImageFormat::raw) && (is(y, ImageFormat::jpeg) || is(y, ImageFormat::heif)) &&
-           !x.picture.taken.empty() && !x.picture.camera.empty() && x.picture.camera == y.picture.camera &&
            stem_of(x.path) == stem_of(y.path) && originality(y.told, y.path, y.picture) >= kAsACameraWrites &&
-           same_shutter(x.told, y.told) != SameShutter::different;
+           !cameras_or_times_differ(x.told, y.told);
   };
   return either_way(a, b, written_by_a_phone) || either_way(a, b, written_by_a_camera);
 }

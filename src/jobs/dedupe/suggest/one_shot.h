@@ -16,8 +16,9 @@ struct NamedPicture {
   const Provenance& told;
 };
 
-// HEIC and JPEG of one stem in one folder and of one moment; or a RAW file and the camera's own JPEG or HEIF, of one
-// stem, camera and moment, in any two folders. In one folder the RAW accompanies the other (assets.h).
+// HEIC and JPEG of one stem in one folder and of one moment; or a RAW file and the camera's own JPEG or HEIF of one
+// stem, in any two folders, whose cameras and times do not differ: some RAW files tell neither. In one folder the RAW
+// accompanies the other (assets.h).
 bool is_one_shot(const NamedPicture& a, const NamedPicture& b);
 
 }  // namespace millrace::dedupe

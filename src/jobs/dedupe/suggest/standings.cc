@@ -58,6 +58,7 @@ Lead Standings::better_lead(std::uint32_t leader, std::uint32_t picture) const {
 }
 
 bool Standings::is_source(std::uint32_t picture, std::uint32_t of, const CloseLook& look) const {
+  if (look.saved_again(of < picture)) return true;
   if (!look.same_pixels) return false;
   const auto format = [&](std::uint32_t p) { return static_cast<ImageFormat>(library_.pictures[p].data.format); };
   const ImageFormat made = format(of);

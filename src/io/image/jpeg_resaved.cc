@@ -1,0 +1,107 @@
+#include "src/io/image/jpeg_resaved.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "src/base/text.h"
+#include "src/io/image/metadata/parts.h"
+#include "src/io/image/provenance.h"
+#include "src/io/image/waiting_sink.h"
+#include "src/kernels/dct/dct.h"
+
+namespace millrace {
+namespace {
+
+constexpr int kBlock = 8;
+using Steps = std::array<std::uint16_t, 64>;
+
+std::optional<Steps> steps_of(const std::string& path) {
+  const auto file = FileReader::open(path, FileReader::Hashing::off);
+  if (!file) return std::nullopt;
+  ByteSource source((*file)->descriptor(), (*file)->size(), kMostMetadataRead);
+  const MetadataParts parts = find_parts(ByteRange(source), path);
+  if (parts.format != ImageFormat::jpeg || !parts.tables || source.error_number() != 0) return std::nullopt;
+  return parts.tables->luma();
+}
+
+// How many coefficients of the luma lie near multiples of the coarse steps, of those that the fine ones would let lie
+// elsewhere.
+class GridSink : public WaitingSink {
+ public:
+  GridSink(const Steps& fine, const Steps& coarse, Budget& budget, const std::function<bool()>& cancelled,
+           std::string subject)
+      : WaitingSink(budget, cancelled, std::move(subject)), fine_(fine), coarse_(coarse) {}
+
+  void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
+    for (int r = 0; r < count; ++r) {
+      std::copy_n(data + r * stride, width_, luma_.begin() + static_cast<std::ptrdiff_t>(filled_) * width_);
+      if (++filled_ == kBlock) look();
+    }
+  }
+  bool lies_on_grid() const {
+    constexpr std::int64_t kFewest = 500;
+    constexpr double kNearlyAll = 0.9;
+    return seen_ >= kFewest && static_cast<double>(near_) > kNearlyAll * static_cast<double>(seen_);
+  }
+
+ private:
+  void begin_rows(const PictureInfo& info) override {
+    width_ = info.width;
+    // A few thousand blocks say it.
+    constexpr int kMost = 1 << 14;
+    const std::int64_t blocks = static_cast<std::int64_t>(info.width / kBlock) * (info.height / kBlock);
+    apart_ = static_cast<int>(std::clamp<std::int64_t>(blocks / kMost, 1, 64));
+    luma_.resize(static_cast<std::size_t>(kBlock) * static_cast<std::size_t>(width_));
+  }
+  void look() {
+    filled_ = 0;
+    for (int left = (turn_++ % apart_) * kBlock; left + kBlock <= width_; left += apart_ * kBlock) look_at(left);
+  }
+  void look_at(int left) {
+    std::array<std::uint8_t, kBlock * kBlock> block;
+    for (int y = 0; y < kBlock; ++y)
+      std::copy_n(luma_.data() + static_cast<std::ptrdiff_t>(y) * width_ + left, kBlock, block.begin() + y * kBlock);
+    // A block that reaches black or white was cut there.
+    const auto [least, most] = std::minmax_element(block.begin(), block.end());
+    if (*least == 0 || *most == 255) return;
+    const std::vector<double> sums = dct_low(block.data(), kBlock, kBlock);
+    constexpr double kOfSums = 1.0 / 16, kOfFirst = 0.7071067811865476;
+    for (std::size_t i = 1; i < sums.size(); ++i) {
+      const double coarse = coarse_[i], fine = fine_[i];
+      // Pixels are whole numbers, which moves a coefficient by a little as well.
+      constexpr double kRounding = 1;
+      const double within = 0.5 * fine + kRounding;
+      if (coarse < 4 * within) continue;
+      const bool first = i < kBlock || i % kBlock == 0;
+      const double value = std::fabs(sums[i]) * kOfSums * (first ? kOfFirst : 1);
+      const double times = std::floor(value / coarse + 0.5);
+      if (times == 0) continue;  // most are near 0 in any picture
+      ++seen_;
+      near_ += std::fabs(value - times * coarse) <= within ? 1 : 0;
+    }
+  }
+
+  const Steps &fine_, &coarse_;
+  int width_ = 0, filled_ = 0, apart_ = 1, turn_ = 0;
+  std::vector<std::uint8_t> luma_;
+  std::int64_t seen_ = 0, near_ = 0;
+};
+
+}  // namespace
+
+bool is_saved_again(const std::string& path, const std::string& from, const DecodeOptions& options, Budget& budget) {
+  const auto fine = steps_of(path), coarse = steps_of(from);
+  if (!fine || !coarse) return false;
+  const auto file = FileReader::open(path, FileReader::Hashing::off);
+  if (!file) return false;
+  GridSink sink(*fine, *coarse, budget, options.cancelled, printable(path));
+  DecodeOptions luma = options;
+  luma.gray = true;
+  const auto decoded = decode_picture(**file, luma, sink);
+  return decoded && !decoded->damaged && sink.lies_on_grid();
+}
+
+}  // namespace millrace

@@ -1,0 +1,16 @@
+// Enters: two JPEG files of equal sides.
+// Leaves: whether the one was made of the other by saving it again, at a higher quality.
+// Never: compares what they show: of two that show the same, that says which was first.
+#pragma once
+
+#include "src/io/image/picture.h"
+#include "src/memory/budget.h"
+
+namespace millrace {
+
+// What JPEG has rounded to multiples of a step stays near them when it is saved again in finer steps; of a picture that
+// was never rounded so it lies anywhere. Decodes `path` in full, waiting for the memory from `budget`. False where it
+// cannot be told.
+bool is_saved_again(const std::string& path, const std::string& from, const DecodeOptions& options, Budget& budget);
+
+}  // namespace millrace
