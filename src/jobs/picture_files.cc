@@ -13,6 +13,7 @@ DecodeOptions decode_options(const PictureFileOptions& options, RunContext& cont
   DecodeOptions out;
   out.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
   out.wide_gray = options.wide_gray;
+  out.over_gray = options.over_gray;
   out.all_in_helpers = context.sandbox == Sandbox::all;
   out.helpers = &context.helpers;
   out.cancelled = [&context] { return context.cancel.cancelled(); };

@@ -196,6 +196,7 @@ Outcome<std::unique_ptr<HelperProcess>> HelperPool::one_with(const DecodeOptions
                                 options.gray,
                                 options.luma,
                                 options.wide_gray,
+                                options.over_gray,
                                 options.raw_data,
                                 memory_.count};
   if (auto helper = take_idle(); helper && helper->request(request, fd)) return helper;

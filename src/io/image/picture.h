@@ -68,6 +68,7 @@ struct DecodeOptions {
   bool gray = false;       // luma is enough: JPEG then gives its own Y
   bool luma = false;       // of RGB only its exact luma is looked at: a decoder may give that alone
   bool wide_gray = false;  // 16-bit gray keeps its high byte, as colour does; else it clips at 255
+  bool over_gray = false;  // blend what is transparent with gray, for the eye; else its colours are taken as they are
   bool raw_data = false;   // of a RAW file, unpack the sensor's samples too: what they lack is damage
   std::uint64_t most_pixels = 1'000'000'000;  // a larger picture is refused, against decompression bombs
   std::function<bool()> cancelled{};          // asked while a helper is silent; may be empty
@@ -76,6 +77,12 @@ struct DecodeOptions {
   // Given each EXIF block of a JPEG or PNG as it lies in the file; may be empty.
   std::function<void(std::span<const std::uint8_t>)> exif_found{};
 };
+
+// A colour of so much alpha, of 255, as it looks over gray.
+inline std::uint8_t blended_with_gray(int colour, int alpha) {
+  constexpr int kGray = 128;
+  return static_cast<std::uint8_t>((colour * alpha + kGray * (255 - alpha) + 127) / 255);
+}
 
 struct Decoded {
   PictureInfo info;

@@ -1,5 +1,5 @@
-// PNG by libpng. Alpha and transparent colours are dropped, not blended; 16-bit gray clips at 255 and 16-bit colour
-// keeps its high byte, as Pillow's modes do.
+// PNG by libpng. Alpha and transparent colours are dropped, and blended when asked for; 16-bit gray clips at 255 and
+// 16-bit colour keeps its high byte, as Pillow's modes do.
 #include <fmt/format.h>
 #include <png.h>
 
@@ -148,11 +148,12 @@ void narrow(std::uint8_t* row, int width, bool high_byte) {
 }
 
 // Alpha goes, in place; true where it says that something is not opaque.
-bool drop_alpha(std::uint8_t* row, int width, int channels) {
+bool drop_alpha(std::uint8_t* row, int width, int channels, bool over_gray) {
   int least = 255;
   const std::uint8_t* from = row;
   for (int x = 0; x < width; ++x) {
-    for (int c = 0; c < channels; ++c) *row++ = *from++;
+    const int alpha = from[channels];
+    for (int c = 0; c < channels; ++c, ++from) *row++ = over_gray ? blended_with_gray(*from, alpha) : *from;
     least = std::min<int>(least, *from++);
   }
   return least < 255;
@@ -197,7 +198,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   const auto give = [&](std::size_t count) {
     for (std::size_t r = 0; r < count; ++r) {
       if (s.wide_gray) narrow(s.rows[r], s.picture.width, s.high_byte);
-      if (s.alpha && drop_alpha(s.rows[r], s.picture.width, s.picture.channels)) s.hides = true;
+      if (s.alpha && drop_alpha(s.rows[r], s.picture.width, s.picture.channels, options.over_gray)) s.hides = true;
     }
     sink.rows(s.pixels.data(), static_cast<std::ptrdiff_t>(s.pitch), static_cast<int>(count));
   };

@@ -42,7 +42,7 @@ struct Job {
   int fd;  // positioned at 0
   int format;
   int shortest_side;
-  bool gray, luma, wide_gray, raw_data;  // as DecodeOptions has them
+  bool gray, luma, wide_gray, over_gray, raw_data;  // as DecodeOptions has them
 };
 
 // All that these would open files for later: behind its walls a helper opens none.

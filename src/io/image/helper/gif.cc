@@ -6,6 +6,7 @@
 
 #include "src/base/error.h"
 #include "src/io/image/helper/decoder.h"
+#include "src/io/image/picture.h"
 
 namespace millrace::helper {
 namespace {
@@ -109,7 +110,9 @@ void decode_gif(const Job& job, Channel& channel) {
   std::vector<std::uint8_t> pixels(area * static_cast<std::size_t>(about.channels));
   for (std::size_t i = 0; i < area; ++i) {
     for (int c = 0; c < about.channels; ++c) {
-      pixels[i * static_cast<std::size_t>(about.channels) + static_cast<std::size_t>(c)] = colors.rgb[canvas[i]][c];
+      const int alpha = job.over_gray && canvas[i] == transparent ? 0 : 255;
+      pixels[i * static_cast<std::size_t>(about.channels) + static_cast<std::size_t>(c)] =
+          blended_with_gray(colors.rgb[canvas[i]][c], alpha);
     }
   }
   // Another frame, or a colour that shows what lies below.

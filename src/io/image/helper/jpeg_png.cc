@@ -71,6 +71,7 @@ void decode_jpeg_or_png(const Job& job, Channel& channel) {
   options.gray = job.gray;
   options.luma = job.luma;
   options.wide_gray = job.wide_gray;
+  options.over_gray = job.over_gray;
   options.most_pixels = std::numeric_limits<std::uint64_t>::max();  // the program looks at the sides
   options.exif_found = [&](std::span<const std::uint8_t> block) { sink.exif_found(block); };
   const bool jpeg = static_cast<ImageFormat>(job.format) == ImageFormat::jpeg;

@@ -136,6 +136,7 @@ int main(int argc, char** argv) {
                           request.gray != 0,
                           request.luma != 0,
                           request.wide_gray != 0,
+                          request.over_gray != 0,
                           request.raw_data != 0};
     switch (static_cast<ImageFormat>(request.format)) {
       case ImageFormat::jpeg:

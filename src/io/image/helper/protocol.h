@@ -22,6 +22,7 @@ struct Request {
   std::int32_t shortest_side;  // 0: in full
   std::uint32_t gray, luma;    // as DecodeOptions has them; for JPEG
   std::uint32_t wide_gray;     // likewise
+  std::uint32_t over_gray;     // likewise
   std::uint32_t raw_data;      // likewise; for RAW
   std::uint64_t memory_limit;  // what the helper may allocate, 0: no limit; that of its first request stays
 };

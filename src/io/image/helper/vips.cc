@@ -84,6 +84,17 @@ VipsImage* load(const Job& job, VipsSource* source, bool header_only, double sca
 std::uint8_t clipped(double v) { return static_cast<std::uint8_t>(v <= 0 ? 0 : v >= 255 ? 255 : v); }
 
 // One row as libvips holds it to 8-bit gray or RGB, by Pillow's rules for the same mode.
+// Eight bits of alpha, the last band of a row that has it.
+void blend_with_gray(const VipsPel* from, const VipsImage* image, int channels, std::uint8_t* to) {
+  for (int x = 0; x < image->Xsize; ++x) {
+    const int at = (x + 1) * image->Bands - 1;
+    const int alpha = image->BandFmt == VIPS_FORMAT_UCHAR    ? from[at]
+                      : image->BandFmt == VIPS_FORMAT_USHORT ? reinterpret_cast<const std::uint16_t*>(from)[at] >> 8
+                                                             : 255;
+    for (int c = 0; c < channels; ++c, ++to) *to = blended_with_gray(*to, alpha);
+  }
+}
+
 // Of a row with alpha as its last band.
 bool shows_what_lies_below(const VipsPel* row, const VipsImage* image) {
   for (int x = 0; x < image->Xsize; ++x) {
@@ -297,7 +308,10 @@ void decode_with_vips(const Job& job, Channel& channel) {
         const VipsPel* const row = VIPS_REGION_ADDR(region.get(), 0, y + r);
         convert_row(row, image.get(), about.channels, job.wide_gray,
                     channel.strip() + static_cast<std::size_t>(r) * pitch);
-        hides = hides || (vips_image_hasalpha(image.get()) != 0 && shows_what_lies_below(row, image.get()));
+        if (vips_image_hasalpha(image.get()) == 0) continue;
+        hides = hides || shows_what_lies_below(row, image.get());
+        if (job.over_gray)
+          blend_with_gray(row, image.get(), about.channels, channel.strip() + static_cast<std::size_t>(r) * pitch);
       }
     }
     if (!channel.rows(count)) {

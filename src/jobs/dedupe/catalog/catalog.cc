@@ -125,6 +125,12 @@ void use_write_ahead_log(Catalog::State& s) {
 
 // Drops what another program found in another way.
 void use_key(Catalog::State& s, const CatalogKey& key) {
+  // Before them, what is transparent was shown in the colours that lie below.
+  constexpr const char* kPreviews = "over gray";
+  if (s.meta("previews") != kPreviews) {
+    s.run("DELETE FROM previews");
+    s.set_meta("previews", kPreviews);
+  }
   const bool same_pictures = s.meta("key") == key.pictures;
   if (same_pictures && s.meta("verdicts") == key.verdicts) return;
   if (!same_pictures) s.run("DELETE FROM pictures; DELETE FROM thumbnails; DELETE FROM previews");

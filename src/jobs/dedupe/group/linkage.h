@@ -34,8 +34,8 @@ inline constexpr std::size_t kAllSpeak = 64, kSpeakers = 16;
 // Groups of at least two items, each sorted, in the order of their first items. `links` are the pairs known to match.
 std::vector<std::vector<std::uint32_t>> tight_groups(const std::vector<Link>& links, const LinkScores& scores,
                                                      const Rank& rank);
-// For tight_groups(): raises the link of each item that is no anchor to the anchor that it is most like above all others.
-// Copies of two shots may be more like each other than like their shots.
+// For tight_groups(): raises the link of each item that is no anchor to the anchor that it is most like above all
+// others. Copies of two shots may be more like each other than like their shots.
 std::vector<Link> anchored(std::vector<Link> links, const std::function<bool(std::uint32_t)>& is_anchor);
 std::vector<std::vector<std::uint32_t>> connected_groups(const std::vector<Link>& links);
 

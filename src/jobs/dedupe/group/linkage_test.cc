@@ -113,8 +113,8 @@ TEST(LinkageTest, CopiesStandWithTheirShotsBeforeEachOther) {
   const auto scores = [&](std::span<const ItemPair> pairs) {
     std::vector<float> out;
     for (const ItemPair& pair : pairs) {
-      const auto at = std::find_if(links.begin(), links.end(),
-                                   [&](const Link& link) { return ItemPair(link.a, link.b) == pair; });
+      const auto at =
+          std::find_if(links.begin(), links.end(), [&](const Link& link) { return ItemPair(link.a, link.b) == pair; });
       out.push_back(at == links.end() ? -1.0F : at->score);
     }
     return out;

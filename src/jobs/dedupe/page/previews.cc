@@ -15,14 +15,23 @@ constexpr std::size_t kMostShown = 3600;
 // Nothing where it does not decode any more.
 std::vector<std::uint8_t> preview_of(const Library& library, const Picture& picture, const Options& options,
                                      RunContext& context, Span& span) {
+  PictureFileOptions files = options.files;
+  files.over_gray = true;
   for (const std::uint32_t f : picture.files) {
     const FileEntry& entry = library.files[f].entry;
     const auto print =
         decode_searched({entry.path, entry.size, entry.mtime_ns, picture.data.width, picture.data.height}, kPreviewSide,
-                        options.files, context, span);
+                        files, context, span);
     if (print) return encode_thumbnail(print->thumbnail, kMostPreviewBytes);
   }
   return {};
+}
+
+// The thumbnail of a small picture shows all of it, but for what is transparent: under that lies any colour.
+bool shows_more_than_thumbnail(const CatalogPicture& picture) {
+  const auto format = static_cast<ImageFormat>(picture.format);
+  return std::max(picture.width, picture.height) > kThumbnailSide ||
+         (format != ImageFormat::jpeg && format != ImageFormat::pnm && format != ImageFormat::raw);
 }
 
 }  // namespace
@@ -43,9 +52,8 @@ Previews::Previews(const SearchResult& result, const Options& options, Catalog& 
   }
   std::vector<std::uint32_t> missing;
   for (const std::uint32_t p : pictures) {
-    // A thumbnail of a picture that small shows all of it.
     const CatalogPicture& data = result.library.pictures[p].data;
-    if (std::max(data.width, data.height) > kThumbnailSide && !catalog.preview(data.content)) missing.push_back(p);
+    if (shows_more_than_thumbnail(data) && !catalog.preview(data.content)) missing.push_back(p);
   }
   Trace::Stage& stage = context.trace.stage("make previews", context.executor.threads());
   Progress progress(missing.size() > 100 ? context.progress : ProgressStyle::none, "making previews", missing.size());
