@@ -13,7 +13,7 @@ enum class GroupKind {
   identical,    // the same bytes
   same_pixels,  // other metadata
   similar,      // all that differs is what copying does to a picture
-  altered,      // something was added, removed or changed in a part of it
+  altered,      // changed in a part of it, each in focus somewhere else, or a drawing mirrored or turned
   framed,       // each shows what the other lacks
   series,       // other presses of the shutter
   recoloured,   // another exposure, other colours, a strong edit

@@ -112,7 +112,8 @@ void collapse_into(std::span<const Code> rows, const Executor& executor, const C
   result.codes.resize(n);
   nodes.count = 0;
   if (n == 0) return;
-  const auto& [hashes, row_of, first] = scratch;
+  const std::span<std::uint64_t> hashes = scratch.hashes;
+  const std::span<std::uint32_t> row_of = scratch.row_of, first = scratch.first;
 
   // About 4096 rows a partition: its hash table of 32 KiB stays in the first-level cache.
   const int bits = std::clamp(static_cast<int>(std::bit_width(n / 4096)), 1, 11);

@@ -117,7 +117,7 @@ const KIND_HELP = {
   identical: 'Copies of one file: every byte is the same.',
   'same pixels': 'The same picture with other metadata.',
   similar: 'The same photograph: saved again, scaled or cropped.',
-  altered: 'Something was added, removed or changed in a part of it; a frame marks where.',
+  altered: 'Something was added, removed or changed in a part of it, or each is in focus somewhere else; a frame marks where. Or a drawing that is mirrored or turned.',
   framed: 'Each shows something that the other lacks, or one stands in a screen or a frame.',
   series: 'Different shots, taken one after the other.',
   recoloured: 'The same photograph with other colours, another exposure or a strong edit.',
