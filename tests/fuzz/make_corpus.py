@@ -227,6 +227,22 @@ def provenances():
     yield (box(b"ftyp", b"heic\0\0\0\0mif1") +
            box(b"meta", bytes(4) + box(b"iinf", b"\0\0\0\0\0\1" + box(b"infe", info)) + box(b"iloc", locations) +
                box(b"idat", item)))
+    # A picture, its tiles, a map that belongs to it, and one made of both.
+    def entry(number, kind):
+        return box(b"infe", b"\x02\0\0\0" + struct.pack(">HH", number, 0) + kind + b"\0")
+
+    def refers(kind, number, *to):
+        return box(kind, struct.pack(f">HH{len(to)}H", number, len(to), *to))
+
+    kinds = [b"grid", b"hvc1", b"hvc1", b"hvc1", b"tmap"]
+    places = b"".join(struct.pack(">HHHHII", number + 1, 1, 0, 1, 8 * number, 8) for number in range(len(kinds)))
+    uses = b"\0\0\0\0" + struct.pack(">IHBB", 1, 4, 1, 0x81)
+    yield (box(b"ftyp", b"heic\0\0\0\0mif1") +
+           box(b"meta", bytes(4) + box(b"pitm", bytes(4) + b"\0\1") +
+               box(b"iinf", b"\0\0\0\0\0\5" + b"".join(entry(number + 1, kind) for number, kind in enumerate(kinds))) +
+               box(b"iref", bytes(4) + refers(b"dimg", 1, 2, 3) + refers(b"auxl", 4, 1) + refers(b"dimg", 5, 1, 4)) +
+               box(b"iprp", box(b"ipco", box(b"auxC", bytes(4) + b"urn:com:apple:photo:2020:aux:hdrgainmap\0")) + box(b"ipma", uses)) +
+               box(b"iloc", b"\x01\0\0\0\x44\0\0\5" + places) + box(b"idat", bytes(range(40)))))
     canon = bytes.fromhex("85c0b687820f11e08111f4ce462b6a48")
     adobe = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
     yield (box(b"ftyp", b"crx \0\0\0\1") +

@@ -77,6 +77,11 @@ std::vector<Holding> holdings_in(ByteRange file, const MetadataParts& parts) {
     const ByteRange bytes = file.part(film.offset(), film.size());
     out.push_back({HoldingKind::film, hash_of({&bytes, 1})});
   }
+  for (const std::vector<ByteRange>& picture : parts.pictures) {
+    std::vector<ByteRange> pieces;
+    for (const ByteRange& piece : picture) pieces.push_back(file.part(piece.offset(), piece.size()));
+    out.push_back({HoldingKind::picture, pieces.empty() ? 0 : hash_of(pieces)});
+  }
   if (parts.format == ImageFormat::heif && parts.sequence) out.push_back({HoldingKind::sequence, 0});
   if (const auto colours = colours_of(parts)) out.push_back(*colours);
   return out;

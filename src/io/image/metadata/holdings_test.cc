@@ -63,6 +63,47 @@ std::string samsung(const std::string& before, const std::vector<std::string>& c
   return before + blocks + list + little_endian(list.size(), 4) + "SEFT";
 }
 
+// A HEIF file whose first item is the picture that is shown.
+struct HeifItem {
+  std::string kind, data;
+  std::string auxiliary;  // what it is of the first one: a URN
+};
+struct HeifReference {
+  std::string kind;
+  int from;
+  std::vector<int> to;
+};
+std::string heif(const std::vector<HeifItem>& items, const std::vector<HeifReference>& references = {}) {
+  std::string infos, table, data, properties, uses, links;
+  int number = 0, property = 0, used = 0;
+  const auto id = [](int n) { return number_bytes(static_cast<std::uint64_t>(n), 2); };
+  for (const HeifItem& item : items) {
+    ++number;
+    infos += box("infe", "\2\0\0\0"s + id(number) + id(0) + item.kind + "\0"s);
+    table += id(number) + id(1) + id(0) + id(1) + number_bytes(data.size(), 4) + number_bytes(item.data.size(), 4);
+    data += item.data;
+    if (item.auxiliary.empty()) continue;
+    properties += box("auxC", std::string(4, '\0') + item.auxiliary + "\0"s);
+    uses += id(number) + "\1"s + static_cast<char>(0x80 | ++property);
+    ++used;
+    links += box("auxl", id(number) + id(1) + id(1));
+  }
+  for (const HeifReference& reference : references) {
+    std::string to;
+    for (const int item : reference.to) to += id(item);
+    links += box(reference.kind, id(reference.from) + id(static_cast<int>(reference.to.size())) + to);
+  }
+  const std::string none(4, '\0');
+  return box("ftyp", "heic" + none + "mif1") +
+         box("meta", none + box("hdlr", "pict") + box("pitm", none + id(1)) + box("iinf", none + id(number) + infos) +
+                         box("iref", none + links) +
+                         box("iprp", box("ipco", properties) +
+                                         box("ipma", none + number_bytes(static_cast<std::uint64_t>(used), 4) + uses)) +
+                         box("iloc", "\1\0\0\0\x44\0"s + id(number) + table) + box("idat", data));
+}
+constexpr const char* kGainMap = "urn:com:apple:photo:2020:aux:hdrgainmap";
+constexpr const char* kAlpha = "urn:mpeg:hevc:2015:auxid:1";
+
 class Holdings : public testing::Test {
  protected:
   std::vector<Holding> of(const std::string& bytes, const std::string& name = "a.jpg") const {
@@ -173,6 +214,50 @@ TEST_F(Holdings, ManyNamesForTheSameBytesCostNoTime) {
   const auto found = of(picture(index_of(entries, 1000)) + more);
   EXPECT_EQ(found.size(), 99U);
   EXPECT_EQ(found.back().hash, 0U);
+}
+
+TEST_F(Holdings, PicturesOfAHeifFileBesidesTheOneThatIsShown) {
+  const auto held = [&](const std::string& file) { return of(file, "a.heic"); };
+  EXPECT_THAT(held(heif({{"hvc1", "shown", ""}})), IsEmpty());
+  // A small version, tiles, transparency, EXIF: all of the one that is shown.
+  EXPECT_THAT(held(heif({{"grid", "two tiles", ""},
+                         {"hvc1", "left", ""},
+                         {"hvc1", "right", ""},
+                         {"hvc1", "small", ""},
+                         {"hvc1", "alpha", kAlpha},
+                         {"Exif", "....", ""}},
+                        {{"dimg", 1, {2, 3}}, {"thmb", 4, {1}}, {"cdsc", 6, {1}}})),
+              IsEmpty());
+  const auto map = held(heif({{"hvc1", "shown", ""}, {"hvc1", "map", kGainMap}}));
+  ASSERT_EQ(map.size(), 1U);
+  EXPECT_EQ(map[0].what, HoldingKind::picture);
+  // A copy has it wherever it lies, and another map is another thing.
+  EXPECT_EQ(held(heif({{"hvc1", "shown in other bytes", ""}, {"hvc1", "map", kGainMap}})), map);
+  EXPECT_NE(held(heif({{"hvc1", "shown", ""}, {"hvc1", "mop", kGainMap}})), map);
+  EXPECT_EQ(held(heif({{"hvc1", "shown", ""}, {"hvc1", "another", ""}})).size(), 1U);
+  // ISO's map of tones: a description, made of the picture and the map.
+  const auto tones =
+      held(heif({{"hvc1", "shown", ""}, {"hvc1", "map", ""}, {"tmap", "how", ""}}, {{"dimg", 3, {1, 2}}}));
+  EXPECT_EQ(tones, map);
+  // One of tiles, of which one differs.
+  const auto tiled = [&](const std::string& last) {
+    return held(heif({{"hvc1", "shown", ""}, {"grid", "two", kGainMap}, {"hvc1", "one", ""}, {"hvc1", last, ""}},
+                     {{"dimg", 2, {3, 4}}}));
+  };
+  ASSERT_EQ(tiled("two").size(), 1U);
+  EXPECT_EQ(tiled("two"), tiled("two"));
+  EXPECT_NE(tiled("two"), tiled("owt"));
+}
+
+TEST_F(Holdings, AHeifFileThatIsCutSaysNoMoreThanTheWholeOne) {
+  const std::string whole = heif(
+      {{"hvc1", "shown", ""}, {"hvc1", "map", kGainMap}, {"grid", "g", ""}, {"tmap", "t", ""}}, {{"dimg", 4, {1, 2}}});
+  for (std::size_t cut = 0; cut < whole.size(); ++cut) {
+    EXPECT_LE(of(whole.substr(0, cut), "a.heic").size(), 3U) << cut;
+    std::string wrong = whole;
+    wrong[cut] = static_cast<char>(wrong[cut] ^ 0xFF);
+    EXPECT_LE(of(wrong, "a.heic").size(), 4U) << cut;
+  }
 }
 
 }  // namespace

@@ -38,12 +38,13 @@ struct MetadataParts {
   ByteRange iptc, resources;  // the datasets themselves, or Photoshop's resources that hold them
   std::optional<JpegTables> tables;
   JpegHead jpeg;
-  std::vector<ByteRange> profile;     // of colours, in pieces; of a PNG the chunk
-  std::vector<ByteRange> films;       // of a HEIF file's
-  bool sequence = false;              // a HEIF file with tracks
-  bool maker_note = false;            // one that is not a field of `exif`
-  std::vector<std::string> comments;  // which programs sign; cut to kLongestText
-  std::string software;               // PNG's text
+  std::vector<ByteRange> profile;                // of colours, in pieces; of a PNG the chunk
+  std::vector<ByteRange> films;                  // of a HEIF file's
+  std::vector<std::vector<ByteRange>> pictures;  // likewise, besides the one that is shown: each in its pieces
+  bool sequence = false;                         // a HEIF file with tracks
+  bool maker_note = false;                       // one that is not a field of `exif`
+  std::vector<std::string> comments;             // which programs sign; cut to kLongestText
+  std::string software;                          // PNG's text
   bool title = false, description = false;
 };
 

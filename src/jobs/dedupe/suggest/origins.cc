@@ -13,7 +13,7 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever a file may be told to say something else, or what is kept has another form.
-constexpr std::uint32_t kOriginsVersion = 3;
+constexpr std::uint32_t kOriginsVersion = 4;
 
 // What the catalogue keeps: texts with their lengths, numbers as they are.
 class FieldWriter {

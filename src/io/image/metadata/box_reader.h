@@ -1,0 +1,55 @@
+// Enters: a range of a file that is made of boxes (ISO/IEC 14496-12).
+// Leaves: its boxes, and numbers in them.
+// Never: goes past the range, or through more than a few thousand boxes of one list: each may cost a read.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "src/io/image/metadata/byte_range.h"
+
+namespace millrace {
+
+// Calls `see(type, contents)` for every box that is all there.
+template <typename See>
+void each_box(ByteRange boxes, See see) {
+  constexpr int kMostBoxes = 4096;
+  std::uint64_t at = 0;
+  for (int count = 0; count < kMostBoxes; ++count) {
+    if (boxes.read(at, 8).empty()) return;
+    std::uint64_t size = boxes.number(at, 4), head = 8;
+    const std::string type(as_text(boxes.read(at + 4, 4)));
+    if (size == 1) {
+      size = boxes.number(at + 8, 8);
+      head = 16;
+    } else if (size == 0) {
+      size = boxes.size() - at;
+    }
+    if (size < head || size > boxes.size() - at) return;
+    see(type, boxes.part(at + head, size - head));
+    at += size;
+  }
+}
+
+// Reads numbers one after the other; past the end they are 0 and good() is false.
+class BoxNumbers {
+ public:
+  explicit BoxNumbers(std::span<const std::uint8_t> bytes) : left_(bytes) {}
+  std::uint64_t take(std::uint64_t bytes) {
+    if (bytes > left_.size()) {
+      good_ = false;
+      return 0;
+    }
+    const std::uint64_t value = number_of(left_.first(bytes), ByteOrder::big);
+    left_ = left_.subspan(bytes);
+    return value;
+  }
+  bool good() const { return good_; }
+
+ private:
+  std::span<const std::uint8_t> left_;
+  bool good_ = true;
+};
+
+}  // namespace millrace
