@@ -290,8 +290,11 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
       out.kind = Kind::different;
       out.contained = Contained::neither;
       return out;
-    } else if (tiles.focus) {
-      differs({tiles.focus->left, tiles.focus->top, tiles.focus->right, tiles.focus->bottom});
+    } else if (const auto& box = tiles.focus.differs) {
+      differs({box->left, box->top, box->right, box->bottom});
+    } else {
+      out.first_sharper = swapped ? tiles.focus.second_sharper : tiles.focus.first_sharper;
+      out.second_sharper = swapped ? tiles.focus.first_sharper : tiles.focus.second_sharper;
     }
   }
   // Who is said to show no more than the other may have a line written on its frame, or at a page's edge.

@@ -96,6 +96,8 @@ struct Verdict {
   float scale = 0;      // pixels of the second picture to one of the first, along a side
   // Only where the kind is `same`: the one with more pixels shows nothing finer than the other does.
   bool enlarged = false;
+  // Likewise: it is sharper in some places, and in no place softer.
+  bool first_sharper = false, second_sharper = false;
   // Likewise: it has a plain frame around what both show, by its straight inner edge, and the other has not.
   bool first_framed = false, second_framed = false;
   // How much of each lies outside the other, frames not counted, 0..1.

@@ -184,13 +184,20 @@ Focus::Sharper Focus::sharper(float Place::*one, float Place::*other) const {
   return out;
 }
 
-std::optional<Box> Focus::differs() const {
-  constexpr std::int64_t kFewest = 6, kOneIn = 100;
+Focus::Verdict Focus::verdict() const {
+  constexpr std::int64_t kFewest = 6, kOneIn = 100, kNotInOneOf = 3;
   const auto common = std::count_if(places_.begin(), places_.end(), [](const Place& place) { return place.first > 0; });
+  const std::int64_t some = std::max<std::int64_t>(kFewest, common / kOneIn);
   const Sharper first = sharper(&Place::first, &Place::second), second = sharper(&Place::second, &Place::first);
+  const auto here_and_there = [&](const Sharper& one) {
+    return one.places >= some && kNotInOneOf * one.places < common;
+  };
+  Verdict out;
   const Sharper& fewer = first.places < second.places ? first : second;
-  if (fewer.places < std::max<std::int64_t>(kFewest, common / kOneIn)) return std::nullopt;
-  return fewer.strongest;
+  if (fewer.places >= some) out.differs = fewer.strongest;
+  out.first_sharper = here_and_there(first);
+  out.second_sharper = here_and_there(second);
+  return out;
 }
 
 bool Focus::shares_nothing() const {

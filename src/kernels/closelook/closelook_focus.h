@@ -30,8 +30,13 @@ class Focus {
   explicit Focus(const Size& raster);
   void add(int left, int top, const Place& place);
 
-  // Where, if each is in focus somewhere: of the one that is so in fewer places the strongest.
-  std::optional<Box> differs() const;
+  struct Verdict {
+    // Where, if each is in focus somewhere: of the one that is so in fewer places the strongest.
+    std::optional<Box> differs;
+    // In some places and not all over, as a sharpened copy or an original before its soft copy is.
+    bool first_sharper = false, second_sharper = false;
+  };
+  Verdict verdict() const;
   // Two exposures of something that has no detail.
   bool shares_nothing() const;
 

@@ -98,7 +98,7 @@ struct Tile {
 struct Tiled {
   // The first that differs beyond doubt, else the one that differs most; nothing where all are quiet.
   std::optional<Tile> worst;
-  std::optional<Box> focus;  // where it differs, in all tiles up to that
+  Focus::Verdict focus;  // of target and source, in all tiles up to that
   bool shares_nothing = false;
 };
 // Of a region of the target. `warp` is that of the two rasters. Uses up what lies in `pair`.

@@ -226,7 +226,7 @@ Tiled look_at_tiles(Pair& pair, const Raster& target, const Raster& source, cons
     constexpr float kBeyondDoubt = 2;
     if (worst->measured.excess > kBeyondDoubt) break;
   }
-  out.focus = tiles.focus().differs();
+  out.focus = tiles.focus().verdict();
   out.shares_nothing = tiles.focus().shares_nothing();
   return out;
 }

@@ -12,7 +12,8 @@ static_assert(parts::kVersion < 100);
 
 // What the catalogue keeps of a look.
 struct Kept {
-  std::uint8_t seen;  // 1, 2 for in sRGB, 4 and 8 for the first and the second saved again
+  std::uint8_t seen;  // 1, 2 for in sRGB, 4 and 8 for the first and the second saved again, 16 and 32 for
+                      // them sharper
   std::uint8_t same_pixels, kind, contained, enlarged, first_framed, second_framed;
   std::uint8_t looked_for;  // 0: nothing; else 1, and 2 for cuts, 4 for what is turned
   float scale;
@@ -39,6 +40,8 @@ std::optional<CloseLook> close_look_from(const CatalogCloseLook& kept) {
                    static_cast<closelook::Contained>(k.contained),
                    k.scale,
                    k.enlarged != 0,
+                   (k.seen & 16) != 0,
+                   (k.seen & 32) != 0,
                    (k.seen & 4) != 0,
                    (k.seen & 8) != 0,
                    k.first_framed != 0,
@@ -50,18 +53,19 @@ std::optional<CloseLook> close_look_from(const CatalogCloseLook& kept) {
 
 CatalogCloseLook kept_of(const ContentHash& first, const ContentHash& second, const CloseLook& look) {
   const int looked_for = look.looked_for ? 1 + 2 * look.looked_for->cuts + 4 * look.looked_for->turned : 0;
-  const Kept k{static_cast<std::uint8_t>(look.seen + 2 * look.in_srgb + 4 * look.first_saved_again +
-                                         8 * look.second_saved_again),
-               look.same_pixels,
-               static_cast<std::uint8_t>(look.kind),
-               static_cast<std::uint8_t>(look.contained),
-               look.enlarged,
-               look.first_framed,
-               look.second_framed,
-               static_cast<std::uint8_t>(looked_for),
-               look.scale,
-               look.first_place,
-               look.second_place};
+  const Kept k{
+      static_cast<std::uint8_t>(look.seen + 2 * look.in_srgb + 4 * look.first_saved_again +
+                                8 * look.second_saved_again + 16 * look.first_sharper + 32 * look.second_sharper),
+      look.same_pixels,
+      static_cast<std::uint8_t>(look.kind),
+      static_cast<std::uint8_t>(look.contained),
+      look.enlarged,
+      look.first_framed,
+      look.second_framed,
+      static_cast<std::uint8_t>(looked_for),
+      look.scale,
+      look.first_place,
+      look.second_place};
   CatalogCloseLook out{first, second, kLookVersion, {}};
   out.verdict.resize(sizeof k);
   std::memcpy(out.verdict.data(), &k, sizeof k);
@@ -79,6 +83,7 @@ Standing standing_of(const CloseLook& look, bool first_stays) {
   const float scale = first_stays ? look.scale : (look.scale > 0 ? 1 / look.scale : 0);
   // More pixels are more detail, unless a look found that they are none.
   constexpr float kLittleMore = 1.05F;
+  if (look.contained == closelook::Contained::both && look.sharper(!first_stays)) return Standing::has_more_detail;
   if (look.contained == closelook::Contained::both)
     return scale <= kLittleMore || look.enlarged ? Standing::same : Standing::has_more_detail;
   if ((look.contained == closelook::Contained::first) != first_stays) {  // it is a part of the one that stays

@@ -20,8 +20,9 @@ struct CloseLook {
   bool same_pixels = false;  // decoded in full, every one of them
   closelook::Kind kind = closelook::Kind::different;
   closelook::Contained contained = closelook::Contained::neither;
-  float scale = 0;        // pixels of the second to one of the first, along a side
-  bool enlarged = false;  // the one with more pixels shows nothing finer than the other
+  float scale = 0;                                     // pixels of the second to one of the first, along a side
+  bool enlarged = false;                               // the one with more pixels shows nothing finer than the other
+  bool first_sharper = false, second_sharper = false;  // in some places, and in none softer
   // Which is the other one, saved again at a higher quality; told of JPEGs that no camera signed.
   bool first_saved_again = false, second_saved_again = false;
   bool first_framed = false, second_framed = false;  // a plain frame around what both show, of which only it has one
@@ -31,6 +32,7 @@ struct CloseLook {
   std::optional<WantedParts> looked_for{};
 
   // Of the one of the two that has it, or is it.
+  bool sharper(bool first) const { return first ? first_sharper : second_sharper; }
   bool saved_again(bool first) const { return first ? first_saved_again : second_saved_again; }
   bool framed(bool first) const { return first ? first_framed : second_framed; }
   const std::array<float, 4>& place(bool first) const { return first ? first_place : second_place; }

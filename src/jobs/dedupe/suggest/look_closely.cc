@@ -160,6 +160,8 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     look.contained = verdict.contained;
     look.scale = verdict.scale;
     look.enlarged = verdict.enlarged;
+    look.first_sharper = verdict.first_sharper;
+    look.second_sharper = verdict.second_sharper;
     look.first_framed = verdict.first_framed;
     look.second_framed = verdict.second_framed;
     look.first_place = verdict.first_place;
