@@ -131,6 +131,7 @@ if(NOT MILLRACE_KERNELS_ONLY)
   target_link_libraries(planted_race PRIVATE millrace_pipeline)
 endif()
 
-if(MILLRACE_SANITIZE MATCHES "address" AND MILLRACE_PYTHON)
+# They name the targets' functions otherwise than libFuzzer does.
+if(MILLRACE_SANITIZE MATCHES "address" AND MILLRACE_PYTHON AND NOT MILLRACE_FUZZ)
   include(cmake/fuzz_inputs.cmake)
 endif()
