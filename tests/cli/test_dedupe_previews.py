@@ -31,7 +31,7 @@ def folder(tmp_path):
     image = scene(900, 600, 900)
     image.save(pictures / "a.jpg", quality=93)
     image.resize((450, 300)).save(pictures / "b.jpg", quality=93)
-    image.resize((120, 80)).save(pictures / "c.png")
+    image.resize((120, 80)).save(pictures / "c.jpg", quality=93)
     return pictures
 
 
