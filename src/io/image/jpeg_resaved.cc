@@ -51,7 +51,7 @@ class GridSink : public WaitingSink {
   void begin_rows(const PictureInfo& info) override {
     width_ = info.width;
     // A few thousand blocks say it.
-    constexpr int kMost = 1 << 14;
+    constexpr int kMost = 1 << 12;
     const std::int64_t blocks = static_cast<std::int64_t>(info.width / kBlock) * (info.height / kBlock);
     apart_ = static_cast<int>(std::clamp<std::int64_t>(blocks / kMost, 1, 64));
     luma_.resize(static_cast<std::size_t>(kBlock) * static_cast<std::size_t>(width_));
@@ -67,7 +67,7 @@ class GridSink : public WaitingSink {
     // A block that reaches black or white was cut there.
     const auto [least, most] = std::minmax_element(block.begin(), block.end());
     if (*least == 0 || *most == 255) return;
-    const std::vector<double> sums = dct_low(block.data(), kBlock, kBlock);
+    const std::array<double, kBlock* kBlock> sums = transformed(block);
     constexpr double kOfSums = 1.0 / 16, kOfFirst = 0.7071067811865476;
     for (std::size_t i = 1; i < sums.size(); ++i) {
       const double coarse = coarse_[i], fine = fine_[i];
@@ -84,6 +84,24 @@ class GridSink : public WaitingSink {
     }
   }
 
+  // As dct_low() has it.
+  std::array<double, kBlock * kBlock> transformed(const std::array<std::uint8_t, kBlock * kBlock>& block) const {
+    const auto along = [&](const auto& from, auto& to) {
+      for (std::size_t y = 0; y < kBlock; ++y) {
+        for (std::size_t u = 0; u < kBlock; ++u) {
+          double sum = 0;
+          for (std::size_t x = 0; x < kBlock; ++x) sum += from[y * kBlock + x] * cosines_[u * kBlock + x];
+          to[u * kBlock + y] = sum;  // turned: the other way follows
+        }
+      }
+    };
+    std::array<double, kBlock * kBlock> once{}, twice{};
+    along(block, once);
+    along(once, twice);
+    return twice;
+  }
+
+  const std::vector<double> cosines_ = dct_cosines(kBlock, kBlock);
   const Steps &fine_, &coarse_;
   int width_ = 0, filled_ = 0, apart_ = 1, turn_ = 0;
   std::vector<std::uint8_t> luma_;
