@@ -27,8 +27,8 @@ std::optional<Steps> steps_of(const std::string& path) {
   return parts.tables->luma();
 }
 
-// How many coefficients of the luma lie near multiples of the coarse steps, of those that the fine ones would let lie
-// elsewhere.
+// Counts how many coefficients of the luma lie near multiples of the coarse steps, of those that the fine ones would
+// let lie elsewhere.
 class GridSink : public WaitingSink {
  public:
   GridSink(const Steps& fine, const Steps& coarse, Budget& budget, const std::function<bool()>& cancelled,
@@ -84,7 +84,7 @@ class GridSink : public WaitingSink {
     }
   }
 
-  // As dct_low() has it.
+  // Gives the sums that dct_low() gives.
   std::array<double, kBlock * kBlock> transformed(const std::array<std::uint8_t, kBlock * kBlock>& block) const {
     const auto along = [&](const auto& from, auto& to) {
       for (std::size_t y = 0; y < kBlock; ++y) {

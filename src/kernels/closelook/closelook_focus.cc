@@ -103,7 +103,7 @@ Focus::Place gains_of(const Products& fine, const Products& coarse) {
           false};
 }
 
-// What several looks say of one place.
+// Adds what one look says of a place to what others said.
 void take(const Focus::Place& seen, Focus::Place& place) {
   place.first = std::max(place.first, seen.first);
   place.second = std::max(place.second, seen.second);

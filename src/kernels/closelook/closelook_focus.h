@@ -20,7 +20,7 @@ class Focus {
  public:
   static constexpr int kPlace = 64;  // pixels, along a side
 
-  // What a place shows of two pictures. How much larger the one's detail is, as far as it is also the other's: noise of
+  // A place tells how much larger the one's detail is, as far as it is also the other's: noise of
   // its own does not count.
   struct Place {
     float first = 0, second = 0;  // 0: they have no detail in common
@@ -31,7 +31,8 @@ class Focus {
   void add(int left, int top, const Place& place);
 
   struct Verdict {
-    // Where, if each is in focus somewhere: of the one that is so in fewer places the strongest.
+    // The place that tells them apart, if each is in focus somewhere: of the one that is so in fewer places the
+    // strongest.
     std::optional<Box> differs;
     // In some places and not all over, as a sharpened copy or an original before its soft copy is.
     bool first_sharper = false, second_sharper = false;

@@ -101,7 +101,7 @@ struct Tiled {
   Focus::Verdict focus;  // of target and source, in all tiles up to that
   bool shares_nothing = false;
 };
-// Of a region of the target. `warp` is that of the two rasters. Uses up what lies in `pair`.
+// Looks at a region of the target. `warp` is that of the two rasters. Uses up what lies in `pair`.
 Tiled look_at_tiles(Pair& pair, const Raster& target, const Raster& source, const Affine& warp, const Tone& tone,
                     const Box& region);
 

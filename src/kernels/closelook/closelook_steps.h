@@ -184,7 +184,7 @@ struct Tone {
 Tone fit_tone(const Colour& source, const Colour& target, const Plane& valid);
 void apply_tone(const Tone& tone, const Colour& from, Colour& to);
 
-// Whether much of it is plain: lines, letters, areas of one colour.
+// Tells whether much of it is plain: lines, letters, areas of one colour.
 bool is_drawing(const Colour& picture);
 
 // Adds what two rows' values say of each column.

@@ -46,7 +46,7 @@ ItemInfos infos_of(ByteRange infos) {
   return out;
 }
 
-// What one item says of others: a kind, and from which to which.
+// An item refers to others: as its tiles, as the picture that it belongs to.
 struct Reference {
   std::string kind;
   std::uint64_t from = 0;

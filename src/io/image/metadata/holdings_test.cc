@@ -239,7 +239,7 @@ TEST_F(Holdings, PicturesOfAHeifFileBesidesTheOneThatIsShown) {
   const auto tones =
       held(heif({{"hvc1", "shown", ""}, {"hvc1", "map", ""}, {"tmap", "how", ""}}, {{"dimg", 3, {1, 2}}}));
   EXPECT_EQ(tones, map);
-  // One of tiles, of which one differs.
+  // A map of two tiles is another one where one of them differs.
   const auto tiled = [&](const std::string& last) {
     return held(heif({{"hvc1", "shown", ""}, {"grid", "two", kGainMap}, {"hvc1", "one", ""}, {"hvc1", last, ""}},
                      {{"dimg", 2, {3, 4}}}));

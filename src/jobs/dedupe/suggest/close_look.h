@@ -31,7 +31,7 @@ struct CloseLook {
   // Which of their parts were looked for, where the wholes are not alike: where they meet hangs on it.
   std::optional<WantedParts> looked_for{};
 
-  // Of the one of the two that has it, or is it.
+  // These ask of one of the two.
   bool sharper(bool first) const { return first ? first_sharper : second_sharper; }
   bool saved_again(bool first) const { return first ? first_saved_again : second_saved_again; }
   bool framed(bool first) const { return first ? first_framed : second_framed; }

@@ -93,7 +93,7 @@ std::optional<closelook::Prepared> in_srgb(const Seen& seen) {
 
 }  // namespace
 
-// Of a camera's pictures, others tell which is nearer to what it wrote.
+// Pictures of a camera are left out: other signs tell which is nearer to what it wrote.
 void CloseLooks::find_saved_again(std::uint32_t first, std::uint32_t second, CloseLook& look) const {
   const Picture &a = library_.pictures[first], &b = library_.pictures[second];
   for (const Picture* picture : {&a, &b}) {
