@@ -20,6 +20,21 @@ bool inside(const std::string& path, const std::string& folder) {
          (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
 }
 
+std::string_view name_beside(std::string_view path, std::string_view other) {
+  std::size_t begin = path.find_last_of('/') + 1;  // 0 where there is none
+  const auto ends_alike = [&] {
+    const std::string_view end = path.substr(begin);
+    if (!other.ends_with(end)) return false;
+    const std::size_t before = other.size() - end.size();
+    return before == 0 || other[before - 1] == '/';
+  };
+  while (begin > 0 && ends_alike()) {
+    const std::size_t slash = path.substr(0, begin - 1).find_last_of('/');
+    begin = slash == std::string_view::npos ? 0 : slash + 1;
+  }
+  return path.substr(begin);
+}
+
 std::optional<std::string> real_path(const std::string& path) {
   const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
   return real ? std::optional<std::string>(real.get()) : std::nullopt;

@@ -20,5 +20,15 @@ TEST(Paths, ArePutTogetherAndTakenApart) {
   EXPECT_EQ(real_path("/nothing/is/here"), std::nullopt);
 }
 
+TEST(Paths, NamesTellFilesApart) {
+  EXPECT_EQ(name_beside("/a/b.c", "/x/d.c"), "b.c");
+  EXPECT_EQ(name_beside("/a/b.c", "/x/b.c"), "a/b.c");
+  EXPECT_EQ(name_beside("/a/k/b.c", "/x/k/b.c"), "a/k/b.c");
+  EXPECT_EQ(name_beside("/a/b.c", "/x/ab.c"), "b.c");
+  EXPECT_EQ(name_beside("/a/k/b.c", "k/b.c"), "a/k/b.c");
+  EXPECT_EQ(name_beside("k/b.c", "/a/k/b.c"), "k/b.c");
+  EXPECT_EQ(name_beside("/a/b.c", "/a/b.c"), "/a/b.c");
+}
+
 }  // namespace
 }  // namespace millrace

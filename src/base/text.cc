@@ -322,21 +322,6 @@ std::string_view file_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-std::string_view name_beside(std::string_view path, std::string_view other) {
-  std::size_t begin = path.size() - file_name(path).size();
-  const auto ends_alike = [&] {
-    const std::string_view end = path.substr(begin);
-    if (!other.ends_with(end)) return false;
-    const std::size_t before = other.size() - end.size();
-    return before == 0 || other[before - 1] == '/';
-  };
-  while (begin > 0 && ends_alike()) {
-    const std::size_t slash = path.substr(0, begin - 1).find_last_of('/');
-    begin = slash == std::string_view::npos ? 0 : slash + 1;
-  }
-  return path.substr(begin);
-}
-
 std::string extension(std::string_view path) {
   const std::string_view name = file_name(path);
   const std::size_t dot = name.find_last_of('.');

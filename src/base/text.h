@@ -44,9 +44,6 @@ std::string_view trim(std::string_view text);
 std::string lower_ascii(std::string_view text);
 // The last component of a path, and that component's extension in lower case without its dot.
 std::string_view file_name(std::string_view path);
-// The end of a path that tells it from another: its last component, and where both have the same, as many before it as
-// it takes.
-std::string_view name_beside(std::string_view path, std::string_view other);
 std::string extension(std::string_view path);
 
 }  // namespace millrace

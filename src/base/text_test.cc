@@ -139,13 +139,6 @@ TEST(Text, Parts) {
   EXPECT_EQ(file_name("/a/b.c"), "b.c");
   EXPECT_EQ(file_name("/a/"), "");
   EXPECT_EQ(file_name("b"), "b");
-  EXPECT_EQ(name_beside("/a/b.c", "/x/d.c"), "b.c");
-  EXPECT_EQ(name_beside("/a/b.c", "/x/b.c"), "a/b.c");
-  EXPECT_EQ(name_beside("/a/k/b.c", "/x/k/b.c"), "a/k/b.c");
-  EXPECT_EQ(name_beside("/a/b.c", "/x/ab.c"), "b.c");
-  EXPECT_EQ(name_beside("/a/k/b.c", "k/b.c"), "a/k/b.c");
-  EXPECT_EQ(name_beside("k/b.c", "/a/k/b.c"), "k/b.c");
-  EXPECT_EQ(name_beside("/a/b.c", "/a/b.c"), "/a/b.c");
   EXPECT_EQ(extension("/a.d/b.JPG"), "jpg");
   EXPECT_EQ(extension("/a.d/b"), "");
   EXPECT_EQ(extension(".hidden"), "");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/jobs/dedupe/scan/companions.h"
 
