@@ -8,7 +8,7 @@
 
 namespace millrace {
 
-// What JPEG has rounded to multiples of a step stays near them when it is saved again in finer steps; of a picture that
+// JPEG rounds to multiples of a step. These stay near them when they are saved again in finer steps; of a picture that
 // was never rounded so it lies anywhere. Decodes `path` in full, waiting for the memory from `budget`. False where it
 // cannot be told.
 bool is_saved_again(const std::string& path, const std::string& from, const DecodeOptions& options, Budget& budget);

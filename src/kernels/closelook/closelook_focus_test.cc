@@ -54,7 +54,7 @@ TEST(Focus, FramesOfAStackAreNoCopiesOfEachOther) {
     EXPECT_EQ(stack.contained, Contained::neither);
     // The place lies in one of the halves.
     EXPECT_TRUE(stack.first_place[2] <= 0.55F || stack.first_place[0] >= 0.45F) << sigma;
-    // Nothing is sharper in a picture that is softer all over, or in a part.
+    // A picture that is softer all over, or in a part, is sharper nowhere.
     if (sigma < 2) {
       const Verdict all_over = compare(sharp, soft);
       EXPECT_EQ(all_over.kind, Kind::same) << sigma;

@@ -67,7 +67,8 @@ class Tiles {
     // Most copies show the whole of the other.
     const Affine onto = onto_whole(size_of(target), size_of(source));
     if (pitch_ < 1 || onto.is_whole_shift()) take_for_exact(onto);
-    of_one_size_ = target.full_width == source.full_width && target.full_height == source.full_height;
+    of_one_size_ =
+        onto.is_whole_shift() && target.full_width == source.full_width && target.full_height == source.full_height;
   }
 
   // What is left in a box of the target; nothing where that is little.
@@ -160,7 +161,7 @@ class Tiles {
 
   // The whole on the whole, of one size.
   bool lies_upon() const { return exact_ && exact_->m == Affine().m; }
-  // Of the lumas of both on the target's raster.
+  // Compares the lumas of both on the target's raster.
   void look_at_focus(const Box& box, const Plane* valid, std::size_t finest) {
     add_places(box, places_of(pair_.luma_a, pair_.luma_b, valid, finest, pair_.focusing),
                [&](const Focus::Place& seen) {
