@@ -8,9 +8,9 @@
 
 namespace millrace {
 
-// JPEG rounds to multiples of a step. These stay near them when they are saved again in finer steps; of a picture that
-// was never rounded so it lies anywhere. Decodes `path` in full, waiting for the memory from `budget`. False where it
-// cannot be told.
+// JPEG rounds coefficients to multiples of a step. They stay near these when they are saved again in finer steps; those
+// of a picture that was never rounded so lie anywhere. Decodes `path` in full, waiting for the memory from `budget`.
+// False where it cannot be told.
 bool is_saved_again(const std::string& path, const std::string& from, const DecodeOptions& options, Budget& budget);
 
 }  // namespace millrace
