@@ -174,7 +174,7 @@ Outcome<Fingerprint> fingerprint_of(FileReader& file, const FingerprintOptions& 
     if (!decoded) return Outcome<void>(decoded.error());
     out.info = std::move(decoded->info);
     out.damaged = decoded->damaged;
-    out.hides = decoded->hides;
+    out.unshown = decoded->unshown;
     out.damage = std::move(decoded->damage);
     return Outcome<void>();
   };

@@ -34,7 +34,7 @@ struct Fingerprint {
   PictureInfo info;  // width, height: as decoded, before turning; full_width, full_height: as stored
   bool damaged = false;
   std::string damage;
-  bool hides = false;   // as Decoded has it
+  Unshown unshown;
   bool turned = false;  // by its orientation, before it was hashed
   PictureHashes hashes;
   Thumbnail thumbnail;

@@ -92,7 +92,7 @@ class Conversation {
         case Kind::end:
           if (!begun_ || delivered_ != result_.info.height) return nonsense();
           result_.damaged = m.damaged != 0;
-          result_.hides = m.hides != 0;
+          result_.unshown = Unshown::from(m.unshown);
           if (!exif.empty()) result_.info.exif = parse_exif(exif);
           result_.damage = utf8_for_display(text);
           reusable_ = true;

@@ -1,6 +1,6 @@
-// Input: lists of what picture files hold besides the picture that is decoded.
+// Input: what picture files hold besides the picture that is decoded.
 // Output: words for it, and which of it another file lacks.
-// Never: it reads a file; metadata/holdings.h does.
+// Never: it reads a file; metadata/holdings.h and the decoders do.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,29 @@ enum class HoldingKind : std::uint8_t {
   sequence,  // frames of a film that is a picture by its name
   profile,   // its numbers mean other colours than sRGB's
   unknown,   // bytes behind the picture that nothing here understands
+  raw_data,  // of a sensor, of which the preview was decoded
+  // What decoders meet (Unshown).
+  pages,         // or frames
+  depth,         // samples of more than 8 bits
+  transparency,  // that hides some of the picture
 };
-inline constexpr int kHoldingKinds = 6;
+inline constexpr int kHoldingKinds = 10;
+// As JSON and tables have it: "film".
+const char* name_of(HoldingKind kind);
 // Names a kind as the thing of a file: "its film".
 const char* words_of(HoldingKind kind);
+
+// What a decoder met and its rows of 8 bits, of one page, do not show.
+struct Unshown {
+  bool pages = false, depth = false, transparency = false;
+
+  bool any() const { return pages || depth || transparency; }
+  bool operator==(const Unshown&) const = default;
+  // As it is kept and sent.
+  static constexpr unsigned kMostBits = 7;
+  unsigned bits() const { return (pages ? 1U : 0U) | (depth ? 2U : 0U) | (transparency ? 4U : 0U); }
+  static Unshown from(unsigned bits) { return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0}; }
+};
 
 struct Holding {
   HoldingKind what = HoldingKind::unknown;
@@ -29,6 +48,10 @@ struct Holding {
   bool operator==(const Holding&) const = default;
 };
 
+// Adds it to a list. Of two files that have it nobody knows whether it is the same, unless their bytes are.
+void add(const Unshown& unshown, std::vector<Holding>& holdings);
+// Each kind once, in the order of their first ones.
+std::vector<HoldingKind> kinds_of(const std::vector<Holding>& holdings);
 // Finds the first thing that one file holds and another, of other bytes, lacks.
 std::optional<HoldingKind> lacks(const std::vector<Holding>& other, const std::vector<Holding>& one);
 

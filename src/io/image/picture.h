@@ -16,6 +16,7 @@
 #include "src/base/sizes.h"
 #include "src/io/file/reader.h"
 #include "src/io/image/exif.h"
+#include "src/io/image/holding.h"
 
 namespace millrace {
 
@@ -88,8 +89,7 @@ struct Decoded {
   PictureInfo info;
   bool damaged = false;  // it displays, but part of it is missing
   std::string damage;    // why, when damaged
-  // The file holds more than its rows show: transparency, further frames or pages, samples of more than 8 bits.
-  bool hides = false;
+  Unshown unshown;
 };
 
 // Decodes JPEG and PNG in this process, everything else in a helper process (src/io/image/helper_pool.h).

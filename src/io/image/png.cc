@@ -32,8 +32,9 @@ struct Session {
   std::vector<png_bytep> rows;
   std::size_t pitch = 0;
   bool wide_gray = false;
-  bool alpha = false;                     // behind each pixel of the rows
-  bool hides = false, high_byte = false;  // of 16-bit gray: what is kept
+  bool alpha = false;  // behind each pixel of the rows
+  Unshown unshown;
+  bool high_byte = false;  // of 16-bit gray: what is kept
   bool interlaced = false;
   bool any = false;  // a whole pass has arrived
 
@@ -97,7 +98,7 @@ bool choose_pixels(Session& s) {
   if (depth == 16 && !s.wide_gray) png_set_strip_16(s.png);
   const bool keyed = png_get_valid(s.png, s.info, PNG_INFO_tRNS) != 0;
   if (keyed && !s.wide_gray) png_set_tRNS_to_alpha(s.png);
-  s.hides = depth == 16;
+  s.unshown.depth = depth == 16;
   s.interlaced = png_set_interlace_handling(s.png) > 1;
   png_read_update_info(s.png, s.info);
   s.pitch = png_get_rowbytes(s.png, s.info);
@@ -134,7 +135,7 @@ void read_exif(Session& s, const DecodeOptions& options) {
   const auto is = [&](int i, const png_byte* name) { return std::memcmp(chunks[i].name, name, 4) == 0; };
   bool found = false;  // the first one counts
   for (int i = 0; i < count; ++i) {
-    if (is(i, kAnimation)) s.hides = true;
+    if (is(i, kAnimation)) s.unshown.pages = true;
     if (found || !is(i, kExif)) continue;
     s.picture.exif = parse_exif({chunks[i].data, chunks[i].size});
     if (options.exif_found) options.exif_found({chunks[i].data, chunks[i].size});
@@ -198,7 +199,8 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   const auto give = [&](std::size_t count) {
     for (std::size_t r = 0; r < count; ++r) {
       if (s.wide_gray) narrow(s.rows[r], s.picture.width, s.high_byte);
-      if (s.alpha && drop_alpha(s.rows[r], s.picture.width, s.picture.channels, options.over_gray)) s.hides = true;
+      if (s.alpha && drop_alpha(s.rows[r], s.picture.width, s.picture.channels, options.over_gray))
+        s.unshown.transparency = true;
     }
     sink.rows(s.pixels.data(), static_cast<std::ptrdiff_t>(s.pitch), static_cast<int>(count));
   };
@@ -233,7 +235,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   }
   if (whole) read_exif(s, options);  // the block may also come after the pixels
   result.info = s.picture;
-  result.hides = s.hides;
+  result.unshown = s.unshown;
   return result;
 }
 

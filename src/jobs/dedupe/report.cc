@@ -41,6 +41,11 @@ void write_member(const SearchResult& result, const Member& m, JsonText& out) {
   if (m.given > 0) out.key("given").value(m.given);
   if (p.exif_fields > 0) out.key("exif").value(p.exif_fields);
   if (m.as_good) out.key("as_good").value(true);
+  if (!m.holds.empty()) {
+    out.key("holds").open_array();
+    for (const HoldingKind kind : m.holds) out.value(millrace::name_of(kind));
+    out.close_array();
+  }
   if (m.place[2] > m.place[0]) {
     out.key("place").open_array();
     for (const float side : m.place) out.value(rounded(side));
@@ -104,6 +109,18 @@ void append_groups(const SearchResult& result, const std::vector<Group>& groups,
     }
   });
   if (executor.cancelled()) throw Failure(interrupted("the result was not written"));
+}
+
+// Files that hold film, pages, RAW data and so on.
+std::size_t count_holding_more(const SearchResult& result) {
+  std::size_t count = 0;
+  for (const auto* list : {&result.groups, &result.related}) {
+    for (const Group& group : *list) {
+      count += static_cast<std::size_t>(
+          std::count_if(group.members.begin(), group.members.end(), [](const Member& m) { return !m.holds.empty(); }));
+    }
+  }
+  return count;
 }
 
 // Pictures that can be decoded in part.
@@ -256,6 +273,7 @@ void write_page(const SearchResult& result, const Options& options, Catalog& cat
         member.given = m.given;
         member.exif = p.exif_fields;
         member.as_good = m.as_good;
+        for (const HoldingKind kind : m.holds) member.holds.emplace_back(millrace::name_of(kind));
         member.place = m.place;
         member.companions = file.companions;
         member.thumb = previews.of(p);
@@ -297,6 +315,8 @@ std::string summary_of(const SearchResult& result) {
     out += fmt::format("{} pictures were not looked at closely, so nothing of them is suggested\n",
                        grouped(result.not_looked));
   }
+  if (const std::size_t more = count_holding_more(result); more > 0)
+    out += fmt::format("{} files in groups hold more than the picture that was compared\n", grouped(more));
   out += named("damaged, and shown as far as they go", damaged_files(library));
   out += named("could not be used", library.unreadable);
   if (const std::string words = library.not_read.words(); !words.empty()) out += words + "\n";

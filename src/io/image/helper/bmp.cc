@@ -252,7 +252,8 @@ void decode_bmp(const Job& job, Channel& channel) {
   const auto from_top = [&](int y) {
     return header.downwards ? static_cast<std::uint64_t>(y) : height - 1 - static_cast<std::uint64_t>(y);
   };
-  bool damaged = false, sent = false, hides = false;
+  bool damaged = false, sent = false;
+  Unshown unshown;
   if (runs) {
     std::vector<std::uint8_t> indexes;
     damaged = !Runs(bytes, header, indexes).decode();
@@ -264,15 +265,15 @@ void decode_bmp(const Job& job, Channel& channel) {
     sent = send_rows(header, channel, [&](int y) {
       damaged |= bytes.read(header.pixels_at + from_top(y) * stride, row.data(), stride) < used;
       // A fourth part that is not the same everywhere may be transparency, which these rows do not show.
-      for (std::size_t x = 3; header.bits == 32 && !hides && x < row.size(); x += 4) {
+      for (std::size_t x = 3; header.bits == 32 && !unshown.transparency && x < row.size(); x += 4) {
         if (!fourth) fourth = row[x];
-        hides = row[x] != *fourth;
+        unshown.transparency = row[x] != *fourth;
       }
       return row.data();
     });
   }
   if (!sent) return channel.end(true, "cancelled");
-  channel.end(damaged, damaged ? "the file ends in the middle of its picture" : "", hides);
+  channel.end(damaged, damaged ? "the file ends in the middle of its picture" : "", unshown);
 }
 
 }  // namespace millrace::helper

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/io/image/helper/protocol.h"
+#include "src/io/image/holding.h"
 #include "src/io/process/helper/walls.h"
 
 namespace millrace::helper {
@@ -27,9 +28,9 @@ class Channel {
   int most_rows() const;
   // Hands over `count` rows of the strip; false when the rest is not wanted.
   bool rows(int count);
-  // `hides`: the file holds more than these rows show.
   // An EXIF block that came after the rows.
-  void end(bool damaged, const std::string& why, bool hides = false, const std::vector<std::uint8_t>& exif = {});
+  void end(bool damaged, const std::string& why, const Unshown& unshown = {},
+           const std::vector<std::uint8_t>& exif = {});
   void fail(int error_code, const std::string& why);
 
  private:

@@ -115,12 +115,14 @@ void decode_gif(const Job& job, Channel& channel) {
           blended_with_gray(colors.rgb[canvas[i]][c], alpha);
     }
   }
-  // Another frame, or a colour that shows what lies below.
-  const bool hides = transparent != NO_TRANSPARENT_COLOR || find_frame(gif, transparent);
+  Unshown unshown;
+  unshown.transparency =
+      transparent != NO_TRANSPARENT_COLOR && std::find(canvas.begin(), canvas.end(), transparent) != canvas.end();
+  unshown.pages = find_frame(gif, transparent);
   DGifCloseFile(gif, nullptr);
   if (send_plane(channel, pixels.data(), static_cast<std::size_t>(width) * static_cast<std::size_t>(about.channels),
                  width, height, about.channels, about.channels)) {
-    channel.end(damaged, damaged ? "the file ends in the middle of its first frame" : "", hides);
+    channel.end(damaged, damaged ? "the file ends in the middle of its first frame" : "", unshown);
   } else {
     channel.end(true, "cancelled");
   }

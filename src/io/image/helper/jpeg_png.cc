@@ -49,7 +49,7 @@ class ToChannel : public RowSink {
   }
 
   void end(const Decoded& decoded) {
-    channel_.end(decoded.damaged, decoded.damage, decoded.hides, fresh_exif_ ? exif_ : std::vector<std::uint8_t>());
+    channel_.end(decoded.damaged, decoded.damage, decoded.unshown, fresh_exif_ ? exif_ : std::vector<std::uint8_t>());
   }
 
  private:

@@ -71,11 +71,11 @@ bool Channel::rows(int count) {
   return ask(message);
 }
 
-void Channel::end(bool damaged, const std::string& why, bool hides, const std::vector<std::uint8_t>& exif) {
+void Channel::end(bool damaged, const std::string& why, const Unshown& unshown, const std::vector<std::uint8_t>& exif) {
   Message message = about_;
   message.kind = Kind::end;
   message.damaged = damaged;
-  message.hides = hides;
+  message.unshown = unshown.bits();
   if (!send_message(message, why, exif)) std::_Exit(0);
 }
 

@@ -170,7 +170,8 @@ void decode_pnm(const Job& job, Channel& channel) {
     if (!channel.rows(count)) return channel.end(true, "cancelled");
     y += count;
   }
-  channel.end(rows.missing(), rows.missing() ? "the file ends in the middle of its picture" : "", header.most > 255);
+  channel.end(rows.missing(), rows.missing() ? "the file ends in the middle of its picture" : "",
+              Unshown{false, header.most > 255, false});
 }
 
 }  // namespace millrace::helper

@@ -39,7 +39,7 @@ struct Message {
   std::uint64_t decoder_memory;
   std::int32_t rows;
   std::uint32_t damaged;
-  std::uint32_t hides;       // as Decoded has it, of `end`
+  std::uint32_t unshown;     // Unshown's bits, of `end`
   std::int32_t orientation;  // 0: read it from the EXIF block; else 1 to 8
   std::uint32_t text_bytes, exif_bytes;
 };

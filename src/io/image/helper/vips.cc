@@ -291,7 +291,8 @@ void decode_with_vips(const Job& job, Channel& channel) {
 
   const Ref<VipsRegion> region(vips_region_new(image.get()));
   const std::size_t pitch = static_cast<std::size_t>(about.width) * static_cast<std::size_t>(about.channels);
-  bool damaged = false, hides = has_more_pages || deep;
+  bool damaged = false;
+  Unshown unshown{has_more_pages, deep, false};
   std::string why;
   for (int y = 0; y < about.height;) {
     const int count = std::min(channel.most_rows(), about.height - y);
@@ -309,7 +310,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
         convert_row(row, image.get(), about.channels, job.wide_gray,
                     channel.strip() + static_cast<std::size_t>(r) * pitch);
         if (vips_image_hasalpha(image.get()) == 0) continue;
-        hides = hides || shows_what_lies_below(row, image.get());
+        unshown.transparency = unshown.transparency || shows_what_lies_below(row, image.get());
         if (job.over_gray)
           blend_with_gray(row, image.get(), about.channels, channel.strip() + static_cast<std::size_t>(r) * pitch);
       }
@@ -320,7 +321,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
     }
     y += count;
   }
-  channel.end(damaged, why, hides);
+  channel.end(damaged, why, unshown);
 }
 
 void load_vips() {

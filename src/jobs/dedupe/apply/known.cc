@@ -46,12 +46,10 @@ bool KnownFiles::may_go_for(const std::string& gone, const Decision& of_gone, co
   if (!look || standing_of(*look, keeps < goes) != Standing::same) return false;
   const auto picture = catalog_->picture(goes), other = catalog_->picture(keeps);
   if (!picture || !other) return false;
-  // The look saw the preview of a RAW file alone.
-  if (static_cast<ImageFormat>(picture->format) == ImageFormat::raw) return false;
   const auto of_goes = origin_of(goes), of_keeps = origin_of(keeps);
-  if (!of_goes || !of_keeps || is_one_shot({gone, *picture, of_goes->told}, {stays, *other, of_keeps->told}) ||
-      lacks(of_keeps->told.holdings, of_goes->told.holdings))
+  if (!of_goes || !of_keeps || is_one_shot({gone, *picture, of_goes->told}, {stays, *other, of_keeps->told}))
     return false;
+  if (lacks(holdings_of(*other, *of_keeps), holdings_of(*picture, *of_goes))) return false;
   const bool keeps_whole = other->damage.empty() && of_keeps->raw_damage.empty();
   if (picture->damage.empty() && !keeps_whole) return false;
   // They were one file, and nobody can tell which of them is damaged.

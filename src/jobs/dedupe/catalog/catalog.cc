@@ -16,8 +16,9 @@
 namespace millrace::dedupe {
 namespace {
 
-// 1 kept thumbnails and scores by content; 2 had both keys in one; 3 had no inode and ctime of files.
-constexpr int kSchema = 4;
+// 1 kept thumbnails and scores by content; 2 had both keys in one; 3 had no inode and ctime of files; 4 did not say
+// what decoders met and do not show.
+constexpr int kSchema = 5;
 constexpr int kApplicationId = 0x6D726163;  // "mrac", so that `file` and we can tell it from other SQLite files
 
 // Names stay as catalogues hold them: `look` is an appearance, `closer_looks` are close looks.
@@ -29,7 +30,7 @@ CREATE TABLE IF NOT EXISTS files (
 CREATE TABLE IF NOT EXISTS pictures (
   content BLOB PRIMARY KEY, code INTEGER, reason TEXT, damage TEXT, format INTEGER, width INTEGER, height INTEGER,
   quality INTEGER, codes BLOB, taken TEXT, subsecond TEXT, camera TEXT,
-  exif_fields INTEGER, look INTEGER) WITHOUT ROWID;
+  exif_fields INTEGER, look INTEGER, unshown INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS thumbnails (look INTEGER PRIMARY KEY, jpeg BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS previews (content BLOB PRIMARY KEY, jpeg BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS scores (a INTEGER NOT NULL, b INTEGER NOT NULL, orientation INTEGER NOT NULL,
@@ -185,6 +186,8 @@ Catalog::Catalog(const std::string& path, const CatalogKey& key, const CatalogAc
   s.run(kTables);
   if (s.number("SELECT count(*) FROM pragma_table_info('files') WHERE name = 'inode'") == 0)
     s.run("ALTER TABLE files ADD COLUMN inode INTEGER; ALTER TABLE files ADD COLUMN ctime_ns INTEGER");
+  if (s.number("SELECT count(*) FROM pragma_table_info('pictures') WHERE name = 'unshown'") == 0)
+    s.run("ALTER TABLE pictures ADD COLUMN unshown INTEGER");
   if (const std::string both = s.meta("key"); schema == 2 && both.find(", ") != std::string::npos) {
     const std::size_t at = both.rfind(", ");
     s.set_meta("key", std::string_view(both).substr(0, at));
@@ -258,7 +261,7 @@ void Catalog::flush() {
   s.begin_writing();
   {
     Statement picture, thumbnail, file, scores, close_look, origin, not_duplicates, duplicates, forgotten;
-    s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     s.prepare(thumbnail, "INSERT OR REPLACE INTO thumbnails VALUES (?,?)");
     s.prepare(file, "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?)");
     s.prepare(scores, "INSERT INTO packed_scores (scores) VALUES (?)");
@@ -282,6 +285,7 @@ void Catalog::flush() {
       picture.text(12, p.camera);
       picture.integer(13, p.exif_fields);
       picture.word(14, p.appearance);
+      if (p.unshown) picture.integer(15, p.unshown->bits());
       s.write(picture);
       if (jpeg.empty()) continue;
       thumbnail.word(1, p.appearance);

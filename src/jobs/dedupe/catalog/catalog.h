@@ -21,6 +21,7 @@
 #include "src/base/error.h"
 #include "src/io/file/own.h"
 #include "src/io/file/reader.h"
+#include "src/io/image/holding.h"
 
 namespace millrace::dedupe {
 
@@ -54,6 +55,7 @@ struct CatalogPicture {
   int exif_fields = 0;
   std::uint64_t appearance =
       0;  // hash of the thumbnail's bytes and the codes: equal appearances cannot be told apart by them
+  std::optional<Unshown> unshown{};  // nothing: an earlier program read it
 };
 
 // What a score can be; NaN is none.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kPictureColumns =
     "SELECT content, code, reason, damage, format, width, height, quality, codes, taken, subsecond, camera, "
-    "exif_fields, look FROM pictures";
+    "exif_fields, look, unshown FROM pictures";
 
 // False for a row that we cannot have written: its picture is then read again.
 bool read_picture(const Statement& row, CatalogPicture& p) {
@@ -31,6 +31,9 @@ bool read_picture(const Statement& row, CatalogPicture& p) {
   p.subsecond = row.text(10);
   p.camera = row.text(11);
   p.appearance = row.word(13);
+  unsigned unshown = 0;
+  p.unshown.reset();
+  if (!row.null(14) && row.number(14, 0, Unshown::kMostBits, unshown)) p.unshown = Unshown::from(unshown);
   return true;
 }
 

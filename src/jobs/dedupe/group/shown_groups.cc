@@ -92,6 +92,7 @@ Group ShownGroups::group_of(const SameSet& set, Told told) const {
   warn_of_losses(library_, origins_, leader_of(set, looks_), group.members);
   for (Member& m : group.members) {
     m.given = given(origins_.of(m.file));
+    m.holds = kinds_of(origins_.of(m.file).holdings);
     m.as_good = rotten.count(m.file) == 0 && may_stay_for_the_first(group.members, m);
   }
   for (const Member& m : group.members) {

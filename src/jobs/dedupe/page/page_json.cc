@@ -32,6 +32,7 @@ Json json_of(const PageMember& member) {
   json["hash"] = utf8_for_display(member.hash);
   if (member.given > 0) json["given"] = member.given;
   if (member.exif > 0) json["exif"] = member.exif;
+  if (!member.holds.empty()) json["holds"] = texts(member.holds);
   if (member.as_good) json["as_good"] = true;
   if (member.damaged) json["damaged"] = true;
   if (member.reference) json["reference"] = true;

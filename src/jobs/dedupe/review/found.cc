@@ -114,6 +114,10 @@ PageMember member_of(const Object& json) {
   out.given = static_cast<int>(json.number("given", kFew));
   out.exif = static_cast<int>(json.number("exif", kFew));
   out.as_good = json.flag("as_good");
+  for (const Json& kind : json.list("holds")) {
+    if (!kind.is_string()) json.wrong("what it holds is not text");
+    out.holds.push_back(kind.get<std::string>());
+  }
   out.damaged = json.flag("damaged");
   out.reference = json.flag("reference");
   out.keep = json.flag("keep");

@@ -24,6 +24,7 @@ CatalogPicture picture_of(const Fingerprint& print, const ContentHash& content) 
   p.subsecond = print.info.exif.subsecond;
   p.camera = print.info.exif.camera;
   p.exif_fields = print.info.exif.fields;
+  p.unshown = print.unshown;
   return p;
 }
 

@@ -26,6 +26,7 @@ Json json_of(const CatalogPicture& picture, const std::vector<std::uint8_t>& thu
                                    std::pair("camera", &picture.camera), std::pair("damage", &picture.damage)}) {
     if (!text->empty()) out[name] = base64(*text);
   }
+  if (picture.unshown) out["unshown"] = picture.unshown->bits();
   out["thumbnail"] = base64(characters(thumbnail));
   return out;
 }
@@ -61,6 +62,11 @@ bool read_picture(const Json& json, Read& out) {
       !read_bytes(json, "damage", picture.damage) || !read_bytes(json, "thumbnail", thumbnail) || thumbnail.empty() ||
       thumbnail.size() > kThumbnailBytes) {
     return false;
+  }
+  if (json.contains("unshown")) {
+    int unshown = 0;
+    if (!read_between(json, "unshown", 0, Unshown::kMostBits, unshown)) return false;
+    picture.unshown = Unshown::from(static_cast<unsigned>(unshown));
   }
   for (std::size_t i = 0; i < picture.codes.size(); ++i) {
     if (!read_number(codes[i].get<std::string>(), picture.codes[i])) return false;

@@ -13,7 +13,7 @@ static_assert(parts::kVersion < 100);
 // What the catalogue keeps of a look.
 struct Kept {
   std::uint8_t seen;  // 1, 2 for in sRGB, 4 and 8 for the first and the second saved again, 16 and 32 for
-                      // them sharper
+                      // them sharper, 64 where one shows all
   std::uint8_t same_pixels, kind, contained, enlarged, first_framed, second_framed;
   std::uint8_t looked_for;  // 0: nothing; else 1, and 2 for cuts, 4 for what is turned
   float scale;
@@ -35,6 +35,7 @@ std::optional<CloseLook> close_look_from(const CatalogCloseLook& kept) {
     return std::nullopt;
   return CloseLook{k.seen != 0,
                    (k.seen & 2) != 0,
+                   (k.seen & 64) != 0,
                    k.same_pixels != 0,
                    static_cast<closelook::Kind>(k.kind),
                    static_cast<closelook::Contained>(k.contained),
@@ -53,19 +54,19 @@ std::optional<CloseLook> close_look_from(const CatalogCloseLook& kept) {
 
 CatalogCloseLook kept_of(const ContentHash& first, const ContentHash& second, const CloseLook& look) {
   const int looked_for = look.looked_for ? 1 + 2 * look.looked_for->cuts + 4 * look.looked_for->turned : 0;
-  const Kept k{
-      static_cast<std::uint8_t>(look.seen + 2 * look.in_srgb + 4 * look.first_saved_again +
-                                8 * look.second_saved_again + 16 * look.first_sharper + 32 * look.second_sharper),
-      look.same_pixels,
-      static_cast<std::uint8_t>(look.kind),
-      static_cast<std::uint8_t>(look.contained),
-      look.enlarged,
-      look.first_framed,
-      look.second_framed,
-      static_cast<std::uint8_t>(looked_for),
-      look.scale,
-      look.first_place,
-      look.second_place};
+  const Kept k{static_cast<std::uint8_t>(look.seen + 2 * look.in_srgb + 4 * look.first_saved_again +
+                                         8 * look.second_saved_again + 16 * look.first_sharper +
+                                         32 * look.second_sharper + 64 * look.one_shows_all),
+               look.same_pixels,
+               static_cast<std::uint8_t>(look.kind),
+               static_cast<std::uint8_t>(look.contained),
+               look.enlarged,
+               look.first_framed,
+               look.second_framed,
+               static_cast<std::uint8_t>(looked_for),
+               look.scale,
+               look.first_place,
+               look.second_place};
   CatalogCloseLook out{first, second, kLookVersion, {}};
   out.verdict.resize(sizeof k);
   std::memcpy(out.verdict.data(), &k, sizeof k);

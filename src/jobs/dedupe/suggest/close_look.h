@@ -15,9 +15,10 @@ namespace millrace::dedupe {
 
 // Of two pictures, the one with the lower content first.
 struct CloseLook {
-  bool seen = false;         // both could be decoded; nothing else is said where not
-  bool in_srgb = false;      // profiles of colours that are not sRGB's were applied
-  bool same_pixels = false;  // decoded in full, every one of them
+  bool seen = false;           // both could be decoded; nothing else is said where not
+  bool in_srgb = false;        // profiles of colours that are not sRGB's were applied
+  bool one_shows_all = false;  // all that one of the two holds was looked at, and not all of the other
+  bool same_pixels = false;    // decoded in full, every one of them
   closelook::Kind kind = closelook::Kind::different;
   closelook::Contained contained = closelook::Contained::neither;
   float scale = 0;                                     // pixels of the second to one of the first, along a side

@@ -16,9 +16,19 @@ const CatalogPicture& picture_of(const Library& library, std::uint32_t file) {
   return library.pictures[library.files[file].picture].data;
 }
 
-// Holdings that make a file the better one to keep. A profile does not: it may well mean the same colours.
+// Holdings that make a file the better one to keep. A profile may well mean the same colours, samples of 16 bits may
+// have been made of a camera's 8, and a RAW file has a rule of its own.
 bool makes_better(const Holding& holding) {
-  return holding.what != HoldingKind::profile && holding.what != HoldingKind::unknown;
+  switch (holding.what) {
+    case HoldingKind::film:
+    case HoldingKind::sound:
+    case HoldingKind::picture:
+    case HoldingKind::sequence:
+    case HoldingKind::pages:
+      return true;
+    default:
+      return false;
+  }
 }
 std::ptrdiff_t leading(const std::vector<Holding>& holdings) {
   return std::count_if(holdings.begin(), holdings.end(), makes_better);
@@ -129,8 +139,6 @@ std::string why_removed(const Library& library, const Origins& origins, const st
 
 std::string held_alone(const Library& library, const Origins& origins, std::uint32_t file, std::uint32_t other) {
   if (library.files[other].picture == library.files[file].picture) return "";
-  // Its preview was compared, and nothing else.
-  if (static_cast<ImageFormat>(picture_of(library, file).format) == ImageFormat::raw) return "its RAW data";
   const auto lacking = lacks(origins.of(other).holdings, origins.of(file).holdings);
   return lacking ? words_of(*lacking) : "";
 }

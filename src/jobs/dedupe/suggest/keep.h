@@ -20,8 +20,9 @@ struct Member {
   std::string warning{};
   // Of an altered picture: what differs from the group's other one, in shares of its sides: left, top, right, bottom.
   std::array<float, 4> place{};
-  int given = 0;         // origins.h
-  bool as_good = false;  // the first one may go for it as well
+  int given = 0;                     // origins.h
+  std::vector<HoldingKind> holds{};  // besides the picture that was compared
+  bool as_good = false;              // the first one may go for it as well
 };
 
 // Files in the order of the keep rule, the one to keep first. `criteria` in the order in which they are asked:

@@ -58,7 +58,7 @@ namespace {
 
 struct Seen {
   closelook::Prepared picture;
-  bool hides;  // the file holds more than that
+  Unshown unshown;
   std::string path;
 };
 
@@ -77,7 +77,7 @@ std::optional<Seen> prepared(const Library& library, std::uint32_t picture, cons
     out.rgb = std::move(print->thumbnail.rgb);
     out.full_width = p.data.width;
     out.full_height = p.data.height;
-    return Seen{closelook::Prepared(std::move(out)), print->hides, entry.path};
+    return Seen{closelook::Prepared(std::move(out)), print->unshown, entry.path};
   }
   return std::nullopt;
 }
@@ -117,8 +117,10 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     CloseLook& look = other.look;
     look.seen = true;
     look.in_srgb = colours_.at(task.leader).known && colours_.at(other.picture).known;
-    // Two pages, frames or cut-outs may differ in what nobody looks at.
-    if (leader->hides || picture->hides) continue;
+    // Two files may differ in what nobody looks at; and what is cut out is another picture than what it was cut of.
+    const bool first_shows_less = lower.unshown.any(), second_shows_less = higher.unshown.any();
+    look.one_shows_all = first_shows_less != second_shows_less;
+    if (lower.unshown.transparency || higher.unshown.transparency || (first_shows_less && second_shows_less)) continue;
     // Pictures of one profile are compared by their numbers: so colours that sRGB has not are told apart.
     const bool one_profile = are_of_one_profile(task.leader, other.picture);
     const bool one_size = lower.picture.raster().full_width == higher.picture.raster().full_width &&
@@ -140,7 +142,8 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     if (other.orientation != Orientation::upright) by_turning = second_upright.turned(other.orientation);
     const closelook::Prepared& second = by_turning ? *by_turning : second_upright;
     const closelook::Raster &one = first.raster(), &two = second.raster();
-    if (one_profile && other.orientation == Orientation::upright && one_size && one.rgb == two.rgb) {
+    if (one_profile && other.orientation == Orientation::upright && one_size && !look.one_shows_all &&
+        one.rgb == two.rgb) {
       const DecodeOptions decoding = decode_options(options_.files, context_);
       const auto path = [&](std::uint32_t picture) {
         return library_.files[library_.pictures[picture].files[0]].entry.path;
@@ -193,7 +196,8 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
     if (const auto kept = catalog_.close_look(a.content, b.content)) {
       const auto look = close_look_from(*kept);
       const bool in_srgb = look && (look->in_srgb || are_of_one_profile(key.first, key.second));
-      if (in_srgb && (!look->looked_for || *look->looked_for == wanted)) {
+      const bool one_shows_all = a.unshown.value_or(Unshown{}).any() != b.unshown.value_or(Unshown{}).any();
+      if (in_srgb && look->one_shows_all == one_shows_all && (!look->looked_for || *look->looked_for == wanted)) {
         known_.emplace(key, *look);
         continue;
       }

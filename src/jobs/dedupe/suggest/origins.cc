@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "src/base/text.h"
-#include "src/io/image/pixels_hash.h"
 #include "src/io/image/sidecar.h"
+#include "src/io/image/waiting_sink.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -97,6 +97,23 @@ std::vector<std::uint8_t> bytes_of(Origin origin) {
   return std::move(writer.out);
 }
 
+// For what a decoder says besides its rows.
+class NoRows : public WaitingSink {
+ public:
+  using WaitingSink::WaitingSink;
+  void rows(const std::uint8_t*, std::ptrdiff_t, int) override {}
+
+ private:
+  void begin_rows(const PictureInfo&) override {}
+};
+
+Outcome<Decoded> decoded(const std::string& path, const DecodeOptions& options, Budget& budget) {
+  auto file = FileReader::open(path, FileReader::Hashing::off);
+  if (!file) return file.error();
+  NoRows sink(budget, options.cancelled, printable(path));
+  return decode_picture(**file, options, sink);
+}
+
 // Decodes a RAW file, its RAW data too.
 struct RawData {
   std::string damage;  // empty where it is whole
@@ -104,11 +121,17 @@ struct RawData {
 };
 RawData raw_data_of(const std::string& path, DecodeOptions decoding, Budget& budget) {
   decoding.raw_data = true;
-  const auto whole = pixels_hash(path, decoding, budget);
-  if (whole) return {};
+  const auto whole = decoded(path, decoding, budget);
+  if (whole) return {whole->damaged ? whole->damage : ""};
   const Error& error = whole.error();
   if (error.code == ErrorCode::bad_data) return {error.what};
   return {fmt::format("its RAW data was not looked at: {}", error.what), false};
+}
+
+// Its row is of a program that did not ask, and its format is one that may hold more.
+bool may_not_show_all(const CatalogPicture& picture) {
+  const auto format = static_cast<ImageFormat>(picture.format);
+  return !picture.unshown && !picture.failed && format != ImageFormat::jpeg && format != ImageFormat::raw;
 }
 
 }  // namespace
@@ -126,6 +149,7 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
     std::uint32_t file;
     Origin origin;
     bool fresh = false;
+    std::optional<Unshown> unshown{};  // asked of the decoder now
   };
   std::vector<Content> contents;
   const auto picture = [&](const Content& c) -> CatalogPicture& {
@@ -150,8 +174,11 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
   context.executor.parallel_for(contents.size(), 16, [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to && !context.cancel.cancelled(); ++i) {
       Content& content = contents[i];
-      if (!content.fresh) continue;
       const std::string& path = library.files[content.file].entry.path;
+      if (may_not_show_all(picture(content))) {
+        if (const auto all = decoded(path, decoding, context.budget)) content.unshown = all->unshown;
+      }
+      if (!content.fresh) continue;
       auto read = provenance_of(path);
       // One that cannot be read now says nothing in this run, and is asked again in the next.
       content.fresh = read.ok();
@@ -168,12 +195,17 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
     // Albums may show one content as several pictures.
     const auto [first, end] = places_of(library.pictures, hash(content));
     for (std::uint32_t p = first; p < end; ++p) {
-      std::string& damage = library.pictures[p].data.damage;
-      if (damage.empty()) damage = content.origin.raw_damage;
+      CatalogPicture& data = library.pictures[p].data;
+      if (content.unshown) data.unshown = content.unshown;
+      // A RAW file is never asked for what it does not show: what its row says of damage is the scan's.
+      if (content.unshown && p == first) catalog.put(data, {});
+      if (data.damage.empty()) data.damage = content.origin.raw_damage;
     }
   }
   for (const std::uint32_t f : wanted) {
-    Provenance told = contents[of_picture.at(library.files[f].picture)].origin.told;
+    const Content& content = contents[of_picture.at(library.files[f].picture)];
+    Provenance told = content.origin.told;
+    told.holdings = holdings_of(picture(content), content.origin);
     for (const std::string& companion : library.files[f].companions) add_sidecar(companion, told);
     known_.emplace(f, std::move(told));
   }
@@ -207,6 +239,13 @@ std::optional<Origin> origin_from(const CatalogOrigin& kept) {
 
 CatalogOrigin kept_of(const ContentHash& content, const Origin& origin) {
   return {content, kOriginsVersion, bytes_of(origin)};
+}
+
+std::vector<Holding> holdings_of(const CatalogPicture& picture, const Origin& origin) {
+  std::vector<Holding> out = origin.told.holdings;
+  if (static_cast<ImageFormat>(picture.format) == ImageFormat::raw) out.push_back({HoldingKind::raw_data, 0});
+  if (picture.unshown) add(*picture.unshown, out);
+  return out;
 }
 
 const Provenance& Origins::of(std::uint32_t file) const {

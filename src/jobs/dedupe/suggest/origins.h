@@ -1,7 +1,7 @@
 // Input: files that look like each other.
-// Output: what each says about its origin, its sidecars' words among it; and what the RAW data of a RAW file lacks.
-// Never: it reads a file that stands in no group, or one twice in the life of a catalogue; sidecars are read in every
-// run.
+// Output: what each says about its origin, its sidecars' words among it; what the RAW data of a RAW file lacks, and
+// what decoders meet and do not show, where an earlier program did not ask. Never: it reads a file that stands in no
+// group, or one twice in the life of a catalogue; sidecars are read in every run.
 #pragma once
 
 #include <memory>
@@ -38,6 +38,8 @@ struct Origin {
 };
 std::optional<Origin> origin_from(const CatalogOrigin& kept);
 CatalogOrigin kept_of(const ContentHash& content, const Origin& origin);
+// All that a file holds beside the picture that is compared.
+std::vector<Holding> holdings_of(const CatalogPicture& picture, const Origin& origin);
 
 // How near a file is to what a camera wrote, 0 to 4: a camera's own file as it was written is 4; one of a camera that
 // a program has saved or scaled again is 2; nothing known of a camera is 1; an edit by its name is 0.
