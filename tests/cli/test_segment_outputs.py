@@ -448,3 +448,22 @@ def test_a_window_larger_than_the_memory(tmp_path):
     (tmp_path / "m.onnx").write_bytes(contents)
     done = run(tmp_path, "--window", "8000", "--memory", "300M", check=False)
     assert done.returncode == 1 and "smaller window" in done.stderr.decode()
+
+
+def test_what_no_network_saw_is_said(tmp_path):
+    """Of a file of several pages the first is used, of 16 bits the high ones, of a cut-out the colours below."""
+    pixels = picture(tmp_path / "photos" / "plain.png", 60, 90)
+    image = Image.fromarray(pixels)
+    image.save(tmp_path / "photos" / "pages.tif", save_all=True, append_images=[image.rotate(180)])
+    image.save(tmp_path / "photos" / "frames.webp", save_all=True, append_images=[image.rotate(180)], lossless=True)
+    tifffile.imwrite(tmp_path / "photos" / "deep.tif", pixels.astype(np.uint16) * 256 + 77, photometric="rgb")
+    cut = image.convert("RGBA")
+    cut.putalpha(Image.linear_gradient("L").resize(image.size))
+    cut.save(tmp_path / "photos" / "cut.png")
+    made_model(tmp_path / "m.onnx", height=32, width=32)
+    expected = {"plain.png": None, "pages.tif": ["pages"], "frames.webp": ["frames"], "deep.tif": ["depth"], "cut.png": ["transparency"]}
+    for _ in range(2):  # the next run takes it from the records
+        told = json.loads(run(tmp_path, "--json", "-", write="mask").stdout)
+        assert {os.path.basename(each["path"]): each.get("holds") for each in told["pictures"]} == expected
+    masks = {content_of(tmp_path / "out" / f"{name}.mask.png") for name in expected}
+    assert len(masks) == 1, "all of the same 8 bits"

@@ -243,11 +243,11 @@ def test_what_nobody_looks_at_is_not_taken_for_the_same(tmp_path, folder):
     image.save(folder / "frames 1.webp", save_all=True, append_images=[other], lossless=True, duration=100)
     image.save(folder / "frames 2.webp", save_all=True, append_images=[third, other], lossless=True, duration=100)
     image.save(folder / "frames 1.png", save_all=True, append_images=[other], duration=100)
-    assert removed(search(tmp_path, folder)) == []
+    assert removed(search(tmp_path, folder)) == ["whole.png"], "the first of the pages 1"
     # Alpha that is opaque everywhere hides nothing, and equal bytes are equal.
     image.convert("RGBA").save(folder / "opaque.png")
     (folder / "frames 3.gif").write_bytes((folder / "frames 1.gif").read_bytes())
-    assert len(removed(search(tmp_path, folder))) == 2
+    assert len(removed(search(tmp_path, folder))) == 3
 
 
 def test_recordings_have_copies_or_stay(tmp_path, folder):

@@ -20,6 +20,8 @@ const char* name_of(HoldingKind kind) {
       return "raw data";
     case HoldingKind::pages:
       return "pages";
+    case HoldingKind::frames:
+      return "frames";
     case HoldingKind::depth:
       return "depth";
     case HoldingKind::transparency:
@@ -45,7 +47,9 @@ const char* words_of(HoldingKind kind) {
     case HoldingKind::raw_data:
       return "its RAW data";
     case HoldingKind::pages:
-      return "its further pages or frames";
+      return "its further pages";
+    case HoldingKind::frames:
+      return "its further frames";
     case HoldingKind::depth:
       return "its samples of more than 8 bits";
     case HoldingKind::transparency:
@@ -58,8 +62,24 @@ const char* words_of(HoldingKind kind) {
 
 void add(const Unshown& unshown, std::vector<Holding>& holdings) {
   if (unshown.pages) holdings.push_back({HoldingKind::pages, 0});
+  if (unshown.frames) holdings.push_back({HoldingKind::frames, 0});
   if (unshown.depth) holdings.push_back({HoldingKind::depth, 0});
   if (unshown.transparency) holdings.push_back({HoldingKind::transparency, 0});
+}
+
+std::vector<std::string> names_of(const Unshown& unshown) {
+  std::vector<Holding> holdings;
+  add(unshown, holdings);
+  std::vector<std::string> out;
+  for (const Holding& holding : holdings) out.emplace_back(name_of(holding.what));
+  return out;
+}
+
+Unshown unshown_of(const std::vector<std::string>& names) {
+  const auto has = [&](HoldingKind kind) {
+    return std::find(names.begin(), names.end(), name_of(kind)) != names.end();
+  };
+  return {has(HoldingKind::pages), has(HoldingKind::frames), has(HoldingKind::depth), has(HoldingKind::transparency)};
 }
 
 std::vector<HoldingKind> kinds_of(const std::vector<Holding>& holdings) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace millrace {
@@ -18,27 +19,16 @@ enum class HoldingKind : std::uint8_t {
   unknown,   // bytes behind the picture that nothing here understands
   raw_data,  // of a sensor, of which the preview was decoded
   // What decoders meet (Unshown).
-  pages,         // or frames
-  depth,         // samples of more than 8 bits
-  transparency,  // that hides some of the picture
+  pages,
+  frames,
+  depth,
+  transparency,
 };
-inline constexpr int kHoldingKinds = 10;
+inline constexpr int kHoldingKinds = 11;
 // As JSON and tables have it: "film".
 const char* name_of(HoldingKind kind);
 // Names a kind as the thing of a file: "its film".
 const char* words_of(HoldingKind kind);
-
-// What a decoder met and its rows of 8 bits, of one page, do not show.
-struct Unshown {
-  bool pages = false, depth = false, transparency = false;
-
-  bool any() const { return pages || depth || transparency; }
-  bool operator==(const Unshown&) const = default;
-  // As it is kept and sent.
-  static constexpr unsigned kMostBits = 7;
-  unsigned bits() const { return (pages ? 1U : 0U) | (depth ? 2U : 0U) | (transparency ? 4U : 0U); }
-  static Unshown from(unsigned bits) { return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0}; }
-};
 
 struct Holding {
   HoldingKind what = HoldingKind::unknown;
@@ -48,6 +38,27 @@ struct Holding {
   bool operator==(const Holding&) const = default;
 };
 
+// What a decoder met and its rows of 8 bits, of one page, do not show.
+struct Unshown {
+  bool pages = false, frames = false;  // more of them
+  bool depth = false;                  // samples of more than 8 bits
+  bool transparency = false;           // that hides some of the picture
+
+  bool any() const { return pages || depth || is_another_picture(); }
+  // People see something else in it than these rows.
+  bool is_another_picture() const { return frames || transparency; }
+  bool operator==(const Unshown&) const = default;
+  // As it is kept and sent.
+  static constexpr unsigned kMostBits = 15;
+  unsigned bits() const {
+    return (pages ? 1U : 0U) | (frames ? 2U : 0U) | (depth ? 4U : 0U) | (transparency ? 8U : 0U);
+  }
+  static Unshown from(unsigned bits) { return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0}; }
+};
+
+// As JSON has it, and back; words that are not its are passed over.
+std::vector<std::string> names_of(const Unshown& unshown);
+Unshown unshown_of(const std::vector<std::string>& names);
 // Adds it to a list. Of two files that have it nobody knows whether it is the same, unless their bytes are.
 void add(const Unshown& unshown, std::vector<Holding>& holdings);
 // Each kind once, in the order of their first ones.

@@ -135,7 +135,7 @@ void read_exif(Session& s, const DecodeOptions& options) {
   const auto is = [&](int i, const png_byte* name) { return std::memcmp(chunks[i].name, name, 4) == 0; };
   bool found = false;  // the first one counts
   for (int i = 0; i < count; ++i) {
-    if (is(i, kAnimation)) s.unshown.pages = true;
+    if (is(i, kAnimation)) s.unshown.frames = true;
     if (found || !is(i, kExif)) continue;
     s.picture.exif = parse_exif({chunks[i].data, chunks[i].size});
     if (options.exif_found) options.exif_found({chunks[i].data, chunks[i].size});

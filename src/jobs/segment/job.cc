@@ -90,6 +90,9 @@ class SegmentJob : public Job {
     say(summary.left_out, "{} windows were left out");
     say(summary.spooled, "{} came whole, not in rows, and were decoded to a scratch file first");
     say(summary.damaged, "{} are damaged: part of the photograph is missing, and the mask is of what is there");
+    say(summary.of_several, "{} have further pages or frames: the first of each was used");
+    say(summary.deep, "{} have samples of more than 8 bits: the networks saw 8 of them");
+    say(summary.transparent, "{} are transparent in places: the networks saw the colours that lie there");
     say(summary.cut, "{} have contours that are cut along a row, as they have too many corners to be followed at once");
     say(summary.elsewhere, "{} are being worked at by another run");
     say(summary.missing,

@@ -281,15 +281,17 @@ std::string page_of(const PageView& view, RunContext& context) {
   std::string lead = view.pictures.size() == 1 ? "One picture" : grouped(view.pictures.size()) + " pictures";
   if (!view.unusable.empty()) lead += fmt::format("; {} could not be used", grouped(view.unusable.size()));
   page.lead(lead + ".");
-  std::uint64_t damaged = 0, doubtful = 0;
+  std::uint64_t damaged = 0, doubtful = 0, more = 0;
   for (const PictureResult& each : view.pictures) {
     damaged += each.damage.empty() ? 0 : 1;
+    more += each.unshown.any() ? 1 : 0;
     doubtful += each.field && !each.field->doubts.empty() ? 1 : 0;
   }
   std::vector<report::Fact> facts = {
       {grouped(view.pictures.size()), view.pictures.size() == 1 ? "picture" : "pictures"}};
   if (view.setup.models.size() > 1) facts.push_back({grouped(view.setup.models.size()), "models"});
   if (damaged > 0) facts.push_back({grouped(damaged), "damaged"});
+  if (more > 0) facts.push_back({grouped(more), "hold more than was used"});
   if (doubtful > 0) facts.push_back({grouped(doubtful), "doubtful photographs"});
   if (!view.unusable.empty()) facts.push_back({grouped(view.unusable.size()), "not used"});
   page.facts(facts);

@@ -147,6 +147,7 @@ Json json_of(const PictureResult& result, const Setup& setup) {
   out["windows"] = result.windows;
   out["left_out"] = result.left_out;
   if (!result.damage.empty()) out["damaged"] = result.damage;
+  if (result.unshown.any()) out["holds"] = names_of(result.unshown);
   if (!result.cuts.empty()) out["contours_cut_above_rows"] = result.cuts;
   out.update(members_of(result, setup));
   return out;
@@ -194,6 +195,7 @@ std::optional<PictureResult> earlier_result(const std::string& file, const Setup
     out.windows = json.at("windows").get<std::uint64_t>();
     out.left_out = json.at("left_out").get<std::uint64_t>();
     if (json.contains("damaged")) out.damage = json.at("damaged").get<std::string>();
+    if (json.contains("holds")) out.unshown = unshown_of(json.at("holds").get<std::vector<std::string>>());
     if (json.contains("contours_cut_above_rows"))
       out.cuts = json.at("contours_cut_above_rows").get<std::vector<std::uint32_t>>();
     read_members(json, setup, out);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/io/file/file_digest.h"
+#include "src/io/image/holding.h"
 #include "src/jobs/field_of_view.h"
 #include "src/jobs/segment/preview.h"
 #include "src/jobs/segment/setup.h"
@@ -47,6 +48,7 @@ struct PictureResult {
   int width = 0, height = 0;
   std::uint64_t windows = 0, left_out = 0;
   std::string damage;               // why part of it is missing; empty where nothing is
+  Unshown unshown;                  // what the file holds and no network saw
   std::vector<std::uint32_t> cuts;  // rows along which outlines are cut
   std::vector<HeadResult> heads;    // in the order of the networks' heads
   std::vector<FileDigest> files;    // what was written of it, for the record alone

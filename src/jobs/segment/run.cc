@@ -312,6 +312,7 @@ class Run {
       result.roi = window.last->roi;
       if (const FieldOfView* field = window.of->cutter.rows().field()) result.field = *field;
       if (window.last->picture.decoded.damaged) result.damage = window.last->picture.decoded.damage;
+      result.unshown = window.last->picture.decoded.unshown;
       Outcome<PictureResult> finished = finish(window, std::move(result));
       if (!finished) {
         // One that was being finished when the run was stopped is none that cannot be used.
@@ -325,6 +326,9 @@ class Run {
     result.path = input.file.path;
     result.name = input.name;
     if (!result.damage.empty()) ++summary_.damaged;
+    if (result.unshown.pages || result.unshown.frames) ++summary_.of_several;
+    if (result.unshown.depth) ++summary_.deep;
+    if (result.unshown.transparency) ++summary_.transparent;
     if (!result.cuts.empty()) ++summary_.cut;
     summary_.left_out += result.left_out;
     summary_.pictures.push_back(std::move(result));

@@ -118,7 +118,7 @@ void decode_gif(const Job& job, Channel& channel) {
   Unshown unshown;
   unshown.transparency =
       transparent != NO_TRANSPARENT_COLOR && std::find(canvas.begin(), canvas.end(), transparent) != canvas.end();
-  unshown.pages = find_frame(gif, transparent);
+  unshown.frames = find_frame(gif, transparent);
   DGifCloseFile(gif, nullptr);
   if (send_plane(channel, pixels.data(), static_cast<std::size_t>(width) * static_cast<std::size_t>(about.channels),
                  width, height, about.channels, about.channels)) {

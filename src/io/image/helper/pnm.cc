@@ -171,7 +171,7 @@ void decode_pnm(const Job& job, Channel& channel) {
     y += count;
   }
   channel.end(rows.missing(), rows.missing() ? "the file ends in the middle of its picture" : "",
-              Unshown{false, header.most > 255, false});
+              Unshown{false, false, header.most > 255, false});
 }
 
 }  // namespace millrace::helper

@@ -292,7 +292,10 @@ void decode_with_vips(const Job& job, Channel& channel) {
   const Ref<VipsRegion> region(vips_region_new(image.get()));
   const std::size_t pitch = static_cast<std::size_t>(about.width) * static_cast<std::size_t>(about.channels);
   bool damaged = false;
-  Unshown unshown{has_more_pages, deep, false};
+  Unshown unshown;
+  const auto format = static_cast<ImageFormat>(job.format);
+  (format == ImageFormat::webp || format == ImageFormat::jxl ? unshown.frames : unshown.pages) = has_more_pages;
+  unshown.depth = deep;
   std::string why;
   for (int y = 0; y < about.height;) {
     const int count = std::min(channel.most_rows(), about.height - y);

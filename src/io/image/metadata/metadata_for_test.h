@@ -180,4 +180,26 @@ inline std::string box(std::string_view type, std::string_view contents) {
   return number_bytes(contents.size() + 8, 4) + std::string(type) + std::string(contents);
 }
 
+// The halves of a Live Photo, as far as their identifier goes.
+inline std::string live_photo_picture(std::string_view identifier) {
+  std::string note("Apple iOS\0\0\1MM", 14);
+  constexpr std::uint64_t kFields = 2, kBehind = 14 + 2 + 12 * kFields;
+  note += number_bytes(kFields, 2) + number_bytes(1, 2) + number_bytes(9, 2) + number_bytes(1, 4) + number_bytes(14, 4);
+  note += number_bytes(17, 2) + number_bytes(2, 2) + number_bytes(identifier.size() + 1, 4) + number_bytes(kBehind, 4);
+  note.append(identifier).push_back('\0');
+  TestTiff tiff(ByteOrder::big);
+  tiff.bytes(TiffDirectory::exif, 0x927C, note);
+  return jpeg_file(jpeg_segment(0xE1, std::string("Exif\0\0", 6) + tiff.build()));
+}
+inline std::string live_photo_film(std::string_view identifier) {
+  const auto key = [](std::string_view name) { return box("mdta", name); };
+  const auto value = [](std::uint64_t number, std::string_view text) {
+    return box(number_bytes(number, 4), box("data", number_bytes(1, 4) + number_bytes(0, 4) + std::string(text)));
+  };
+  const std::string keys = number_bytes(0, 4) + number_bytes(2, 4) + key("com.apple.quicktime.make") +
+                           key("com.apple.quicktime.content.identifier");
+  const std::string meta = box("keys", keys) + box("ilst", value(1, "Apple") + value(2, identifier));
+  return box("ftyp", "qt  ") + box("mdat", "frames") + box("moov", box("trak", "a track") + box("meta", meta));
+}
+
 }  // namespace millrace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "src/io/image/metadata/metadata_for_test.h"
 #include "src/io/test_pictures.h"
 
 namespace millrace::dedupe {
@@ -76,6 +77,33 @@ TEST(Companions, FilmsOfLivePhotosByEveryName) {
   EXPECT_EQ(assets.sidecars[3], Names{"/p/IMG_3_HEVC.MOV"}) << "of its very stem";
   EXPECT_EQ(assets.sidecars[4], Names{"/p/PXL_4.MP"});
   EXPECT_EQ(assets.sidecars[5], Names{"/p/PXL_5.MP"});
+}
+
+TEST(Companions, FilmsOfLivePhotosByTheirIdentifier) {
+  const TestFolder folder;
+  folder.write("a.jpg", live_photo_picture("identifier one"));
+  folder.write("b.jpg", live_photo_picture("identifier two"));
+  folder.write("c.jpg", jpeg_file(""));
+  folder.write("deep/d.jpg", live_photo_picture("identifier three"));
+  const Names films = {folder.write("clip.mov", live_photo_film("identifier two")),
+                       folder.write("other.mov", live_photo_film("identifier three")),
+                       folder.write("plain.mov", "film")};
+  std::vector<Shot> shots;
+  for (const char* name : {"a.jpg", "b.jpg", "c.jpg", "deep/d.jpg"})
+    shots.push_back({folder.at(name), ImageFormat::jpeg, ""});
+  const Assets assets = assign_companions(shots, films);
+  EXPECT_EQ(assets.sidecars, (std::vector<Names>{{}, {films[0]}, {}, {}})) << "of the same folder alone";
+  EXPECT_EQ(CompanionFinder().of(folder.at("b.jpg")).files, Names{films[0]});
+  EXPECT_EQ(CompanionFinder().of(folder.at("a.jpg")).files, Names{});
+}
+
+TEST(Companions, AFilmOfAnotherLivePhotoIsNotTakenAlong) {
+  const TestFolder folder;
+  folder.write("IMG_1.jpg", live_photo_picture("identifier one"));
+  const std::string film = folder.write("IMG_1.mov", live_photo_film("identifier two"));
+  EXPECT_EQ(CompanionFinder().of(folder.at("IMG_1.jpg")).files, Names{});
+  folder.write("IMG_1.mov", live_photo_film("identifier one"));
+  EXPECT_EQ(CompanionFinder().of(folder.at("IMG_1.jpg")).files, Names{film});
 }
 
 TEST(Companions, TakeoutCutsAnywhereInAName) {

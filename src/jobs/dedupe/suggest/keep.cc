@@ -17,14 +17,13 @@ const CatalogPicture& picture_of(const Library& library, std::uint32_t file) {
 }
 
 // Holdings that make a file the better one to keep. A profile may well mean the same colours, samples of 16 bits may
-// have been made of a camera's 8, and a RAW file has a rule of its own.
+// have been made of a camera's 8, pages of several pictures; and a RAW file has a rule of its own.
 bool makes_better(const Holding& holding) {
   switch (holding.what) {
     case HoldingKind::film:
     case HoldingKind::sound:
     case HoldingKind::picture:
     case HoldingKind::sequence:
-    case HoldingKind::pages:
       return true;
     default:
       return false;

@@ -117,10 +117,11 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     CloseLook& look = other.look;
     look.seen = true;
     look.in_srgb = colours_.at(task.leader).known && colours_.at(other.picture).known;
-    // Two files may differ in what nobody looks at; and what is cut out is another picture than what it was cut of.
+    // Two files may differ in what nobody looks at.
     const bool first_shows_less = lower.unshown.any(), second_shows_less = higher.unshown.any();
+    const bool another = lower.unshown.is_another_picture() || higher.unshown.is_another_picture();
     look.one_shows_all = first_shows_less != second_shows_less;
-    if (lower.unshown.transparency || higher.unshown.transparency || (first_shows_less && second_shows_less)) continue;
+    if (another || (first_shows_less && second_shows_less)) continue;
     // Pictures of one profile are compared by their numbers: so colours that sRGB has not are told apart.
     const bool one_profile = are_of_one_profile(task.leader, other.picture);
     const bool one_size = lower.picture.raster().full_width == higher.picture.raster().full_width &&
