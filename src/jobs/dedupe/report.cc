@@ -316,7 +316,7 @@ std::string summary_of(const SearchResult& result) {
                        grouped(result.not_looked));
   }
   if (const std::size_t more = count_holding_more(result); more > 0)
-    out += fmt::format("{} files in groups hold more than the picture that was compared\n", grouped(more));
+    out += fmt::format("files in groups that hold more than the picture that was compared: {}\n", grouped(more));
   out += named("damaged, and shown as far as they go", damaged_files(library));
   out += named("could not be used", library.unreadable);
   if (const std::string words = library.not_read.words(); !words.empty()) out += words + "\n";
