@@ -195,8 +195,26 @@ def box(kind, contents):
     return struct.pack(">I", 8 + len(contents)) + kind + contents
 
 
+def live_photos():
+    """Both halves, as far as their identifier goes."""
+    identifier = b"7F1B1D2E-0000-4B5C-9E2A-AAAAAAAAAAAA"
+    note = b"Apple iOS\0\0\1MM" + struct.pack(">HHHIIHHII", 2, 1, 9, 1, 14, 17, 2, len(identifier) + 1, 40) + identifier + b"\0"
+    exif = Image.Exif()
+    exif.get_ifd(0x8769)[0x927C] = note
+    yield encoded(picture("L"), "JPEG", exif=exif)
+
+    def box(kind, data):
+        return struct.pack(">I", 8 + len(data)) + kind + data
+
+    value = box(struct.pack(">I", 1), box(b"data", struct.pack(">II", 1, 0) + identifier))
+    keys = box(b"keys", struct.pack(">II", 0, 1) + box(b"mdta", b"com.apple.quicktime.content.identifier"))
+    for head in (b"", bytes(4)):
+        yield box(b"ftyp", b"qt  ") + box(b"moov", box(b"meta", head + keys + box(b"ilst", value)))
+
+
 def provenances():
     block = told()
+    yield from live_photos()
     iptc = b"".join(b"\x1c\x02" + bytes([number]) + struct.pack(">H", len(text)) + text
                     for number, text in ((5, b"Title"), (25, b"cat"), (40, b"FBMD1"), (120, b"words")))
     resources = b"8BIM\x04\x04\0\0" + struct.pack(">I", len(iptc)) + iptc

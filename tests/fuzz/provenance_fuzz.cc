@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "src/io/image/live_photo.h"
 #include "src/io/image/provenance.h"
 #include "src/io/image/shutter.h"
 #include "src/io/image/sidecar.h"
@@ -34,6 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     add_sidecar_xmp(text, *read);
     add_takeout_json(text, *read);
     check(*read);
+    const std::string path = fuzz::path_of_bytes(data + skipped, size - skipped);
+    if (live_photo_of_picture(path).size() > 64 || live_photo_of_film(path).size() > 64) std::abort();
     if (same_shutter(*read, before) != same_shutter(before, *read)) std::abort();
     if (same_shutter(*read, *read) == SameShutter::different) std::abort();
     before = *std::move(read);

@@ -21,7 +21,7 @@ CloseLook appearance_of(Kind kind, Contained contained, float scale) {
 
 TEST(CloseLook, TheCatalogueGivesBackWhatWasSaid) {
   CloseLook look = appearance_of(Kind::altered, Contained::neither, 0.5F);
-  look.enlarged = true;
+  look.enlarged = look.one_shows_all = look.second_sharper = look.first_saved_again = true;
   look.first_place = {0.1F, 0.2F, 0.3F, 0.4F};
   look.second_place = {0.5F, 0.6F, 0.7F, 0.8F};
   const CatalogCloseLook kept = kept_of({1}, {2}, look);
@@ -29,7 +29,8 @@ TEST(CloseLook, TheCatalogueGivesBackWhatWasSaid) {
   const auto back = close_look_from(kept);
   ASSERT_TRUE(back);
   EXPECT_TRUE(back->seen);
-  EXPECT_FALSE(back->same_pixels);
+  EXPECT_FALSE(back->same_pixels || back->in_srgb || back->first_sharper || back->second_saved_again);
+  EXPECT_TRUE(back->one_shows_all && back->second_sharper && back->first_saved_again);
   EXPECT_EQ(back->kind, look.kind);
   EXPECT_EQ(back->contained, look.contained);
   EXPECT_EQ(back->scale, look.scale);
@@ -91,6 +92,20 @@ TEST(CloseLook, WhoMayGoForWhom) {
   EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::first, 1), true), Standing::contains);
   EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::first, 0.5F), true), Standing::shows_more);
   EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::second, 1), false), Standing::contains);
+}
+
+TEST(CloseLook, AFrameThatIsSharperNeverGoesAndACopyMadeSmallerMay) {
+  for (const bool first_stays : {false, true}) {
+    for (const float scale : {0.3F, 0.5F, 1.0F, 2.0F}) {
+      CloseLook look = appearance_of(Kind::same, Contained::both, scale);
+      look.second_sharper = true;
+      const float of_the_one_that_goes = first_stays ? scale : 1 / scale;
+      const Standing expected = of_the_one_that_goes > 1.1F                  ? Standing::has_more_detail
+                                : of_the_one_that_goes > 0.9F && first_stays ? Standing::has_more_detail
+                                                                             : Standing::same;
+      EXPECT_EQ(standing_of(look, first_stays), expected) << first_stays << scale;
+    }
+  }
 }
 
 TEST(Origins, TheCatalogueGivesBackWhatAFileSays) {
