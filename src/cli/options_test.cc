@@ -128,6 +128,22 @@ TEST_P(OptionsTest, TakeTheirValueAndNoWordMore) {
   }
 }
 
+TEST_P(OptionsTest, CountsAreWholeNumbers) {
+  Program program(GetParam());
+  for (const Settings::Entry& entry : program.settings().entries()) {
+    if (entry.value_name != "N" && entry.value_name != "ROWS") continue;
+    for (const char* text :
+         {"", "8.7", "8B", "8K", "8 MiB", "0x8", "8e1", "8,9", "-8", "eight", "8 ", "99999999999999999999"}) {
+      try {
+        entry.set({text});
+        ADD_FAILURE() << "--" << entry.name << " '" << text << "'";
+      } catch (const Failure& failure) {
+        EXPECT_EQ(failure.error().code, ErrorCode::usage) << entry.name;
+      }
+    }
+  }
+}
+
 TEST_P(OptionsTest, WithoutTheirValueTakeNoOtherOption) {
   Program program(GetParam());
   for (const Settings::Entry& entry : program.settings().entries()) {

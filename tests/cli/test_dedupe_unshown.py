@@ -4,6 +4,7 @@ import io
 import os
 import sqlite3
 import sys
+import zlib
 
 import numpy
 import pytest
@@ -93,3 +94,34 @@ def test_a_catalogue_of_before_is_asked_only_what_it_lacks(tmp_path):
     with sqlite3.connect(tmp_path / "catalog.sqlite") as catalog:
         told = dict(catalog.execute("SELECT format, unshown FROM pictures"))
     assert told[6] == 4 and told[2] == 0, "TIFF has more bits, PNG nothing"
+
+
+def test_pictures_behind_each_other_and_a_key_of_16_bits(tmp_path):
+    def pnm(image):
+        return b"P6\n%d %d\n255\n" % image.size + image.tobytes()
+
+    options = ["--keep", "preferred,shortest", "--prefer", "*b.*"]
+    for number, copy in enumerate([pnm(PICTURE), saved(PICTURE, "PNG"), SMALLER]):
+        _, members, _ = searched(tmp_path, {f"{number}/a.ppm": pnm(PICTURE) + b"\n" + pnm(OTHER), f"{number}/b.x.ppm": copy}, *options)
+        assert members[f"{number}/a.ppm"]["holds"] == ["pages"] and f"{number}/a.ppm" not in goes(members)
+    # Gray of 16 bits, of which one shade is transparent.
+    gray = numpy.asarray(PICTURE.convert("L")).astype(numpy.uint16) * 257
+    gray[:200] = 7
+    plain = io.BytesIO()
+    Image.fromarray(gray).save(plain, "PNG")
+    data = plain.getvalue()
+    chunk = b"tRNS" + (7).to_bytes(2, "big")
+    keyed = data[:33] + (2).to_bytes(4, "big") + chunk + zlib.crc32(chunk).to_bytes(4, "big") + data[33:]
+    _, members, _ = searched(tmp_path, {"key/a.png": keyed, "key/b.png": saved(Image.fromarray((gray >> 8).astype("u1")), "PNG")})
+    assert [name for name in goes(members) if name.startswith("key/")] == []
+
+
+def test_what_only_a_close_look_meets_is_kept(tmp_path):
+    """Single transparent pixels vanish where a search reads a WebP smaller: the next run looks at nothing again."""
+    large = scene(3000, 2000, 9)
+    cut = large.convert("RGBA")
+    for at in range(0, 2000, 200):
+        cut.putpixel((at, at), (*cut.getpixel((at, at))[:3], 200))
+    files = {"a.webp": saved(cut, "WEBP", lossless=True, method=0, exact=True), "b.jpg": saved(large, "JPEG", quality=95)}
+    looks = [searched(tmp_path, files)[2].stderr for _ in range(3)]
+    assert b"1 looked at closely" in looks[0] and b"looked at closely" not in looks[2]

@@ -4,6 +4,8 @@ import io
 import random
 import struct
 
+from PIL import Image
+
 TABLES = [[min(255, 3 + k // 3) for k in range(64)], [min(255, 4 + k // 2) for k in range(64)]]  # not libjpeg's
 XMP = ('<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
        '<rdf:Description {}/></rdf:RDF></x:xmpmeta>')
@@ -36,6 +38,22 @@ def box(kind, content):
 
 def film(seed, size=5000, brand=b"isom"):
     return box(b"ftyp", brand + b"\0\0\2\0" + brand) + box(b"mdat", random.Random(seed).randbytes(size))
+
+
+def live_photo(image, identifier, camera="Apple", **more):
+    """A phone's picture, half of the Live Photo of this identifier."""
+    note = b"Apple iOS\0\0\1MM" + struct.pack(">HHHIIHHII", 2, 1, 9, 1, 14, 17, 2, len(identifier) + 1, 40) + identifier + b"\0"
+    exif = Image.Exif()
+    exif[0x010F], exif[0x0110] = camera, "iPhone 15"
+    exif.get_ifd(0x8769)[0x927C] = note
+    return jpeg(image, exif=exif, **more)
+
+
+def live_film(seed, identifier):
+    """Its other half."""
+    value = box(struct.pack(">I", 1), box(b"data", struct.pack(">II", 1, 0) + identifier))
+    keys = box(b"keys", struct.pack(">II", 0, 1) + box(b"mdta", b"com.apple.quicktime.content.identifier"))
+    return film(seed, brand=b"qt  ") + box(b"moov", box(b"meta", keys + box(b"ilst", value)))
 
 
 def several(first, *rest):

@@ -99,6 +99,7 @@ bool choose_pixels(Session& s) {
   const bool keyed = png_get_valid(s.png, s.info, PNG_INFO_tRNS) != 0;
   if (keyed && !s.wide_gray) png_set_tRNS_to_alpha(s.png);
   s.unshown.depth = depth == 16;
+  s.unshown.transparency = keyed && s.wide_gray;  // its key is not looked for
   s.interlaced = png_set_interlace_handling(s.png) > 1;
   png_read_update_info(s.png, s.info);
   s.pitch = png_get_rowbytes(s.png, s.info);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text.h"
+#include "src/base/values.h"
 
 namespace millrace::hash {
 
@@ -21,11 +22,7 @@ void describe(Settings& settings, Options& options) {
                         }
                       });
   settings.add_parsed("size", "N", "hash size: N x N bits", "8", [&options](const std::string& text) {
-    const auto parsed = parse_bytes(text);
-    if (!parsed || parsed->count < 2 || parsed->count > 64) {
-      throw Failure(ErrorCode::usage, fmt::format("'{}' is not a whole number from 2 to 64", text));
-    }
-    options.request.size = static_cast<int>(parsed->count);
+    options.request.size = static_cast<int>(whole_number_of(text, 2, 64));
   });
   settings.add_choice("decode", "decode every pixel, or JPEGs at a reduced scale whose drift is measured",
                       options.decode);

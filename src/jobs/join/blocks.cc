@@ -14,6 +14,7 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
+#include "src/base/values.h"
 #include "src/kernels/hamming/hamming_blocks.h"
 #include "src/pipeline/checkpoint/checkpoint.h"
 #include "src/pipeline/checkpoint/run_record.h"
@@ -32,8 +33,8 @@ std::optional<std::uint64_t> block_of_output(const std::string& output) {
     const auto is_mark = [](const auto& entry) { return entry.first == kMark; };
     if (!there || std::none_of(there->begin(), there->end(), is_mark)) continue;
     for (const auto& [name, value] : *there) {
-      const auto rows = name == kBlock ? parse_bytes(value) : Bytes{};
-      if (rows && rows->count > 0) return rows->count;
+      std::uint64_t rows = 0;
+      if (name == kBlock && read_number(value, rows) && rows > 0) return rows;
     }
   }
   return std::nullopt;

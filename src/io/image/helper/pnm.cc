@@ -111,6 +111,8 @@ class Samples {
     for (std::uint64_t i = 0; i < samples; ++i) out[i] = levels_[std::min(sample(words, i), header_.most)];
   }
   bool missing() const { return missing_; }
+  // Offset of what lies behind the rows that were taken.
+  std::uint64_t end() const { return header_.text() ? stream_.at() : at_; }
 
  private:
   std::uint32_t sample(Words& words, std::uint64_t i) {
@@ -137,6 +139,15 @@ class Samples {
   std::vector<std::uint8_t> raw_;
   bool missing_ = false;
 };
+
+// Pictures may follow each other in one file.
+bool begins_another(const FileBytes& bytes, std::uint64_t at) {
+  ByteStream stream(bytes, at);
+  auto c = stream.next();
+  while (c && is_space(*c)) c = stream.next();
+  const auto kind = stream.next();
+  return c == 'P' && kind && *kind >= '1' && *kind <= '7';
+}
 
 }  // namespace
 
@@ -170,8 +181,10 @@ void decode_pnm(const Job& job, Channel& channel) {
     if (!channel.rows(count)) return channel.end(true, "cancelled");
     y += count;
   }
-  channel.end(rows.missing(), rows.missing() ? "the file ends in the middle of its picture" : "",
-              Unshown{false, false, header.most > 255, false});
+  Unshown unshown;
+  unshown.depth = header.most > 255;
+  unshown.pages = !rows.missing() && begins_another(bytes, rows.end());
+  channel.end(rows.missing(), rows.missing() ? "the file ends in the middle of its picture" : "", unshown);
 }
 
 }  // namespace millrace::helper

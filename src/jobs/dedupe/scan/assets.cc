@@ -51,7 +51,9 @@ void find_assets(Library& library) {
   }
   for (const std::string& other : library.others) {
     const bool recording = is_film(other) || extension(other) == "wav";
-    if (recording && accompanying.count(other) == 0) library.not_read.add(other);
+    if (!recording || accompanying.count(other) > 0) continue;
+    library.not_read.add(other);
+    if (is_film(other)) library.films.insert(other);
   }
   for (Picture& picture : library.pictures) {
     std::erase_if(picture.files, [&](std::uint32_t i) { return companion[i]; });

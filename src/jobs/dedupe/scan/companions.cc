@@ -13,7 +13,6 @@
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/relocate.h"
 #include "src/io/image/exif.h"
-#include "src/io/image/live_photo.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -73,44 +72,6 @@ std::string stem_of_live_film(const std::string& path) {
     if (key.ends_with(end)) return key.substr(0, key.size() - end.size());
   }
   return "";
-}
-
-// A film that may be half of a Live Photo, which lasts three seconds.
-bool may_be_live(const std::string& path) {
-  constexpr std::uint64_t kMost = 64 << 20;
-  if (extension(path) != "mov") return false;
-  const auto state = state_of(path);
-  return state && state->size <= kMost;
-}
-
-// Of films that no name gives to a picture, the picture in their folder that has their identifier: the first by path.
-std::map<std::string, std::string> pictures_of_live_films(const std::vector<std::string>& films,
-                                                          const std::vector<std::string>& pictures) {
-  std::map<std::string, std::map<std::string, std::vector<std::string>>> wanted;  // films, by folder and identifier
-  for (const std::string& film : films) {
-    const std::string identifier = may_be_live(film) ? live_photo_of_film(film) : "";
-    if (!identifier.empty()) wanted[folder_of(film)][identifier].push_back(film);
-  }
-  std::map<std::string, std::string> out;
-  for (const std::string& picture : pictures) {
-    if (wanted.empty()) break;
-    const auto folder = wanted.find(folder_of(picture));
-    if (folder == wanted.end()) continue;
-    const auto found = folder->second.find(live_photo_of_picture(picture));
-    if (found == folder->second.end()) continue;
-    for (const std::string& film : found->second) out.emplace(film, picture);
-    folder->second.erase(found);
-    if (folder->second.empty()) wanted.erase(folder);
-  }
-  return out;
-}
-
-// Film and picture of one name, whose identifiers tell them apart: the camera's counter began anew.
-bool is_of_another_live_photo(const std::string& film, const std::string& picture) {
-  const std::string of_film = is_film(film) && may_be_live(film) ? live_photo_of_film(film) : "";
-  if (of_film.empty()) return false;
-  const std::string of_picture = live_photo_of_picture(picture);
-  return !of_picture.empty() && of_picture != of_film;
 }
 
 // Gives what Takeout leaves of a name, with its folder.
@@ -230,7 +191,6 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
     while (end != stems.end() && end->key == key) ++end;
     return std::span(here, end);
   };
-  std::vector<std::string> films;  // of no picture by their names
   for (const std::string& other : others) {
     // The full name says best whose it is; a RAW's sidecar goes with what stands for the asset.
     std::uint32_t owner = Assets::kAlone;
@@ -257,18 +217,7 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
       const std::string live = owner == Assets::kAlone ? stem_of_live_film(other) : "";
       if (!live.empty()) owner = by_stem(live);
     }
-    if (owner != Assets::kAlone) {
-      assets.sidecars[owner].push_back(other);
-    } else if (is_film(other)) {
-      films.push_back(other);
-    }
-  }
-  if (films.empty()) return assets;
-  std::vector<std::string> paths;
-  for (const Shot& shot : shots) paths.push_back(shot.path);
-  for (const auto& [film, picture] : pictures_of_live_films(films, paths)) {
-    const auto at = std::find(paths.begin(), paths.end(), picture);
-    assets.sidecars[static_cast<std::size_t>(at - paths.begin())].push_back(film);
+    if (owner != Assets::kAlone) assets.sidecars[owner].push_back(other);
   }
   return assets;
 }
@@ -281,7 +230,7 @@ void CompanionFinder::enter(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder.c_str()), ::closedir);
   if (!handle) return;
   const std::string start = folder == "/" ? "/" : folder + "/";
-  std::vector<std::string> live_films, other_films, cut;
+  std::vector<std::string> live_films, films, cut;
   std::map<std::string, std::vector<std::string>> long_names;
   while (const dirent* entry = ::readdir(handle.get())) {
     const std::string name = start + entry->d_name;
@@ -294,24 +243,18 @@ void CompanionFinder::enter(const std::string& folder) {
       if (inner != key) others_[inner].push_back(name);
       if (may_be_cut(name)) cut.push_back(name);
       if (!stem_of_live_film(name).empty()) live_films.push_back(name);
-      if (is_film(name)) other_films.push_back(name);
+      if (is_film(name)) films.push_back(name);
     }
   }
   // A film belongs to a picture of its very stem first.
   for (const std::string& film : live_films) {
     if (pictures_.count(stem_key(film)) == 0) others_[stem_of_live_film(film)].push_back(film);
   }
-  std::erase_if(other_films, [&](const std::string& film) {
+  std::erase_if(films, [&](const std::string& film) {
     return pictures_.count(stem_key(film)) > 0 || pictures_.count(stem_key(picture_of(film))) > 0 ||
            pictures_.count(stem_of_live_film(film)) > 0;
   });
-  if (!other_films.empty()) {
-    std::vector<std::string> all;
-    for (const auto& [stem, names] : pictures_) all.insert(all.end(), names.begin(), names.end());
-    std::sort(all.begin(), all.end());
-    for (const auto& [film, picture] : pictures_of_live_films(other_films, all))
-      others_[stem_key(picture)].push_back(film);
-  }
+  live_films_.try_emplace(folder, films);
   for (const std::string& json : cut) {
     const auto& named = long_names[cut_key(json)];
     if (named.size() == 1) others_[stem_key(named[0])].push_back(json);
@@ -336,11 +279,33 @@ Companions CompanionFinder::of(const std::string& path) {
     if (i != self && !assets.companion[i]) out.siblings.push_back(pictures[i]);
   }
   out.files = assets.sidecars[self];
-  std::erase_if(out.files, [&](const std::string& file) { return is_of_another_live_photo(file, path); });
   if (assets.raw_of[self] != Assets::kAlone) out.files.push_back(pictures[assets.raw_of[self]]);
   std::sort(out.files.begin(), out.files.end());
+  LiveFilms& live = live_films_.at(folder_);
+  std::erase_if(out.files, [&](const std::string& file) { return is_film(file) && live.is_of_another(file, path); });
   for (const std::string& file : out.files) out.shared.push_back(!out.siblings.empty() && !named_after(file, path));
+  add_live_films(path, out);
   return out;
+}
+
+void CompanionFinder::add_live_films(const std::string& path, Companions& to) {
+  LiveFilms& live = live_films_.at(folder_);
+  const std::vector<std::string> films = live.of(path);
+  if (films.empty()) return;
+  std::vector<std::string> others;
+  for (const auto& [stem, pictures] : pictures_) {
+    for (const std::string& picture : pictures) {
+      if (picture != path && live.of(picture) == films) others.push_back(picture);
+    }
+  }
+  for (const std::string& film : films) {
+    const auto at = std::lower_bound(to.files.begin(), to.files.end(), film);
+    to.shared.insert(to.shared.begin() + (at - to.files.begin()), !others.empty());
+    to.files.insert(at, film);
+  }
+  for (const std::string& other : others) {
+    if (std::find(to.siblings.begin(), to.siblings.end(), other) == to.siblings.end()) to.siblings.push_back(other);
+  }
 }
 
 }  // namespace millrace::dedupe

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/io/image/picture.h"
+#include "src/jobs/dedupe/scan/live_films.h"
 
 namespace millrace::dedupe {
 
@@ -48,7 +49,8 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
 
 struct Companions {
   std::vector<std::string> files;  // sorted
-  // Pictures of the same folder and stem that stand for themselves: files without one's full name belong to them too.
+  // Pictures of the same folder that stand for themselves: of the same stem, to which files without one's full name
+  // belong too, or of the same Live Photo.
   std::vector<std::string> siblings;
   std::vector<bool> shared;  // for every file, whether `siblings` share it
 };
@@ -61,9 +63,11 @@ class CompanionFinder {
 
  private:
   void enter(const std::string& folder);
+  void add_live_films(const std::string& path, Companions& to);
 
   std::string folder_;
   std::map<std::string, std::vector<std::string>> pictures_, others_;  // by stem_key
+  std::map<std::string, LiveFilms> live_films_;                        // of no picture by their names; by folder
 };
 
 }  // namespace millrace::dedupe

@@ -81,29 +81,37 @@ TEST(Companions, FilmsOfLivePhotosByEveryName) {
 
 TEST(Companions, FilmsOfLivePhotosByTheirIdentifier) {
   const TestFolder folder;
-  folder.write("a.jpg", live_photo_picture("identifier one"));
-  folder.write("b.jpg", live_photo_picture("identifier two"));
-  folder.write("c.jpg", jpeg_file(""));
+  const std::string a = folder.write("a.jpg", live_photo_picture("identifier one")),
+                    b = folder.write("b.jpg", live_photo_picture("identifier two"));
   folder.write("deep/d.jpg", live_photo_picture("identifier three"));
-  const Names films = {folder.write("clip.mov", live_photo_film("identifier two")),
-                       folder.write("other.mov", live_photo_film("identifier three")),
-                       folder.write("plain.mov", "film")};
-  std::vector<Shot> shots;
-  for (const char* name : {"a.jpg", "b.jpg", "c.jpg", "deep/d.jpg"})
-    shots.push_back({folder.at(name), ImageFormat::jpeg, ""});
-  const Assets assets = assign_companions(shots, films);
-  EXPECT_EQ(assets.sidecars, (std::vector<Names>{{}, {films[0]}, {}, {}})) << "of the same folder alone";
-  EXPECT_EQ(CompanionFinder().of(folder.at("b.jpg")).files, Names{films[0]});
-  EXPECT_EQ(CompanionFinder().of(folder.at("a.jpg")).files, Names{});
+  const std::string film = folder.write("clip.mp4", live_photo_film("identifier two"));
+  folder.write("other.mov", live_photo_film("identifier three"));
+  folder.write("plain.mov", "film");
+  CompanionFinder finder;
+  EXPECT_EQ(finder.of(a).files, Names{});
+  EXPECT_EQ(finder.of(folder.at("deep/d.jpg")).files, Names{}) << "of the same folder alone";
+  Companions found = finder.of(b);
+  EXPECT_EQ(found.files, Names{film});
+  EXPECT_EQ(found.shared, std::vector<bool>{false});
+  // Made of one Live Photo: whoever stays needs it.
+  const std::string edited = folder.write("b (edited).jpg", live_photo_picture("identifier two"));
+  for (const auto& [one, other] : {std::pair(b, edited), std::pair(edited, b)}) {
+    found = CompanionFinder().of(one);
+    EXPECT_EQ(found.files, Names{film});
+    EXPECT_EQ(found.shared, std::vector<bool>{true});
+    EXPECT_EQ(found.siblings, Names{other});
+  }
 }
 
 TEST(Companions, AFilmOfAnotherLivePhotoIsNotTakenAlong) {
-  const TestFolder folder;
-  folder.write("IMG_1.jpg", live_photo_picture("identifier one"));
-  const std::string film = folder.write("IMG_1.mov", live_photo_film("identifier two"));
-  EXPECT_EQ(CompanionFinder().of(folder.at("IMG_1.jpg")).files, Names{});
-  folder.write("IMG_1.mov", live_photo_film("identifier one"));
-  EXPECT_EQ(CompanionFinder().of(folder.at("IMG_1.jpg")).files, Names{film});
+  for (const char* name : {"IMG_1.mov", "IMG_1.MP4"}) {
+    const TestFolder folder;
+    const std::string picture = folder.write("IMG_1.jpg", live_photo_picture("identifier one"));
+    folder.write(name, live_photo_film("identifier two"));
+    EXPECT_EQ(CompanionFinder().of(picture).files, Names{}) << name;
+    const std::string film = folder.write(name, live_photo_film("identifier one"));
+    EXPECT_EQ(CompanionFinder().of(picture).files, Names{film}) << name;
+  }
 }
 
 TEST(Companions, TakeoutCutsAnywhereInAName) {

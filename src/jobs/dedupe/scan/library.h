@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ struct Library {
   std::vector<Picture> pictures;  // sorted by content, so that no index depends on the order of files
   std::vector<Unreadable> unreadable;
   std::vector<std::string> others;  // film, sidecars: what may belong to an asset
+  std::set<std::string> films;      // of them, what accompanies no picture
   NotRead not_read;                 // neither; and what accompanies no picture, once find_assets() knows
   std::uint64_t bytes = 0;          // of all picture files
   std::uint64_t decoded = 0;        // pictures decoded in this run

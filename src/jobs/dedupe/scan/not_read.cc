@@ -15,14 +15,25 @@ namespace {
 constexpr std::array<std::string_view, 8> kLeftBehind = {"thumbs.db",   "ehthumbs.db", "desktop.ini",      ".ds_store",
                                                          ".picasa.ini", "picasa.ini",  "zbthumbnail.info", ".nomedia"};
 
+std::string kind_of(const std::string& path) {
+  const std::string kind = extension(path);
+  return kind.empty() ? "" : "." + kind;
+}
+
 }  // namespace
 
 void NotRead::add(const std::string& path) {
   const std::string name = lower_ascii(file_name(path));
   if (std::find(kLeftBehind.begin(), kLeftBehind.end(), name) != kLeftBehind.end()) return;
-  const std::string kind = extension(path);
-  ++kinds_[kind.empty() ? "" : "." + kind];
+  ++kinds_[kind_of(path)];
   ++files_;
+}
+
+void NotRead::take_back(const std::string& path) {
+  const auto at = kinds_.find(kind_of(path));
+  if (at == kinds_.end()) return;
+  if (--at->second == 0) kinds_.erase(at);
+  --files_;
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> NotRead::kinds() const {

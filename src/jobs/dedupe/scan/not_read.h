@@ -14,6 +14,8 @@ namespace millrace::dedupe {
 class NotRead {
  public:
   void add(const std::string& path);
+  // Of one that add() was given: it accompanies one after all.
+  void take_back(const std::string& path);
 
   std::uint64_t files() const { return files_; }
   // The kinds with most files first: ".psd", or "" for names without a kind.

@@ -6,7 +6,7 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever the same pictures may be judged differently; where they meet is told by their parts.
-constexpr std::uint32_t kJudgement = 18;
+constexpr std::uint32_t kJudgement = 19;
 constexpr std::uint32_t kLookVersion = 100 * kJudgement + parts::kVersion;
 static_assert(parts::kVersion < 100);
 

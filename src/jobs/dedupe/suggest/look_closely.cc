@@ -21,9 +21,11 @@ struct CloseLooks::Task {
     Orientation orientation = Orientation::upright;  // of the picture with the higher index
     std::array<float, 6> meeting{};                  // from the lower to the higher
     CloseLook look;
+    Unshown unshown{};  // as this look met it
   };
   std::uint32_t leader;
   std::vector<Other> others;
+  Unshown unshown{};  // of the leader
 };
 
 CloseLooks::CloseLooks(const Options& options, const Library& library, Catalog& catalog, RunContext& context)
@@ -112,6 +114,8 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     if (!leader || context_.cancel.cancelled()) return;
     const auto picture = prepared(library_, other.picture, options_, context_, span);
     if (!picture) continue;
+    task.unshown = leader->unshown;
+    other.unshown = picture->unshown;
     const bool leads = task.leader < other.picture;
     const Seen &lower = leads ? *leader : *picture, &higher = leads ? *picture : *leader;
     CloseLook& look = other.look;
@@ -183,6 +187,17 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
   }
 }
 
+// A search decodes as few pixels as it needs, among which single ones that are transparent vanish.
+void CloseLooks::note_unshown(std::uint32_t picture, const Unshown& met) {
+  const CatalogPicture& data = library_.pictures[picture].data;
+  if (!data.unshown) return;
+  const Unshown all = Unshown::from(data.unshown->bits() | met.bits());
+  if (all == *data.unshown) return;
+  CatalogPicture row = data;
+  row.unshown = all;
+  catalog_.put(std::move(row), {});
+}
+
 void CloseLooks::look(std::span<const PicturePair> pairs) {
   const WantedParts wanted{options_.parts, options_.orientations};
   constexpr std::size_t kOthers = 16;  // of a task: enough to save decoding, few enough to share work evenly
@@ -252,6 +267,8 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
       known_[key] = other.look;
       // A picture that cannot be decoded now may be there again at the next run.
       if (!other.look.seen) continue;
+      note_unshown(task.leader, task.unshown);
+      note_unshown(other.picture, other.unshown);
       ++looked_at_;
       catalog_.put(
           kept_of(library_.pictures[key.first].data.content, library_.pictures[key.second].data.content, other.look));

@@ -44,6 +44,7 @@ class CloseLooks : public Looks {
 
  private:
   struct Task;
+  void note_unshown(std::uint32_t picture, const Unshown& met);
   void find_saved_again(std::uint32_t first, std::uint32_t second, CloseLook& look) const;
   void look_at(Task& task, closelook::Looker& looker, Span& span) const;
   // What the origin of a picture says of its colours; `known` where it could be read.

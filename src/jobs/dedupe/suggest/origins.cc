@@ -8,6 +8,7 @@
 #include "src/base/text.h"
 #include "src/io/image/sidecar.h"
 #include "src/io/image/waiting_sink.h"
+#include "src/jobs/dedupe/scan/companions.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -128,6 +129,21 @@ RawData raw_data_of(const std::string& path, DecodeOptions decoding, Budget& bud
   return {fmt::format("its RAW data was not looked at: {}", error.what), false};
 }
 
+// Gives a picture the films that have its identifier, and takes from it those of another.
+void find_live_films(File& file, Library& library, LiveFilms& live_films) {
+  if (!library.pictures[file.picture].data.camera.starts_with("Apple")) return;
+  const std::string& path = file.entry.path;
+  std::erase_if(file.companions, [&](const std::string& companion) {
+    return is_film(companion) && live_films.is_of_another(companion, path);
+  });
+  for (std::string& film : live_films.of(path)) {
+    if (library.films.erase(film) > 0) library.not_read.take_back(film);
+    file.companions.push_back(std::move(film));
+  }
+  std::sort(file.companions.begin(), file.companions.end());
+  file.has_film = std::any_of(file.companions.begin(), file.companions.end(), is_film);
+}
+
 // Its row is of a program that did not ask, and its format is one that may hold more.
 bool may_not_show_all(const CatalogPicture& picture) {
   const auto format = static_cast<ImageFormat>(picture.format);
@@ -202,6 +218,8 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
       if (data.damage.empty()) data.damage = content.origin.raw_damage;
     }
   }
+  if (!live_films_) live_films_.emplace(std::vector<std::string>(library.films.begin(), library.films.end()));
+  for (const std::uint32_t f : wanted) find_live_films(library.files[f], library, *live_films_);
   for (const std::uint32_t f : wanted) {
     const Content& content = contents[of_picture.at(library.files[f].picture)];
     Provenance told = content.origin.told;
@@ -243,6 +261,7 @@ CatalogOrigin kept_of(const ContentHash& content, const Origin& origin) {
 
 std::vector<Holding> holdings_of(const CatalogPicture& picture, const Origin& origin) {
   std::vector<Holding> out = origin.told.holdings;
+  if (may_not_show_all(picture)) out.push_back({HoldingKind::unknown, 0});
   if (static_cast<ImageFormat>(picture.format) == ImageFormat::raw) out.push_back({HoldingKind::raw_data, 0});
   if (picture.unshown) add(*picture.unshown, out);
   return out;

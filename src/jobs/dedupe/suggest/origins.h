@@ -1,7 +1,8 @@
 // Input: files that look like each other.
-// Output: what each says about its origin, its sidecars' words among it; what the RAW data of a RAW file lacks, and
-// what decoders meet and do not show, where an earlier program did not ask. Never: it reads a file that stands in no
-// group, or one twice in the life of a catalogue; sidecars are read in every run.
+// Output: what each says about its origin, its sidecars' words among it; what the RAW data of a RAW file lacks; what
+// decoders meet and do not show, where an earlier program did not ask; and films of Live Photos that no name tells.
+// Never: it reads a file that stands in no group, or one twice in the life of a catalogue; sidecars and films are read
+// in every run.
 #pragma once
 
 #include <memory>
@@ -13,6 +14,7 @@
 #include "src/io/image/provenance.h"
 #include "src/io/image/shutter.h"
 #include "src/jobs/dedupe/scan/library.h"
+#include "src/jobs/dedupe/scan/live_films.h"
 #include "src/jobs/picture_files.h"
 
 namespace millrace::dedupe {
@@ -29,6 +31,7 @@ class Origins {
 
  private:
   std::unordered_map<std::uint32_t, Provenance> known_;
+  std::optional<LiveFilms> live_films_;
 };
 
 // What the catalogue keeps of an origin; nothing for one that another version kept.
