@@ -72,7 +72,7 @@ function memberView(group, member, m, thumb) {
           member.companions ? h('div', {class: 'more', title: visible(member.companions.join('  '))},
             'with ' + member.companions.map((path) => nameAndFolder(path)[0]).join(', ')) : null,
           member.holds ? h('div', {class: 'more', title: 'what the file holds besides the picture that was compared'},
-            'holds ' + member.holds.map(visible).join(', ')) : null,
+            holdsText(member.holds)) : null,
           member.why ? h('div', {class: member.keep ? 'why' : 'why other'}, visible(member.why)) : null,
           member.warning ? h('div', {class: 'but', title: visible(member.warning)},
             (member.why ? '⚠ but ' : '⚠ ') + visible(member.warning)) : null),

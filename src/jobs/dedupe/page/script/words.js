@@ -58,6 +58,10 @@ function dateOfChange(ns) {
 
 // EXIF writes a date with colons, and most makers' names once more in the model's.
 const captureText = (date) => date.replace(/^(\d{4}):(\d\d):(\d\d)/, '$1-$2-$3');
+// What a file holds besides its picture, where the name of JSON is not a word for people.
+const HOLDS = {depth: 'samples of more than 8 bits', pages: 'further pages', frames: 'further frames', 'raw data': 'RAW data',
+  sequence: 'a sequence of frames', unknown: 'bytes that are not understood'};
+const holdsText = (kinds) => 'holds ' + kinds.map((kind) => HOLDS[kind] || visible(kind)).join(', ');
 const cameraText = (camera) => camera.replace(/^(\S+) (?=\1(\s|$))/i, '');
 
 const megapixels = (member) => member.width * member.height / 1e6;
