@@ -93,8 +93,9 @@ endif()
 
 include(cmake/device_tests.cmake)
 
-# Write pages for the tests that drive a browser (tests/cli/page_test.py, tests/cli/report_test.py).
-if(NOT MILLRACE_KERNELS_ONLY)
+# Write pages for the tests that drive a browser (tests/cli/page_test.py, tests/cli/report_test.py); these are not run with
+# sanitizers.
+if(NOT MILLRACE_KERNELS_ONLY AND NOT MILLRACE_SANITIZE)
   foreach(sample page_sample report_sample)
     add_executable(${sample} ${CMAKE_SOURCE_DIR}/tests/support/${sample}.cc)
     target_link_libraries(${sample} PRIVATE millrace_jobs)

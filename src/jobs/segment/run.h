@@ -21,9 +21,9 @@ struct Summary {
   std::uint64_t left_out = 0;  // windows that nobody wanted, of all pictures
   std::uint64_t damaged = 0, cut = 0, spooled = 0;
   std::uint64_t of_several = 0, deep = 0, transparent = 0;  // pictures that hold more than the networks saw
-  std::uint64_t elsewhere = 0;  // pictures of other runs that share the folder
-  bool is_last = true;          // none of them is still at it
-  std::uint64_t missing = 0;    // pictures of theirs that are in no table, as none of them has made them
+  std::uint64_t elsewhere = 0;                              // pictures of other runs that share the folder
+  bool is_last = true;                                      // none of them is still at it
+  std::uint64_t missing = 0;  // pictures of theirs that are in no table, as none of them has made them
   double seconds = 0;
   std::string runtime, precision;
   std::optional<Agreement> agreement;  // why that precision, where it was to be found out
