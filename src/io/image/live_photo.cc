@@ -70,7 +70,7 @@ std::string live_photo_of_picture(const std::string& path) {
   ByteSource source((*file)->descriptor(), (*file)->size(), kMostRead);
   for (const ExifPart& part : find_parts(ByteRange(source), path).exif) {
     constexpr std::uint16_t kMakerNote = 0x927C;
-    const std::string found = identifier_in(TiffFields(part.block, part.first).value(TiffDirectory::exif, kMakerNote));
+    std::string found = identifier_in(TiffFields(part.block, part.first).value(TiffDirectory::exif, kMakerNote));
     if (!found.empty()) return found;
   }
   return "";

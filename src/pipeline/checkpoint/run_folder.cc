@@ -34,12 +34,19 @@ std::string last_name(const std::string& path) { return path.substr(path.find_la
 
 bool is_partial(const std::string& name) { return name.starts_with(AtomicFile::kTemporaryPrefix); }
 
-// A run that was killed before run.json had its name has left no more than this; so does one that begins now.
+// Says how many runs share a folder.
+bool is_runs_file(int folder, const std::string& name) {
+  return name == kRunsFile && runs_in_json(fmt::format("/proc/self/fd/{}/{}", folder, name)).ok();
+}
+
+// A run that was killed before run.json had its name has left no more than this; so does one that begins now, and one
+// that saw no lock of a run that removed the folder.
 bool made_by_a_run(int folder) {
   const std::vector<std::string> names = names_in(folder);
   return std::find(names.begin(), names.end(), RunFolder::kRunFile) != names.end() ||
-         std::all_of(names.begin(), names.end(), [](const std::string& name) {
-           return is_partial(name) || RunPresence::is_name(name) || name == RunFolder::kLock || name == kPartsFile;
+         std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+           return is_partial(name) || RunPresence::is_name(name) || name == RunFolder::kLock || name == kPartsFile ||
+                  is_runs_file(folder, name);
          });
 }
 
@@ -336,6 +343,8 @@ void RunFolder::remove() {
       if (name != kRunFile && name != kLock) std::filesystem::remove_all(path(name), error);
     }
     ::unlinkat(folder_.get(), kRunFile, 0);
+  } else if (made_by_a_run(folder_.get())) {
+    ::unlinkat(folder_.get(), kRunsFile, 0);  // how many there were is of no use without them
   }
   remove_if_empty();
   let_go();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/base/version.h"
 #include "src/io/file/atomic_file.h"
 
 namespace millrace {
@@ -53,6 +54,22 @@ TEST_F(RunFolderTest, WhatNoRunHasMadeStaysAsItWas) {
   struct stat info {};
   ASSERT_EQ(::stat(shards().c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777U, 0775U);
+}
+
+TEST_F(RunFolderTest, WhatARunLeftThatSawNoLockIsARunsOwn) {
+  // It said how many share the folder when another run, which it did not see, had removed all that was in it.
+  std::ofstream(shards() + "/runs.json") << "{\"of\": 2, \"version\": \"" << version() << "\"}\n";
+  {
+    RunFolder folder(output());
+    EXPECT_EQ(refusal(folder), "");
+    EXPECT_TRUE(fs::exists(shards() + "/runs.json"));
+    folder.remove();
+  }
+  EXPECT_FALSE(fs::exists(shards()));
+  fs::create_directory(shards());
+  std::ofstream(shards() + "/runs.json") << "[\"ran\", \"5 km\"]\n";
+  RunFolder folder(output());
+  EXPECT_EQ(refusal(folder), "it holds files that no run knows") << "somebody's own, of the same name";
 }
 
 TEST_F(RunFolderTest, ASecondNameInTheFolderIsARunsOwn) {

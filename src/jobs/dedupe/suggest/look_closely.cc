@@ -95,6 +95,12 @@ std::optional<closelook::Prepared> in_srgb(const Seen& seen) {
 
 }  // namespace
 
+// What strong compression does to lines looks sharp.
+bool CloseLooks::is_compressed_more(const Picture& one, const Picture& other) const {
+  const auto bytes = [&](const Picture& picture) { return library_.files[picture.files[0]].entry.size; };
+  return one.data.format == other.data.format && 2 * bytes(one) < bytes(other);
+}
+
 // Pictures of a camera are left out: other signs tell which is nearer to what it wrote.
 void CloseLooks::find_saved_again(std::uint32_t first, std::uint32_t second, CloseLook& look) const {
   const Picture &a = library_.pictures[first], &b = library_.pictures[second];
@@ -163,13 +169,15 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
       look.scale = 1;
       continue;
     }
+    const Picture &first_picture = library_.pictures[std::min(task.leader, other.picture)],
+                  &second_picture = library_.pictures[std::max(task.leader, other.picture)];
     const closelook::Verdict verdict = looker.compare(first, second, other.meeting);
     look.kind = verdict.kind;
     look.contained = verdict.contained;
     look.scale = verdict.scale;
     look.enlarged = verdict.enlarged;
-    look.first_sharper = verdict.first_sharper;
-    look.second_sharper = verdict.second_sharper;
+    look.first_sharper = verdict.first_sharper && !is_compressed_more(first_picture, second_picture);
+    look.second_sharper = verdict.second_sharper && !is_compressed_more(second_picture, first_picture);
     look.first_framed = verdict.first_framed;
     look.second_framed = verdict.second_framed;
     look.first_place = verdict.first_place;

@@ -44,6 +44,7 @@ class CloseLooks : public Looks {
 
  private:
   struct Task;
+  bool is_compressed_more(const Picture& one, const Picture& other) const;
   void note_unshown(std::uint32_t picture, const Unshown& met);
   void find_saved_again(std::uint32_t first, std::uint32_t second, CloseLook& look) const;
   void look_at(Task& task, closelook::Looker& looker, Span& span) const;
