@@ -106,7 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   static constexpr Table kTables[] = {
       {"INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?)", 8},
-      {"INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", 14},
+      {"INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", 15},
       {"INSERT OR REPLACE INTO thumbnails VALUES (?,?)", 2},
       {"INSERT OR REPLACE INTO scores VALUES (?,?,?,?,?)", 5},
       {"INSERT OR REPLACE INTO links VALUES (0,?,?,?,?)", 4},

@@ -210,6 +210,28 @@ TEST_F(CatalogTest, BrokenPagesAreAFailureWithARemedyOrNoHarm) {
   EXPECT_THAT(cut.remedy, HasSubstr("move the file away"));
 }
 
+TEST_F(CatalogTest, WhatDecodersMetIsKeptAndUnknownOfEarlierRows) {
+  const std::vector<Unshown> all = {{}, {true, false, false, false}, {false, true, true, true}};
+  for (const auto& unshown : all) {
+    Catalog catalog(path(), kCatalogKey);
+    CatalogPicture one = picture(1);
+    one.unshown = unshown;
+    catalog.put(one, {1});
+    catalog.flush();
+    EXPECT_EQ(catalog.picture(one.content)->unshown, unshown);
+  }
+  for (const char* value : {"NULL", "16", "-1", "99999999999"}) {
+    edit(std::string("UPDATE pictures SET unshown = ") + value);
+    Catalog catalog(path(), kCatalogKey);
+    ASSERT_EQ(pictures_of(catalog).size(), 1U);
+    EXPECT_EQ(pictures_of(catalog)[0].unshown, std::nullopt) << value;
+  }
+  edit("ALTER TABLE pictures DROP COLUMN unshown; PRAGMA user_version = 4");
+  Catalog catalog(path(), kCatalogKey);
+  ASSERT_EQ(pictures_of(catalog).size(), 1U) << "nothing is read again";
+  EXPECT_EQ(pictures_of(catalog)[0].unshown, std::nullopt);
+}
+
 TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
   {
     Catalog catalog(path(), kCatalogKey);
@@ -229,7 +251,7 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
         "NULL,'','',1,10,10,101,zeroblob(48),'','','',0,0", "NULL,'','',1,10,10,50,zeroblob(48),'','','',-1,0",
         "'x',x'',x'',1,10,10,50,zeroblob(48),1,2,3,0,0", "77,'why','',1,10,10,50,zeroblob(48),1,2,3,0,0",
         "NULL,'','',-1,10,10,50,zeroblob(48),'','','',0,0"}) {
-    edit("INSERT OR REPLACE INTO pictures VALUES (" + id + "," + values + ")");
+    edit("INSERT OR REPLACE INTO pictures VALUES (" + id + "," + values + ",NULL)");
     Catalog catalog(path(), kCatalogKey);
     EXPECT_EQ(pictures_of(catalog).size(), 1U) << values;
   }
