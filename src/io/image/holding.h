@@ -18,14 +18,14 @@ enum class HoldingKind : std::uint8_t {
   profile,   // its numbers mean other colours than sRGB's
   unknown,   // bytes behind the picture that nothing here understands
   raw_data,  // of a sensor, of which the preview was decoded
-  // What decoders meet (Unshown).
+  // Decoders meet these (Unshown).
   pages,
   frames,
   depth,
   transparency,
 };
 inline constexpr int kHoldingKinds = 11;
-// As JSON and tables have it: "film".
+// Gives the word that JSON has: "film".
 const char* name_of(HoldingKind kind);
 // Names a kind as the thing of a file: "its film".
 const char* words_of(HoldingKind kind);
@@ -38,7 +38,7 @@ struct Holding {
   bool operator==(const Holding&) const = default;
 };
 
-// What a decoder met and its rows of 8 bits, of one page, do not show.
+// A decoder met it, and its rows of 8 bits, of one page, do not show it.
 struct Unshown {
   bool pages = false, frames = false;  // more of them
   bool depth = false;                  // samples of more than 8 bits
@@ -48,7 +48,7 @@ struct Unshown {
   // People see something else in it than these rows.
   bool is_another_picture() const { return frames || transparency; }
   bool operator==(const Unshown&) const = default;
-  // As it is kept and sent.
+  // Catalogues and helpers have it as bits.
   static constexpr unsigned kMostBits = 15;
   unsigned bits() const {
     return (pages ? 1U : 0U) | (frames ? 2U : 0U) | (depth ? 4U : 0U) | (transparency ? 8U : 0U);
@@ -56,7 +56,7 @@ struct Unshown {
   static Unshown from(unsigned bits) { return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0}; }
 };
 
-// As JSON has it, and back; words that are not its are passed over.
+// Converts to the words of JSON, and back; unknown words are passed over.
 std::vector<std::string> names_of(const Unshown& unshown);
 Unshown unshown_of(const std::vector<std::string>& names);
 // Adds it to a list. Of two files that have it nobody knows whether it is the same, unless their bytes are.

@@ -37,7 +37,7 @@ struct PageMember {
   std::string hash;
   // What people gave it (stars, keywords, names, place: origins.h) and its EXIF fields, as numbers: more is more.
   int given = 0, exif = 0;
-  // What the file holds besides the picture that was compared: "film", "pages"; mostly nothing.
+  // Holdings besides the picture that was compared: "film", "pages"; mostly none.
   std::vector<std::string> holds;
   // A close look found that the group's first one may go for it as well.
   bool as_good = false;

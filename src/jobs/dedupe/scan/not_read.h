@@ -14,7 +14,7 @@ namespace millrace::dedupe {
 class NotRead {
  public:
   void add(const std::string& path);
-  // Of one that add() was given: it accompanies one after all.
+  // Uncounts a file that add() was given: it accompanies a picture after all.
   void take_back(const std::string& path);
 
   std::uint64_t files() const { return files_; }

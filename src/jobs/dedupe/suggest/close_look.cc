@@ -84,7 +84,7 @@ Standing standing_of(const CloseLook& look, bool first_stays) {
   const float scale = first_stays ? look.scale : (look.scale > 0 ? 1 / look.scale : 0);
   // More pixels are more detail, unless a look found that they are none.
   constexpr float kLittleMore = 1.05F;
-  // One with fewer pixels looks sharper by how it was made smaller.
+  // Scaling makes a copy with fewer pixels look sharper.
   if (look.contained == closelook::Contained::both && scale >= 1 / kLittleMore && look.sharper(!first_stays))
     return Standing::has_more_detail;
   if (look.contained == closelook::Contained::both)

@@ -95,7 +95,7 @@ std::optional<closelook::Prepared> in_srgb(const Seen& seen) {
 
 }  // namespace
 
-// What strong compression does to lines looks sharp.
+// Strong compression makes lines look sharp.
 bool CloseLooks::is_compressed_more(const Picture& one, const Picture& other) const {
   const auto bytes = [&](const Picture& picture) { return library_.files[picture.files[0]].entry.size; };
   return one.data.format == other.data.format && 2 * bytes(one) < bytes(other);

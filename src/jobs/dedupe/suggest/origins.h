@@ -41,7 +41,7 @@ struct Origin {
 };
 std::optional<Origin> origin_from(const CatalogOrigin& kept);
 CatalogOrigin kept_of(const ContentHash& content, const Origin& origin);
-// All that a file holds beside the picture that is compared.
+// Lists all that a file holds beside the picture that is compared.
 std::vector<Holding> holdings_of(const CatalogPicture& picture, const Origin& origin);
 
 // How near a file is to what a camera wrote, 0 to 4: a camera's own file as it was written is 4; one of a camera that
