@@ -12,6 +12,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "src/io/store/dataset_for_test.h"
 
@@ -103,10 +104,8 @@ TEST_F(RunPresenceTest, OfTwoThatTakeOverADeadClaimOneGetsIt) {
       }
       return by.claim(what) == Claim::mine;
     };
-    bool others = false;
-    std::thread beside([&] { others = claim(*other); });
-    const bool own = claim(*one);
-    beside.join();
+    auto beside = std::async(std::launch::async, [&] { return claim(*other); });
+    const bool own = claim(*one), others = beside.get();
     ASSERT_FALSE(own && others) << "both have the claim " << what;
     taken += own || others ? 1 : 0;
   }
@@ -124,15 +123,18 @@ TEST_F(RunPresenceTest, WaitingEndsWithASignOfLife) {
   const auto one = run();
   write_other("a", 1);
   std::atomic<bool> ended{false};
-  std::thread beating([&] {
+  const auto beating = std::async(std::launch::async, [&] {
     for (std::uint64_t number = 2; !ended; ++number) {
       write_other("a", number);
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   });
+  // However this ends: beating is waited for.
+  struct AtEnd {
+    std::atomic<bool>& ended;
+    ~AtEnd() { ended = true; }
+  } const at_end{ended};
   EXPECT_EQ(one->wait_for_others(), Others::live);
-  ended = true;
-  beating.join();
 }
 
 TEST_F(RunPresenceTest, EachLooksForThoseThatItCannotWorkBeside) {
