@@ -87,14 +87,15 @@ def ended(process):
     return process.returncode
 
 
-def content(path):
-    """Without what is measured; of a virtual file with the shards that it maps."""
+def content(path, but=()):
+    """Without what is measured; of a virtual file with the shards that it maps, `but` what begins with these."""
     out = content_of(path)
     if isinstance(out, dict):
         return {name: data for name, data in out.items() if "performance" not in name and not name.startswith("unfinished.shards/run.lock")}
     # A run that sees no other's locks may leave the empty folder that the next one removes.
     beside = pathlib.Path(f"{path}.shards")
-    return out, {name: data for name, data in content_of(beside).items() if name != "run.lock"} if beside.exists() else {}
+    there = content_of(beside) if beside.exists() else {}
+    return out, {name: data for name, data in there.items() if not name.startswith(("run.lock", *but))}
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +127,8 @@ def test_a_part_that_runs_twice(job, kills, inputs, expected, shim, tmp_path):
             run.kill()
         codes = [ended(run) for run in runs]
         if output.exists() and job not in ("latents", "segment"):  # folders that fill as they go
-            assert content(output) == right, (k, codes)
+            # A run that was killed beside those that have ended may still say that it is at work.
+            assert content(output, but=("run-", "claim-")) == right, (k, codes)
         # Submitted again, until a run of each part has ended well.
         for part in ("1/2", "2/2", "1/2"):
             codes.append(ended(started(job, inputs, output, shim, part)))

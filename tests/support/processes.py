@@ -90,9 +90,21 @@ def kill_helpers(pid):
     return len(helpers)
 
 
+def time_used_by(pid):
+    """How long its threads have run on a CPU, in nanoseconds."""
+    used = 0
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            used += int(task.read_text().split()[0])
+        except (OSError, IndexError):
+            pass
+    return used
+
+
 def hold_when(process, reached, slice_s=0.0005):
     """Lets a process run in slices, between which it stands still, until `reached()` holds: true then, and it stands. False where
-    it ended before; nothing else can happen between the look and whatever is done next, however fast the machine is."""
+    it ended before; nothing else can happen between the look and whatever is done next, however fast the machine is. However
+    slow it is: a slice ends when the process has run, or waits for another one."""
     while True:
         process.send_signal(signal.SIGSTOP)
         how = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT).si_code
@@ -100,8 +112,11 @@ def hold_when(process, reached, slice_s=0.0005):
             return False
         if reached():
             return True
+        used, latest = time_used_by(process.pid), time.monotonic() + 0.1
         process.send_signal(signal.SIGCONT)
         time.sleep(slice_s)
+        while time_used_by(process.pid) == used and time.monotonic() < latest:
+            time.sleep(slice_s)
 
 
 def end_held(process, with_signal):

@@ -15,8 +15,9 @@ OWN_DATA = tempfile.TemporaryDirectory(prefix="millrace-tests-")
 
 
 def millrace(*arguments, check=True, env=None, program=PROGRAM, **options):
-    """Runs the program; with `check`, exit codes other than 0 and 3 fail the test with what it printed."""
+    """Runs the program; with `check`, exit codes other than 0 and 3 fail the test with what it printed. One that hangs is ended."""
     environment = dict(os.environ, XDG_DATA_HOME=OWN_DATA.name, XDG_CACHE_HOME=OWN_DATA.name) | (env or {})
+    options = {"timeout": 400} | options
     done = subprocess.run([program, *map(os.fspath, arguments)], capture_output=True, env=environment, **options)
     if check and done.returncode not in (0, 3):
         raise AssertionError(f"exit {done.returncode}: {done.stderr.decode(errors='replace')}")

@@ -3,6 +3,7 @@
 // Never: part of the program.
 #pragma once
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
@@ -15,6 +16,9 @@
 #include <map>
 #include <string>
 #include <vector>
+
+#include "src/io/file/folder_names.h"
+#include "src/io/file/place.h"
 
 namespace millrace {
 
@@ -34,11 +38,12 @@ inline std::map<std::string, std::string> status_of(const std::filesystem::path&
 // Children of this process, which are its helpers.
 inline std::vector<pid_t> helpers() {
   std::vector<pid_t> out;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
-    const auto status = status_of(entry.path());
+  const Descriptor processes(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (const std::string& name : names_in(processes.get())) {
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto status = status_of("/proc/" + name);
     if (status.count("PPid") > 0 && status.at("PPid") == std::to_string(::getpid()) && status.at("State")[0] != 'Z')
-      out.push_back(std::stoi(entry.path().filename()));
+      out.push_back(std::stoi(name));
   }
   return out;
 }

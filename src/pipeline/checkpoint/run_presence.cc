@@ -63,17 +63,19 @@ std::string namespace_of_processes() {
   return length > 0 ? std::string(name, static_cast<std::size_t>(length)) : "";
 }
 
-// When a process began, which tells it from a later one of its number. Empty where there is none.
+// When a process began, which tells it from a later one of its number. Empty where there is none, and for one that has
+// ended: its number stays until its parent asks for its exit code, which some parents never do.
 std::string start_of(const std::string& pid) {
   const Descriptor file(::open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return "";
-  // Behind the name, which may hold anything: the third field is the first of these.
+  // Behind the name, which may hold anything; proc(5) counts fields from 1, and the name is the second.
   const std::string text = small_text(file.get());
   const std::size_t end = text.rfind(')');
   if (end == std::string::npos) return "";
-  constexpr std::size_t kStart = 22 - 2;
+  constexpr std::size_t kState = 3 - 2, kStart = 22 - 2;
   const std::vector<std::string> fields = split(text.substr(end + 1), ' ');
-  return fields.size() > kStart ? fields[kStart] : "";
+  const bool is_there = fields.size() > kStart && fields[kState] != "Z" && fields[kState] != "X";
+  return is_there ? fields[kStart] : "";
 }
 
 // The line that a run's file begins with, but for its number.
