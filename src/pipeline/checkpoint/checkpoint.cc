@@ -96,7 +96,8 @@ void Checkpoint::check_output() {
   if (!finished_) return;
   refuse_if_cut();
   store_->tidy();
-  if (!store_->keeps_folder()) remove_left(folder_, spec_.dataset.attributes);
+  if (store_->keeps_folder()) return folder_.tidy_left();
+  remove_left(folder_, spec_.dataset.attributes);
 }
 
 // Damage that a look at sizes shows: "nothing to do" would hide it.

@@ -1,13 +1,18 @@
 #include "src/pipeline/checkpoint/checkpoint.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "src/io/file/atomic_file.h"
 #include "src/io/store/dataset_for_test.h"
 #include "src/io/store/part_log.h"
 #include "src/pipeline/checkpoint/finish.h"
 #include "src/pipeline/checkpoint/part_record.h"
+#include "src/pipeline/checkpoint/run_presence.h"
 
 namespace millrace {
 namespace {
@@ -275,6 +280,34 @@ TEST(PartRows, RowsThatAreNoneOfTheDatasetsAreRefused) {
       << json_of(PartRecord{0, kEach, digests_of(bytes, [] {}), "1/2", 0, ""});
   EXPECT_THROW(make(spec_of(output, StoreKind::hdf5)), Failure);
   EXPECT_FALSE(std::filesystem::exists(output));
+}
+
+// Parts beside a virtual file stay, and with them what says who is at work on them.
+TEST(Checkpoints, BesideAFinishedOutputNothingOfKilledRunsStays) {
+  const TemporaryFolder folder{"killed"};
+  const CheckpointSpec spec = spec_of(folder / "out.h5", StoreKind::hdf5_virtual);
+  ASSERT_TRUE(make(spec));
+  const std::string shards = spec.output + ".shards";
+  const auto before = files_in(shards);
+  const Descriptor open(::open(shards.c_str(), O_RDONLY | O_DIRECTORY));
+  const auto at_work = [&] {
+    return std::make_unique<RunPresence>(open.get(), RunPresence::Mode::last, RunPresence::Timing{});
+  };
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto killed = at_work();
+    killed->claim("whole");
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::waitpid(child, nullptr, 0);
+  std::ofstream(shards + "/" + std::string(AtomicFile::kTemporaryPrefix) + "7") << "half of a shard";
+  EXPECT_EQ(files_in(shards).size(), before.size() + 3);
+  EXPECT_TRUE(Checkpoint(spec).finished());
+  EXPECT_EQ(files_in(shards), before);
+
+  const auto alive = at_work();
+  EXPECT_TRUE(Checkpoint(spec).finished());
+  EXPECT_EQ(files_in(shards).size(), before.size() + 1) << "it says still that it is at work";
 }
 
 // A virtual file whose part is gone is made again, over the one that was looked at and no other.

@@ -319,11 +319,31 @@ bool RunFolder::hold_left() {
   presence_.reset();  // it lies in the folder that is held until now
   if (!open_parent() || !open_folder()) return false;
   const auto state = state_of_descriptor(folder_.get());
-  if (state && state->owner == ::geteuid() && open_lock() && lock(F_WRLCK, 0)) {
-    if (be_seen(RunPresence::Mode::alone) && presence_->others() == RunPresence::Others::none) return true;
+  if (!state || state->owner != ::geteuid()) {
+    let_go();
+    return false;
   }
+  if (open_lock() && lock(F_WRLCK, 0)) {
+    if (be_seen(RunPresence::Mode::alone) && presence_->others() == RunPresence::Others::none) return true;
+    presence_.reset();
+  }
+  if (made_lock_) remove_lock();
   let_go();
   return false;
+}
+
+void RunFolder::tidy_left() {
+  const auto is_left = [](const std::string& name) { return is_partial(name) || RunPresence::is_name(name); };
+  if (!open_parent() || !open_folder()) return;
+  const std::vector<std::string> names = names_in(folder_.get());
+  if (std::none_of(names.begin(), names.end(), is_left)) return let_go();
+  if (!hold_left()) return;
+  // Those of dead runs are gone; what is there now is this run's own name, and what they had claimed or were writing.
+  remove_partial();
+  for (const std::string& name : names) {
+    if (RunPresence::is_claim(name)) ::unlinkat(folder_.get(), name.c_str(), 0);
+  }
+  abandon();
 }
 
 bool RunFolder::has_its_name() const {

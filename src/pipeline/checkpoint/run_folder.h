@@ -62,6 +62,8 @@ class RunFolder {
   void unclaim(std::uint64_t k);
   // The same of what an earlier run may have left: false, without a word, where there is none or it cannot be held.
   bool hold_left();
+  // Names and files of runs that were killed, in a folder that stays; nothing where another run is in it.
+  void tidy_left();
   // The name is still that of what is held.
   bool has_its_name() const;
   // Nobody needs it any more.

@@ -129,8 +129,9 @@ struct RunPresence::Run {
 bool RunPresence::is_claim_of_shard(const std::string& name) {
   return name.starts_with(kClaim) && name.find_first_not_of("0123456789", kClaim.size()) == std::string::npos;
 }
+bool RunPresence::is_claim(const std::string& name) { return name.starts_with(kClaim); }
 bool RunPresence::is_name(const std::string& name) {
-  return (name.starts_with(kRun) && name.ends_with(kLive)) || name.starts_with(kClaim);
+  return (name.starts_with(kRun) && name.ends_with(kLive)) || is_claim(name);
 }
 
 std::string RunPresence::name_of(const std::string& id) const { return fmt::format("{}{}{}", kRun, id, kLive); }

@@ -67,7 +67,7 @@ class RunPresence {
 
   // A name that a run makes for this: no shard, and nothing that an output keeps.
   static bool is_name(const std::string& name);
-  // The claim of a shard.
+  static bool is_claim(const std::string& name);
   static bool is_claim_of_shard(const std::string& name);
 
  private:
