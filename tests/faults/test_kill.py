@@ -15,7 +15,7 @@ import pytest
 from PIL import ImageEnhance
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from processes import interrupt, often  # noqa: E402
+from processes import catches, end_held, helpers_of, hold_when, often  # noqa: E402
 from program import PROGRAM, millrace  # noqa: E402
 from variants import scene  # noqa: E402
 
@@ -109,23 +109,14 @@ def test_what_was_flushed_is_not_decoded_again(tmp_path):
 
 
 def test_interrupt_says_so_and_resumes(photos, undisturbed, tmp_path):
-    expected, _, length = undisturbed
+    expected, _, _ = undisturbed
     catalog, output = tmp_path / "c.sqlite", tmp_path / "out.json"
-    interrupted = 0
-    for part in (0.2, 0.35, 0.5, 0.65):
-        running = subprocess.Popen(list(map(str, command(photos, catalog, output))), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        try:
-            running.wait(length * part)
-        except subprocess.TimeoutExpired:
-            interrupt(running)
-        _, err = running.communicate(timeout=60)
-        assert running.returncode in (0, 3, 130), err
-        if running.returncode == 130:
-            interrupted += 1
-            assert b"interrupted" in err and b"same command" in err
-            assert not output.exists()
-            break
-    assert interrupted == 1
+    running = subprocess.Popen(list(map(str, command(photos, catalog, output))), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert hold_when(running, lambda: catches(running, signal.SIGINT) and helpers_of(running.pid)), "it has ended before"
+    end_held(running, signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130 and b"interrupted" in err and b"same command" in err, err
+    assert not output.exists()
     assert run(photos, catalog, output)[0] == expected
 
 

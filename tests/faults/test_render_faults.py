@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from processes import end_held, hold_when, interrupt, often  # noqa: E402
+from processes import catches, end_held, hold_when, often  # noqa: E402
 from program import PROGRAM, content_of, millrace  # noqa: E402
 
 KILLS = often(50)
@@ -35,9 +35,8 @@ def command(series, output):
 @pytest.fixture(scope="module")
 def undisturbed(series, tmp_path_factory):
     output = tmp_path_factory.mktemp("undisturbed") / "c.h5"
-    begin = time.monotonic()
     millrace(*command(series, output))
-    return output.read_bytes(), time.monotonic() - begin
+    return output.read_bytes()
 
 
 def start(series, output, *more, **options):
@@ -66,7 +65,7 @@ def kill_when(running, folder, size):
 
 
 def test_killed_at_any_moment_it_ends_the_same(series, undisturbed, tmp_path):
-    expected, _ = undisturbed
+    expected = undisturbed
     random.seed(4)
     killed = 0
     for attempt in range(KILLS):
@@ -126,7 +125,7 @@ def test_a_full_disk_in_every_store(series, tmp_path, store):
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda s: s.name)
 def test_finished_shards_are_not_drawn_again(series, undisturbed, tmp_path, end):
-    expected, _ = undisturbed
+    expected = undisturbed
     output = tmp_path / "c.h5"
     running = start(series, output)
     shards = pathlib.Path(f"{output}.shards")
@@ -140,7 +139,7 @@ def test_finished_shards_are_not_drawn_again(series, undisturbed, tmp_path, end)
 
 
 def test_a_damaged_or_foreign_shard_is_drawn_again(series, undisturbed, tmp_path):
-    expected, _ = undisturbed
+    expected = undisturbed
     for damage in ("cut", "empty", "foreign", "temporary"):
         output = tmp_path / f"{damage}.h5"
         shards = pathlib.Path(f"{output}.shards")
@@ -175,28 +174,20 @@ def test_a_series_that_changes_while_it_is_drawn(tmp_path):
 
 
 def test_interrupt_says_so_and_resumes(series, undisturbed, tmp_path):
-    expected, length = undisturbed
+    expected = undisturbed
     output = tmp_path / "c.h5"
-    for part in (0.3, 0.2, 0.4, 0.1, 0.5):
-        running = start(series, output)
-        try:
-            running.wait(length * part)
-        except subprocess.TimeoutExpired:
-            interrupt(running)
-        _, err = running.communicate(timeout=60)
-        assert running.returncode in (0, 130), err
-        if running.returncode == 130:
-            assert b"interrupted" in err and b"same command" in err and not output.exists()
-            break
-        output.unlink()
-    assert running.returncode == 130
+    running = start(series, output)
+    assert hold_when(running, lambda: pathlib.Path(f"{output}.shards").exists() and catches(running, signal.SIGINT))
+    end_held(running, signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130 and b"interrupted" in err and b"same command" in err and not output.exists(), err
     millrace(*command(series, output))
     assert output.read_bytes() == expected
 
 
 @pytest.mark.parametrize("limit", [100, 10_000, 300_000, 2_000_000])
 def test_a_full_disk(series, undisturbed, tmp_path, limit):
-    expected, _ = undisturbed
+    expected = undisturbed
     output = tmp_path / "c.h5"
     running = start(series, output, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     _, err = running.communicate(timeout=60)
@@ -227,7 +218,7 @@ def test_what_appears_meanwhile_is_not_replaced(tmp_path, store):
 
 
 def test_two_runs_at_once(series, undisturbed, tmp_path):
-    expected, _ = undisturbed
+    expected = undisturbed
     output = tmp_path / "c.h5"
     both = [start(series, output) for _ in range(2)]
     codes = []

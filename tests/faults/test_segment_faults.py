@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE.parent))
 
 import large_tiff  # noqa: E402
 from other_cpu import NAME, on_another_cpu  # noqa: E402
-from processes import often  # noqa: E402
+from processes import end_held, hold_when, often  # noqa: E402
 from program import PROGRAM, content_of, millrace  # noqa: E402
 from test_hostile_files import broken_copies, write_valid  # noqa: E402
 from segmenting import made_model, needs_runtime, runtime  # noqa: E402
@@ -31,6 +31,7 @@ from segmenting import made_model, needs_runtime, runtime  # noqa: E402
 pytestmark = needs_runtime
 
 SIDE = 3000
+MOMENTS = random.Random(2)
 KILLS = {"png": often(20), "tiff": 4, "npy": 4, "zarr": 4}
 
 
@@ -80,11 +81,10 @@ def rows_saved(output):
 
 def stop_when_saved(running, output, beyond, how):
     """Stops a run a moment after it has saved more rows than that; true where it was still running."""
-    while running.poll() is None and rows_saved(output) <= beyond:
-        time.sleep(0.002)
-    time.sleep(random.random() * 0.1)
-    stopped = running.poll() is None
-    running.send_signal(how)
+    moment = iter(range(MOMENTS.randrange(20)))
+    stopped = hold_when(running, lambda: rows_saved(output) > beyond and next(moment, None) is None, 0.003)
+    if stopped:
+        end_held(running, how)
     running.wait()
     return stopped
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
 import onnx_model as onnx  # noqa: E402
 from films import ffmpeg, made, needs_ffmpeg, times  # noqa: E402
-from processes import often  # noqa: E402
+from processes import end_held, hold_when, often  # noqa: E402
 from program import PROGRAM, millrace  # noqa: E402
 from segmenting import RAMPS, needs_runtime, runtime  # noqa: E402
 
@@ -86,20 +86,19 @@ def test_killed_at_any_moment_it_ends_the_same(film, undisturbed, tmp_path):
     assert went_on >= KILLS // 4
 
 
-def until_pieces(run, output, count):
-    while run.poll() is None and len(pieces(output)) < count:
-        time.sleep(0.005)
+def stopped_at(film, output, count):
+    """A run that stands still with so many of its pieces made, of fifteen."""
+    run = start(film, output)
+    assert hold_when(run, lambda: len(pieces(output)) >= count, 0.005), "it has ended before"
+    return run
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_it_goes_on(film, undisturbed, tmp_path, by):
     output = tmp_path / "out.mp4"
-    run = start(film, output)
-    until_pieces(run, output, 3)
-    run.send_signal(by)
+    run = stopped_at(film, output, 3)
+    end_held(run, by)
     _, said = run.communicate()
-    if run.returncode == 0:
-        pytest.skip("it was done before it could be interrupted")
     assert run.returncode == 130 and not output.exists(), said
     assert b"goes on where" in said
     done = millrace(*command(film, output))
@@ -108,9 +107,7 @@ def test_interrupted_it_goes_on(film, undisturbed, tmp_path, by):
 
 def test_paused_it_goes_on(film, undisturbed, tmp_path):
     output = tmp_path / "out.mp4"
-    run = start(film, output)
-    until_pieces(run, output, 2)
-    run.send_signal(signal.SIGSTOP)
+    run = stopped_at(film, output, 2)
     time.sleep(1)
     run.send_signal(signal.SIGCONT)
     assert run.wait(timeout=120) == 0
@@ -139,12 +136,9 @@ def test_a_full_disk_costs_nothing_that_was_made(film, tmp_path):
 
 def test_damaged_pieces_are_made_again(film, undisturbed, tmp_path):
     output = tmp_path / "out.mp4"
-    run = start(film, output)
-    until_pieces(run, output, 6)
+    run = stopped_at(film, output, 6)
     run.kill()
     run.communicate()
-    if output.exists():
-        pytest.skip("it was done before it could be killed")
     there = pieces(output)
     there[2].write_bytes(there[2].read_bytes()[:-7])
     there[3].write_bytes(b"")
@@ -155,8 +149,7 @@ def test_damaged_pieces_are_made_again(film, undisturbed, tmp_path):
 
 def test_other_options_do_not_go_on_with_it(film, tmp_path):
     output = tmp_path / "out.mp4"
-    run = start(film, output)
-    until_pieces(run, output, 2)
+    run = stopped_at(film, output, 2)
     run.kill()
     run.communicate()
     there = {one.name: one.read_bytes() for one in pieces(output)}

@@ -54,11 +54,16 @@ def bytes_read_by(pid):
     return int(pathlib.Path(f"/proc/{pid}/io").read_text().split("rchar:")[1].split()[0])
 
 
+def catches(process, which):
+    """It has a handler for this signal. Before that it would only end."""
+    caught = int(pathlib.Path(f"/proc/{process.pid}/status").read_text().split("SigCgt:")[1].split()[0], 16)
+    return bool(caught >> (which - 1) & 1)
+
+
 def interrupt(process):
-    """SIGINT, once it is at work enough to catch it. However slow the machine: before that it would only end."""
+    """SIGINT, once it is at work enough to catch it, however slow the machine."""
     while process.poll() is None:
-        caught = int(pathlib.Path(f"/proc/{process.pid}/status").read_text().split("SigCgt:")[1].split()[0], 16)
-        if caught >> (signal.SIGINT - 1) & 1:
+        if catches(process, signal.SIGINT):
             process.send_signal(signal.SIGINT)
             return
         time.sleep(0.001)
