@@ -89,7 +89,6 @@ foreach(source ${device_tests})
   add_library(${name} OBJECT ${source})
   target_link_libraries(${name} PRIVATE millrace_kernels GTest::gtest GTest::gmock)
   target_compile_options(${name} PRIVATE -O0 -U_FORTIFY_SOURCE)
-  target_compile_definitions(${name} PRIVATE MILLRACE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   list(APPEND conformance_objects ${name})
 endforeach()
 # NAME FAKE TESTS...: a program of these tests, which are names of device tests or sources that take the place of the floors' own.

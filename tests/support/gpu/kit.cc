@@ -1,7 +1,10 @@
-// What the kit for a machine with a GPU measures and writes (tools/gpu_kit.sh).
+// What the kit for a machine with a GPU measures and writes (tools/gpu_kit).
 //
+// gpu_kit bodies: their names.
 // gpu_kit bench DEVICE: each operation at each size on the CPU and on the device, and where they break even.
-// gpu_kit attest DEVICE SANITIZER DRIVER: entries of devices/attested.json, for a device that has passed.
+// gpu_kit attest DEVICE DRIVER [BODY=SANITIZER...]: entries of devices/attested.json, for a device that has passed;
+// `not run`
+//   of a body that is not named, and none of one of which the sanitizer says `failed`.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -185,7 +188,20 @@ int bench(const std::string& name) {
   return bench_latents(checked, executor) ? 0 : 1;
 }
 
-int attest(const std::string& name, const std::string& sanitizer, const std::string& driver) {
+int bodies() {
+  for (const known::DeviceKernels& kernels : known::device_kernels()) fmt::print("{}\n", kernels.source().name);
+  return 0;
+}
+
+// "hash=passed" of a body.
+std::string said_of(std::string_view body, std::span<const std::string> words) {
+  for (const std::string& word : words) {
+    if (word.starts_with(body) && word.substr(body.size()).starts_with('=')) return word.substr(body.size() + 1);
+  }
+  return "not run";
+}
+
+int attest(const std::string& name, const std::string& driver, std::span<const std::string> sanitizer) {
   const Device device = device_of(name);
   if (device.kind != DeviceKind::cuda) {
     fmt::print(stderr, "only NVIDIA devices are attested\n");
@@ -199,11 +215,13 @@ int attest(const std::string& name, const std::string& sanitizer, const std::str
   std::string rows;
   for (const known::DeviceKernels& kernels : known::device_kernels()) {
     const KernelSource& source = kernels.source();
+    const std::string said = said_of(source.name, sanitizer);
+    if (said == "failed") continue;
     rows += fmt::format(
         "{}    {{\"source\": \"{}\", \"ptx_sha256\": \"{}\", \"compute_capability\": \"{}\", \"device\": \"{}\", "
         "\"driver\": \"{}\", \"date\": \"{}\", \"compiler\": \"{}\", \"sanitizer\": \"{}\"}}",
         rows.empty() ? "" : ",\n", source.name, source.hash, device.capability, device.name, driver, date,
-        source.compiler, sanitizer);
+        source.compiler, said);
   }
   fmt::print("{{\n  \"attested\": [\n{}\n  ]\n}}\n", rows);
   return 0;
@@ -216,11 +234,13 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   try {
     if (words.size() == 2 && words[0] == "bench") return millrace::bench(words[1]);
-    if (words.size() == 4 && words[0] == "attest") return millrace::attest(words[1], words[2], words[3]);
+    if (words.size() == 1 && words[0] == "bodies") return millrace::bodies();
+    if (words.size() >= 3 && words[0] == "attest")
+      return millrace::attest(words[1], words[2], std::span(words).subspan(3));
   } catch (const std::exception& error) {
     fmt::print(stderr, "gpu_kit: {}\n", error.what());
     return 1;
   }
-  fmt::print(stderr, "gpu_kit bench DEVICE | attest DEVICE SANITIZER DRIVER\n");
+  fmt::print(stderr, "gpu_kit bodies | bench DEVICE | attest DEVICE DRIVER [BODY=SANITIZER...]\n");
   return 2;
 }
