@@ -40,6 +40,15 @@ inline bool is_one_of(std::span<const int> errors, int error) {
 // What pays for an allocation: the device's budget, and the host's where that is the same memory.
 using PaidMemory = std::array<Reservation, 2>;
 
+// A moment in a queue's order.
+class DeviceEvent {
+ public:
+  DeviceEvent() = default;
+  virtual ~DeviceEvent() = default;
+  DeviceEvent(const DeviceEvent&) = delete;
+  DeviceEvent& operator=(const DeviceEvent&) = delete;
+};
+
 // Memory of a device, or of the host where a device can reach it. Freed by the destructor.
 class DeviceAllocation {
  public:
@@ -50,6 +59,8 @@ class DeviceAllocation {
 
   std::uint64_t handle = 0;   // the driver's: an address, or an object's
   std::byte* host = nullptr;  // of pinned memory
+  // Of memory that somebody else has allocated: what they have under way in it. Null: nothing.
+  std::shared_ptr<DeviceEvent> theirs;
   const Bytes size;
 
  private:
@@ -60,15 +71,6 @@ struct KernelArgument {
   std::size_t bytes = 0;  // of a number
   alignas(8) std::array<std::byte, 8> value{};
   std::shared_ptr<DeviceAllocation> array;  // null: a number
-};
-
-// A moment in a queue's order.
-class DeviceEvent {
- public:
-  DeviceEvent() = default;
-  virtual ~DeviceEvent() = default;
-  DeviceEvent(const DeviceEvent&) = delete;
-  DeviceEvent& operator=(const DeviceEvent&) = delete;
 };
 
 class QueueBackend {
@@ -100,7 +102,8 @@ class DeviceBackend {
 
   virtual std::shared_ptr<DeviceAllocation> allocate(Bytes size, PaidMemory paid) = 0;
   virtual std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, PaidMemory paid) = 0;
-  // Memory that somebody else has allocated, and frees: all of it lies in what this process has of this device.
+  // Memory that somebody else has allocated, and frees: all of it lies in what this process has of this device. What
+  // they have under way on the device's default stream, or in order with it, comes before what a queue does with it.
   // Failure(usage) where it does not, Failure(unavailable) where this driver cannot tell of it.
   virtual std::shared_ptr<DeviceAllocation> adopt(std::uint64_t address, Bytes size) = 0;
   virtual std::unique_ptr<QueueBackend> make_queue() = 0;

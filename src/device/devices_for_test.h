@@ -45,6 +45,18 @@ class FakeCuda {
   }
   std::string violations() const { return symbol<fake_cuda_violations_t>("fake_cuda_violations")(); }
   std::string summary() const { return symbol<fake_cuda_summary_t>("fake_cuda_summary")(); }
+  // As another library does it, in order with the default stream; `from` lasts until it is done. 0 where it was told.
+  int upload_on_default_stream(std::uint64_t to, const void* from, std::size_t bytes) const {
+    using Attribute = int (*)(void*, int, unsigned long long);
+    using Set = int (*)(void*);
+    using Copy = int (*)(unsigned long long, const void*, std::size_t, void*);
+    void* context = nullptr;
+    symbol<Attribute>("cuPointerGetAttribute")(&context, 1, to);
+    symbol<Set>("cuCtxSetCurrent")(context);
+    const int result = symbol<Copy>("cuMemcpyHtoDAsync_v2")(to, from, bytes, nullptr);
+    symbol<Set>("cuCtxSetCurrent")(nullptr);
+    return result;
+  }
   // How often a call was made, by its name in FAKE_CUDA_FAIL.
   std::uint64_t calls(const std::string& call) const { return count("call_" + call); }
   // What is "live" of memory, how many "streams", "events", "contexts" there are.

@@ -88,7 +88,9 @@ void Queue::check_range(std::size_t at, std::size_t count, std::size_t size) {
 }
 
 void Queue::hold(const std::shared_ptr<DeviceAllocation>& memory) {
-  if (std::find(held_.begin(), held_.end(), memory) == held_.end()) held_.push_back(memory);
+  if (std::find(held_.begin(), held_.end(), memory) != held_.end()) return;
+  if (memory->theirs) backend_->wait(*memory->theirs);
+  held_.push_back(memory);
 }
 
 template <typename Enqueue>

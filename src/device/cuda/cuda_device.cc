@@ -106,10 +106,41 @@ class DeviceMemory : public DeviceAllocation {
   std::shared_ptr<Shared> shared_;
 };
 
+class CudaEvent : public DeviceEvent {
+ public:
+  explicit CudaEvent(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {
+    const std::lock_guard lock(shared_->mutex);
+    if (shared_->idle.empty()) {
+      shared_->check(shared_->api.event_create(&event, 0), "making an event");
+    } else {
+      event = shared_->idle.back();
+      shared_->idle.pop_back();
+    }
+  }
+  ~CudaEvent() override {
+    if (passed) {
+      const std::lock_guard lock(shared_->mutex);
+      shared_->idle.push_back(event);
+      return;
+    }
+    try {
+      const Current current(*shared_);
+      shared_->api.event_destroy(event);
+    } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+  cuda::DriverEvent event = nullptr;
+  bool passed = false;
+
+ private:
+  std::shared_ptr<Shared> shared_;
+};
+
 // Somebody else's, of this process's primary context.
 class AdoptedMemory : public DeviceAllocation {
  public:
-  AdoptedMemory(const Shared& shared, std::uint64_t address, Bytes size) : DeviceAllocation(size, {}) {
+  AdoptedMemory(const std::shared_ptr<Shared>& ours, std::uint64_t address, Bytes size) : DeviceAllocation(size, {}) {
+    const Shared& shared = *ours;
     handle = address;
     if (size.count > ~std::uint64_t{0} - address) refuse("it reaches beyond all addresses", "pass its own shape");
     const Current current(shared);
@@ -141,6 +172,12 @@ class AdoptedMemory : public DeviceAllocation {
       // A kind of memory without ranges: then its last byte is asked for.
       at = found == 0 && base + bytes > at ? base + bytes : std::max(at + 1, end - 1);
     }
+    // Who hands in an array by DLPack or as __cuda_array_interface__ has put its work in order with this stream, which
+    // a queue's own does not wait for.
+    const auto event = std::make_shared<CudaEvent>(ours);
+    constexpr cuda::Stream kDefault = nullptr;
+    shared.check(shared.api.event_record(event->event, kDefault), "recording an event");
+    theirs = event;
   }
 
  private:
@@ -174,36 +211,6 @@ class PinnedMemory : public DeviceAllocation {
     } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
     }
   }
-
- private:
-  std::shared_ptr<Shared> shared_;
-};
-
-class CudaEvent : public DeviceEvent {
- public:
-  explicit CudaEvent(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {
-    const std::lock_guard lock(shared_->mutex);
-    if (shared_->idle.empty()) {
-      shared_->check(shared_->api.event_create(&event, 0), "making an event");
-    } else {
-      event = shared_->idle.back();
-      shared_->idle.pop_back();
-    }
-  }
-  ~CudaEvent() override {
-    if (passed) {
-      const std::lock_guard lock(shared_->mutex);
-      shared_->idle.push_back(event);
-      return;
-    }
-    try {
-      const Current current(*shared_);
-      shared_->api.event_destroy(event);
-    } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
-    }
-  }
-  cuda::DriverEvent event = nullptr;
-  bool passed = false;
 
  private:
   std::shared_ptr<Shared> shared_;
@@ -299,7 +306,7 @@ class CudaBackend : public DeviceBackend {
     return std::make_shared<PinnedMemory>(shared_, size, std::move(paid));
   }
   std::shared_ptr<DeviceAllocation> adopt(std::uint64_t address, Bytes size) override {
-    return std::make_shared<AdoptedMemory>(*shared_, address, size);
+    return std::make_shared<AdoptedMemory>(shared_, address, size);
   }
   std::unique_ptr<QueueBackend> make_queue() override { return std::make_unique<CudaQueue>(shared_); }
   Bytes free_memory() override {

@@ -31,7 +31,7 @@ int enqueue_access(void* stream, unsigned long long address, std::size_t bytes, 
                    const std::function<void(std::byte*)>& access) {
   const std::lock_guard lock(mutex);
   if (const int code = begin_call("copy"); code != 0) return code;
-  enqueue(static_cast<FakeStream*>(stream), [=]() -> std::string {
+  enqueue(stream_of(stream), [=]() -> std::string {
     std::size_t offset = 0;
     Memory* memory = find_memory(address, bytes, offset, what);
     if (memory == nullptr) return "lost";
@@ -276,32 +276,31 @@ int cuLaunchKernel(const Kernel* kernel, unsigned grid_x, unsigned grid_y, unsig
     std::memcpy(&value, parameters[at], kernel->parameters[at].array ? 8 : kernel->parameters[at].bytes);
     values.push_back(value);
   }
-  enqueue(static_cast<FakeStream*>(stream),
-          [=, order = driver().order, seed = driver().calls["launch"]]() -> std::string {
-            if (end == "wrong") return "";
-            if (end == "late") return "lost";
-            std::vector<Argument> arguments(values.size());
-            for (std::size_t at = 0; at < values.size(); ++at) {
-              if (!kernel->parameters[at].array) {
-                arguments[at].value = &values[at];
-                continue;
-              }
-              std::size_t offset = 0;
-              Memory* memory = find_memory(values[at], 0, offset, "a kernel");
-              if (memory == nullptr) return "lost";
-              if (!memory->shadow) {
-                memory->shadow.reset(static_cast<Shadow*>(std::calloc(memory->data.size(), sizeof(Shadow))));
-              }
-              const std::size_t element = kernel->parameters[at].element;
-              arguments[at].array = {memory->data.data() + offset,
-                                     (memory->data.size() - offset) / element,
-                                     element,
-                                     memory->shadow.get() + offset,
-                                     "global memory",
-                                     false};
-            }
-            return millrace::host::launch(*kernel, grid_x, arguments, order, seed);
-          });
+  enqueue(stream_of(stream), [=, order = driver().order, seed = driver().calls["launch"]]() -> std::string {
+    if (end == "wrong") return "";
+    if (end == "late") return "lost";
+    std::vector<Argument> arguments(values.size());
+    for (std::size_t at = 0; at < values.size(); ++at) {
+      if (!kernel->parameters[at].array) {
+        arguments[at].value = &values[at];
+        continue;
+      }
+      std::size_t offset = 0;
+      Memory* memory = find_memory(values[at], 0, offset, "a kernel");
+      if (memory == nullptr) return "lost";
+      if (!memory->shadow) {
+        memory->shadow.reset(static_cast<Shadow*>(std::calloc(memory->data.size(), sizeof(Shadow))));
+      }
+      const std::size_t element = kernel->parameters[at].element;
+      arguments[at].array = {memory->data.data() + offset,
+                             (memory->data.size() - offset) / element,
+                             element,
+                             memory->shadow.get() + offset,
+                             "global memory",
+                             false};
+    }
+    return millrace::host::launch(*kernel, grid_x, arguments, order, seed);
+  });
   return 0;
 }
 
@@ -326,14 +325,14 @@ int cuStreamDestroy_v2(FakeStream* stream) {
 int cuStreamSynchronize(FakeStream* stream) {
   const std::lock_guard lock(mutex);
   if (const int code = begin_call("sync"); code != 0) return code;
-  return drain(stream);
+  return drain(stream_of(stream));
 }
 int cuStreamWaitEvent(FakeStream* stream, FakeEvent* event, unsigned /*flags*/) {
   const std::lock_guard lock(mutex);
   if (const int code = begin_call("event"); code != 0) return code;
   const auto found = driver().events.find(event);
   if (found == driver().events.end()) return kInvalid;
-  if (event->stream != nullptr) stream->steps.push_back({nullptr, nullptr, found->second, event->recorded});
+  if (event->stream != nullptr) stream_of(stream)->steps.push_back({nullptr, nullptr, found->second, event->recorded});
   return 0;
 }
 int cuEventCreate(FakeEvent** event, unsigned /*flags*/) {
@@ -354,9 +353,9 @@ int cuEventRecord(FakeEvent* event, FakeStream* stream) {
   if (const int code = begin_call("event"); code != 0) return code;
   const auto found = driver().events.find(event);
   if (found == driver().events.end()) return kInvalid;
-  event->stream = stream;
+  event->stream = stream_of(stream);
   ++event->recorded;
-  stream->steps.push_back({nullptr, found->second, nullptr, 0});
+  event->stream->steps.push_back({nullptr, found->second, nullptr, 0});
   return 0;
 }
 int cuEventElapsedTime(float* milliseconds, FakeEvent* from, FakeEvent* to) {

@@ -124,6 +124,8 @@ int drain(FakeStream* stream) {
   return drain_until(*last, 1);
 }
 
+FakeStream* stream_of(void* stream) { return stream == nullptr ? &driver().legacy : static_cast<FakeStream*>(stream); }
+
 void enqueue(FakeStream* stream, std::function<std::string()> run) {
   stream->steps.push_back({std::move(run), nullptr, nullptr, 0});
 }

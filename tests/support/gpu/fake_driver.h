@@ -70,6 +70,7 @@ struct Driver {
   std::uint64_t used = 0, all = std::uint64_t{1} << 30;
   std::map<void*, std::size_t> pinned;
   std::set<FakeStream*> streams;
+  FakeStream legacy;  // the default one, which has no number
   std::map<FakeEvent*, std::shared_ptr<FakeEvent>> events;
   std::vector<std::unique_ptr<FakeModule>> modules;
   std::vector<Failure> failures;
@@ -97,6 +98,8 @@ void violate(const std::string& what);
 int begin_call(const char* call, std::string* end = nullptr);
 // The allocation at an address, and how far into it; null with a violation where there is none, or one that was freed.
 Memory* find_memory(unsigned long long address, std::size_t bytes, std::size_t& offset, const char* what);
+// Of a stream's number.
+FakeStream* stream_of(void* stream);
 void enqueue(FakeStream* stream, std::function<std::string()> run);
 // All that the stream was told, and what it waits for of others.
 int drain(FakeStream* stream);

@@ -100,6 +100,25 @@ TEST_F(ChartDrawerOnCuda, EveryPlaceOfSeriesAndImagesGivesTheSameCharts) {
   EXPECT_EQ(fake_.violations(), "");
 }
 
+// As CuPy's and JAX's arrays come: their numbers are not there yet, and images are not cleared yet.
+TEST_F(ChartDrawerOnCuda, WhatOthersHaveUnderWayComesFirst) {
+  DeviceBuffer<std::uint8_t> images(theirs_, kBytes, "images");
+  DeviceBuffer<double> there(theirs_, series_.size(), "series");
+  const std::vector<std::uint8_t> noise(kBytes, 0xEE);
+  options_.device = "cuda";
+  const ChartDrawer drawer(options_);
+  for (const double begin : {100.0, 70.0}) {
+    for (double& price : series_) price += begin;
+    EXPECT_EQ(fake_.upload_on_default_stream(there.memory()->handle, series_.data(), series_.size() * sizeof(double)),
+              0);
+    EXPECT_EQ(fake_.upload_on_default_stream(images.memory()->handle, noise.data(), kBytes), 0);
+    drawer.draw(view(there, {kCharts, 20}), view(images, images_shape()));
+    EXPECT_EQ(drawer.device_use().by_cpu, 0U) << "nothing was found to differ";
+    EXPECT_EQ(read(images), by_cpu());
+  }
+  EXPECT_EQ(fake_.violations(), "");
+}
+
 #ifdef MILLRACE_ATTESTED
 // A program in which charts are attested for the second card: `auto` draws there for arrays that lie there, and nowhere
 // else.
