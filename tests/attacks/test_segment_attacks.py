@@ -240,7 +240,7 @@ def test_damaged_outlines_are_begun_anew(tmp_path):
     """rows.json says of the rows of outlines that they are others than there are."""
     picture(tmp_path / "photos" / "a.png", 2000, 600)
     made_model(tmp_path / "m.onnx")
-    how = ["--overlap", "0.9", "--write", "contours"]
+    how = ["--overlap", "0.8", "--write", "contours"]
     segment(tmp_path, *how, out="whole")
     running = subprocess.Popen([PROGRAM, "segment", tmp_path / "photos", "--model", tmp_path / "m.onnx", "-o",
                                 tmp_path / "out", *how], stderr=subprocess.PIPE)
