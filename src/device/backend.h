@@ -59,7 +59,7 @@ class DeviceAllocation {
 
   std::uint64_t handle = 0;   // the driver's: an address, or an object's
   std::byte* host = nullptr;  // of pinned memory
-  // Of memory that somebody else has allocated: what they have under way in it. Null: nothing.
+  // The moment at which its owner is done with it, where that is somebody else. Null: nothing is waited for.
   std::shared_ptr<DeviceEvent> theirs;
   const Bytes size;
 

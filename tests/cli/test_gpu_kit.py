@@ -64,7 +64,7 @@ def test_both_steps(kit, tmp_path):
     assert code == 0 and {"known.txt", "conformance.txt", "trial.json"} <= held, said
     assert "attestation.json" not in held, "some of the tests attest nothing"
     assert said_of(tmp_path / "results/trial.json") == dict.fromkeys(BODIES, "not run")
-    # What takes minutes is cut, and what it had done is there.
+    # The benches take minutes: they are cut, and what they had done is there.
     code, said, held = step(kit, "B", tmp_path / "results", tmp_path, MILLRACE_KIT_TESTS=FEW, MILLRACE_KIT_CUT="3")
     assert code == 0 and {"bench.txt", "tune.txt", "doctor.txt", "racecheck-hash.txt"} <= held, said
     assert said_of(tmp_path / "results/trial.json") == dict.fromkeys(BODIES, "passed"), said

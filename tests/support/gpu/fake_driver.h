@@ -98,7 +98,7 @@ void violate(const std::string& what);
 int begin_call(const char* call, std::string* end = nullptr);
 // The allocation at an address, and how far into it; null with a violation where there is none, or one that was freed.
 Memory* find_memory(unsigned long long address, std::size_t bytes, std::size_t& offset, const char* what);
-// Of a stream's number.
+// The stream that a caller means; null means the default one.
 FakeStream* stream_of(void* stream);
 void enqueue(FakeStream* stream, std::function<std::string()> run);
 // All that the stream was told, and what it waits for of others.

@@ -100,7 +100,7 @@ TEST_F(ChartDrawerOnCuda, EveryPlaceOfSeriesAndImagesGivesTheSameCharts) {
   EXPECT_EQ(fake_.violations(), "");
 }
 
-// As CuPy's and JAX's arrays come: their numbers are not there yet, and images are not cleared yet.
+// Arrays of CuPy and JAX come so: their numbers are not there yet, and images are not cleared yet.
 TEST_F(ChartDrawerOnCuda, WhatOthersHaveUnderWayComesFirst) {
   DeviceBuffer<std::uint8_t> images(theirs_, kBytes, "images");
   DeviceBuffer<double> there(theirs_, series_.size(), "series");
