@@ -45,7 +45,8 @@ class FakeCuda {
   }
   std::string violations() const { return symbol<fake_cuda_violations_t>("fake_cuda_violations")(); }
   std::string summary() const { return symbol<fake_cuda_summary_t>("fake_cuda_summary")(); }
-  // Another library's copy, on the default stream; `from` lasts until it is done. The driver's code, 0 where all is well.
+  // Another library's copy, on the default stream; `from` lasts until it is done. The driver's code, 0 where all is
+  // well.
   int upload_on_default_stream(std::uint64_t to, const void* from, std::size_t bytes) const {
     using Attribute = int (*)(void*, int, unsigned long long);
     using Set = int (*)(void*);
