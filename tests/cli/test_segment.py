@@ -353,9 +353,9 @@ def test_sums_that_do_not_fit_into_memory_lie_in_a_file_and_are_the_same(tmp_pat
     picture(tmp_path / "photos" / "b.png", 40, 50)
     made_model(tmp_path / "m.onnx", classes=9, height=512, width=32)
     run(tmp_path, "--memory", "4G", "--pad", "replicate")
-    run(tmp_path, "--memory", "180M", "--pad", "replicate", out="little")
+    run(tmp_path, "--memory", "240M", "--pad", "replicate", out="little")
     assert content_of(tmp_path / "little") == content_of(tmp_path / "out")
-    plans = [run(tmp_path, "--memory", memory, "--pad", "replicate", "--plan").stdout.decode() for memory in ("4G", "180M")]
+    plans = [run(tmp_path, "--memory", memory, "--pad", "replicate", "--plan").stdout.decode() for memory in ("4G", "240M")]
     assert ["sums in a scratch file" in plan for plan in plans] == [False, True]
 
 

@@ -4,8 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=$1 build=${2:-build/release}
-# What travels with the working tree shares its room.
-MOST_MB=25
+MOST_MB=25  # of the archive
 rm -rf "$out" "$out.tgz"
 mkdir -p "$out/bin" "$out/lib/c++" "$out/lib/c"
 for program in conformance gpu_kit millrace; do

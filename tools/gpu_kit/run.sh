@@ -50,10 +50,15 @@ fi
 export CUDA_CACHE_PATH=$results/.compiled CUDA_CACHE_MAXSIZE=1073741824
 attestation=$results/attestation.json tests=${MILLRACE_KIT_TESTS:-*}
 [ "$tests" = '*' ] || attestation=$results/trial.json
+# The device and the programs that conformance was run with: what B adds is of the same.
+conformed=$results/conformed.txt
+this_run() { echo "$device, driver ${driver:-unknown}, conformance $(cksum < "$here/bin/conformance"), tests $tests"; }
 driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2> /dev/null | head -n 1)
 attest() { program 20 gpu_kit attest "$device" "${driver:-unknown}" "$@" > "$attestation.part" && mv "$attestation.part" "$attestation"; }
 
 step_a() {
+  # An earlier run's word is not this one's.
+  rm -f "$results"/{attestation.json,trial.json,conformed.txt}
   command -v nvidia-smi > /dev/null && nvidia-smi > "$results/nvidia-smi.txt" 2>&1
   say "known answers on $device"
   program 60 conformance --gtest_filter='*KnownAnswers*' > "$results/known.txt" 2>&1 ||
@@ -63,6 +68,7 @@ step_a() {
     { grep -E 'Failure|FAILED' "$results/conformance.txt" | tail -n 20; fail "nothing is attested; conformance.txt says what differs"; }
   tail -n 1 "$results/conformance.txt"
   attest || fail "gpu_kit attest"
+  this_run > "$conformed"
   say "attested: $attestation"
 }
 
@@ -88,12 +94,13 @@ sanitize() {
     echo $? > "$results/$tool-$body.code"
   done
 }
-# What four tools said of a body: passed, failed or not run.
+# What four tools said of a body: passed, failed or not run. A test that fails under one counts as well; a tool that does not
+# start or whose time is over has said nothing.
 said_of() {
   local tool code passed=0
   for tool in "${TOOLS[@]}"; do
     code=$(cat "$results/$tool-$1.code" 2> /dev/null)
-    [ "$code" != $FOUND ] || { echo failed; return; }
+    if [ "$code" = $FOUND ] || grep -qs '^\[  FAILED' "$results/$tool-$1.txt"; then echo failed; return; fi
     [ "$code" != 0 ] || passed=$((passed + 1))
   done
   if [ $passed -eq ${#TOOLS[@]} ]; then echo passed; else echo "not run"; fi
@@ -101,6 +108,7 @@ said_of() {
 
 step_b() {
   local words=() body tool at_work=() wrong=0
+  rm -f "$results"/{memcheck,racecheck,initcheck,synccheck}-*
   bodies=$(program 20 gpu_kit bodies)
   checker=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer /opt/nvidia/*/compute-sanitizer 2> /dev/null | head -n 1)
   if [ -n "$checker" ]; then
@@ -116,10 +124,10 @@ step_b() {
     [ "${words[-1]}" != "$body=failed" ] || wrong=1
   done
   printf '%s\n' "${words[@]}" | tee "$results/sanitizer.txt"
-  if [ -f "$attestation" ]; then
+  if [ "$(cat "$conformed" 2> /dev/null)" = "$(this_run)" ]; then
     attest "${words[@]}" || fail "gpu_kit attest"
   else
-    echo "nothing is attested: step A comes first"
+    echo "nothing is attested: step A comes first, on this device with these programs"
   fi
   say "rates"
   program "${MILLRACE_KIT_CUT:-200}" gpu_kit bench "$device" 2>&1 | tee "$results/bench.txt"
@@ -127,7 +135,7 @@ step_b() {
   case ${PIPESTATUS[0]} in
     0) ;;
     124 | 137) echo "the rest was cut" | tee -a "$results/bench.txt" ;;
-    *) rm -f "$attestation"; fail "nothing is attested; bench.txt says why" ;;
+    *) rm -f "$attestation" "$conformed"; fail "nothing is attested; bench.txt says why" ;;
   esac
   say "tune, doctor"
   XDG_CACHE_HOME=$results program "${MILLRACE_KIT_CUT:-90}" millrace tune --device "$device" --json "$results/rates.json" > "$results/tune.txt" 2>&1

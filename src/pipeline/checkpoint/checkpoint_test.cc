@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "src/base/full_disk_for_test.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/store/dataset_for_test.h"
 #include "src/io/store/part_log.h"
@@ -301,7 +302,13 @@ TEST(Checkpoints, BesideAFinishedOutputNothingOfKilledRunsStays) {
   }
   ::waitpid(child, nullptr, 0);
   std::ofstream(shards + "/" + std::string(AtomicFile::kTemporaryPrefix) + "7") << "half of a shard";
-  EXPECT_EQ(files_in(shards).size(), before.size() + 3);
+  const auto left = files_in(shards);
+  EXPECT_EQ(left.size(), before.size() + 3);
+  {
+    const FullDisk full(0);
+    EXPECT_TRUE(Checkpoint(spec).finished()) << "there is no room to say who tidies";
+  }
+  EXPECT_EQ(files_in(shards), left);
   EXPECT_TRUE(Checkpoint(spec).finished());
   EXPECT_EQ(files_in(shards), before);
 

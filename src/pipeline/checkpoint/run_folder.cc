@@ -324,7 +324,10 @@ bool RunFolder::hold_left() {
     return false;
   }
   if (open_lock() && lock(F_WRLCK, 0)) {
-    if (be_seen(RunPresence::Mode::alone) && presence_->others() == RunPresence::Others::none) return true;
+    try {
+      if (be_seen(RunPresence::Mode::alone) && presence_->others() == RunPresence::Others::none) return true;
+    } catch (const Failure&) {  // NOLINT(bugprone-empty-catch): a full disk; what is left stays for another run
+    }
     presence_.reset();
   }
   if (made_lock_) remove_lock();
@@ -335,12 +338,12 @@ bool RunFolder::hold_left() {
 void RunFolder::tidy_left() {
   const auto is_left = [](const std::string& name) { return is_partial(name) || RunPresence::is_name(name); };
   if (!open_parent() || !open_folder()) return;
-  const std::vector<std::string> names = names_in(folder_.get());
-  if (std::none_of(names.begin(), names.end(), is_left)) return let_go();
+  const std::vector<std::string> found = names_in(folder_.get());
+  if (std::none_of(found.begin(), found.end(), is_left)) return let_go();
   if (!hold_left()) return;
-  // Those of dead runs are gone; what is there now is this run's own name, and what they had claimed or were writing.
+  // Files of dead runs are gone; what they had claimed or were writing is not.
   remove_partial();
-  for (const std::string& name : names) {
+  for (const std::string& name : names_in(folder_.get())) {
     if (RunPresence::is_claim(name)) ::unlinkat(folder_.get(), name.c_str(), 0);
   }
   abandon();

@@ -1,4 +1,4 @@
-// What the kit for a machine with a GPU measures and writes (tools/gpu_kit).
+// The program of the kit for a machine with a GPU (tools/gpu_kit): measures, and writes attestations.
 //
 // gpu_kit bodies: their names.
 // gpu_kit bench DEVICE: each operation at each size on the CPU and on the device, and where they break even.
