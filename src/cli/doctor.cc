@@ -1,41 +1,96 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "src/base/standard_streams.h"
+#include "src/base/text.h"
 #include "src/base/version.h"
 #include "src/cli/app.h"
+#include "src/cli/gpus.h"
 #include "src/io/image/helper_process.h"
+#include "src/jobs/doctor/attested_file.h"
 #include "src/jobs/doctor/report.h"
 
 namespace millrace::cli {
+namespace {
+
+struct DoctorWish {
+  std::string json, device;
+  bool overwrite = false, attest = false;
+  std::uint64_t rounds = 32;
+};
+
+// Tries the devices that are meant, keeps what was right, and tells both; whether all was right.
+bool attest(const DoctorWish& wish) {
+  std::vector<std::string> reasons;
+  std::vector<Device> devices = gpus_of(wish.device, reasons);
+  std::erase_if(devices, [&](const Device& device) {
+    if (device.is_cpu) reasons.push_back(fmt::format("{} is the processor, which auto never takes", name_of(device)));
+    return device.is_cpu;
+  });
+  for (const std::string& reason : reasons) write_stderr(printable(reason) + "\n");
+  if (devices.empty()) {
+    throw Failure(ErrorCode::unavailable, "there is no GPU that can be used", "--attest", "millrace doctor says why");
+  }
+  use_cpu_level_from_environment();
+  const Executor executor(0, &interrupt());
+  bool right = true;
+  std::vector<doctor::TriedDevice> tried;
+  for (const Device& device : devices) {
+    write_stderr(fmt::format("{} ({}): each kernel against the CPU\n", name_of(device), printable(device.name)));
+    tried.push_back({device, doctor::try_out(device, executor, wish.rounds)});
+    for (const doctor::Trial& trial : tried.back().trials) {
+      right = right && trial.right;
+      write_stderr(trial.right ? fmt::format("  {}: attested\n", trial.source)
+                               : fmt::format("  {}: NOT attested: {}\n", trial.source, printable(trial.why)));
+    }
+  }
+  doctor::keep(tried);
+  write_stderr(fmt::format("kept in {} for these cards and their driver; millrace tune measures what gains\n",
+                           printable(doctor::attested_path())));
+  return right;
+}
+
+ExitCode examine(const DoctorWish& wish) {
+  Outputs outputs({wish.overwrite, true});
+  const Output output = outputs.add("--json", wish.json,
+                                    {"a doctor's report", Readers::everyone,
+                                     json_result("doctor", {"version", "cpu", "memory", "cuda", "opencl", "helper",
+                                                            "formats", "libraries", "self_test", "to_do"})});
+  const bool attested = !wish.attest || attest(wish);
+  const doctor::Findings findings = doctor::examine(version(), helper_program());
+  if (wish.json != "-") write_stdout(doctor::text_of(findings));
+  if (output) output.write(doctor::json_of(findings).dump(1) + "\n");
+  for (const doctor::SelfTestResult& result : findings.self_test) {
+    if (result.passed()) continue;
+    write_stderr(fmt::format("millrace: the self-test failed: {} gives a wrong answer at level {}\n", result.operation,
+                             name_of(result.level)));
+  }
+  return findings.passed() && attested ? ExitCode::done : ExitCode::failed;
+}
+
+}  // namespace
 
 void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
   auto* command = parent.add_subcommand("doctor", "what hardware and libraries are here, and what will be used");
-  const auto json = std::make_shared<std::string>();
-  const auto overwrite = std::make_shared<bool>(false);
-  one_value(command->add_option("--json", *json, "write the report as JSON; - is stdout, instead of the text"))
+  const auto wish = std::make_shared<DoctorWish>();
+  one_value(command->add_option("--json", wish->json, "write the report as JSON; - is stdout, instead of the text"))
       ->type_name("FILE");
-  command->add_flag("--overwrite", *overwrite, "replace a file that exists though this program did not write it");
-  command->callback([&chosen, json, overwrite] {
-    chosen = [json, overwrite] {
-      Outputs outputs({*overwrite, true});
-      const Output output = outputs.add("--json", *json,
-                                        {"a doctor's report", Readers::everyone,
-                                         json_result("doctor", {"version", "cpu", "memory", "cuda", "opencl", "helper",
-                                                                "formats", "libraries", "self_test", "to_do"})});
-      const doctor::Findings findings = doctor::examine(version(), helper_program());
-      if (*json != "-") write_stdout(doctor::text_of(findings));
-      if (output) output.write(doctor::json_of(findings).dump(1) + "\n");
-      for (const doctor::SelfTestResult& result : findings.self_test) {
-        if (result.passed()) continue;
-        write_stderr(fmt::format("millrace: the self-test failed: {} gives a wrong answer at level {}\n",
-                                 result.operation, name_of(result.level)));
-      }
-      return findings.passed() ? ExitCode::done : ExitCode::failed;
-    };
-  });
+  command->add_flag("--overwrite", wish->overwrite, "replace a file that exists though this program did not write it");
+  auto* attest = command->add_flag("--attest", wish->attest,
+                                   "compare each kernel on each GPU with the CPU, about a minute a GPU, and keep which "
+                                   "were right: --device auto uses them here");
+  one_value(command->add_option("--device", wish->device, "of --attest: cuda[:N] or opencl[:N]; all GPUs unless told"))
+      ->type_name("DEVICE")
+      ->needs(attest);
+  one_value(command->add_option("--rounds", wish->rounds, "of --attest: how many times inputs are made anew"))
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str()
+      ->type_name("N")
+      ->needs(attest);
+  command->callback([&chosen, wish] { chosen = [wish] { return examine(*wish); }; });
 }
 
 }  // namespace millrace::cli

@@ -5,40 +5,11 @@
 
 #include "src/base/standard_streams.h"
 #include "src/cli/app.h"
+#include "src/cli/gpus.h"
 #include "src/device/cpu/level.h"
 #include "src/jobs/tune/tune.h"
 
 namespace millrace::cli {
-namespace {
-
-// The one that is named, or all that can be used; `reasons` say why others cannot.
-std::vector<Device> devices_of(const std::string& name, std::vector<std::string>& reasons) {
-  if (!name.empty()) {
-    DeviceWish wish;
-    wish.device = name;
-    const ChosenDevice chosen = choose_device(wish, kGpuKinds);
-    if (!chosen.device) {
-      throw Failure(ErrorCode::usage, "it is no device to measure", "--device " + name,
-                    "name one, as cuda:0 or opencl:0");
-    }
-    return {*chosen.device};
-  }
-  std::vector<Device> out;
-  for (const DeviceKind kind : kGpuKinds) {
-    std::string reason;
-    for (Device& device : list_devices(kind, reason)) {
-      if (device.reason.empty()) {
-        out.push_back(std::move(device));
-      } else {
-        reasons.push_back(fmt::format("{}: {}", name_of(device), device.reason));
-      }
-    }
-    if (!reason.empty()) reasons.push_back(reason);
-  }
-  return out;
-}
-
-}  // namespace
 
 void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
   auto* command =
@@ -64,7 +35,7 @@ void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
           outputs.add("--json", wish->json, {"rates of devices", Readers::everyone, json_result("tune", {"devices"})});
       use_cpu_level_from_environment();
       std::vector<std::string> reasons;
-      const std::vector<Device> devices = devices_of(wish->device, reasons);
+      const std::vector<Device> devices = gpus_of(wish->device, reasons);
       const Executor executor(wish->threads, &interrupt());
       std::vector<tune::Tuned> tuned;
       for (const Device& device : devices) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "src/base/sizes.h"
-#include "src/device/attested.h"
 #include "src/device/open.h"
 
 namespace millrace {
@@ -44,7 +43,7 @@ DeviceBackend& Accelerator::backend() { return *open()->backend; }
 std::string Accelerator::title() const { return fmt::format("{} ({})", name_of(device_), device_.name); }
 
 bool Accelerator::may_use(const KernelSource& source) const {
-  return options_.asked || is_attested(source.hash, device_.capability);
+  return options_.asked || is_attested(source.hash, device_, options_.attested_here);
 }
 
 bool Accelerator::ready(const KernelSource& source, std::span<const KernelEntry> entries,

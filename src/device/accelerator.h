@@ -15,8 +15,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/base/choice.h"
+#include "src/device/attested.h"
 #include "src/device/backend.h"
 #include "src/device/device.h"
 #include "src/device/routing.h"
@@ -38,6 +40,7 @@ struct AcceleratorOptions {
   std::optional<DeviceRates> rates = {};  // as they were measured here; none: they were not
   bool known_answers = true;  // are asked for before the first use; not where tests look at what comes behind
   bool asked = true;          // by a person: otherwise only attested kernels are used, and only where they gain
+  std::vector<LocalAttestation> attested_here = {};
 };
 
 // What went on, for people and for the JSON of a run.

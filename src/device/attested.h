@@ -1,10 +1,13 @@
-// Enters: nothing: devices/attested.json as it was when this was built.
+// Enters: devices/attested.json as it was when this was built; and what was attested on this machine.
 // Leaves: which kernels gave the CPU's answers on which hardware.
-// Never: takes a machine's own word: entries are written by the kit (docs/gpu.md) and come with the program.
+// Never: takes a machine's word for another one: what comes with the program is written by the kit (docs/gpu.md).
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+
+#include "src/device/device.h"
 
 namespace millrace {
 
@@ -17,7 +20,15 @@ struct Attestation {
 
 std::span<const Attestation> attestations();
 
-// For these bytes and this capability alone.
-bool is_attested(std::string_view hash, std::string_view capability);
+// By `millrace doctor --attest`, for one device and its driver.
+struct LocalAttestation {
+  DeviceKind kind = DeviceKind::cuda;
+  std::string device;  // identity_of()
+  std::string driver;  // Device::driver
+  std::string hash;    // KernelSource::hash
+};
+
+// These bytes: with the program, for every card of this compute capability; or here, for this card and its driver.
+bool is_attested(std::string_view hash, const Device& device, std::span<const LocalAttestation> here = {});
 
 }  // namespace millrace

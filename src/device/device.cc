@@ -69,6 +69,7 @@ std::vector<Device> cuda_devices(std::string& reason) {
     device.uuid = found.uuid;
     device.capability = fmt::format("{}.{}", found.major, found.minor);
     device.driver = fmt::format("{}.{}", driver.version / 1000, driver.version % 1000 / 10);
+    if (!driver.build.empty()) device.driver += fmt::format(" ({})", driver.build);
     if (10 * found.major + found.minor < kLeastCapability) {
       device.reason =
           fmt::format("its compute capability {} is below 7.5, which kernels are compiled for", device.capability);
@@ -102,6 +103,10 @@ std::string name_of(const Device& device) {
   return device.kind == DeviceKind::cpu ? "cpu" : fmt::format("{}:{}", word_of(device.kind), device.index);
 }
 
+std::string identity_of(const Device& device) {
+  return device.uuid.empty() ? utf8_for_display(device.name + ", " + device.driver) : device.uuid;
+}
+
 std::vector<Device> list_devices(DeviceKind kind, std::string& reason) {
   switch (kind) {
     case DeviceKind::cuda:
@@ -116,18 +121,27 @@ std::vector<Device> list_devices(DeviceKind kind, std::string& reason) {
 
 namespace {
 
-std::optional<Device> attested_device(std::span<const DeviceKind> has, std::span<const std::string_view> kernels) {
-  // OpenCL's drivers are too many for anybody to attest.
-  if (attestations().empty() || std::find(has.begin(), has.end(), DeviceKind::cuda) == has.end()) return std::nullopt;
-  std::string reason;
+// The kinds of which anything is attested: no other's driver is opened.
+bool may_be_attested(DeviceKind kind, std::span<const LocalAttestation> here) {
+  // OpenCL's drivers are too many for anybody but who has one to attest.
+  return (kind == DeviceKind::cuda && !attestations().empty()) ||
+         std::any_of(here.begin(), here.end(), [&](const LocalAttestation& one) { return one.kind == kind; });
+}
+
+std::optional<Device> attested_device(std::span<const DeviceKind> has, std::span<const std::string_view> kernels,
+                                      std::span<const LocalAttestation> here) {
   std::optional<Device> best;
   std::ptrdiff_t most = 0;
-  for (Device& device : cuda_devices(reason)) {
-    const auto attested = std::count_if(kernels.begin(), kernels.end(),
-                                        [&](std::string_view hash) { return is_attested(hash, device.capability); });
-    if (!device.reason.empty() || attested <= most) continue;
-    most = attested;
-    best = std::move(device);
+  for (const DeviceKind kind : kGpuKinds) {
+    if (std::find(has.begin(), has.end(), kind) == has.end() || !may_be_attested(kind, here)) continue;
+    std::string reason;
+    for (Device& device : list_devices(kind, reason)) {
+      const auto attested = std::count_if(kernels.begin(), kernels.end(),
+                                          [&](std::string_view hash) { return is_attested(hash, device, here); });
+      if (!device.reason.empty() || device.is_cpu || attested <= most) continue;
+      most = attested;
+      best = std::move(device);
+    }
   }
   return best;
 }
@@ -174,7 +188,7 @@ std::vector<DeviceKind> kinds_of(const std::string& order) {
 }  // namespace
 
 ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> has,
-                           std::span<const std::string_view> kernels) {
+                           std::span<const std::string_view> kernels, std::span<const LocalAttestation> here) {
   ChosenDevice out;
   std::vector<Wish> wanted;
   for (const DeviceKind kind : kinds_of(wish.order)) wanted.push_back({kind, {}});
@@ -192,7 +206,7 @@ ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> h
   } else if (wish.gpu == std::optional(false)) {
     return out;
   } else if (!wish.gpu) {
-    out.device = attested_device(has, kernels);
+    out.device = attested_device(has, kernels, here);
     return out;
   }
   std::string reasons;

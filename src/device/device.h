@@ -27,14 +27,19 @@ struct Device {
   Bytes memory = {};            // of its own; a CPU has none
   std::string uuid = {};        // "GPU-8f5a...": the same in every process; empty where the driver does not tell
   std::string capability = {};  // of CUDA "9.0"; empty for OpenCL
-  std::string driver = {};      // its version: of CUDA "12.4"
+  std::string driver = {};      // its version: of CUDA "12.4", or "12.4 (550.54.14)" where the system tells
   bool assume_exact = false;    // by tests: a simulator's floating numbers are the host's, whatever it says of them
   bool is_cpu = false;          // a processor behind OpenCL: its memory is the host's, and `gpu` does not mean it
   std::string reason = {};      // why it cannot be used; empty where it can
 };
 
+struct LocalAttestation;  // attested.h
+
 // "cpu", "cuda:0", as --device takes it.
 std::string name_of(const Device& device);
+
+// What tells one device from another, in every process: its own number, or of OpenCL, which has none, name and driver.
+std::string identity_of(const Device& device);
 
 // What is here of a kind, usable or not; `reason` says why there is nothing.
 std::vector<Device> list_devices(DeviceKind kind, std::string& reason);
@@ -53,11 +58,11 @@ struct ChosenDevice {
   std::string note;              // why it is the CPU all the same
 };
 
-// `has` are the kinds that the job has versions for, besides the CPU; `kernels` the hashes of this build's. `auto`
-// takes the device for whose hardware most of them are attested (attested.h), and opens no driver where none is for
-// any. Failure(usage) for any other wish, Failure(unavailable) with the reason for a device that is not here or that
-// the job cannot use, unless it says what is to be done then.
+// `has` are the kinds that the job has versions for, besides the CPU; `kernels` the hashes of this build's; `here` what
+// was attested on this machine. `auto` takes the device that most of them are attested for (attested.h), and opens no
+// driver where none is for any. Failure(usage) for any other wish, Failure(unavailable) with the reason for a device
+// that is not here or that the job cannot use, unless it says what is to be done then.
 ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> has,
-                           std::span<const std::string_view> kernels = {});
+                           std::span<const std::string_view> kernels = {}, std::span<const LocalAttestation> here = {});
 
 }  // namespace millrace

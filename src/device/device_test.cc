@@ -5,6 +5,7 @@
 #include <array>
 
 #include "src/base/error.h"
+#include "src/device/attested.h"
 
 namespace millrace {
 namespace {
@@ -57,6 +58,30 @@ TEST(Device, FallingBackIsSaid) {
 TEST(Device, NamesAreWhatTheOptionTakes) {
   EXPECT_EQ(name_of({.kind = DeviceKind::cuda, .index = 2}), "cuda:2");
   EXPECT_EQ(name_of({.kind = DeviceKind::opencl, .index = 0}), "opencl:0");
+}
+
+// For one device, one driver and one kernel: nothing that is like them is believed.
+TEST(Attested, HereIsForWhatWasTriedAlone) {
+  Device card;
+  card.kind = DeviceKind::cuda;
+  card.name = "Made up";
+  card.uuid = "GPU-1";
+  card.capability = "8.6";
+  card.driver = "12.4 (550.54.14)";
+  const std::vector<LocalAttestation> here = {{DeviceKind::cuda, "GPU-1", "12.4 (550.54.14)", "a"}};
+  EXPECT_TRUE(is_attested("a", card, here));
+  EXPECT_FALSE(is_attested("a", card));
+  EXPECT_FALSE(is_attested("b", card, here));
+  EXPECT_FALSE(is_attested("", card, here));
+  Device other = card;
+  other.driver = "12.4 (550.90.07)";
+  EXPECT_FALSE(is_attested("a", other, here));
+  other = card;
+  other.uuid = "GPU-2";
+  EXPECT_FALSE(is_attested("a", other, here));
+  other = card;
+  other.kind = DeviceKind::opencl;
+  EXPECT_FALSE(is_attested("a", other, here));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/base/text.h"
+#include "src/jobs/doctor/attested_file.h"
 
 namespace millrace {
 namespace {
@@ -24,7 +25,10 @@ CallersDevice::CallersDevice(const std::string& device, const std::string& verif
   options_.verify = verify_of(verify_device);
   options_.memory = {device_memory};
   options_.asked = device != "auto";
-  if (device == "auto") return;
+  if (device == "auto") {
+    options_.attested_here = doctor::attested_here();
+    return;
+  }
   try {
     named_ = choose_device({.device = device}, kGpuKinds).device;
   } catch (const Failure& failure) {

@@ -10,6 +10,7 @@
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
 #include "src/jobs/device_report.h"
+#include "src/jobs/doctor/attested_file.h"
 #include "src/jobs/tune/rates_file.h"
 #include "src/kernels/known/devices.h"
 
@@ -144,8 +145,11 @@ void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, con
   job_->look_at(outputs);
   json_ = outputs.add("--json", running_.json, job_->json_kind());
   trace_file_ = outputs.add("--trace", running_.trace, trace_kind());
+  // Behind the walls of a sandbox it cannot be read.
+  const std::vector<LocalAttestation> here =
+      job_->devices().empty() ? std::vector<LocalAttestation>{} : doctor::attested_here();
   sandbox(outputs, enter_sandbox);
-  const ChosenDevice device = choose_device(device_wish(), job_->devices(), known::device_kernel_hashes());
+  const ChosenDevice device = choose_device(device_wish(), job_->devices(), known::device_kernel_hashes(), here);
   device_note_ = device.note;
 
   budget_.emplace(running_.memory.count > 0 ? running_.memory : automatic_memory(describe_machine()));
@@ -155,6 +159,7 @@ void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, con
     AcceleratorOptions options = running_.accelerator;
     options.batch = static_cast<std::uint64_t>(running_.batch);
     options.asked = device.asked;
+    options.attested_here = here;
     options.rates = tune::rates_of(*device.device);
     accelerator_ = std::make_unique<Accelerator>(*device.device, options, *budget_, *trace_);
   }

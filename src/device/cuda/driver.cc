@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "src/device/cuda/api.h"
 
 namespace millrace {
@@ -19,13 +22,26 @@ std::string uuid_text(const cuda::Uuid& uuid) {
   return out;
 }
 
+// Of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 ..." the number with two dots or one.
+std::string build_in(const std::string& file) {
+  std::ifstream in(file);
+  std::string line, word;
+  std::getline(in, line);
+  for (std::istringstream words(line); words >> word;) {
+    const bool number = word.find_first_not_of("0123456789.") == std::string::npos;
+    if (number && word.find('.') != std::string::npos && word.size() < 32) return word;
+  }
+  return "";
+}
+
 }  // namespace
 
-CudaDriver find_cuda_driver(const std::string& library) {
+CudaDriver find_cuda_driver(const std::string& library, const std::string& build_file) {
   CudaDriver driver;
   const cuda::Api* api = cuda::find_api(library, driver.reason);
   if (api == nullptr) return driver;
   api->driver_version(&driver.version);
+  driver.build = build_in(build_file);
   int count = 0;
   if (api->device_count(&count) != 0 || count == 0) {
     driver.reason = "the NVIDIA driver lists no device";

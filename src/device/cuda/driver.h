@@ -22,12 +22,14 @@ struct CudaDevice {
 struct CudaDriver {
   std::vector<CudaDevice> devices;
   int version = 0;     // 12040 is CUDA 12.4
+  std::string build;   // "550.54.14", as the kernel has it; empty where the system does not tell
   std::string reason;  // why there is no device; empty when there is one
 };
 
 inline constexpr const char* kCudaLibrary = "libcuda.so.1";
+inline constexpr const char* kCudaBuildFile = "/proc/driver/nvidia/version";
 
-// Opens the driver as `library` and asks it. Tests hand in a library that is not there.
-CudaDriver find_cuda_driver(const std::string& library = kCudaLibrary);
+// Opens the driver as `library` and asks it. Tests hand in a library that is not there, and a file of their own.
+CudaDriver find_cuda_driver(const std::string& library = kCudaLibrary, const std::string& build_file = kCudaBuildFile);
 
 }  // namespace millrace

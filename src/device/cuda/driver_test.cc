@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "tests/support/gpu/fake_cuda.h"
 
@@ -56,6 +60,22 @@ TEST(CudaDriver, EveryWayToHaveNoneHasItsReason) {
   for (const char* pretends : {"does not start", "no device", "no count", "silent"}) {
     EXPECT_TRUE(fake(pretends).devices.empty());
   }
+}
+
+TEST(CudaDriver, TheBuildIsWhatTheKernelSays) {
+  const std::string path = testing::TempDir() + "nvidia-version-" + std::to_string(::getpid());
+  for (const auto& [text, build] : std::vector<std::pair<std::string, std::string>>{
+           {"NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 01:44:30 UTC 2024\nGCC version:  "
+            "13.2.0\n",
+            "550.54.14"},
+           {"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86  Release Build\n", "570.86"},
+           {"no numbers\n", ""},
+           {"", ""}}) {
+    std::ofstream(path) << text;
+    EXPECT_EQ(find_cuda_driver(kFakeCudaPath, path).build, build);
+  }
+  std::filesystem::remove(path);
+  EXPECT_EQ(find_cuda_driver(kFakeCudaPath, path).build, "");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "src/device/attested.h"
+#include "src/jobs/doctor/attested_file.h"
 #include "src/kernels/known/devices.h"
 #include "src/trace/trace.h"
 
@@ -36,13 +36,16 @@ class ScratchFolder {
   std::string path_;
 };
 
-std::vector<DeviceState::Kernel> kernels_of(const Device& device) {
+std::vector<DeviceState::Kernel> kernels_of(const Device& device, std::span<const LocalAttestation> here) {
   std::vector<DeviceState::Kernel> out;
   for (const known::DeviceKernels& kernels : known::device_kernels()) {
     const KernelSource& source = kernels.source();
-    DeviceState::Kernel one{
-        std::string(source.name), std::string(source.hash), std::string(source.compiler), false, "", false, false};
-    one.attested = device.kind == DeviceKind::cuda && is_attested(source.hash, device.capability);
+    DeviceState::Kernel one;
+    one.source = source.name;
+    one.hash = source.hash;
+    one.compiler = source.compiler;
+    one.attested = is_attested(source.hash, device, here);
+    one.attested_here = one.attested && !is_attested(source.hash, device);
     // Each on a device that nothing has been said against yet.
     Budget budget(256_MiB);
     Trace trace;
@@ -64,10 +67,11 @@ std::vector<DeviceState::Kernel> kernels_of(const Device& device) {
 
 void examine_devices(Findings& findings) {
   const ScratchFolder scratch;
+  const std::vector<LocalAttestation> here = attested_here(&findings.not_believed);
   for (const DeviceKind kind : kGpuKinds) {
     for (Device& device : list_devices(kind, kind == DeviceKind::opencl ? findings.opencl : findings.cuda)) {
       DeviceState state{std::move(device), {}};
-      if (state.device.reason.empty()) state.kernels = kernels_of(state.device);
+      if (state.device.reason.empty()) state.kernels = kernels_of(state.device, here);
       findings.devices.push_back(std::move(state));
     }
   }

@@ -96,6 +96,7 @@ std::vector<std::string> remedies_of(const Findings& findings, const std::string
         add(fmt::format("{} computes nothing right: update its driver, or leave it", name_of(state.device)));
     }
   }
+  add(findings.not_believed);
   if (!findings.cuda.empty() && findings.nvidia_on_bus) {
     add("an NVIDIA device is here without a working driver: install nvidia-driver (Debian's "
         "section non-free) and restart");

@@ -57,8 +57,9 @@ void write_memory(Page& page, const Findings& f) {
 std::string words_of(const Device& device, const DeviceState::Kernel& kernel) {
   const std::string words = fmt::format("kernels of {}: {}", kernel.source, kernel.state);
   if (!kernel.right) return words + "; not used";
-  if (kernel.attested) return words + ", attested for this hardware";
-  const char* const nobody = device.kind == DeviceKind::cuda ? ", attested by nobody" : "";
+  if (kernel.attested)
+    return words + (kernel.attested_here ? ", attested on this machine" : ", attested for this hardware");
+  const char* const nobody = device.is_cpu ? "" : ", attested by nobody";
   return fmt::format("{}{}: used with --device{}, not by itself", words, nobody, device.is_cpu ? "" : " or --gpu");
 }
 
@@ -139,6 +140,7 @@ nlohmann::ordered_json json_of(const Findings& f) {
                          {"ptx_sha256", kernel.hash},
                          {"compiler", kernel.compiler},
                          {"attested", kernel.attested},
+                         {"attested_here", kernel.attested_here},
                          {"right", kernel.right},
                          {"state", text(kernel.state)}});
     }

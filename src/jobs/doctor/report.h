@@ -34,8 +34,9 @@ struct DeviceState {
   Device device;
   struct Kernel {
     std::string source, hash, compiler;
-    bool attested = false;  // for this device's compute capability
-    std::string state;      // "gives its known answers", or what went wrong
+    bool attested = false;       // for this device's compute capability, or here
+    bool attested_here = false;  // on this machine alone
+    std::string state;           // "gives its known answers", or what went wrong
     bool right = false;
     bool wrong = false;  // it was tried, and failed
   };
@@ -52,6 +53,7 @@ struct Findings {
   std::string cuda;          // why there is no NVIDIA device; empty where there is one
   std::string opencl;        // why there is no OpenCL device; empty where there is one
   std::vector<DeviceState> devices;
+  std::string not_believed;    // why what was attested here is not believed; empty where nothing is wrong
   bool nvidia_on_bus = false;  // an NVIDIA display or compute device is in this machine, with a driver or without
   std::vector<Library> libraries;
   std::vector<FormatSupport> formats;

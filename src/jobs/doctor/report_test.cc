@@ -99,7 +99,7 @@ TEST(Doctor, NamesFromOutsideCannotBreakTheReport) {
   device.memory = 24_GiB;
   device.capability = "8.6";
   device.driver = "12.4";
-  findings.devices = {{device, {{"hamming", "", "", false, "evil\x1B[2J\xFF", false, true}}}};
+  findings.devices = {{device, {{"hamming", "", "", false, false, "evil\x1B[2J\xFF", false, true}}}};
   const std::string text = text_of(findings);
   EXPECT_THAT(text, Not(HasSubstr("\x1B")));
   EXPECT_THAT(text, HasSubstr("24 GiB, compute capability 8.6, driver for CUDA 12.4"));

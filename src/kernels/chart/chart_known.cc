@@ -1,5 +1,6 @@
 #include "src/kernels/chart/chart_known.h"
 
+#include <array>
 #include <limits>
 
 #include "src/kernels/chart/chart_device.h"
@@ -60,19 +61,56 @@ std::vector<std::uint8_t> drawn_by_cpu(const KnownCharts& charts, const Format& 
   return out;
 }
 
+namespace {
+
+bool drawn_right(Accelerator& accelerator, const Executor& executor, const KnownCharts& charts) {
+  Budget budget(256_MiB);
+  const Format format = known_format(charts);
+  DeviceDrawer drawer(charts.spec, format, executor, accelerator, budget);
+  std::vector<std::uint8_t> found(charts.count * format.image_bytes(), 0xEE);
+  drawer.draw(charts.array(), false, {found.data(), false});
+  // A chart that kernels give up is no answer of theirs.
+  if (accelerator.struck_out() || drawer.counts().by_device != charts.count) return false;
+  return found == drawn_by_cpu(charts, format);
+}
+
+// As wide as its rows need, for kernels to give none of them up.
+Spec random_spec(known::Random& random, Style style, int size) {
+  Spec out{style, random.below(2) == 1, random.below(2) == 1, 0, 32 + random.below(15 * size), 3, 0, 0};
+  out.rows = 2 + static_cast<std::size_t>(random.below(4 * size));
+  const int rows = static_cast<int>(out.rows);
+  out.line_pixels = 0.5 + random.below(8) * 0.5;
+  out.width = style == Style::line     ? 6 * rows + random.below(60)
+              : style == Style::ohlc   ? 4 * rows
+              : style == Style::candle ? rows + random.below(150)
+                                       : 3 * rows;
+  if (random.below(2) == 1) out.average = 2 + static_cast<std::size_t>(random.below(rows));
+  return out;
+}
+
+}  // namespace
+
 bool gives_known_answers(Accelerator& accelerator) {
-  const Executor executor(1);
-  Budget budget(64_MiB);
   for (const KnownCharts& charts : known_charts()) {
-    const Format format = known_format(charts);
-    DeviceDrawer drawer(charts.spec, format, executor, accelerator, budget);
-    std::vector<std::uint8_t> found(charts.count * format.image_bytes(), 0xEE);
-    drawer.draw(charts.array(), false, {found.data(), false});
-    // A chart that kernels give up is no answer of theirs.
-    if (accelerator.struck_out() || drawer.counts().by_device != charts.count) return false;
-    if (found != drawn_by_cpu(charts, format)) return false;
+    if (!drawn_right(accelerator, Executor(1), charts)) return false;
   }
   return accelerator.counts().fell_back == 0;
+}
+
+bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round) {
+  known::Random random(round);
+  const int size = known::size_in(round);
+  for (const Style style : {Style::line, Style::ohlc, Style::candle, Style::jkx}) {
+    KnownCharts charts{
+        random_spec(random, style, size), PixelKind::bytes, 2 + 2 * static_cast<std::size_t>(size), 0, {}};
+    charts.kind =
+        std::array{PixelKind::bytes, PixelKind::floats, PixelKind::bits}[static_cast<std::size_t>(random.below(3))];
+    charts.before = charts.spec.history();
+    charts.series =
+        make_series(charts.count, charts.spec.rows + charts.before, roles_of(charts.spec).size(), random.next64());
+    if (!drawn_right(accelerator, executor, charts)) return false;
+  }
+  return true;
 }
 
 }  // namespace millrace::chart

@@ -32,5 +32,7 @@ std::vector<std::uint8_t> drawn_by_cpu(const KnownCharts& charts, const Format& 
 Format known_format(const KnownCharts& charts);
 
 bool gives_known_answers(Accelerator& accelerator);
+// The same of series and styles that are made from the number of a round, and grow with it.
+bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round);
 
 }  // namespace millrace::chart

@@ -16,9 +16,9 @@ template <typename Code>
 constexpr std::size_t kCodes = sizeof(Code) == 8 ? 1300 : 600;
 
 template <typename Code>
-std::vector<Code> make_codes() {
-  std::vector<Code> out = known::random_codes<Code>(kCodes<Code>, 18);
-  known::Random random(19);
+std::vector<Code> make_codes(std::size_t count, std::uint64_t seed) {
+  std::vector<Code> out = known::random_codes<Code>(count, seed);
+  known::Random random(seed + 1);
   // One in four is near another.
   for (std::size_t i = 3; i < out.size(); i += 4) {
     Code& code = out[i];
@@ -41,7 +41,7 @@ std::vector<Code> make_codes() {
 
 template <typename Code>
 bool right(Accelerator& accelerator, Algorithm algorithm, int radius, bool self) {
-  std::vector<Code> codes = make_codes<Code>();
+  const std::vector<Code> codes = make_codes<Code>(kCodes<Code>, 18);
   const Executor executor(1);
   Budget budget(64_MiB);
   const Options options{.radius = radius, .algorithm = algorithm};
@@ -56,8 +56,7 @@ bool right(Accelerator& accelerator, Algorithm algorithm, int radius, bool self)
   if (!answer || answer->used != algorithm || accelerator.struck_out()) return false;
   const Pairs found = collector.sorted(queries.size(), all.size(), executor);
   // Short of memory, the CPU has done some of it.
-  return accelerator.counts().fell_back == 0 && truth.size() == found.list.size() &&
-         std::equal(truth.begin(), truth.end(), found.list.span().begin());
+  return accelerator.counts().fell_back == 0 && std::ranges::equal(truth, found.list.span());
 }
 
 template <typename Code>
@@ -67,10 +66,48 @@ bool right(Accelerator& accelerator) {
          right<Code>(accelerator, Algorithm::index, 4, true) && right<Code>(accelerator, Algorithm::index, 4, false);
 }
 
+template <typename Code>
+Pairs pairs_of(std::span<const Code> queries, std::span<const Code> codes, bool self, const Options& options,
+               const Engines& engines, Budget& budget) {
+  PairCollector collector(budget);
+  find_pairs<Code>({queries, codes, self, nullptr}, nullptr, options, engines, budget, collector);
+  return collector.sorted(queries.size(), codes.size(), engines.executor);
+}
+
+template <typename Code>
+bool agrees(Accelerator& accelerator, const Executor& executor, known::Random& random, std::size_t count, int widest) {
+  // What an index is good for.
+  constexpr int kNearest = 8;
+  Budget budget(1_GiB);
+  const std::vector<Code> codes = make_codes<Code>(count, random.next64());
+  for (const bool self : {true, false}) {
+    const std::span<const Code> all(codes), queries = self ? all : all.subspan(codes.size() / 3);
+    for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index}) {
+      const Options options{.radius = random.below(1 + (algorithm == Algorithm::brute ? widest : kNearest)),
+                            .algorithm = algorithm};
+      const std::uint64_t batches = accelerator.counts().batches;
+      const Pairs found = pairs_of<Code>(queries, all, self, options, {executor, &accelerator}, budget);
+      const Pairs truth = pairs_of<Code>(queries, all, self, options, Engines(executor), budget);
+      if (accelerator.struck_out() || accelerator.counts().batches == batches || accelerator.counts().fell_back > 0 ||
+          !std::ranges::equal(truth.list.span(), found.list.span()))
+        return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 bool gives_known_answers(Accelerator& accelerator) {
   return right<std::uint64_t>(accelerator) && right<Code256>(accelerator);
+}
+
+bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round) {
+  known::Random random(round);
+  const auto count = [&] { return 300 + static_cast<std::size_t>(random.below(2000 * known::size_in(round))); };
+  // Radii at which few codes have a pair by chance.
+  return agrees<std::uint64_t>(accelerator, executor, random, count(), 15) &&
+         agrees<Code256>(accelerator, executor, random, count(), 85);
 }
 
 }  // namespace millrace::hamming

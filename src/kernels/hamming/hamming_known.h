@@ -3,10 +3,15 @@
 // Never: takes longer than some milliseconds.
 #pragma once
 
+#include <cstdint>
+
 #include "src/device/accelerator.h"
+#include "src/device/cpu/executor.h"
 
 namespace millrace::hamming {
 
 bool gives_known_answers(Accelerator& accelerator);
+// The same of codes and radii that are made from the number of a round, and grow with it.
+bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round);
 
 }  // namespace millrace::hamming

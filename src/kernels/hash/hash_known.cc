@@ -33,26 +33,50 @@ std::vector<DecodedPicture> MadePictures::pictures() const {
   return out;
 }
 
+namespace {
+
+bool hashed_right(Accelerator& accelerator, const Executor& executor, const HashRequest& request,
+                  const MadePictures& made) {
+  Budget budget(256_MiB);
+  const std::vector<DecodedPicture> pictures = made.pictures();
+  DeviceHasher hasher(request, executor, accelerator, budget);
+  const std::uint64_t batches = accelerator.counts().batches;
+  const std::vector<PictureHashes> found = hasher.hash(pictures);
+  if (accelerator.struck_out() || accelerator.counts().batches == batches) return false;
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    if (!(found[i] == hashed_by_cpu(request, pictures[i]))) return false;
+  }
+  return accelerator.counts().fell_back == 0;
+}
+
+}  // namespace
+
 bool gives_known_answers(Accelerator& accelerator) {
   const Executor executor(1);
-  Budget budget(64_MiB);
   MadePictures made;
   made.add(97, 61, 3, 1);
   made.add(40, 131, 1, 2, 5);
   made.add(64, 64, 3, 3);
   made.add(7, 3, 3, 4);
-  const std::vector<DecodedPicture> pictures = made.pictures();
-  for (const HashRequest& request : {HashRequest{{kHashKinds.begin(), kHashKinds.end()}, 8},
-                                     HashRequest{{HashKind::phash, HashKind::whash, HashKind::dhash}, 16}}) {
-    DeviceHasher hasher(request, executor, accelerator, budget);
-    const std::uint64_t batches = accelerator.counts().batches;
-    const std::vector<PictureHashes> found = hasher.hash(pictures);
-    if (accelerator.struck_out() || accelerator.counts().batches == batches) return false;
-    for (std::size_t i = 0; i < pictures.size(); ++i) {
-      if (!(found[i] == hashed_by_cpu(request, pictures[i]))) return false;
-    }
+  return hashed_right(accelerator, executor, {{kHashKinds.begin(), kHashKinds.end()}, 8}, made) &&
+         hashed_right(accelerator, executor, {{HashKind::phash, HashKind::whash, HashKind::dhash}, 16}, made);
+}
+
+bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round) {
+  known::Random random(round);
+  const int size = known::size_in(round);
+  MadePictures made;
+  for (int i = 0; i < 6; ++i) {
+    const int width = 1 + random.below(60 * size), height = 1 + random.below(45 * size);
+    made.add(width, height, random.below(3) == 0 ? 1 : 3, random.next64(), random.below(4));
   }
-  return accelerator.counts().fell_back == 0;
+  const HashRequest every{{kHashKinds.begin(), kHashKinds.end()}, 8};
+  // Wavelets are of powers of two.
+  HashRequest others{{}, 2 + random.below(31)};
+  for (const HashKind kind : kHashKinds) {
+    if (kind != HashKind::whash) others.kinds.push_back(kind);
+  }
+  return hashed_right(accelerator, executor, every, made) && hashed_right(accelerator, executor, others, made);
 }
 
 }  // namespace millrace::hashes

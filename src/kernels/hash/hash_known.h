@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/device/accelerator.h"
+#include "src/device/cpu/executor.h"
 #include "src/kernels/hash/hash_batch.h"
 
 namespace millrace::hashes {
@@ -30,5 +31,7 @@ class MadePictures {
 };
 
 bool gives_known_answers(Accelerator& accelerator);
+// The same of pictures and hashes that are made from the number of a round, and grow with it.
+bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round);
 
 }  // namespace millrace::hashes

@@ -18,11 +18,12 @@
 namespace millrace::known {
 std::span<const DeviceKernels> device_kernels() {
   static const DeviceKernels all[] = {
-      {bodies::hamming, hamming::kEntries, hamming::gives_known_answers, hamming::measure_rates},
-      {bodies::chart, chart::kEntries, chart::gives_known_answers, chart::measure_rates},
-      {bodies::deflate, rle_deflate::kEntries, rle_deflate::gives_known_answers, chart::measure_stream_rates},
-      {bodies::hash, hashes::kEntries, hashes::gives_known_answers, hashes::measure_rates},
-      {bodies::latents, latents::kEntries, latents::gives_known_answers, latents::measure_rates},
+      {bodies::hamming, hamming::kEntries, hamming::gives_known_answers, hamming::agrees, hamming::measure_rates},
+      {bodies::chart, chart::kEntries, chart::gives_known_answers, chart::agrees, chart::measure_rates},
+      {bodies::deflate, rle_deflate::kEntries, rle_deflate::gives_known_answers, rle_deflate::agrees,
+       chart::measure_stream_rates},
+      {bodies::hash, hashes::kEntries, hashes::gives_known_answers, hashes::agrees, hashes::measure_rates},
+      {bodies::latents, latents::kEntries, latents::gives_known_answers, latents::agrees, latents::measure_rates},
   };
   return all;
 }

@@ -5,6 +5,7 @@
 // Never: is called for what a job computes. What is not named here is neither looked through, attested, nor tuned.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ struct DeviceKernels {
   const KernelSource& (*source)();
   std::span<const KernelEntry> entries;
   bool (*known)(Accelerator& accelerator);
+  // Of inputs that are made from the number of a round, which begins with 1: of sizes and kinds that it says, and in
+  // round 32 as large as a run's.
+  bool (*agrees)(Accelerator& accelerator, const Executor& executor, std::uint64_t round);
   // Some seconds an operation.
   std::vector<MeasuredRate> (*measure)(Accelerator& accelerator, const Executor& executor);
 };

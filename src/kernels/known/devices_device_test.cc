@@ -47,6 +47,43 @@ TEST_P(KnownAnswers, AreGivenByRightKernelsAlone) {
   }
 }
 
+// In rounds of growing inputs; and not where a launch of one does nothing.
+TEST_P(KnownAnswers, AndTheCpusInEveryRound) {
+  if (GetParam().small_cases) GTEST_SKIP() << "its rounds take half a minute";
+  Budget budget(1_GiB);
+  Trace trace;
+  const Executor executor(2);
+  for (const DeviceKernels& kernels : device_kernels()) {
+    SCOPED_TRACE(kernels.source().name);
+    const auto agrees = [&](std::uint64_t round) {
+      Accelerator accelerator(GetParam().device, {Verify::none, 64_MiB, 0}, budget, trace);
+      try {
+        return kernels.agrees(accelerator, executor, round);
+      } catch (const Failure& failure) {
+        if (!is_of_device(failure)) throw;
+        return false;
+      }
+    };
+    if (GetParam().order != "forward") {
+      EXPECT_TRUE(agrees(1));
+      continue;
+    }
+    for (std::uint64_t round = 1; round <= 4; ++round) EXPECT_TRUE(agrees(round)) << "round " << round;
+    std::uint64_t launches = 0;
+    {
+      const FakeCuda fake;
+      EXPECT_TRUE(agrees(1));
+      launches = fake.calls("launch");
+    }
+    // Each takes as long as a round.
+    constexpr std::uint64_t kTried = 6;
+    for (std::uint64_t n = 1; n <= launches; n += 1 + launches / kTried) {
+      const FakeCuda fake({"forward", "launch:" + std::to_string(n) + "=wrong", ""});
+      EXPECT_FALSE(agrees(1)) << "launch " << n << " of " << launches << " did nothing";
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryDevice, KnownAnswers, testing::ValuesIn(devices_for_test()), device_test_name);
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Never: uses a library's random numbers or a kernel's fast version.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -29,6 +30,9 @@ class Random {
  private:
   std::uint64_t state_;
 };
+
+// How large inputs are in a round, of 32: they grow up to the size that those of runs have.
+inline int size_in(std::uint64_t round) { return static_cast<int>(std::min<std::uint64_t>(round, 32)); }
 
 // Codes of 64 or 256 bits that have nothing in common.
 template <typename Code>

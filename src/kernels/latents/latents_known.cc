@@ -58,28 +58,42 @@ std::vector<Measures> measured_by_cpu(const Shape& shape, const Selection& metri
   return out;
 }
 
-bool gives_known_answers(Accelerator& accelerator) {
-  const Executor executor(1);
+namespace {
+
+bool measured_right(Accelerator& accelerator, const Executor& executor, const Shape& shape, bool halves,
+                    std::size_t count, std::uint64_t seed) {
   Budget budget(256_MiB);
-  struct Case {
-    Shape shape;
-    bool halves;
-    std::size_t count;
-  };
-  // Of more channels than lie side by side, and of factors 2, 3, 4 and 11; of few pixels, odd sides, 3 and 7.
-  for (const auto& [shape, halves, count] : {Case{{17, 2, 44, 24}, true, 1}, Case{{5, 2, 21, 19}, false, 2}}) {
-    MadeLatents made(shape, halves, count, 14);
-    const std::vector<ArrayView> views = made.views();
-    std::vector<Measures> found(views.size());
-    DeviceAnalyzer analyzer(shape, every_metric(), executor, accelerator, budget);
-    analyzer.measure(views, found);
-    if (accelerator.struck_out() || analyzer.counts().by_cpu > 0) return false;
-    const std::vector<Measures> truth = measured_by_cpu(shape, every_metric(), views);
-    for (std::size_t i = 0; i < views.size(); ++i) {
-      if (!same_bits(found[i], truth[i])) return false;
-    }
+  MadeLatents made(shape, halves, count, seed);
+  const std::vector<ArrayView> views = made.views();
+  std::vector<Measures> found(views.size());
+  DeviceAnalyzer analyzer(shape, every_metric(), executor, accelerator, budget);
+  analyzer.measure(views, found);
+  if (accelerator.struck_out() || analyzer.counts().by_cpu > 0) return false;
+  const std::vector<Measures> truth = measured_by_cpu(shape, every_metric(), views);
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    if (!same_bits(found[i], truth[i])) return false;
   }
   return accelerator.counts().fell_back == 0;
+}
+
+}  // namespace
+
+bool gives_known_answers(Accelerator& accelerator) {
+  const Executor executor(1);
+  // Of more channels than lie side by side, and of factors 2, 3, 4 and 11; of few pixels, odd sides, 3 and 7.
+  return measured_right(accelerator, executor, {17, 2, 44, 24}, true, 1, 14) &&
+         measured_right(accelerator, executor, {5, 2, 21, 19}, false, 2, 14);
+}
+
+bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round) {
+  known::Random random(round);
+  const int size = known::size_in(round);
+  const auto up_to = [&](int most) { return 1 + random.below(most); };
+  for (const bool halves : {true, false}) {
+    const Shape shape{up_to(20), up_to(1 + size / 4), up_to(4 + 3 * size), up_to(4 + 3 * size)};
+    if (!measured_right(accelerator, executor, shape, halves, 2, random.next64())) return false;
+  }
+  return true;
 }
 
 }  // namespace millrace::latents

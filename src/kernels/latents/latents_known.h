@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/device/accelerator.h"
+#include "src/device/cpu/executor.h"
 #include "src/kernels/latents/latents.h"
 
 namespace millrace::latents {
@@ -33,5 +34,7 @@ std::vector<Measures> measured_by_cpu(const Shape& shape, const Selection& metri
                                       const std::vector<ArrayView>& latents);
 
 bool gives_known_answers(Accelerator& accelerator);
+// The same of shapes and values that are made from the number of a round, and grow with it.
+bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round);
 
 }  // namespace millrace::latents

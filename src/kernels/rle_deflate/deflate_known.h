@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/device/accelerator.h"
+#include "src/device/cpu/executor.h"
 #include "src/kernels/rle_deflate/rle_deflate.h"
 
 namespace millrace::rle_deflate {
@@ -20,5 +21,7 @@ rle::Image picture_of(const std::uint8_t* plane, int width, int height);
 Code code_for(const std::vector<std::uint8_t>& planes, int width, int height, const Layout& layout);
 
 bool gives_known_answers(Accelerator& accelerator);
+// The same of pictures that are made from the number of a round, and grow with it.
+bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round);
 
 }  // namespace millrace::rle_deflate

@@ -1,0 +1,34 @@
+#include "src/cli/gpus.h"
+
+#include <fmt/format.h>
+
+#include "src/base/error.h"
+
+namespace millrace::cli {
+
+std::vector<Device> gpus_of(const std::string& name, std::vector<std::string>& reasons) {
+  if (!name.empty()) {
+    DeviceWish wish;
+    wish.device = name;
+    const ChosenDevice chosen = choose_device(wish, kGpuKinds);
+    if (!chosen.device) {
+      throw Failure(ErrorCode::usage, "it is no GPU", "--device " + name, "name one, as cuda:0 or opencl:0");
+    }
+    return {*chosen.device};
+  }
+  std::vector<Device> out;
+  for (const DeviceKind kind : kGpuKinds) {
+    std::string reason;
+    for (Device& device : list_devices(kind, reason)) {
+      if (device.reason.empty()) {
+        out.push_back(std::move(device));
+      } else {
+        reasons.push_back(fmt::format("{}: {}", name_of(device), device.reason));
+      }
+    }
+    if (!reason.empty()) reasons.push_back(reason);
+  }
+  return out;
+}
+
+}  // namespace millrace::cli

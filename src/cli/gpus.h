@@ -1,0 +1,17 @@
+// Enters: a device's name, or none.
+// Leaves: the GPUs that are meant.
+// Never: opens one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/device/device.h"
+
+namespace millrace::cli {
+
+// The one that is named, or all that can be used; `reasons` say why others cannot. Failure(usage),
+// Failure(unavailable) of one that is named.
+std::vector<Device> gpus_of(const std::string& name, std::vector<std::string>& reasons);
+
+}  // namespace millrace::cli
