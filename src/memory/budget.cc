@@ -12,7 +12,7 @@
 namespace millrace {
 
 void Reservation::release() {
-  if (budget_ != nullptr) budget_->give_back(size_, purpose_, kind_, stands_);
+  if (budget_ != nullptr) budget_->give_back(size_, kind_, stands_);
   budget_ = nullptr;
   size_ = {};
 }
@@ -48,11 +48,10 @@ bool Budget::fits(Bytes size, MemoryKind kind) const {
   return pool(kind).fits(size) && (kind != MemoryKind::pinned || pool(MemoryKind::host).fits(size));
 }
 
-Reservation Budget::grant(Bytes size, const std::string& purpose, MemoryKind kind, bool stands) {
+Reservation Budget::grant(Bytes size, MemoryKind kind, bool stands) {
   pool(kind).add(size, stands);
   if (kind == MemoryKind::pinned) pool(MemoryKind::host).add(size, stands);
-  purposes_[purpose] += size;
-  return {this, size, purpose, kind, stands};
+  return {this, size, kind, stands};
 }
 
 Reservation Budget::reserve(Bytes size, const std::string& purpose, MemoryKind kind) {
@@ -61,14 +60,14 @@ Reservation Budget::reserve(Bytes size, const std::string& purpose, MemoryKind k
     const Bytes host = pool(MemoryKind::host).left(), own = pool(kind).left();
     refuse(size, purpose, kind, kind == MemoryKind::pinned ? std::min(host, own) : own);
   }
-  return grant(size, purpose, kind, true);
+  return grant(size, kind, true);
 }
 
 Reservation Budget::reserve_some(Bytes each, std::size_t& count, const std::string& purpose) {
   for (; count > 1; count /= 2) {
-    if (auto some = try_reserve(each * count, purpose)) return std::move(*some);
+    if (auto some = try_reserve(each * count)) return std::move(*some);
   }
-  if (auto one = try_reserve(each * count, purpose)) return std::move(*one);
+  if (auto one = try_reserve(each * count)) return std::move(*one);
   return reserve(each * count, purpose);  // which says why not
 }
 
@@ -81,10 +80,10 @@ ReservedWorkspace Budget::reserve_all(const Workspace& size, const std::string& 
   return out;
 }
 
-std::optional<Reservation> Budget::try_reserve(Bytes size, const std::string& purpose) {
+std::optional<Reservation> Budget::try_reserve(Bytes size) {
   const std::lock_guard lock(mutex_);
   if (!fits(size, MemoryKind::host)) return std::nullopt;
-  return grant(size, purpose, MemoryKind::host, false);
+  return grant(size, MemoryKind::host, false);
 }
 
 std::optional<Reservation> Budget::wait_for(Bytes size, const std::string& purpose,
@@ -98,16 +97,14 @@ std::optional<Reservation> Budget::wait_for(Bytes size, const std::string& purpo
     // A cancel is a flag set by a signal handler, which cannot notify; so look at it now and then.
     returned_.wait_for(lock, std::chrono::milliseconds(50));
   }
-  return grant(size, purpose, MemoryKind::host, false);
+  return grant(size, MemoryKind::host, false);
 }
 
-void Budget::give_back(Bytes size, const std::string& purpose, MemoryKind kind, bool stands) {
+void Budget::give_back(Bytes size, MemoryKind kind, bool stands) {
   {
     const std::lock_guard lock(mutex_);
     pool(kind).take_off(size, stands);
     if (kind == MemoryKind::pinned) pool(MemoryKind::host).take_off(size, stands);
-    Bytes& of_purpose = purposes_[purpose];
-    of_purpose = of_purpose - size;
   }
   returned_.notify_all();
 }
@@ -126,11 +123,6 @@ Bytes Budget::largest_grant() const {
   const std::lock_guard lock(mutex_);
   const Pool& host = pool(MemoryKind::host);
   return host.limit < host.standing ? Bytes{} : host.limit - host.standing;
-}
-
-std::map<std::string, Bytes> Budget::by_purpose() const {
-  const std::lock_guard lock(mutex_);
-  return purposes_;
 }
 
 namespace {

@@ -13,7 +13,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -49,19 +48,17 @@ class Reservation {
 
  private:
   friend class Budget;
-  Reservation(Budget* budget, Bytes size, std::string purpose, MemoryKind kind, bool stands)
-      : budget_(budget), size_(size), purpose_(std::move(purpose)), kind_(kind), stands_(stands) {}
+  Reservation(Budget* budget, Bytes size, MemoryKind kind, bool stands)
+      : budget_(budget), size_(size), kind_(kind), stands_(stands) {}
   void swap(Reservation& other) noexcept {
     std::swap(budget_, other.budget_);
     std::swap(size_, other.size_);
-    std::swap(purpose_, other.purpose_);
     std::swap(kind_, other.kind_);
     std::swap(stands_, other.stands_);
   }
 
   Budget* budget_ = nullptr;
   Bytes size_;
-  std::string purpose_;
   MemoryKind kind_ = MemoryKind::host;
   bool stands_ = false;
 };
@@ -85,7 +82,7 @@ class Budget {
   // All of it, or OutOfMemory and nothing.
   ReservedWorkspace reserve_all(const Workspace& size, const std::string& purpose);
   // What passes: at once, or nothing.
-  std::optional<Reservation> try_reserve(Bytes size, const std::string& purpose);
+  std::optional<Reservation> try_reserve(Bytes size);
   // The same, for as many of `count` things as there is room for, by halving it; OutOfMemory where that is none.
   Reservation reserve_some(Bytes each, std::size_t& count, const std::string& purpose);
   // What passes: waits until others give back enough. OutOfMemory when `size` exceeds what waiting can bring: the limit
@@ -97,8 +94,6 @@ class Budget {
   Bytes peak(MemoryKind kind = MemoryKind::host) const;
   // The most that a single waiting request can be granted.
   Bytes largest_grant() const;
-  // Bytes in use by purpose, for messages.
-  std::map<std::string, Bytes> by_purpose() const;
 
  private:
   friend class Reservation;
@@ -111,15 +106,14 @@ class Budget {
   };
   Pool& pool(MemoryKind kind) { return pools_[static_cast<std::size_t>(kind) - 1]; }
   const Pool& pool(MemoryKind kind) const { return pools_[static_cast<std::size_t>(kind) - 1]; }
-  void give_back(Bytes size, const std::string& purpose, MemoryKind kind, bool stands);
-  Reservation grant(Bytes size, const std::string& purpose, MemoryKind kind, bool stands);
+  void give_back(Bytes size, MemoryKind kind, bool stands);
+  Reservation grant(Bytes size, MemoryKind kind, bool stands);
   bool fits(Bytes size, MemoryKind kind) const;
   [[noreturn]] void refuse(Bytes size, const std::string& purpose, MemoryKind kind, Bytes available) const;
 
   mutable std::mutex mutex_;
   std::condition_variable returned_;
   std::array<Pool, 3> pools_;  // by MemoryKind, which begins with 1
-  std::map<std::string, Bytes> purposes_;
 };
 
 // Resident memory of this process and of its live children now, and their peaks, as the system counts them.

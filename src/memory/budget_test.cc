@@ -27,8 +27,7 @@ TEST(Budget, ReserveAndRelease) {
     Reservation a = budget.reserve(4_MiB, "a");
     const Reservation b = budget.reserve(6_MiB, "b");
     EXPECT_EQ(budget.used(), 10_MiB);
-    EXPECT_EQ(budget.by_purpose().at("a"), 4_MiB);
-    EXPECT_FALSE(budget.try_reserve(Bytes{1}, "c"));
+    EXPECT_FALSE(budget.try_reserve(Bytes{1}));
     Reservation moved = std::move(a);
     EXPECT_EQ(moved.size(), 4_MiB);
     EXPECT_EQ(a.size().count, 0U);  // NOLINT(bugprone-use-after-move,clang-analyzer-cplusplus.Move): empty after a move
@@ -44,7 +43,7 @@ TEST(Budget, ReserveAndRelease) {
   }
   EXPECT_EQ(budget.used().count, 0U);
   EXPECT_EQ(budget.peak(), 10_MiB);
-  EXPECT_TRUE(budget.try_reserve(10_MiB, "all"));
+  EXPECT_TRUE(budget.try_reserve(10_MiB));
 }
 
 TEST(Budget, OutOfMemoryNamesPurposeAndSizes) {
@@ -61,7 +60,7 @@ TEST(Budget, OutOfMemoryNamesPurposeAndSizes) {
   }
   // Sizes whose sum would wrap around are refused like any other.
   EXPECT_THROW(budget.reserve(Bytes{~std::uint64_t{0}}, "x"), OutOfMemory);
-  EXPECT_FALSE(budget.try_reserve(Bytes{~std::uint64_t{0}}, "x"));
+  EXPECT_FALSE(budget.try_reserve(Bytes{~std::uint64_t{0}}));
   EXPECT_EQ(budget.used(), 7_MiB);
 }
 
@@ -82,7 +81,7 @@ TEST(Budget, SomeAreAsManyAsThereIsRoomFor) {
 
 TEST(Budget, AWaitIsWoken) {
   Budget budget(10_MiB);
-  Reservation held = budget.try_reserve(8_MiB, "held").value();
+  Reservation held = budget.try_reserve(8_MiB).value();
   std::promise<void> waiting;
   std::atomic<bool> told{false};
   std::thread waiter([&] {
@@ -104,7 +103,7 @@ TEST(Budget, AWaitIsWoken) {
 
 TEST(Budget, AWaitEndsWhenCancelled) {
   Budget budget(10_MiB);
-  const Reservation held = budget.try_reserve(8_MiB, "held").value();
+  const Reservation held = budget.try_reserve(8_MiB).value();
   int asked = 0;
   EXPECT_FALSE(budget.wait_for(5_MiB, "waiter", [&] { return ++asked == 2; }));
   EXPECT_EQ(asked, 2);
@@ -114,7 +113,7 @@ TEST(Budget, AWaitEndsWhenCancelled) {
 TEST(Budget, WaitingForTheImpossibleFailsAtOnce) {
   Budget budget(10_MiB);
   const Reservation table = budget.reserve(6_MiB, "the table");
-  const Reservation other = budget.try_reserve(1_MiB, "other").value();
+  const Reservation other = budget.try_reserve(1_MiB).value();
   EXPECT_EQ(budget.largest_grant(), 4_MiB);
   EXPECT_THROW(budget.wait_for(5_MiB, "too much", kNever), OutOfMemory);
   // What fits once `other` is back is waited for, not refused.
@@ -134,7 +133,7 @@ TEST(Budget, WhatStandsIsGivenBackToo) {
 
 TEST(Budget, AWaitThatBecomesImpossibleEnds) {
   Budget budget(10_MiB);
-  Reservation passing = budget.try_reserve(8_MiB, "an item").value();
+  Reservation passing = budget.try_reserve(8_MiB).value();
   Reservation table;
   std::promise<void> waiting;
   std::atomic<bool> told{false};
@@ -166,7 +165,7 @@ TEST(Budget, ManyThreadsStayInside) {
         const Bytes size{1 + random() % (900 << 10)};
         std::optional<Reservation> r;
         if (i % 3 == 0) {
-          r = budget.try_reserve(size, "try");
+          r = budget.try_reserve(size);
         } else {
           r = budget.wait_for(size, "wait", kNever);
           ASSERT_TRUE(r);

@@ -130,7 +130,7 @@ class Run {
     }
     auto granted =
         alone ? context_.budget.wait_for(token.price, "items in flight", [this] { return context_.cancel.cancelled(); })
-              : context_.budget.try_reserve(token.price, "items in flight");
+              : context_.budget.try_reserve(token.price);
     // Cancelled: what has been taken is done.
     if (!granted) return alone;
     token.paid = *std::move(granted);

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
+
 #include "src/base/sizes.h"
 #include "src/base/standard_streams.h"
 
 namespace millrace {
 
 Progress::Progress(ProgressTo to, std::string what, std::uint64_t total)
-    : to_(std::move(to)), what_(std::move(what)), total_(total), start_(std::chrono::steady_clock::now()) {
+    : to_(std::move(to)), what_(std::move(what)), total_(total) {
   if (to_.style == ProgressStyle::automatic) {
     to_.style = isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
   }
@@ -49,7 +51,7 @@ void Progress::loop() {
 void Progress::report(bool last) {
   const std::uint64_t done = done_.load();
   if (to_.watcher) return to_.watcher({what_, done, total_, bytes_.load()});
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double seconds = watch_.seconds();
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   const double left = rate > 0 && total_ > done ? static_cast<double>(total_ - done) / rate : 0;
   if (to_.style == ProgressStyle::json) {

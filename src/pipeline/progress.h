@@ -5,7 +5,6 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -14,6 +13,7 @@
 #include <thread>
 
 #include "src/base/choice.h"
+#include "src/base/stopwatch.h"
 
 namespace millrace {
 
@@ -63,7 +63,7 @@ class Progress {
   ProgressTo to_;
   std::string what_;
   std::atomic<std::uint64_t> total_, done_{0}, bytes_{0};
-  std::chrono::steady_clock::time_point start_;
+  Stopwatch watch_;
   std::mutex mutex_;
   std::condition_variable stop_;
   bool stopping_ = false;

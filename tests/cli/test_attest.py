@@ -21,7 +21,7 @@ class Home:
         self.kept = self.data / "millrace" / "attested.json"
 
     def env(self, **more):
-        return simulated(XDG_DATA_HOME=self.data, XDG_CACHE_HOME=self.cache, OCL_ICD_VENDORS="/nonexistent", **more)
+        return simulated(XDG_DATA_HOME=self.data, XDG_CACHE_HOME=self.cache, **more)
 
     def attest(self, *arguments, **more):
         return millrace("doctor", "--attest", "--rounds", "1", *arguments, env=self.env(**more), check=False)

@@ -183,7 +183,7 @@ def test_auto_moves_what_gains_where_it_is_attested(codes, tmp_path):
 
 def test_a_file_can_say_it_all(codes):
     (codes / "gpu.yaml").write_text("gpu: true\ndevice-order: opencl,cuda\nbatch: 500\ndevice-memory: 1M\ndevice-fallback: true\n")
-    env = simulated(OCL_ICD_VENDORS="/nonexistent")
+    env = simulated()
     done = join(codes, "codes.npy", 5, "x.npy", "--config", codes / "gpu.yaml", "--json", codes / "out.json", env=env)
     assert json.loads((codes / "out.json").read_text())["device"]["name"] == "cuda:0", told(done)
     shown = millrace("join", codes / "codes.npy", "--config", codes / "gpu.yaml", "--print-config").stdout.decode()
@@ -230,7 +230,7 @@ def test_tune_measures_what_is_here_and_plans_follow_it(codes, tmp_path):
 
 
 def test_tune_without_devices_measures_nothing(tmp_path):
-    done = millrace("tune", env=simulated(FAKE_CUDA="no device", XDG_CACHE_HOME=tmp_path, OCL_ICD_VENDORS="/nonexistent"))
+    done = millrace("tune", env=simulated(FAKE_CUDA="no device", XDG_CACHE_HOME=tmp_path))
     assert "nothing was measured" in told(done) and not list(tmp_path.rglob("rates.json"))
     done = millrace("tune", "--device", "cuda", env=simulated(FAKE_CUDA="no device"), check=False)
     assert done.returncode == 4

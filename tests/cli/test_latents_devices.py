@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from devices import simulated  # noqa: E402
+from devices import opencl, simulated  # noqa: E402
 from latent_files import a_collection, put  # noqa: E402
 from program import BUILD, millrace  # noqa: E402
 
@@ -56,9 +56,9 @@ def test_results_are_the_cpus_byte_for_byte(latents, order):
 
 
 def test_opencl_gives_the_same(latents):
-    found = json.loads(millrace("doctor", "--json", "-").stdout)["opencl"]
-    if not found["devices"]:
-        pytest.skip(found["reason"])
+    devices, reason = opencl()
+    if not devices:
+        pytest.skip(reason)
     measure(latents, "opencl", "--device", "opencl:0")
     assert_same(latents, "opencl")
     assert device_of(latents, "opencl")["used"]

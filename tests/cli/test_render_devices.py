@@ -44,7 +44,8 @@ def render(prices, out, *arguments, env=None, **more):
 def on_device(prices, folder, *arguments, device="cuda", fail="", name="of device"):
     """What it made, what the device did, and what was said."""
     out, result = folder / name, folder / f"{name}.json"
-    made, done = render(prices, out, "--device", device, "--json", result, *arguments, env=simulated(FAKE_CUDA_FAIL=fail))
+    env = None if device == "opencl" else simulated(FAKE_CUDA_FAIL=fail)
+    made, done = render(prices, out, "--device", device, "--json", result, *arguments, env=env)
     return made, json.loads(result.read_text())["device"], told(done)
 
 

@@ -84,7 +84,7 @@ class FingerprintSink : public RowSink {
     if (turn_) needed += {2 * pixels_of(info)};
     // What the decoder took already is given back only to be asked for again with the rest: nobody waits while holding.
     const Bytes held = std::min(reservation_.size(), needed);
-    if (auto rest = budget_.try_reserve(needed - held, kPurpose)) {
+    if (auto rest = budget_.try_reserve(needed - held)) {
       rest_ = std::move(*rest);
     } else {
       reservation_.release();

@@ -91,7 +91,7 @@ TEST_F(FingerprintTest, NamesTheMemoryThatAPictureNeeds) {
 }
 
 TEST_F(FingerprintTest, ACancelledWaitIsNoFailureOfThePicture) {
-  const auto others = budget_.try_reserve(256_MiB, "other pictures");
+  const auto others = budget_.try_reserve(256_MiB);
   ASSERT_TRUE(others);
   cancelled_ = true;
   const auto got = print_of("a.png", png_bytes(test_pixels(100, 90, 3)));

@@ -72,11 +72,10 @@ class ZarrRaster : public Raster {
   }
 
   zarr::Json array() const {
-    const zarr::Json bytes = spec_.type.bytes() > 1 ? zarr::little_endian() : zarr::Json{{"name", "bytes"}};
     return zarr::array_json(with_planes(spec_.planes, spec_.height, spec_.width),
                             with_planes(1, kZarrChunk.height, kZarrChunk.width), name_of(spec_.type),
                             spec_.type == kUint8 ? zarr::Json(0) : zarr::Json(0.0),
-                            zarr::Json::array({bytes, {{"name", "gzip"}, {"configuration", {{"level", kLevel}}}}}));
+                            zarr::Json::array({zarr::bytes_codec(spec_.type.bytes()), zarr::gzip_codec(kLevel)}));
   }
   zarr::Json group() const {
     zarr::Json axes = zarr::Json::array();

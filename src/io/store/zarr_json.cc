@@ -9,11 +9,13 @@
 
 namespace millrace::zarr {
 
-Json regular_grid(const std::vector<std::uint64_t>& chunk) {
-  return {{"name", "regular"}, {"configuration", {{"chunk_shape", chunk}}}};
+Json bytes_codec(std::size_t element_bytes) {
+  Json out = {{"name", "bytes"}};
+  if (element_bytes > 1) out["configuration"] = {{"endian", "little"}};
+  return out;
 }
 
-Json little_endian() { return {{"name", "bytes"}, {"configuration", {{"endian", "little"}}}}; }
+Json gzip_codec(int level) { return {{"name", "gzip"}, {"configuration", {{"level", level}}}}; }
 
 Json array_json(const std::vector<std::uint64_t>& shape, const std::vector<std::uint64_t>& chunk,
                 const std::string& type, Json fill, Json codecs) {
@@ -21,7 +23,7 @@ Json array_json(const std::vector<std::uint64_t>& shape, const std::vector<std::
           {"node_type", "array"},
           {"shape", shape},
           {"data_type", type},
-          {"chunk_grid", regular_grid(chunk)},
+          {"chunk_grid", {{"name", "regular"}, {"configuration", {{"chunk_shape", chunk}}}}},
           {"chunk_key_encoding", {{"name", "default"}, {"configuration", {{"separator", "/"}}}}},
           {"fill_value", std::move(fill)},
           {"codecs", std::move(codecs)},

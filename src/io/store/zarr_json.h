@@ -3,6 +3,7 @@
 // Never: writes a chunk.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,9 +15,9 @@ namespace millrace::zarr {
 
 using Json = nlohmann::ordered_json;
 
-Json regular_grid(const std::vector<std::uint64_t>& chunk);
-// The codec that says that elements are little-endian.
-Json little_endian();
+// The codec of elements of so many bytes, which are little-endian where they have more than one.
+Json bytes_codec(std::size_t element_bytes);
+Json gzip_codec(int level);
 Json array_json(const std::vector<std::uint64_t>& shape, const std::vector<std::uint64_t>& chunk,
                 const std::string& type, Json fill, Json codecs);
 Json group_json();

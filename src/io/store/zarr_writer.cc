@@ -58,14 +58,15 @@ Json fill_of(const ArraySpec& array) {
 
 Json codecs_of(const ArraySpec& array) {
   if (array.rows == ArraySpec::Rows::texts) return Json::array({{{"name", "vlen-utf8"}}});
-  const Json bytes = array.type.bytes() > 1 ? zarr::little_endian() : Json{{"name", "bytes"}};
+  const Json bytes = zarr::bytes_codec(array.type.bytes());
   if (array.rows != ArraySpec::Rows::compressed) return Json::array({bytes});
-  return Json::array({{{"name", "sharding_indexed"},
-                       {"configuration",
-                        {{"chunk_shape", with_count(1, array.shape)},
-                         {"codecs", Json::array({bytes, {{"name", "gzip"}, {"configuration", {{"level", 4}}}}})},
-                         {"index_codecs", Json::array({zarr::little_endian(), {{"name", "crc32c"}}})},
-                         {"index_location", "end"}}}}});
+  return Json::array(
+      {{{"name", "sharding_indexed"},
+        {"configuration",
+         {{"chunk_shape", with_count(1, array.shape)},
+          {"codecs", Json::array({bytes, zarr::gzip_codec(4)})},
+          {"index_codecs", Json::array({zarr::bytes_codec(sizeof(std::uint64_t)), {{"name", "crc32c"}}})},
+          {"index_location", "end"}}}}});
 }
 
 // One element that stands for none, as it lies in a chunk: NaN, 0, or no text.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "src/base/log.h"
+#include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/jobs/dedupe/page/page.h"
 #include "src/jobs/dedupe/report.h"
@@ -58,13 +59,13 @@ class DedupeJob : public Job {
     if (options_.stage == Stage::read) return run_read_stage(context);
     if (options_.stage == Stage::compare) return run_compare_stage(context);
     if (options_.stage == Stage::look) return run_look_stage(context);
-    const auto start = Clock::now();
+    const Stopwatch watch;
     Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
     spdlog::info("catalogue {}", printable(catalog_file(options_.catalog)));
     found_ = dedupe::run(options_, catalog, context);
     if (csv_) csv_.write(csv_of(found_));
     if (page_) write_page(found_, options_, catalog, page_, context);
-    found_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    found_.seconds = watch.seconds();
     Result out;
     out.summary.push_back(summary_of(found_));
     out.summary.back().pop_back();
@@ -131,9 +132,9 @@ class DedupeJob : public Job {
   }
 
   Result run_read_stage(RunContext& context) const {
-    const auto start = Clock::now();
+    const Stopwatch watch;
     const ReadStage done = read_stage(options_, context);
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double seconds = watch.seconds();
     Result out;
     out.summary = {fmt::format("{} pictures read in {}, {}/s{}", grouped(done.pictures), duration_text(seconds),
                                rate_text(static_cast<double>(done.pictures) / std::max(seconds, 1e-9)),

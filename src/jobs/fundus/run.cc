@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "src/base/paths.h"
+#include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/io/output/output.h"
 #include "src/io/store/checksums.h"
@@ -90,7 +90,7 @@ Plan plan(const Options& options, RunContext& context) {
 }
 
 Summary run(const Options& options, RunContext& context) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const NamedInputs found = find_photographs(options, context);
   Summary out;
   out.unusable = found.unreadable;
@@ -160,7 +160,7 @@ Summary run(const Options& options, RunContext& context) {
   json[kChecksums] = nlohmann::ordered_json::parse(json_with_own(files));
   table_file.write(table);
   json_file.write(with_own_checksum(json.dump(1) + "\n"));
-  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  out.seconds = watch.seconds();
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/log.h"
+#include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/io/image/fingerprint.h"
 #include "src/jobs/hash/lines.h"
@@ -182,7 +183,7 @@ Plan plan(const Options& options, RunContext& context) {
 }
 
 Summary run(const Options& options, RunContext& context, const std::function<void(std::string_view)>& write) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   Hashing hashing(options, context);
   Summary summary;
   if (const std::string header = header_of(options); !header.empty()) write(header + "\n");
@@ -203,12 +204,12 @@ Summary run(const Options& options, RunContext& context, const std::function<voi
   chain::run(stages, context, chain::Price::fixed({FileReader::kChunk}));
   context.helpers.end_idle();
   if (context.cancel.cancelled()) throw Failure(interrupted("what was printed is right"));
-  summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  summary.seconds = watch.seconds();
   return summary;
 }
 
 Summary store(const Options& asked, RunContext& context) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   Options options = asked;
   if (options.format == Lines::table) options.format = Lines::csv;
   Hashing hashing(options, context);
@@ -228,7 +229,7 @@ Summary store(const Options& asked, RunContext& context) {
       .bytes = [](const Hashing::Item& item) { return item->bytes; },
   };
   summary.stored = store_lines(hashing.checkpoint(), work, context);
-  summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  summary.seconds = watch.seconds();
   return summary;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "src/base/paths.h"
+#include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/base/values.h"
 #include "src/kernels/hamming/hamming_blocks.h"
@@ -279,7 +280,7 @@ std::pair<std::uint64_t, std::uint64_t> Blocks::task(std::uint64_t k) const {
 }
 
 Summary run_in_blocks(const Options& options, RunContext& context) {
-  const auto begin = Clock::now();
+  const Stopwatch watch;
   check_radius(options);
   const CodeFile codes(options.codes);
   const Blocks blocks = checked_blocks(codes, options, context);
@@ -292,7 +293,7 @@ Summary run_in_blocks(const Options& options, RunContext& context) {
   std::optional<Checkpoint> checkpoint;
   if (!options.output.empty()) checkpoint.emplace(checkpoint_of(codes, blocks, options, context));
   result.before = checkpoint && checkpoint->finished();
-  const auto joining = Clock::now();
+  const Stopwatch join_watch;
   if (!result.before) {
     std::uint64_t all = 0;
     for (std::uint64_t k = 0; k < blocks.tasks(); ++k) all += options.share.has(k) ? weight_of(blocks, k) : 0;
@@ -314,7 +315,7 @@ Summary run_in_blocks(const Options& options, RunContext& context) {
       }
     });
   }
-  result.join_seconds = std::chrono::duration<double>(Clock::now() - joining).count();
+  result.join_seconds = join_watch.seconds();
   if (checkpoint) {
     if (!result.before) {
       const Span span(context.trace.stage("merge", 1, "a faster disk"));
@@ -323,7 +324,7 @@ Summary run_in_blocks(const Options& options, RunContext& context) {
     }
     if (result.published) result.pairs = pairs_in(options.output);
   }
-  result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  result.seconds = watch.seconds();
   return result;
 }
 

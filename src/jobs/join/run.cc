@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <mutex>
 #include <optional>
 #include <vector>
 
+#include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/io/store/pair_lists.h"
 #include "src/io/tensor/npy.h"
@@ -16,10 +16,6 @@
 
 namespace millrace::join {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // Pairs in the file's 9 bytes a row.
 class PairFile {
@@ -102,7 +98,7 @@ hamming::Joined collect(std::span<const Code> codes, const hamming::Options& wan
 template <typename Code>
 void join_codes(std::span<const Code> codes, const Options& options, const Files& files, RunContext& context,
                 Summary& result) {
-  const auto begin = Clock::now();
+  const Stopwatch watch;
   hamming::Options wanted = options_of(options);
   hamming::Joined joined;
   {
@@ -118,7 +114,7 @@ void join_codes(std::span<const Code> codes, const Options& options, const Files
     joined = files.pairs ? collect(codes, wanted, context)
                          : hamming::count(codes, wanted, context.engines(), context.budget);
   }
-  result.join_seconds = since(begin);
+  result.join_seconds = watch.seconds();
   result.rows = codes.size();
   result.nodes = joined.nodes.count;
   result.pairs = joined.expanded;
@@ -200,7 +196,7 @@ std::string nodes_path(const std::string& pairs_path) {
 }
 
 Summary run(const Options& options, const Files& files, RunContext& context) {
-  const auto begin = Clock::now();
+  const Stopwatch watch;
   check_radius(options);
   const CodeFile codes(options.codes);
   const npy::Array file = codes.read(context);
@@ -208,7 +204,7 @@ Summary run(const Options& options, const Files& files, RunContext& context) {
   result.bits = codes.bits();
   with_code(result.bits,
             [&]<typename Code>(Code) { join_codes(codes_of<Code>(file), options, files, context, result); });
-  result.seconds = since(begin);
+  result.seconds = watch.seconds();
   return result;
 }
 

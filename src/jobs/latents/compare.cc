@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cstring>
 
+#include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/jobs/latents/dataset.h"
 #include "src/kernels/latents/latents_device.h"
@@ -54,10 +54,6 @@ Sample sample_of(const LatentSet& set, const Normalization& normalization, RunCo
   return out;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 // What `runs` have, the one with the median of seconds; measure() gives a side's times.
 template <typename Measure>
 ComparedSide median_of(const Measure& measure) {
@@ -73,14 +69,14 @@ ComparedSide by_cpu(const Options& options, const Sample& sample, RunContext& co
   const Reservation paid = context.budget.reserve({Analyzer::bytes(sample.shape) * threads}, "measuring");
   Pool<Analyzer> analyzers([&] { return std::make_unique<Analyzer>(sample.shape, options.chosen.metrics); });
   const auto measure = [&] {
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     context.executor.parallel_for(sample.views.size(), 1, [&](std::size_t first, std::size_t end) {
       const auto analyzer = analyzers.take();
       for (std::size_t i = first; i < end; ++i) analyzer->measure(sample.views[i], out[i]);
     });
     context.throw_if_cancelled();
     ComparedSide side;
-    side.seconds = seconds_since(begin);
+    side.seconds = watch.seconds();
     return side;
   };
   measure();
@@ -98,10 +94,10 @@ ComparedSide by_device(const Options& options, const Sample& sample, const Devic
   const auto measure = [&] {
     const DeviceCounts before = accelerator.counts();
     const double finishing_before = analyzer.counts().finishing_s;
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     analyzer.measure(sample.views, out);
     ComparedSide side;
-    side.seconds = seconds_since(begin);
+    side.seconds = watch.seconds();
     const DeviceCounts after = accelerator.counts();
     side.upload_s = after.upload_s - before.upload_s;
     side.kernels_s = after.on_device_s - before.on_device_s;

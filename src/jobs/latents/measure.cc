@@ -43,7 +43,7 @@ class ThreadScratch {
         double end_to_end = Measures::kAbsent;
         if (trajectory && before) {
           {
-            const Stopwatch watch(seconds_.trajectories);
+            const TimedScope timed(seconds_.trajectories);
             step = step_between(now, *before, earlier ? &*earlier : nullptr);
           }
           if (is_last_of_video(set_, row)) end_to_end = from_start(now, row);
@@ -69,14 +69,14 @@ class ThreadScratch {
   static constexpr std::size_t kReaders = 3;
 
   ArrayView read(LatentReader& reader, std::uint64_t row) {
-    const Stopwatch watch(seconds_.reading);
+    const TimedScope timed(seconds_.reading);
     return reader.read(set_.files[row]);
   }
 
   // Of a video's last latent.
   double from_start(const ArrayView& last, std::uint64_t row) {
     const ArrayView start = read(first_, first_of_video(set_, row));
-    const Stopwatch watch(seconds_.trajectories);
+    const TimedScope timed(seconds_.trajectories);
     return step_between(last, start, nullptr).distance;
   }
 

@@ -119,7 +119,7 @@ class DeviceStage {
     const std::uint64_t first = trajectory ? first_compared(set_, out.begin) : out.begin;
     const auto reader = readers_.take();
     const auto read_one = [&](std::uint64_t row) {
-      const Stopwatch watch(took.reading);
+      const TimedScope timed(took.reading);
       return reader->read(set_.files[row]);
     };
     out.values = values_.take();
@@ -139,12 +139,12 @@ class DeviceStage {
       double end_to_end = Measures::kAbsent;
       if (trajectory && at > 0) {
         {
-          const Stopwatch watch(took.trajectories);
+          const TimedScope timed(took.trajectories);
           step = step_between(views[at], views[at - 1], at > 1 ? &views[at - 2] : nullptr);
         }
         if (is_last_of_video(set_, row)) {
           const ArrayView start = read_one(first_of_video(set_, row));
-          const Stopwatch watch(took.trajectories);
+          const TimedScope timed(took.trajectories);
           end_to_end = step_between(views[at], start, nullptr).distance;
         }
       }

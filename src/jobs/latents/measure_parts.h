@@ -6,22 +6,24 @@
 #include <cstdint>
 #include <memory>
 
+#include "src/base/stopwatch.h"
 #include "src/jobs/latents/dataset.h"
 #include "src/jobs/latents/measure.h"
 #include "src/pipeline/checkpoint/part_rows.h"
 
 namespace millrace::latents {
 
-class Stopwatch {
+// Adds the seconds of a scope to a sum.
+class TimedScope {
  public:
-  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
-  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
+  explicit TimedScope(double& seconds) : seconds_(seconds) {}
+  ~TimedScope() { seconds_ += watch_.seconds(); }
+  TimedScope(const TimedScope&) = delete;
+  TimedScope& operator=(const TimedScope&) = delete;
 
  private:
   double& seconds_;
-  const Clock::time_point begin_ = Clock::now();
+  const Stopwatch watch_;
 };
 
 // Consecutive latents of one video, in one part.

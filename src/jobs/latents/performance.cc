@@ -6,6 +6,7 @@
 #include <bit>
 #include <set>
 
+#include "src/base/stopwatch.h"
 #include "src/device/cpu/level.h"
 #include "src/io/file/reader.h"
 #include "src/jobs/latents/dataset.h"
@@ -70,7 +71,7 @@ Benchmark benchmark(const Options& options, const LatentSet& set, const Normaliz
       const Executor executor(threads, &context.cancel);
       std::vector<std::uint64_t> digests(sample.size());
       Pool<LatentReader> readers([&] { return std::make_unique<LatentReader>(normalization); });
-      const auto begin = Clock::now();
+      const Stopwatch watch;
       executor.parallel_for(sample.size(), 1, [&](std::size_t first, std::size_t end) {
         const auto reader = readers.take();
         Measures measures;
@@ -85,7 +86,7 @@ Benchmark benchmark(const Options& options, const LatentSet& set, const Normaliz
           digests[i] = digest_of(measures, all);
         }
       });
-      const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      const double seconds = watch.seconds();
       if (expected.empty()) expected = digests;
       out.rows.push_back({name_of(level), threads, seconds, digests == expected});
     }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "src/base/log.h"
+#include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/jobs/render/draw/device_charts.h"
 #include "src/jobs/render/encode/encode.h"
@@ -26,8 +27,6 @@ constexpr Bytes kMostInFlight = 256_MiB;
 std::uint64_t together(const Encoding& encoding) {
   return std::clamp<std::uint64_t>(kTogetherBytes / encoding.most_bytes(), 1, kTogether);
 }
-
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // Rows of the dataset: one thread's.
 class RowMaker {
@@ -239,9 +238,9 @@ class DrawStage {
 ChartCost cost_of(const ChartPlan& plan, const Options& options, const Encoding& encoding) {
   const std::uint64_t count = std::min<std::uint64_t>(plan.charts, 64);
   const auto each = [&](const auto& work) {
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     for (std::uint64_t i = 0; i < count; ++i) work(i * plan.charts / count);
-    return since(begin) / static_cast<double>(count);
+    return watch.seconds() / static_cast<double>(count);
   };
   const std::size_t arrays = dataset_of(plan.layout, options.store).arrays.size();
   RowBlock block;
@@ -321,7 +320,7 @@ Summary summary_of(const ChartPlan& plan, const Options& options) {
 }
 
 Summary run(const Options& options, RunContext& context) {
-  const auto begin = Clock::now();
+  const Stopwatch watch;
   const ChartPlan plan = make_plan(options, context);
   Summary summary = summary_of(plan, options);
   CheckpointSpec spec = checkpoint_of(plan, options);
@@ -333,7 +332,7 @@ Summary run(const Options& options, RunContext& context) {
     const std::optional<DevicePortions> portions = device_portions(plan, options, encoding, context);
     summary.drawn = DrawStage(plan, options, encoding, context, checkpoint, portions).run(progress);
     checkpoint.wait();
-    summary.drawing_seconds = since(begin);
+    summary.drawing_seconds = watch.seconds();
     summary.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
     summary.parts = checkpoint.parts().count();
     summary.missing = checkpoint.missing();
@@ -341,7 +340,7 @@ Summary run(const Options& options, RunContext& context) {
     summary.syncing_seconds = checkpoint.syncing_seconds();
   }
   summary.bytes = checkpoint.output_bytes();
-  summary.seconds = since(begin);
+  summary.seconds = watch.seconds();
   return summary;
 }
 

@@ -12,7 +12,7 @@ std::optional<Reservation> pay_behind(const std::weak_ptr<const void>& before, B
   const Bytes most = budget.largest_grant();
   // Whoever was before it gives back what it held a moment after it is seen to be gone.
   for (int k = 0; wanted <= most && k < 1000; ++k) {
-    if (auto paid = budget.try_reserve(wanted, "a picture")) return paid;
+    if (auto paid = budget.try_reserve(wanted)) return paid;
     if (!before.expired()) return std::nullopt;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "src/base/paths.h"
+#include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/jobs/results_folder.h"
 #include "src/jobs/segment/collector.h"
@@ -64,7 +65,7 @@ class Run {
         earlier_(options, setup_, context) {}
 
   Summary run() {
-    const auto start = Clock::now();
+    const Stopwatch watch;
     const Attributes made = made_of(options_, setup_, networks_.ensemble());
     claim_folder(options_.output, made, kUnfinishedFolder);
     const std::string text = millrace::json_of(made);
@@ -82,7 +83,7 @@ class Run {
     } catch (const Failure& failure) {
       throw Failure(unfinished_->in_words(failure.error()));
     }
-    summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    summary_.seconds = watch.seconds();
     summary_.not_cached = networks_.ensemble().not_cached();
     summary_.runtime = prepared_.session().runtime();
     summary_.precision = prepared_.session().precision();

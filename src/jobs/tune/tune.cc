@@ -2,19 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/device/queue.h"
 #include "src/trace/trace.h"
 
 namespace millrace::tune {
 namespace {
-
-using Steady = std::chrono::steady_clock;
-
-double since(Steady::time_point begin) { return std::chrono::duration<double>(Steady::now() - begin).count(); }
 
 // Bytes a second from and to memory that is not pinned, as a run copies.
 void measure_copies(Accelerator& accelerator, DeviceRates& rates) {
@@ -26,9 +22,9 @@ void measure_copies(Accelerator& accelerator, DeviceRates& rates) {
   DeviceBuffer<std::byte> buffer(accelerator, bytes, "copies");
   const auto rate = [&](const auto& copy) {
     copy();
-    const auto begin = Steady::now();
+    const Stopwatch watch;
     for (int i = 0; i < kTimes; ++i) copy();
-    return static_cast<double>(bytes) * kTimes / std::max(1e-9, since(begin));
+    return static_cast<double>(bytes) * kTimes / std::max(1e-9, watch.seconds());
   };
   rates.up_bytes_s = rate([&] { queue.upload(std::span<const std::byte>(host), buffer); });
   rates.down_bytes_s = rate([&] { queue.download(buffer, std::span(host)); });
@@ -57,12 +53,12 @@ Tuned measure(const Device& device, const Executor& executor, Bytes memory) {
   options.verify = Verify::none;
   options.memory = memory;
   Accelerator accelerator(device, options, budget, trace);
-  const auto begin = Steady::now();
+  const Stopwatch watch;
   for (const known::DeviceKernels& kernels : known::device_kernels()) {
     if (!accelerator.ready(kernels.source(), kernels.entries, kernels.known)) {
       refuse(accelerator);
     }
-    if (out.operations.empty()) out.rates.begin_s = since(begin);
+    if (out.operations.empty()) out.rates.begin_s = watch.seconds();
     for (const MeasuredRate& measured : kernels.measure(accelerator, executor)) out.operations.push_back(measured);
     // Work that was left out is done in no time.
     if (executor.cancelled()) throw Failure(interrupted("nothing was kept"));

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <ctime>
 #include <filesystem>
@@ -14,14 +13,13 @@
 #include <mutex>
 
 #include "src/base/paths.h"
+#include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/jobs/video/masking.h"
 #include "src/jobs/video/run.h"
 
 namespace millrace::video {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 double cpu_of_this_process() {
   timespec now{};
@@ -238,10 +236,10 @@ Together together(Options options, double seconds, RunContext& context) {
   options.output = path_in(scratch.path(), name);
   options.end = options.start.value_or(0) + seconds;
   const double cpu = cpu_of_this_process() + cpu_of_ended_children();
-  const auto start = Clock::now();
+  const Stopwatch watch;
   Together out;
   out.frames = video::run(options, {}, networks, context).counts.frames;
-  out.wall = std::chrono::duration<double>(Clock::now() - start).count();
+  out.wall = watch.seconds();
   out.cpu = cpu_of_this_process() + cpu_of_ended_children() - cpu;
   return out;
 }
@@ -319,7 +317,7 @@ Guess guess(Setup& setup, RunContext& context) {
     out.stages = found.stages;
     out.bytes = static_cast<double>(bench.bytes()) / static_cast<double>(found.frames);
   };
-  const auto start = Clock::now();
+  const Stopwatch watch;
   try {
     measure(kFew);
   } catch (const Failure& failure) {
@@ -327,7 +325,7 @@ Guess guess(Setup& setup, RunContext& context) {
     from.reset();  // it ends before its middle
     measure(kFew);
   }
-  if (std::chrono::duration<double>(Clock::now() - start).count() < kPatience) measure(kMany);
+  if (watch.seconds() < kPatience) measure(kMany);
   out.cores = context.executor.threads();
   out.pixels = std::int64_t{setup.film.shape.width} * setup.film.shape.height;
   return out;

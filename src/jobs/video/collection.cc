@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 
 #include "src/base/log.h"
 #include "src/base/paths.h"
+#include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/io/file/place.h"
 #include "src/jobs/results_folder.h"
@@ -58,7 +58,7 @@ Place place_of(const Options& film, const Films& films) {
 }  // namespace
 
 CollectionSummary run_collection(const Options& options, RunContext& context) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const Films found = find_films(options, context);
   CollectionSummary out;
   out.unusable = found.unreadable;
@@ -103,7 +103,7 @@ CollectionSummary run_collection(const Options& options, RunContext& context) {
     out.runtime = networks.first(options, context).session.runtime();
     out.precision = networks.first(options, context).session.precision();
   }
-  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  out.seconds = watch.seconds();
   return out;
 }
 

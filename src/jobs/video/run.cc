@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <set>
 
 #include "src/base/log.h"
 #include "src/base/paths.h"
+#include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/jobs/video/earlier.h"
 #include "src/jobs/video/join.h"
@@ -20,8 +20,6 @@
 
 namespace millrace::video {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 std::optional<Earlier> earlier_at(const Options& options, RunContext& context) {
   return options.shown() == Show::files ? earlier_masks(options.output) : earlier_film(options.output, context);
@@ -53,7 +51,7 @@ class Run {
   }
 
   Summary run() {
-    const auto start = Clock::now();
+    const Stopwatch watch;
     summary_.filled_in = setup_.filled_in;
     if (setup_.muxer) summary_.left_out = setup_.muxer->left_out();
     summary_.notes = setup_.notes;
@@ -76,7 +74,7 @@ class Run {
     for (const auto& each : summary_.left_out) spdlog::warn("{}", film::FilmMuxer::words_of(each));
     work();
     if (summary_.state == Summary::State::before) return std::move(summary_);
-    summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    summary_.seconds = watch.seconds();
     return std::move(summary_);
   }
 

@@ -1,9 +1,9 @@
 #include "src/kernels/chart/chart_rates.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 
+#include "src/base/stopwatch.h"
 #include "src/device/queue.h"
 #include "src/kernels/chart/chart_device.h"
 #include "src/kernels/chart/chart_known.h"
@@ -30,18 +30,16 @@ KnownCharts usual_charts(const Spec& spec, std::size_t count) {
 // Charts a second where draw() draws `count`; 0 where the device that there is had no part in it.
 template <typename Draw>
 double rate_of(std::size_t count, const Accelerator* accelerator, const Draw& draw) {
-  using Clock = std::chrono::steady_clock;
   constexpr double kEnoughS = 0.25;
   draw();  // what is made once
   const std::uint64_t batches = accelerator != nullptr ? accelerator->counts().batches : 0;
-  const auto begin = Clock::now();
-  const auto since = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  const Stopwatch watch;
   std::size_t drawn = 0;
-  while (since() < kEnoughS) {
+  while (watch.seconds() < kEnoughS) {
     draw();
     drawn += count;
   }
-  const double seconds = since();
+  const double seconds = watch.seconds();
   if (accelerator != nullptr && (accelerator->struck_out() || accelerator->counts().batches == batches)) return 0;
   return static_cast<double>(drawn) / seconds;
 }

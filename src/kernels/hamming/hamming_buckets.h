@@ -62,7 +62,7 @@ struct BucketPair {
     a = {};
     b = {};
     memory.reset();
-    memory = budget.try_reserve(bytes(), "codes in bucket order");
+    memory = budget.try_reserve(bytes());
     return memory.has_value();
   }
   void pay_or_throw(Budget& budget, const std::function<Bytes()>& bytes) {

@@ -1,15 +1,13 @@
 #include "src/kernels/hamming/hamming_rates.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "src/base/stopwatch.h"
 #include "src/kernels/hamming/hamming_device.h"
 #include "src/kernels/known/inputs.h"
 
 namespace millrace::hamming {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Long enough that what a launch takes by itself is a small part.
 constexpr double kEnoughS = 0.25;
@@ -26,9 +24,9 @@ double rate(Algorithm algorithm, int radius, const Engines& engines) {
     const JoinPlan plan = choose_plan(problem);
     PairCounter counter({}, {});
     const auto run = [&] {
-      const auto begin = Clock::now();
+      const Stopwatch watch;
       find_pairs<Code>({all, all, true, nullptr}, nullptr, options, engines, budget, counter);
-      return std::chrono::duration<double>(Clock::now() - begin).count();
+      return watch.seconds();
     };
     // The first may be what a driver compiles for.
     run();

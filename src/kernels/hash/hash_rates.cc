@@ -1,8 +1,8 @@
 #include "src/kernels/hash/hash_rates.h"
 
-#include <chrono>
 #include <optional>
 
+#include "src/base/stopwatch.h"
 #include "src/kernels/hash/hash_device.h"
 #include "src/kernels/known/inputs.h"
 
@@ -10,7 +10,6 @@ namespace millrace::hashes {
 
 double pixels_a_second(const HashRequest& request, std::size_t count, const Executor& executor,
                        Accelerator* accelerator) {
-  using Clock = std::chrono::steady_clock;
   constexpr double kEnoughS = 0.25;
   constexpr int kWidth = 1600, kHeight = 1200;
   // One picture's pixels are as good as many's: no kernel's time depends on them but by colorhash's counters.
@@ -30,12 +29,12 @@ double pixels_a_second(const HashRequest& request, std::size_t count, const Exec
   };
   hash();  // what is made once
   const std::uint64_t batches = accelerator != nullptr ? accelerator->counts().batches : 0;
-  const auto begin = Clock::now();
+  const Stopwatch watch;
   double mpixels = 0, seconds = 0;
   do {
     hash();
     mpixels += static_cast<double>(count) * kWidth * kHeight / 1e6;
-    seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    seconds = watch.seconds();
   } while (seconds < kEnoughS);
   if (accelerator != nullptr && (accelerator->struck_out() || accelerator->counts().batches == batches)) return 0;
   return mpixels / seconds;

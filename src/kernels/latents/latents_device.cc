@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/base/stopwatch.h"
 #include "src/device/batches.h"
 #include "src/kernels/latents/latents_entries.h"
 #include "src/kernels/latents/latents_known.h"
@@ -214,7 +214,7 @@ Batch DeviceAnalyzer::State::on_device(std::uint64_t begin, std::uint64_t end) {
   const Reservation paid = budget.reserve({measures_each(plan) * of.size()}, "latents that were measured");
   if (!memory) memory.emplace(plan, accelerator);
   memory->run(of, executor);
-  const auto from = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   Batch out{begin, std::vector<Measures>(of.size())};
   std::vector<std::uint8_t> finite(of.size(), 0);
   executor.parallel_for(of.size(), 1, [&](std::size_t first, std::size_t last) {
@@ -228,7 +228,7 @@ Batch DeviceAnalyzer::State::on_device(std::uint64_t begin, std::uint64_t end) {
       out.measures[i] = not_measured(source_of(view, plan.shape.elements()), plan.shape.elements());
     });
   }
-  counts.finishing_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+  counts.finishing_s += watch.seconds();
   return out;
 }
 

@@ -1,9 +1,9 @@
 #include "src/kernels/latents/latents_rates.h"
 
-#include <chrono>
 #include <optional>
 #include <span>
 
+#include "src/base/stopwatch.h"
 #include "src/device/queue.h"
 #include "src/kernels/latents/latents_device.h"
 #include "src/kernels/latents/latents_known.h"
@@ -12,7 +12,6 @@ namespace millrace::latents {
 
 double elements_a_second(const Shape& shape, std::size_t count, const Executor& executor, Accelerator* accelerator,
                          bool on_device) {
-  using Clock = std::chrono::steady_clock;
   constexpr double kEnoughS = 0.25;
   // One latent's values are as good as many's: what differs is how often counts meet in a bin.
   MadeLatents made(shape, true, 1, 6);
@@ -44,12 +43,12 @@ double elements_a_second(const Shape& shape, std::size_t count, const Executor& 
   };
   measure();  // what is made once
   const std::uint64_t batches = accelerator != nullptr ? accelerator->counts().batches : 0;
-  const auto begin = Clock::now();
+  const Stopwatch watch;
   double elements = 0, seconds = 0;
   do {
     measure();
     elements += static_cast<double>(count) * static_cast<double>(shape.elements()) / 1e6;
-    seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    seconds = watch.seconds();
   } while (seconds < kEnoughS);
   if (accelerator != nullptr && (accelerator->struck_out() || accelerator->counts().batches == batches)) return 0;
   return elements / seconds;

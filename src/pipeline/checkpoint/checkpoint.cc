@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
 
 #include "src/base/paths.h"
+#include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/store/checksums.h"
@@ -37,9 +37,9 @@ bool has_attribute(const Attributes& attributes, const std::string& name) {
 
 template <typename Work>
 double seconds_of(Work&& work) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return watch.seconds();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/base/stopwatch.h"
 #include "src/io/image/png_write.h"
 #include "src/jobs/render/encode/format.h"
 #include "src/jobs/render/run.h"
@@ -28,7 +29,7 @@ OutputKind sheet_kind() {
 }
 
 Summary draw_sheet(const Options& options, const Output& output, RunContext& context) {
-  const auto begin = Clock::now();
+  const Stopwatch watch;
   const ChartPlan plan = make_plan(options, context);
   const auto count = std::min<std::uint64_t>(plan.charts, static_cast<std::uint64_t>(options.sample));
   const int columns = columns_of(count, options.width, options.height);
@@ -58,7 +59,7 @@ Summary draw_sheet(const Options& options, const Output& output, RunContext& con
   write_png(output, width, height, static_cast<int>(channels), sheet);
   Summary summary = summary_of(plan, options);
   summary.charts = summary.drawn = count;
-  summary.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  summary.seconds = watch.seconds();
   return summary;
 }
 

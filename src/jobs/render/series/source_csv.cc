@@ -185,7 +185,7 @@ class GrowingMemory {
   void hold(Bytes held) {
     constexpr Bytes kStep = 4_MiB;
     while (paid_ < held + kStep) {
-      auto part = budget_.try_reserve(kStep, kPurpose);
+      auto part = budget_.try_reserve(kStep);
       if (!part) refuse(held);
       parts_.push_back(std::move(*part));
       paid_ += kStep;
