@@ -38,7 +38,7 @@ struct LocalAttestation;  // attested.h
 // "cpu", "cuda:0", as --device takes it.
 std::string name_of(const Device& device);
 
-// What tells one device from another, in every process: its own number, or of OpenCL, which has none, name and driver.
+// The same in every process: the device's own number; or name and driver, for OpenCL tells no number.
 std::string identity_of(const Device& device);
 
 // What is here of a kind, usable or not; `reason` says why there is nothing.

@@ -58,7 +58,7 @@ def test_what_was_right_is_believed_for_that_card(home, tmp_path):
 
     assert side() == "cuda:1"
     text = home.kept.read_text()
-    # Of another driver, another card, other kernels; or damaged.
+    # The file of another driver, another card, other kernels; or a damaged one.
     for other in (text.replace('"driver": "', '"driver": "9'), text.replace("GPU-", "GPU-0"), text.replace('sha256": "', 'sha256": "0'),
                   text.replace('"cuda"', '"opencl"'), text[: len(text) // 2], "[]", "{" * 100_000, '{"millrace": "attested", "attested": [3, {"kind": 4}]}',
                   text.replace('"attested",', '"rates",'), ""):
@@ -93,7 +93,7 @@ def test_a_wrong_answer_is_not_attested_and_takes_back_what_was(home):
     assert "hamming" not in left[0] and left[1] == BODIES
     done = home.attest("--device", "cuda:0", FAKE_CUDA_FAIL="launch:1+=lost")
     assert done.returncode == 1 and home.attested() == [[], BODIES]
-    # One that has no memory is not accused, and not attested.
+    # A card without memory is not accused, and not attested.
     done = home.attest("--device", "cuda:1", FAKE_CUDA_FAIL="alloc:1+=memory")
     assert done.returncode == 1 and home.attested() == [[], []] and "another answer" not in told(done)
 

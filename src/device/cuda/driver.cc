@@ -22,7 +22,7 @@ std::string uuid_text(const cuda::Uuid& uuid) {
   return out;
 }
 
-// Of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 ..." the number with two dots or one.
+// The number with dots in "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 ...".
 std::string build_in(const std::string& file) {
   std::ifstream in(file);
   std::string line, word;

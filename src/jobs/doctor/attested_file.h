@@ -21,8 +21,8 @@ struct TriedDevice {
 std::string attested_path();
 // In the place of what was kept of the same devices: what is not right any more is not attested any more.
 void keep(std::span<const TriedDevice> tried);
-// Nothing where there is no such file, or it is damaged. One that others could have written is told with its reason, if
-// anybody asks for it.
+// A file that is damaged or not there holds nothing. The reason why one is not believed, since others could have
+// written it, goes to `why_not_believed`.
 std::vector<LocalAttestation> attested_here(std::string* why_not_believed = nullptr);
 
 }  // namespace millrace::doctor

@@ -74,7 +74,7 @@ bool drawn_right(Accelerator& accelerator, const Executor& executor, const Known
   return found == drawn_by_cpu(charts, format);
 }
 
-// As wide as its rows need, for kernels to give none of them up.
+// The width is what the rows need, for kernels to give none of them up.
 Spec random_spec(known::Random& random, Style style, int size) {
   Spec out{style, random.below(2) == 1, random.below(2) == 1, 0, 32 + random.below(15 * size), 3, 0, 0};
   out.rows = 2 + static_cast<std::size_t>(random.below(4 * size));

@@ -76,7 +76,7 @@ Pairs pairs_of(std::span<const Code> queries, std::span<const Code> codes, bool 
 
 template <typename Code>
 bool agrees(Accelerator& accelerator, const Executor& executor, known::Random& random, std::size_t count, int widest) {
-  // What an index is good for.
+  // An index is good for small radii.
   constexpr int kNearest = 8;
   Budget budget(1_GiB);
   const std::vector<Code> codes = make_codes<Code>(count, random.next64());

@@ -21,8 +21,8 @@ struct DeviceKernels {
   const KernelSource& (*source)();
   std::span<const KernelEntry> entries;
   bool (*known)(Accelerator& accelerator);
-  // Of inputs that are made from the number of a round, which begins with 1: of sizes and kinds that it says, and in
-  // round 32 as large as a run's.
+  // The same for inputs that are made from the number of a round, which begins with 1. They grow: in round 32 they are
+  // as large as a run's.
   bool (*agrees)(Accelerator& accelerator, const Executor& executor, std::uint64_t round);
   // Some seconds an operation.
   std::vector<MeasuredRate> (*measure)(Accelerator& accelerator, const Executor& executor);

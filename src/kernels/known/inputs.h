@@ -31,7 +31,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// How large inputs are in a round, of 32: they grow up to the size that those of runs have.
+// Inputs grow with the rounds: the 32nd has those of the size that runs have.
 inline int size_in(std::uint64_t round) { return static_cast<int>(std::min<std::uint64_t>(round, 32)); }
 
 // Codes of 64 or 256 bits that have nothing in common.
