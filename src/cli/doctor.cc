@@ -37,17 +37,19 @@ bool attest(const DoctorWish& wish) {
   use_cpu_level_from_environment();
   const Executor executor(0, &interrupt());
   bool right = true;
-  std::vector<doctor::TriedDevice> tried;
   for (const Device& device : devices) {
     write_stderr(fmt::format("{} ({}): each kernel against the CPU\n", name_of(device), printable(device.name)));
-    tried.push_back({device, doctor::try_out(device, executor, wish.rounds)});
-    for (const doctor::Trial& trial : tried.back().trials) {
+    // A driver that ends the program while it is tried leaves nothing attested.
+    doctor::TriedDevice tried{device, {}};
+    doctor::keep(tried);
+    tried.trials = doctor::try_out(device, executor, wish.rounds);
+    doctor::keep(tried);
+    for (const doctor::Trial& trial : tried.trials) {
       right = right && trial.right;
       write_stderr(trial.right ? fmt::format("  {}: attested\n", trial.source)
                                : fmt::format("  {}: NOT attested: {}\n", trial.source, printable(trial.why)));
     }
   }
-  doctor::keep(tried);
   write_stderr(fmt::format("kept in {} for these cards and their driver; millrace tune measures what gains\n",
                            printable(doctor::attested_path())));
   return right;

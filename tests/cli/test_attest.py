@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from devices import simulated, told  # noqa: E402
-from program import millrace  # noqa: E402
+from program import BUILD, millrace  # noqa: E402
 
 BODIES = ["hamming", "chart", "deflate", "hash", "latents"]
 
@@ -91,6 +92,17 @@ def test_a_wrong_answer_is_not_attested_and_takes_back_what_was(home):
     assert done.returncode == 1
     left = home.attested()
     assert "hamming" not in left[0] and left[1] == BODIES
+    # A run that is killed while it tries has taken back what it tries.
+    assert home.attest("--device", "cuda:0").returncode == 0 and home.attested() == [BODIES, BODIES]
+    running = subprocess.Popen([BUILD / "millrace", "doctor", "--attest", "--device", "cuda:0"], env=os.environ | home.env(),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert b"cuda:0" in running.stderr.readline()
+    while home.kept.read_text().count("ptx_sha256") != len(BODIES):
+        assert running.poll() is None
+    running.kill()
+    running.wait()
+    running.stderr.close()
+    assert home.attested() == [[], BODIES]
     done = home.attest("--device", "cuda:0", FAKE_CUDA_FAIL="launch:1+=lost")
     assert done.returncode == 1 and home.attested() == [[], BODIES]
     # A card without memory is not accused, and not attested.

@@ -1,10 +1,12 @@
 #include "src/jobs/doctor/attested_file.h"
 
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 
+#include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/own.h"
 #include "src/io/file/shallow_json.h"
@@ -36,26 +38,24 @@ std::string read_text(int fd) {
   return out;
 }
 
-bool of_device(const LocalAttestation& one, const Device& device) {
-  return one.kind == device.kind && one.device == identity_of(device);
-}
-
 }  // namespace
 
 std::string attested_path() { return data_path("attested.json"); }
 
-void keep(std::span<const TriedDevice> tried) {
+void keep(const TriedDevice& tried) {
   const std::string path = attested_path();
   use_own_folder_of(path, Trust::checked);
+  // What another run takes back at the same time stays taken back. Held for as long as a small file is written.
+  const Descriptor lock = open_own_file(path + ".lock", Trust::checked, true, true);
+  while (::flock(lock.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) throw Failure(system_error("it cannot be locked", printable(path + ".lock"), errno));
+  }
   std::vector<LocalAttestation> all = attested_here();
   std::erase_if(all, [&](const LocalAttestation& one) {
-    return std::any_of(tried.begin(), tried.end(),
-                       [&](const TriedDevice& other) { return of_device(one, other.device); });
+    return one.kind == tried.device.kind && one.device == identity_of(tried.device);
   });
-  for (const TriedDevice& one : tried) {
-    for (const Trial& trial : one.trials) {
-      if (trial.right) all.push_back({one.device.kind, identity_of(one.device), one.device.driver, trial.hash});
-    }
+  for (const Trial& trial : tried.trials) {
+    if (trial.right) all.push_back({tried.device.kind, identity_of(tried.device), tried.device.driver, trial.hash});
   }
   Json rows = Json::array();
   for (const LocalAttestation& one : all) {

@@ -3,7 +3,6 @@
 // Never: believes a file that somebody else could have written: what it says is used without being asked for.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -19,8 +18,8 @@ struct TriedDevice {
 
 // Failure(usage) where no home folder is known.
 std::string attested_path();
-// In the place of what was kept of the same devices: what is not right any more is not attested any more.
-void keep(std::span<const TriedDevice> tried);
+// In the place of what was kept of the same device: what is not right any more is not attested any more.
+void keep(const TriedDevice& tried);
 // A file that is damaged or not there holds nothing. The reason why one is not believed, since others could have
 // written it, goes to `why_not_believed`.
 std::vector<LocalAttestation> attested_here(std::string* why_not_believed = nullptr);

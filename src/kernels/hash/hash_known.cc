@@ -68,7 +68,8 @@ bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t ro
   MadePictures made;
   for (int i = 0; i < 6; ++i) {
     const int width = 1 + random.below(60 * size), height = 1 + random.below(45 * size);
-    made.add(width, height, random.below(3) == 0 ? 1 : 3, random.next64(), random.below(4));
+    const int channels = random.below(3) == 0 ? 1 : 3, gap = random.below(4);
+    made.add(width, height, channels, random.next64(), gap);
   }
   const HashRequest every{{kHashKinds.begin(), kHashKinds.end()}, 8};
   // Wavelets are of powers of two.
