@@ -45,7 +45,7 @@ std::string attested_path() { return data_path("attested.json"); }
 void keep(const TriedDevice& tried) {
   const std::string path = attested_path();
   use_own_folder_of(path, Trust::checked);
-  // What another run takes back at the same time stays taken back. Held for as long as a small file is written.
+  // Another run may take something back at the same time: it stays so. Held for as long as a small file is written.
   const Descriptor lock = open_own_file(path + ".lock", Trust::checked, true, true);
   while (::flock(lock.get(), LOCK_EX) != 0) {
     if (errno != EINTR) throw Failure(system_error("it cannot be locked", printable(path + ".lock"), errno));
