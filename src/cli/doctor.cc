@@ -27,12 +27,15 @@ bool attest(const DoctorWish& wish) {
   std::vector<std::string> reasons;
   std::vector<Device> devices = gpus_of(wish.device, reasons);
   std::erase_if(devices, [&](const Device& device) {
-    if (device.is_cpu) reasons.push_back(fmt::format("{} is the processor, which auto never takes", name_of(device)));
-    return device.is_cpu;
+    const bool can_be = doctor::can_be_attested(device);
+    if (!can_be)
+      reasons.push_back(fmt::format("{} cannot be attested: it is no NVIDIA card with a UUID", name_of(device)));
+    return !can_be;
   });
   for (const std::string& reason : reasons) write_stderr(printable(reason) + "\n");
   if (devices.empty()) {
-    throw Failure(ErrorCode::unavailable, "there is no GPU that can be used", "--attest", "millrace doctor says why");
+    throw Failure(ErrorCode::unavailable, "there is no GPU that can be attested", "--attest",
+                  "millrace doctor says why");
   }
   use_cpu_level_from_environment();
   const Executor executor(0, &interrupt());

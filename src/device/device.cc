@@ -104,8 +104,7 @@ std::string name_of(const Device& device) {
 }
 
 std::string identity_of(const Device& device) {
-  if (!device.uuid.empty()) return device.uuid;
-  return utf8_for_display(fmt::format("{}, {}, {}", device.name, device.driver, name_of(device)));
+  return device.uuid.empty() ? utf8_for_display(device.name + ", " + device.driver) : device.uuid;
 }
 
 std::vector<Device> list_devices(DeviceKind kind, std::string& reason) {

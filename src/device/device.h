@@ -38,7 +38,7 @@ struct LocalAttestation;  // attested.h
 // "cpu", "cuda:0", as --device takes it.
 std::string name_of(const Device& device);
 
-// The same in every process: the device's own number; or name, driver and place, for OpenCL tells no number.
+// The same in every process: the device's own number; or name and driver, for OpenCL tells no number.
 std::string identity_of(const Device& device);
 
 // What is here of a kind, usable or not; `reason` says why there is nothing.

@@ -1,6 +1,7 @@
 #include "src/jobs/job_runner.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <span>
@@ -177,6 +178,15 @@ Plan JobRunner::plan() {
   return out;
 }
 
+// A card that failed by itself is not taken again by itself. What comes with the program stays.
+void JobRunner::take_back_attestation() const {
+  try {
+    doctor::keep({accelerator_->device(), {}});
+  } catch (const Failure& failure) {
+    spdlog::warn("what is attested here of {} stays: {}", accelerator_->title(), failure.what());
+  }
+}
+
 Result JobRunner::run(const Print& print) {
   Result out = job_->run(*context_, print);
   out.json = [this, json = std::move(out.json)] {
@@ -190,6 +200,7 @@ Result JobRunner::run(const Print& print) {
   if (accelerator_) {
     for (std::string& line : words_of(*accelerator_)) out.summary.push_back(std::move(line));
     out.warning = trouble_of(*accelerator_);
+    if (accelerator_->struck_out() && !accelerator_->options().asked) take_back_attestation();
   }
   return out;
 }

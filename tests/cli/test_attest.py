@@ -120,8 +120,27 @@ def test_where_there_is_no_card_it_says_so(home):
     assert not home.kept.exists()
 
 
+def test_a_card_that_fails_by_itself_is_not_taken_again_by_itself(home, tmp_path):
+    assert home.attest().returncode == 0
+    np.save(tmp_path / "many.npy", np.random.default_rng(4).integers(0, 256, (120_000, 32), dtype=np.uint8))
+    cards = home.doctor()["cuda"]["devices"]
+    rates = {"begin_s": 0, "up_bytes_s": 1e12, "down_bytes_s": 1e12,
+             "operations": {"hamming.brute256": {"kernel": cards[0]["kernels"][0]["ptx_sha256"], "amount_s": 1e15}}}
+    (home.cache / "millrace").mkdir(parents=True)
+    (home.cache / "millrace" / "rates.json").write_text(json.dumps({"millrace": "rates", "devices": {card["uuid"]: rates for card in cards}}))
+
+    def join(*arguments, **more):
+        millrace("join", tmp_path / "many.npy", "--radius", "90", "--threads", "1", "-o", tmp_path / "pairs.npy", "--overwrite", "--json", tmp_path / "out.json",
+                 *arguments, env=home.env(**more))
+        return json.loads((tmp_path / "out.json").read_text())["device"]
+
+    # One that was asked for is its owner's to judge.
+    assert join("--device", "cuda:0", FAKE_CUDA_FAIL="launch:30+=wrong")["struck_out"]
+    assert home.attested() == [BODIES, BODIES]
+    device = join(FAKE_CUDA_FAIL="launch:30+=wrong")
+    assert device["struck_out"] and home.attested() == [[], BODIES], device
+
+
 def test_a_processor_is_no_card(home):
     done = millrace("doctor", "--attest", "--device", "opencl:0", env={"XDG_DATA_HOME": str(home.data)}, check=False)
     assert done.returncode == 4 and not home.kept.exists()
-    if "processor" not in told(done):
-        pytest.skip("no OpenCL driver for the processor is here")

@@ -1,6 +1,8 @@
 #include "src/device/cuda/driver.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <sstream>
@@ -34,6 +36,14 @@ std::string build_in(const std::string& file) {
   return "";
 }
 
+// A library that is exchanged is another one, where nothing tells its build.
+std::string build_of_library(const void* function) {
+  Dl_info library{};
+  struct stat file {};
+  if (::dladdr(function, &library) == 0 || ::stat(library.dli_fname, &file) != 0) return "";
+  return fmt::format("{} bytes of {}", file.st_size, file.st_mtime);
+}
+
 }  // namespace
 
 CudaDriver find_cuda_driver(const std::string& library, const std::string& build_file) {
@@ -42,6 +52,7 @@ CudaDriver find_cuda_driver(const std::string& library, const std::string& build
   if (api == nullptr) return driver;
   api->driver_version(&driver.version);
   driver.build = build_in(build_file);
+  if (driver.build.empty()) driver.build = build_of_library(reinterpret_cast<const void*>(api->driver_version));
   int count = 0;
   if (api->device_count(&count) != 0 || count == 0) {
     driver.reason = "the NVIDIA driver lists no device";

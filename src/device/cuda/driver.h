@@ -22,7 +22,7 @@ struct CudaDevice {
 struct CudaDriver {
   std::vector<CudaDevice> devices;
   int version = 0;     // 12040 is CUDA 12.4
-  std::string build;   // "550.54.14", as the kernel has it; empty where the system does not tell
+  std::string build;   // "550.54.14", as the kernel has it; else size and time of the library
   std::string reason;  // why there is no device; empty when there is one
 };
 

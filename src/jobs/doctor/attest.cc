@@ -12,9 +12,9 @@ namespace {
 constexpr Bytes kHostMemory = 4_GiB;
 
 // Why it did not do as it should: a device that is short of memory is not accused of anything.
-std::string why_not(const Accelerator& accelerator, const std::string& otherwise) {
+std::string why_not(const Accelerator& accelerator, std::uint64_t halved_before, const std::string& otherwise) {
   if (accelerator.struck_out()) return accelerator.reason();
-  if (accelerator.counts().halved > 0) return "its memory did not hold what it was asked";
+  if (accelerator.counts().halved > halved_before) return "its memory did not hold what it was asked";
   const std::string left = accelerator.why_left();
   return left.empty() ? otherwise : left;
 }
@@ -44,14 +44,15 @@ class Trying {
     options.verify = Verify::none;
     Accelerator accelerator(device_, options, budget_, trace_);
     if (!accelerator.ready(kernels_.source(), kernels_.entries, kernels_.known)) {
-      out_.why = why_not(accelerator, "it cannot be used");
+      out_.why = why_not(accelerator, 0, "it cannot be used");
       return false;
     }
     for (std::uint64_t round = 1; round <= rounds; ++round) {
+      const std::uint64_t halved = accelerator.counts().halved;
       const bool right = kernels_.agrees(accelerator, executor_, round);
       throw_if_cancelled();
       if (!right) {
-        out_.why = why_not(accelerator, fmt::format("it gave another answer than the CPU in round {}", round));
+        out_.why = why_not(accelerator, halved, fmt::format("it gave another answer than the CPU in round {}", round));
         return false;
       }
       ++out_.rounds;
@@ -61,7 +62,7 @@ class Trying {
 
   // Work that was left out was compared with nothing.
   void throw_if_cancelled() const {
-    if (executor_.cancelled()) throw Failure(interrupted("nothing is attested"));
+    if (executor_.cancelled()) throw Failure(interrupted("the card that was tried is not attested"));
   }
 
   const Device& device_;

@@ -16,6 +16,9 @@ struct TriedDevice {
   std::vector<Trial> trials;
 };
 
+// The hash that is kept is of the PTX: text for OpenCL drivers has none. And a card is known by its UUID alone.
+inline bool can_be_attested(const Device& device) { return device.kind == DeviceKind::cuda && !device.uuid.empty(); }
+
 // Failure(usage) where no home folder is known.
 std::string attested_path();
 // In the place of what was kept of the same device: what is not right any more is not attested any more.

@@ -98,7 +98,7 @@ bool gives_known_answers(Accelerator& accelerator) {
 }
 
 bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round) {
-  known::Random random(round);
+  known::Random random = known::random_of(round);
   const int size = known::size_in(round);
   for (const Style style : {Style::line, Style::ohlc, Style::candle, Style::jkx}) {
     KnownCharts charts{

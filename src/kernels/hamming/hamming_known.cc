@@ -103,7 +103,7 @@ bool gives_known_answers(Accelerator& accelerator) {
 }
 
 bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round) {
-  known::Random random(round);
+  known::Random random = known::random_of(round);
   const auto count = [&] { return 300 + static_cast<std::size_t>(random.below(2000 * known::size_in(round))); };
   // Radii at which few codes have a pair by chance.
   return agrees<std::uint64_t>(accelerator, executor, random, count(), 15) &&

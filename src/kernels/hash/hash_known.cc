@@ -63,7 +63,7 @@ bool gives_known_answers(Accelerator& accelerator) {
 }
 
 bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round) {
-  known::Random random(round);
+  known::Random random = known::random_of(round);
   const int size = known::size_in(round);
   MadePictures made;
   for (int i = 0; i < 6; ++i) {

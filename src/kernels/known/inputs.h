@@ -31,6 +31,8 @@ class Random {
   std::uint64_t state_;
 };
 
+// Rounds that follow one another have nothing in common: seeds that are near give numbers that are near.
+inline Random random_of(std::uint64_t round) { return Random(round * 0x9E3779B97F4A7C15U); }
 // Inputs grow with the rounds: the 32nd has those of the size that runs have.
 inline int size_in(std::uint64_t round) { return static_cast<int>(std::min<std::uint64_t>(round, 32)); }
 

@@ -86,7 +86,7 @@ bool gives_known_answers(Accelerator& accelerator) {
 }
 
 bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round) {
-  known::Random random(round);
+  known::Random random = known::random_of(round);
   const int size = known::size_in(round);
   const auto up_to = [&](int most) { return 1 + random.below(most); };
   for (const bool halves : {true, false}) {

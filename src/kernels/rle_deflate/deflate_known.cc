@@ -87,7 +87,7 @@ bool gives_known_answers(Accelerator& accelerator) {
 }
 
 bool agrees(Accelerator& accelerator, const Executor& /*executor*/, std::uint64_t round) {
-  known::Random random(round);
+  known::Random random = known::random_of(round);
   const int size = known::size_in(round);
   for (const int widest : {8, 40}) {
     const auto count = 2 + static_cast<std::size_t>(random.below(6));
