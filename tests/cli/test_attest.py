@@ -134,7 +134,7 @@ def test_a_card_that_fails_by_itself_is_not_taken_again_by_itself(home, tmp_path
                  *arguments, env=home.env(**more))
         return json.loads((tmp_path / "out.json").read_text())["device"]
 
-    # One that was asked for is its owner's to judge.
+    # A card that was asked for is its owner's to judge.
     assert join("--device", "cuda:0", FAKE_CUDA_FAIL="launch:30+=wrong")["struck_out"]
     assert home.attested() == [BODIES, BODIES]
     device = join(FAKE_CUDA_FAIL="launch:30+=wrong")
