@@ -11,7 +11,7 @@ function(millrace_cold target)
   elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${target} PRIVATE -O1)
     if(target MATCHES "_(model|cli)$")
-      # Of no other floor's files it costs less than 1 % of every job (docs/performance.md).
+      # In these floors it costs less than 1 % of every job (docs/performance.md).
       target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
     endif()
   endif()

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -25,11 +25,10 @@ struct DoctorWish {
 // Tries the devices that are meant, keeps what was right, and tells both; whether all was right.
 bool attest(const DoctorWish& wish) {
   std::vector<std::string> reasons;
-  std::vector<Device> devices = gpus_of(wish.device, reasons);
+  std::vector<Device> devices = gpus_of(wish.device, std::array{DeviceKind::cuda}, reasons);
   std::erase_if(devices, [&](const Device& device) {
     const bool can_be = doctor::can_be_attested(device);
-    if (!can_be)
-      reasons.push_back(fmt::format("{} cannot be attested: it is no NVIDIA card with a UUID", name_of(device)));
+    if (!can_be) reasons.push_back(fmt::format("{}: only NVIDIA cards that tell a UUID are attested", name_of(device)));
     return !can_be;
   });
   for (const std::string& reason : reasons) write_stderr(printable(reason) + "\n");
@@ -85,9 +84,9 @@ void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
       ->type_name("FILE");
   command->add_flag("--overwrite", wish->overwrite, "replace a file that exists though this program did not write it");
   auto* attest = command->add_flag("--attest", wish->attest,
-                                   "compare each kernel on each GPU with the CPU, about a minute a GPU, and keep which "
-                                   "were right: --device auto uses them here");
-  one_value(command->add_option("--device", wish->device, "of --attest: cuda[:N] or opencl[:N]; all GPUs unless told"))
+                                   "compare each kernel on each NVIDIA card with the CPU, and keep which were right: "
+                                   "--device auto uses them here");
+  one_value(command->add_option("--device", wish->device, "of --attest: cuda[:N]; all NVIDIA cards unless told"))
       ->type_name("DEVICE")
       ->needs(attest);
   one_value(command->add_option("--rounds", wish->rounds, "of --attest: how many times inputs are made anew"))

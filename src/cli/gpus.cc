@@ -6,7 +6,8 @@
 
 namespace millrace::cli {
 
-std::vector<Device> gpus_of(const std::string& name, std::vector<std::string>& reasons) {
+std::vector<Device> gpus_of(const std::string& name, std::span<const DeviceKind> kinds,
+                            std::vector<std::string>& reasons) {
   if (!name.empty()) {
     DeviceWish wish;
     wish.device = name;
@@ -17,7 +18,7 @@ std::vector<Device> gpus_of(const std::string& name, std::vector<std::string>& r
     return {*chosen.device};
   }
   std::vector<Device> out;
-  for (const DeviceKind kind : kGpuKinds) {
+  for (const DeviceKind kind : kinds) {
     std::string reason;
     for (Device& device : list_devices(kind, reason)) {
       if (device.reason.empty()) {

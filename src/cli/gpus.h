@@ -3,6 +3,7 @@
 // Never: opens one.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,9 @@
 
 namespace millrace::cli {
 
-// The one that is named, or all that can be used; `reasons` say why others cannot. Failure(usage),
+// The one that is named, or all of these kinds that can be used; `reasons` say why others cannot. Failure(usage),
 // Failure(unavailable) of one that is named.
-std::vector<Device> gpus_of(const std::string& name, std::vector<std::string>& reasons);
+std::vector<Device> gpus_of(const std::string& name, std::span<const DeviceKind> kinds,
+                            std::vector<std::string>& reasons);
 
 }  // namespace millrace::cli

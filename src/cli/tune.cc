@@ -35,7 +35,7 @@ void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
           outputs.add("--json", wish->json, {"rates of devices", Readers::everyone, json_result("tune", {"devices"})});
       use_cpu_level_from_environment();
       std::vector<std::string> reasons;
-      const std::vector<Device> devices = gpus_of(wish->device, reasons);
+      const std::vector<Device> devices = gpus_of(wish->device, kGpuKinds, reasons);
       const Executor executor(wish->threads, &interrupt());
       std::vector<tune::Tuned> tuned;
       for (const Device& device : devices) {

@@ -109,11 +109,14 @@ void Accelerator::launched(std::string_view entry) {
   launched_.insert(entry);
 }
 
-void Accelerator::strike_out(const std::string& reason) {
-  const std::lock_guard lock(mutex_);
-  if (struck_out_) return;
-  reason_ = reason;
-  struck_out_ = true;
+void Accelerator::strike_out(const std::string& reason, bool fault) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (struck_out_) return;
+    reason_ = reason;
+    struck_out_ = true;
+  }
+  if (fault && options_.on_fault) options_.on_fault(device_);
 }
 
 std::string Accelerator::reason() const {

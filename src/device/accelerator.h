@@ -41,6 +41,8 @@ struct AcceleratorOptions {
   bool known_answers = true;  // are asked for before the first use; not where tests look at what comes behind
   bool asked = true;          // by a person: otherwise only attested kernels are used, and only where they gain
   std::vector<LocalAttestation> attested_here = {};
+  // Told of a device that is struck out by a fault of its own, which want of memory is not. It does not throw.
+  std::function<void(const Device&)> on_fault = {};
 };
 
 // What went on, for people and for the JSON of a run.
@@ -74,7 +76,7 @@ class Accelerator {
              const std::function<bool(Accelerator&)>& known);
 
   // Not used from now on. The first reason stands.
-  void strike_out(const std::string& reason);
+  void strike_out(const std::string& reason, bool fault = true);
   bool struck_out() const { return struck_out_; }
   // Why it was struck out, "it gave another answer than the CPU"; empty while it is used.
   std::string reason() const;

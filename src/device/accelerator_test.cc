@@ -50,6 +50,23 @@ TEST_F(OneDevice, KnownAnswersAreAskedForOnceWhoeverComes) {
   EXPECT_EQ(accelerator.counts().batches, 0U);
 }
 
+// Whoever attested the device is told of a fault, once; want of memory is none.
+TEST_F(OneDevice, AFaultIsToldOnce) {
+  int told = 0;
+  AcceleratorOptions options;
+  options.on_fault = [&](const Device& failed) {
+    ++told;
+    EXPECT_EQ(failed.uuid, device().uuid);
+  };
+  Accelerator short_of_memory(device(), options, budget_, trace_);
+  short_of_memory.strike_out("no memory", false);
+  EXPECT_EQ(told, 0);
+  Accelerator wrong(device(), options, budget_, trace_);
+  EXPECT_FALSE(wrong.ready(kSource, {}, [](Accelerator&) { return false; }));
+  wrong.strike_out("again");
+  EXPECT_EQ(told, 1);
+}
+
 TEST_F(OneDevice, WrongAnswersStrikeItOutForAll) {
   Accelerator accelerator(device(), {}, budget_, trace_);
   EXPECT_FALSE(accelerator.ready(kSource, {}, [](Accelerator&) { return false; }));

@@ -20,10 +20,9 @@ struct Attestation {
 
 std::span<const Attestation> attestations();
 
-// By `millrace doctor --attest`, for one device and its driver.
+// By `millrace doctor --attest`, for one NVIDIA card and its driver.
 struct LocalAttestation {
-  DeviceKind kind = DeviceKind::cuda;
-  std::string device;  // identity_of()
+  std::string uuid;
   std::string driver;  // Device::driver
   std::string hash;    // KernelSource::hash
 };

@@ -141,7 +141,9 @@ class BatchRun {
     waiting_.push_back({begin_, end, std::nullopt});
     work_.advance(end - begin_);
     begin_ = end;
-    if (++in_vain_ == kMostInVain) accelerator_.strike_out("its memory, or the host's, holds no batch of one item");
+    if (++in_vain_ == kMostInVain) {
+      accelerator_.strike_out("its memory, or the host's, holds no batch of one item", false);
+    }
   }
 
   // Whether the CPU makes the same of the last batch that the device made.

@@ -103,10 +103,6 @@ std::string name_of(const Device& device) {
   return device.kind == DeviceKind::cpu ? "cpu" : fmt::format("{}:{}", word_of(device.kind), device.index);
 }
 
-std::string identity_of(const Device& device) {
-  return device.uuid.empty() ? utf8_for_display(device.name + ", " + device.driver) : device.uuid;
-}
-
 std::vector<Device> list_devices(DeviceKind kind, std::string& reason) {
   switch (kind) {
     case DeviceKind::cuda:
@@ -121,27 +117,20 @@ std::vector<Device> list_devices(DeviceKind kind, std::string& reason) {
 
 namespace {
 
-// The kinds of which anything is attested: no other's driver is opened.
-bool may_be_attested(DeviceKind kind, std::span<const LocalAttestation> here) {
-  // OpenCL's drivers are too many for anybody but who has one to attest.
-  return (kind == DeviceKind::cuda && !attestations().empty()) ||
-         std::any_of(here.begin(), here.end(), [&](const LocalAttestation& one) { return one.kind == kind; });
-}
-
 std::optional<Device> attested_device(std::span<const DeviceKind> has, std::span<const std::string_view> kernels,
                                       std::span<const LocalAttestation> here) {
+  // Where nothing is attested, no driver is opened. OpenCL's are too many for anybody to attest.
+  const bool none = attestations().empty() && here.empty();
+  if (none || std::find(has.begin(), has.end(), DeviceKind::cuda) == has.end()) return std::nullopt;
+  std::string reason;
   std::optional<Device> best;
   std::ptrdiff_t most = 0;
-  for (const DeviceKind kind : kGpuKinds) {
-    if (std::find(has.begin(), has.end(), kind) == has.end() || !may_be_attested(kind, here)) continue;
-    std::string reason;
-    for (Device& device : list_devices(kind, reason)) {
-      const auto attested = std::count_if(kernels.begin(), kernels.end(),
-                                          [&](std::string_view hash) { return is_attested(hash, device, here); });
-      if (!device.reason.empty() || device.is_cpu || attested <= most) continue;
-      most = attested;
-      best = std::move(device);
-    }
+  for (Device& device : cuda_devices(reason)) {
+    const auto attested = std::count_if(kernels.begin(), kernels.end(),
+                                        [&](std::string_view hash) { return is_attested(hash, device, here); });
+    if (!device.reason.empty() || attested <= most) continue;
+    most = attested;
+    best = std::move(device);
   }
   return best;
 }

@@ -38,9 +38,6 @@ struct LocalAttestation;  // attested.h
 // "cpu", "cuda:0", as --device takes it.
 std::string name_of(const Device& device);
 
-// The same in every process: the device's own number; or name and driver, for OpenCL tells no number.
-std::string identity_of(const Device& device);
-
 // What is here of a kind, usable or not; `reason` says why there is nothing.
 std::vector<Device> list_devices(DeviceKind kind, std::string& reason);
 

@@ -68,7 +68,8 @@ TEST(Attested, HereIsForWhatWasTriedAlone) {
   card.uuid = "GPU-1";
   card.capability = "8.6";
   card.driver = "12.4 (550.54.14)";
-  const std::vector<LocalAttestation> here = {{DeviceKind::cuda, "GPU-1", "12.4 (550.54.14)", "a"}};
+  const std::vector<LocalAttestation> here = {
+      {"GPU-1", "12.4 (550.54.14)", "a"}, {"GPU-1", "12.4 (550.54.14)", ""}, {"", "12.4 (550.54.14)", "a"}};
   EXPECT_TRUE(is_attested("a", card, here));
   EXPECT_FALSE(is_attested("a", card));
   EXPECT_FALSE(is_attested("b", card, here));
@@ -78,6 +79,9 @@ TEST(Attested, HereIsForWhatWasTriedAlone) {
   EXPECT_FALSE(is_attested("a", other, here));
   other = card;
   other.uuid = "GPU-2";
+  EXPECT_FALSE(is_attested("a", other, here));
+  other = card;
+  other.uuid = "";
   EXPECT_FALSE(is_attested("a", other, here));
   other = card;
   other.kind = DeviceKind::opencl;

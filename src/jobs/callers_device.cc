@@ -27,6 +27,7 @@ CallersDevice::CallersDevice(const std::string& device, const std::string& verif
   options_.asked = device != "auto";
   if (device == "auto") {
     options_.attested_here = doctor::attested_here();
+    options_.on_fault = doctor::take_back;
     return;
   }
   try {

@@ -1,7 +1,6 @@
 #include "src/jobs/job_runner.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <span>
@@ -161,6 +160,7 @@ void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, con
     options.batch = static_cast<std::uint64_t>(running_.batch);
     options.asked = device.asked;
     options.attested_here = here;
+    if (!device.asked) options.on_fault = doctor::take_back;
     options.rates = tune::rates_of(*device.device);
     accelerator_ = std::make_unique<Accelerator>(*device.device, options, *budget_, *trace_);
   }
@@ -178,15 +178,6 @@ Plan JobRunner::plan() {
   return out;
 }
 
-// A card that failed by itself is not taken again by itself. What comes with the program stays.
-void JobRunner::take_back_attestation() const {
-  try {
-    doctor::keep({accelerator_->device(), {}});
-  } catch (const Failure& failure) {
-    spdlog::warn("what is attested here of {} stays: {}", accelerator_->title(), failure.what());
-  }
-}
-
 Result JobRunner::run(const Print& print) {
   Result out = job_->run(*context_, print);
   out.json = [this, json = std::move(out.json)] {
@@ -200,7 +191,6 @@ Result JobRunner::run(const Print& print) {
   if (accelerator_) {
     for (std::string& line : words_of(*accelerator_)) out.summary.push_back(std::move(line));
     out.warning = trouble_of(*accelerator_);
-    if (accelerator_->struck_out() && !accelerator_->options().asked) take_back_attestation();
   }
   return out;
 }

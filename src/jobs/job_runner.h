@@ -86,7 +86,6 @@ class JobRunner {
 
  private:
   DeviceWish device_wish() const;
-  void take_back_attestation() const;
   void sandbox(const Outputs& outputs, const EnterSandbox& enter_sandbox);
 
   const std::string name_;

@@ -15,8 +15,7 @@ namespace millrace::doctor {
 struct Trial {
   std::string source, hash;
   bool right = false;
-  std::uint64_t rounds = 0;  // of made inputs, that the CPU's answers were given to
-  std::string why;           // it is not right
+  std::string why;  // it is not right
 };
 
 // The known answers; then `rounds` of inputs of all kinds and growing sizes (known::DeviceKernels::agrees), each of

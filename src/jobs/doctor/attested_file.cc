@@ -1,14 +1,15 @@
 #include "src/jobs/doctor/attested_file.h"
 
+#include <spdlog/spdlog.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <memory>
 
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/own.h"
+#include "src/io/file/reader.h"
 #include "src/io/file/shallow_json.h"
 
 namespace millrace::doctor {
@@ -16,26 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kKindNames = {std::pair{DeviceKind::cuda, "cuda"}, std::pair{DeviceKind::opencl, "opencl"}};
-
 std::string text_in(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-// Ours has some thousand bytes.
-std::string read_text(int fd) {
-  constexpr std::size_t kMost = std::size_t{1} << 20;
-  std::string out(kMost, '\0');
-  std::size_t size = 0;
-  while (size < kMost) {
-    const ssize_t got = ::read(fd, out.data() + size, kMost - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  out.resize(size);
-  return out;
 }
 
 }  // namespace
@@ -51,28 +35,40 @@ void keep(const TriedDevice& tried) {
     if (errno != EINTR) throw Failure(system_error("it cannot be locked", printable(path + ".lock"), errno));
   }
   std::vector<LocalAttestation> all = attested_here();
-  std::erase_if(all, [&](const LocalAttestation& one) {
-    return one.kind == tried.device.kind && one.device == identity_of(tried.device);
-  });
+  std::erase_if(all, [&](const LocalAttestation& one) { return one.uuid == tried.device.uuid; });
   for (const Trial& trial : tried.trials) {
-    if (trial.right) all.push_back({tried.device.kind, identity_of(tried.device), tried.device.driver, trial.hash});
+    if (trial.right) all.push_back({tried.device.uuid, tried.device.driver, trial.hash});
   }
   Json rows = Json::array();
-  for (const LocalAttestation& one : all) {
-    const auto* kind =
-        std::find_if(kKindNames.begin(), kKindNames.end(), [&](const auto& name) { return name.first == one.kind; });
-    rows.push_back({{"kind", kind->second}, {"device", one.device}, {"driver", one.driver}, {"ptx_sha256", one.hash}});
-  }
+  for (const LocalAttestation& one : all)
+    rows.push_back({{"uuid", one.uuid}, {"driver", one.driver}, {"ptx_sha256", one.hash}});
   AtomicFile file(path);
   file.write(Json{{"millrace", "attested"}, {"attested", rows}}.dump(1) + "\n");
   file.commit();
 }
 
+void take_back(const Device& device) {
+  try {
+    const std::vector<LocalAttestation> all = attested_here();
+    const bool kept =
+        std::any_of(all.begin(), all.end(), [&](const LocalAttestation& one) { return one.uuid == device.uuid; });
+    if (kept) keep({device, {}});
+  } catch (const std::exception& failure) {
+    spdlog::warn("{} failed, and is attested as before: {}; run millrace doctor --attest", name_of(device),
+                 failure.what());
+  }
+}
+
 std::vector<LocalAttestation> attested_here(std::string* why_not_believed) {
+  // Ours has some thousand bytes.
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 20;
   std::vector<LocalAttestation> out;
   Json all;
   try {
-    all = shallow_json(read_text(open_own_file(attested_path(), Trust::checked, false, false).get()));
+    const std::string path = attested_path();
+    const std::unique_ptr<FileReader> file =
+        FileReader::of(open_own_file(path, Trust::checked, false, false), path, FileReader::Hashing::off).or_throw();
+    all = shallow_json(read_text(*file, kMost).or_throw());
   } catch (const Failure& failure) {
     if (failure.error().code == ErrorCode::conflict && why_not_believed != nullptr) *why_not_believed = failure.what();
     return out;
@@ -81,12 +77,7 @@ std::vector<LocalAttestation> attested_here(std::string* why_not_believed) {
   const auto rows = all.find("attested");
   if (rows == all.end() || !rows->is_array()) return out;
   for (const Json& row : *rows) {
-    if (!row.is_object()) continue;
-    const std::string word = text_in(row, "kind");
-    for (const auto& [kind, name] : kKindNames) {
-      if (word == name)
-        out.push_back({kind, text_in(row, "device"), text_in(row, "driver"), text_in(row, "ptx_sha256")});
-    }
+    if (row.is_object()) out.push_back({text_in(row, "uuid"), text_in(row, "driver"), text_in(row, "ptx_sha256")});
   }
   return out;
 }

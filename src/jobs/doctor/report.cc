@@ -59,7 +59,7 @@ std::string words_of(const Device& device, const DeviceState::Kernel& kernel) {
   if (!kernel.right) return words + "; not used";
   if (kernel.attested)
     return words + (kernel.attested_here ? ", attested on this machine" : ", attested for this hardware");
-  const char* const nobody = device.is_cpu ? "" : ", attested by nobody";
+  const char* const nobody = device.kind == DeviceKind::cuda ? ", attested by nobody" : "";
   return fmt::format("{}{}: used with --device{}, not by itself", words, nobody, device.is_cpu ? "" : " or --gpu");
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "src/base/paths.h"
+#include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/own.h"
 #include "src/io/file/reader.h"
@@ -12,6 +13,12 @@ namespace millrace::tune {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// What tells one device from another: its own number, or of OpenCL, which has none, name and driver.
+std::string key_of(const Device& device) {
+  if (!device.uuid.empty()) return device.uuid;
+  return utf8_for_display(device.name + ", " + device.driver);
+}
 
 // The kernels that an operation's rate was measured with: the body's PTX. An operation is named after its body.
 std::string hash_of(const std::string& operation) {
@@ -56,10 +63,10 @@ void keep(const std::vector<Tuned>& tuned) {
       operations[measured.operation] = {{"kernel", hash_of(measured.operation)},
                                         {"amount_s", measured.device_amount_s}};
     }
-    devices[identity_of(one.device)] = {{"begin_s", one.rates.begin_s},
-                                        {"up_bytes_s", one.rates.up_bytes_s},
-                                        {"down_bytes_s", one.rates.down_bytes_s},
-                                        {"operations", operations}};
+    devices[key_of(one.device)] = {{"begin_s", one.rates.begin_s},
+                                   {"up_bytes_s", one.rates.up_bytes_s},
+                                   {"down_bytes_s", one.rates.down_bytes_s},
+                                   {"operations", operations}};
   }
   make_folders(folder_of(path));
   AtomicFile file(path);
@@ -71,7 +78,7 @@ std::optional<DeviceRates> rates_of(const Device& device) {
   const Json all = read_file();
   const auto devices = all.find("devices");
   if (devices == all.end() || !devices->is_object()) return std::nullopt;
-  const auto one = devices->find(identity_of(device));
+  const auto one = devices->find(key_of(device));
   if (one == devices->end() || !one->is_object()) return std::nullopt;
   DeviceRates out;
   out.begin_s = rate_in(*one, "begin_s");

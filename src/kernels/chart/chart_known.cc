@@ -1,6 +1,8 @@
 #include "src/kernels/chart/chart_known.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "src/kernels/chart/chart_device.h"
@@ -63,15 +65,31 @@ std::vector<std::uint8_t> drawn_by_cpu(const KnownCharts& charts, const Format& 
 
 namespace {
 
-bool drawn_right(Accelerator& accelerator, const Executor& executor, const KnownCharts& charts) {
+bool drawn_right(Accelerator& accelerator, const Executor& executor, const KnownCharts& charts, const Format& format,
+                 const SeriesArray& series) {
   Budget budget(256_MiB);
-  const Format format = known_format(charts);
   DeviceDrawer drawer(charts.spec, format, executor, accelerator, budget);
   std::vector<std::uint8_t> found(charts.count * format.image_bytes(), 0xEE);
-  drawer.draw(charts.array(), false, {found.data(), false});
+  drawer.draw(series, false, {found.data(), false});
   // A chart that kernels give up is no answer of theirs.
   if (accelerator.struck_out() || drawer.counts().by_device != charts.count) return false;
   return found == drawn_by_cpu(charts, format);
+}
+
+// Scales that are given, and wider than the prices.
+std::vector<double> wide_ends(const KnownCharts& charts) {
+  std::vector<double> out;
+  const std::size_t each = charts.series.size() / charts.count;
+  for (std::size_t at = 0; at < charts.series.size(); at += each) {
+    double lowest = kLargest, highest = 0;
+    for (std::size_t k = at; k < at + each; ++k) {
+      if (std::isnan(charts.series[k])) continue;
+      lowest = std::min(lowest, charts.series[k]);
+      highest = std::max(highest, charts.series[k]);
+    }
+    out.insert(out.end(), {lowest / 2, 1.5 * highest});
+  }
+  return out;
 }
 
 // The width is what the rows need, for kernels to give none of them up.
@@ -92,7 +110,7 @@ Spec random_spec(known::Random& random, Style style, int size) {
 
 bool gives_known_answers(Accelerator& accelerator) {
   for (const KnownCharts& charts : known_charts()) {
-    if (!drawn_right(accelerator, Executor(1), charts)) return false;
+    if (!drawn_right(accelerator, Executor(1), charts, known_format(charts), charts.array())) return false;
   }
   return accelerator.counts().fell_back == 0;
 }
@@ -108,7 +126,24 @@ bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t ro
     charts.before = charts.spec.history();
     charts.series =
         make_series(charts.count, charts.spec.rows + charts.before, roles_of(charts.spec).size(), random.next64());
-    if (!drawn_right(accelerator, executor, charts)) return false;
+    // Series of float32 are what the CPU is given, too.
+    std::vector<float> singles;
+    if (random.below(2) == 1) {
+      for (double& value : charts.series) {
+        singles.push_back(static_cast<float>(value));
+        value = singles.back();
+      }
+    }
+    // Jobs refuse such scales for jkx.
+    if (random.below(2) == 1 && style != Style::jkx) charts.ends = wide_ends(charts);
+    const bool coloured = charts.kind != PixelKind::bits && random.below(2) == 1;
+    const Format format = coloured
+                              ? Format(charts.spec, rle::colour_table({255, 250, 10}, {3, 40, 200}), 3, charts.kind)
+                              : known_format(charts);
+    SeriesArray series = charts.array();
+    series.narrow = !singles.empty();
+    if (series.narrow) series.data = singles.data();
+    if (!drawn_right(accelerator, executor, charts, format, series)) return false;
   }
   return true;
 }

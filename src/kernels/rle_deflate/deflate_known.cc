@@ -48,19 +48,22 @@ Code code_for(const std::vector<std::uint8_t>& planes, int width, int height, co
 
 namespace {
 
-bool gives_right_streams(Accelerator& accelerator, std::size_t count, int width, int height, std::uint64_t seed) {
+bool gives_right_streams(Accelerator& accelerator, std::size_t count, int width, int height, std::uint64_t seed,
+                         std::uint8_t flip, rle::Depth depth) {
   const std::size_t area = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   Budget budget(256_MiB);
   Queue queue(accelerator);
   const std::vector<std::uint8_t> planes = make_planes(count, width, height, seed);
   DeviceBuffer<std::uint8_t> there(accelerator, planes.size(), "pictures");
-  queue.upload(std::span<const std::uint8_t>(planes), there);
+  std::vector<std::uint8_t> flipped = planes;
+  for (std::uint8_t& level : flipped) level ^= flip;
+  queue.upload(std::span<const std::uint8_t>(flipped), there);
   for (const Wrapper wrapper : {Wrapper::zlib, Wrapper::gzip}) {
     const rle::ColourTable colours = rle::colour_table({255, 254, 253}, {0, 30, 60});
     const bool rgb = wrapper == Wrapper::gzip;
-    const Layout layout{rle::encoded_levels(colours, rgb ? 3 : 1, rle::Depth::bytes), !rgb, wrapper};
+    const Layout layout{rle::encoded_levels(colours, rgb ? 3 : 1, depth), !rgb, wrapper};
     const Code code = code_for(planes, width, height, layout);
-    DeviceEncoder encoder(code, width, height, 0);
+    DeviceEncoder encoder(code, width, height, flip);
     const Streams streams = encoder.encode(accelerator, queue, there, 0, count, budget);
     for (std::size_t k = 0; k < count; ++k) {
       Buffer<std::uint8_t> memory;
@@ -76,7 +79,7 @@ bool gives_right_streams(Accelerator& accelerator, std::size_t count, int width,
 
 bool gives_known_answers(Accelerator& accelerator) {
   try {
-    return gives_right_streams(accelerator, 4, 301, 9, 7);
+    return gives_right_streams(accelerator, 4, 301, 9, 7, 0, rle::Depth::bytes);
   } catch (const OutOfMemory&) {
     // As a batch that is too large: no accusation.
     DeviceCounts short_of_memory;
@@ -92,7 +95,9 @@ bool agrees(Accelerator& accelerator, const Executor& /*executor*/, std::uint64_
   for (const int widest : {8, 40}) {
     const auto count = 2 + static_cast<std::size_t>(random.below(6));
     const int width = 1 + random.below(widest * size), height = 1 + random.below(16 * size);
-    if (!gives_right_streams(accelerator, count, width, height, random.next64())) return false;
+    const auto flip = static_cast<std::uint8_t>(random.below(2) == 1 ? 255 : 0);
+    const rle::Depth depth = random.below(2) == 1 ? rle::Depth::floats : rle::Depth::bytes;
+    if (!gives_right_streams(accelerator, count, width, height, random.next64(), flip, depth)) return false;
   }
   return true;
 }
