@@ -119,7 +119,7 @@ namespace {
 
 std::optional<Device> attested_device(std::span<const DeviceKind> has, std::span<const std::string_view> kernels,
                                       std::span<const LocalAttestation> here) {
-  // Where nothing is attested, no driver is opened. OpenCL's are too many for anybody to attest.
+  // No driver is opened where nothing is attested. OpenCL's are too many for anybody to attest.
   const bool none = attestations().empty() && here.empty();
   if (none || std::find(has.begin(), has.end(), DeviceKind::cuda) == has.end()) return std::nullopt;
   std::string reason;

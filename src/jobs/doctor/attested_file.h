@@ -23,7 +23,7 @@ inline bool can_be_attested(const Device& device) { return device.kind == Device
 std::string attested_path();
 // In the place of what was kept of the same device: what is not right any more is not attested any more.
 void keep(const TriedDevice& tried);
-// What is kept of a device, if anything is: it failed. A warning where that cannot be done.
+// The device failed: nothing is kept of it any more. A warning where that cannot be done.
 void take_back(const Device& device);
 // A file that is damaged or not there holds nothing. The reason why one is not believed, since others could have
 // written it, goes to `why_not_believed`.
