@@ -2,8 +2,8 @@
 
 #include <array>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/standard_streams.h"
 #include "src/base/text.h"
 #include "src/base/version.h"

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/standard_streams.h"
 #include "src/cli/app.h"
 #include "src/cli/gpus.h"

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/sizes.h"
 #include "src/base/text.h"
 #include "src/jobs/job.h"
@@ -55,7 +55,7 @@ std::vector<std::string> with_device(std::vector<std::string> pieces, const Acce
   }
   const DeviceCounts c = accelerator->counts();
   const auto ms = [](double seconds) { return std::round(seconds * 1e6) / 1e3; };
-  const nlohmann::ordered_json device = {
+  const Json device = {
       {"name", name_of(accelerator->device())},
       {"model", utf8_for_display(accelerator->device().name)},
       {"used", c.batches > 0},

@@ -76,8 +76,8 @@ FieldOfView find_field_of_view(const fundus::Photograph& photograph, std::int32_
   return out;
 }
 
-nlohmann::ordered_json json_of_field(const FieldOfView& field) {
-  nlohmann::ordered_json out, lines = nlohmann::ordered_json::array();
+Json json_of_field(const FieldOfView& field) {
+  Json out, lines = Json::array();
   const fundus::Bounds& bounds = field.bounds;
   for (const fundus::Line& line : bounds.lines)
     lines.push_back({{"normal", {line.normal.x, line.normal.y}}, {"offset", line.offset}});
@@ -98,11 +98,9 @@ nlohmann::ordered_json json_of_field(const FieldOfView& field) {
   return out;
 }
 
-FieldOfView field_of_json(const nlohmann::ordered_json& json) {
+FieldOfView field_of_json(const Json& json) {
   FieldOfView out;
-  const auto point = [](const nlohmann::ordered_json& at) {
-    return fundus::Point{at.at(0).get<double>(), at.at(1).get<double>()};
-  };
+  const auto point = [](const Json& at) { return fundus::Point{at.at(0).get<double>(), at.at(1).get<double>()}; };
   out.width = json.at("width").get<std::int32_t>();
   out.height = json.at("height").get<std::int32_t>();
   out.bounds.center = point(json.at("center"));

@@ -3,10 +3,10 @@
 // Never: leaves anything out for a doubt.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/io/image/picture_rows.h"
 #include "src/kernels/fundus/crop.h"
 #include "src/kernels/fundus/enhance.h"
@@ -33,7 +33,7 @@ FieldOfView find_field_of_view(const fundus::Photograph& photograph, std::int32_
                                std::vector<std::uint8_t>& square);
 
 // As a member of JSON, and back from it. What throws it is no such thing.
-nlohmann::ordered_json json_of_field(const FieldOfView& field);
-FieldOfView field_of_json(const nlohmann::ordered_json& json);
+Json json_of_field(const FieldOfView& field);
+FieldOfView field_of_json(const Json& json);
 
 }  // namespace millrace

@@ -2,17 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/base/values.h"
 #include "src/io/file/lines.h"
-#include "src/io/file/shallow_json.h"
 #include "src/io/output/output.h"
 #include "src/report/json_path.h"
 
 namespace millrace {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kName = "inventory";
 
@@ -22,7 +20,7 @@ std::uint64_t number_in(const Json& line, const char* name) { return line.at(nam
 bool take(const Json& line, WalkResult& out) {
   auto path = path_of(line);
   if (!path) return false;
-  if (const auto error = line.find("error"); error != line.end()) {
+  if (const auto error = line.find("error")) {
     out.unreadable.push_back(
         {ErrorCode::io, error->get<std::string>(), std::move(*path), line.value("remedy", std::string())});
     return true;
@@ -107,7 +105,7 @@ Outcome<WalkResult> read_inventory(const std::string& path) {
     Json head;
     std::size_t number = 0;
     const auto take_line = [&](const std::string& text) {
-      const Json line = shallow_json(text);
+      const Json line = Json::parse_or_null(text);
       if (number++ > 0) return take(line, out);
       head = line;
       return line.is_object() && line.value(kJsonMark, std::string()) == kName;
@@ -123,7 +121,7 @@ Outcome<WalkResult> read_inventory(const std::string& path) {
       return bad;
     }
     return out;
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     return bad;
   }
 }

@@ -41,26 +41,25 @@ std::string text_of(const Plan& plan) {
 }
 
 std::string json_of(const Plan& plan, std::string_view job) {
-  nlohmann::ordered_json out = plan.figures;
+  Json out = plan.figures;
   if (plan.threads > 0) {
     out["device"] = plan.device;
     out["threads"] = plan.threads;
   }
   if (plan.in_flight > 0) out["in_flight"] = plan.in_flight;
   if (!plan.memory.empty()) {
-    nlohmann::ordered_json purposes = nlohmann::ordered_json::object();
+    Json purposes = Json::object();
     for (const Plan::Need& need : plan.memory) purposes[need.purpose] = need.size.count;
     out["memory"] = {{"needed", plan.needed().count}, {"allowed", plan.allowed.count}, {"purposes", purposes}};
   }
   if (plan.seconds) out["seconds"] = *plan.seconds;
-  return nlohmann::ordered_json{{kJsonMark, job}, {"plan", out}}.dump(1) + "\n";
+  return Json{{kJsonMark, job}, {"plan", out}}.dump(1) + "\n";
 }
 
-std::vector<std::string> json_pieces(const nlohmann::ordered_json& object) { return {object.dump(1) + "\n"}; }
+std::vector<std::string> json_pieces(const Json& object) { return {object.dump(1) + "\n"}; }
 
 // Results end with the brace of their one object.
-std::vector<std::string> with_key(std::vector<std::string> pieces, std::string_view key,
-                                  const nlohmann::ordered_json& value) {
+std::vector<std::string> with_key(std::vector<std::string> pieces, std::string_view key, const Json& value) {
   if (pieces.empty()) return pieces;
   std::string& last = pieces.back();
   const std::size_t brace = last.rfind('}');

@@ -5,13 +5,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/base/json.h"
 #include "src/base/settings.h"
 #include "src/base/sizes.h"
 #include "src/device/device.h"
@@ -32,9 +32,9 @@ struct Plan {
     Bytes size;
   };
 
-  std::string items;                                                  // a line an item, where a plan lists them
-  std::vector<Line> lines;                                            // what would be done
-  nlohmann::ordered_json figures = nlohmann::ordered_json::object();  // the same for a program
+  std::string items;              // a line an item, where a plan lists them
+  std::vector<Line> lines;        // what would be done
+  Json figures = Json::object();  // the same for a program
   std::string device = "cpu";
   int threads = 0;              // 0: the job computes nothing
   std::uint64_t in_flight = 0;  // items at once; 0 where none flow
@@ -69,10 +69,9 @@ struct Result {
 };
 
 // The one piece that most results are.
-std::vector<std::string> json_pieces(const nlohmann::ordered_json& object);
+std::vector<std::string> json_pieces(const Json& object);
 // Adds a key behind the others of that object.
-std::vector<std::string> with_key(std::vector<std::string> pieces, std::string_view key,
-                                  const nlohmann::ordered_json& value);
+std::vector<std::string> with_key(std::vector<std::string> pieces, std::string_view key, const Json& value);
 
 // Data for stdout while a job runs: whole lines.
 using Print = std::function<void(std::string_view)>;

@@ -42,15 +42,15 @@ std::string reach_of(const SandboxReport& report) {
   return fmt::format("may read {}; may write below {}", words_of(report.reads), words_of(report.writes));
 }
 
-nlohmann::ordered_json json_of(const SandboxReport& report, const std::string& note) {
-  nlohmann::ordered_json out = {{"program", report.is_enforced}};
+Json json_of(const SandboxReport& report, const std::string& note) {
+  Json out = {{"program", report.is_enforced}};
   if (!report.is_enforced) {
     out["reason"] = note;
     return out;
   }
   out["how"] = report.how;
   for (const auto& [key, paths] : {std::pair("reads", &report.reads), {"writes", &report.writes}}) {
-    out[key] = nlohmann::ordered_json::array();
+    out[key] = Json::array();
     for (const std::string& path : *paths) out[key].push_back(utf8_for_display(path));
   }
   return out;

@@ -30,7 +30,7 @@ TEST(Job, APlanIsALineAThing) {
 }
 
 TEST(Job, AProgramReadsTheSamePlan) {
-  const auto json = nlohmann::json::parse(json_of(some_plan(), "some"));
+  const auto json = Json::parse(json_of(some_plan(), "some"));
   EXPECT_EQ(json["millrace"], "some");
   EXPECT_EQ(json["plan"]["files"], 3);
   EXPECT_EQ(json["plan"]["device"], "cpu");
@@ -39,7 +39,7 @@ TEST(Job, AProgramReadsTheSamePlan) {
   EXPECT_EQ(json["plan"]["memory"]["allowed"], (1_GiB).count);
   EXPECT_EQ(json["plan"]["memory"]["purposes"]["files in flight"], (6_MiB).count);
   EXPECT_EQ(json["plan"]["seconds"], 2.0);
-  EXPECT_TRUE(nlohmann::json::parse(json_of({}, "some"))["plan"].empty());
+  EXPECT_TRUE(Json::parse(json_of({}, "some"))["plan"].empty());
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ struct HashRun {
         printed += text;
         if (++lines == stop_at) cancel.cancel();
       });
-      pictures = nlohmann::json::parse(result.json().at(0))["pictures"];
+      pictures = Json::parse(result.json().at(0))["pictures"].get<std::uint64_t>();
     } catch (const Failure& failed) {
       failure = failed.what();
     }

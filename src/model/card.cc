@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "src/base/edit_distance.h"
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/base/values.h"
 #include "src/io/file/reader.h"
 
 namespace millrace::model {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMaxCardBytes = 1 << 20;
 constexpr std::int64_t kMostSquare = 8192;
@@ -179,12 +177,10 @@ Card card_of(const std::string& text, const std::string& path) {
   std::string what = "this is no model card: a card is a JSON object";
   try {
     json = Json::parse(text);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::Error& error) {
     const auto line =
-        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())), '\n');
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.at, text.size())), '\n');
     what = fmt::format("this is no model card: it cannot be read as JSON from line {} on", line + 1);
-  } catch (const Json::exception&) {
-    what = "this is no model card: a number in it is too large";
   }
   if (!json.is_object()) {
     throw Failure(ErrorCode::bad_data, what, path, "millrace segment --describe --model MODEL writes one");

@@ -4,19 +4,19 @@
 // Never: leaves out what is needed to open the file again.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "src/base/error.h"
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/report/json_text.h"
 
 namespace millrace {
 
-inline void add_path(nlohmann::ordered_json& object, const std::string& path) {
+inline void add_path(Json& object, const std::string& path) {
   object["path"] = utf8_for_display(path);
   if (!is_utf8(path)) object["path_base64"] = base64(path);
 }
@@ -27,21 +27,21 @@ inline void add_path(JsonText& object, const std::string& path) {
 }
 
 // The path that add_path() wrote; nothing where there is none, or one that no file can have.
-inline std::optional<std::string> path_of(const nlohmann::ordered_json& object) {
+inline std::optional<std::string> path_of(const Json& object) {
   if (!object.is_object()) return std::nullopt;
   const auto encoded = object.find("path_base64"), plain = object.find("path");
-  const auto at = encoded != object.end() ? encoded : plain;
-  if (at == object.end() || !at->is_string()) return std::nullopt;
+  const auto at = encoded ? encoded : plain;
+  if (!at || !at->is_string()) return std::nullopt;
   auto path = at == encoded ? from_base64(at->get<std::string>()) : std::optional(at->get<std::string>());
   if (!path || path->empty() || path->find('\0') != std::string::npos) return std::nullopt;
   return path;
 }
 
 // What could not be used: [{"path": ..., "reason": ...}, ...].
-inline nlohmann::ordered_json json_of_unusable(std::span<const Error> errors) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+inline Json json_of_unusable(std::span<const Error> errors) {
+  Json out = Json::array();
   for (const Error& error : errors) {
-    nlohmann::ordered_json one;
+    Json one;
     add_path(one, error.subject);
     one["reason"] = error.what;
     out.push_back(std::move(one));

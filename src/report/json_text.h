@@ -1,15 +1,15 @@
 // Enters: keys and values, in order.
-// Leaves: the same bytes that nlohmann::ordered_json::dump(1) gives for them.
+// Leaves: the same bytes that Json::dump(1) gives for them.
 // Never: holds a tree; for lists of a hundred thousand objects, whose trees would be several times their text.
 #pragma once
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <concepts>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include "src/base/json.h"
 
 namespace millrace {
 
@@ -35,15 +35,7 @@ class JsonText {
 
   void value(std::string_view text) {
     begin_item();
-    const bool plain =
-        std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-    if (plain) {
-      out_ += '"';
-      out_ += text;
-      out_ += '"';
-    } else {
-      out_ += nlohmann::json(text).dump();
-    }
+    append_json(out_, text);
   }
   void value(const char* text) { value(std::string_view(text)); }
   void value(bool v) {
@@ -56,7 +48,7 @@ class JsonText {
   }
   void value(double v) {
     begin_item();
-    out_ += nlohmann::json(v).dump();
+    append_json(out_, v);
   }
 
  private:

@@ -7,14 +7,14 @@ namespace {
 
 TEST(JsonText, GivesTheBytesOfATree) {
   const std::vector<std::string> words = {"", "plain", "quote \" and \\", "tab\t", "caf\xC3\xA9", "\x7F"};
-  nlohmann::ordered_json tree;
+  Json tree;
   std::string text;
   JsonText out(text);
   out.open_object();
-  tree["none"] = nlohmann::ordered_json::array();
+  tree["none"] = Json::array();
   out.key("none").open_array();
   out.close_array();
-  tree["nothing"] = nlohmann::ordered_json::object();
+  tree["nothing"] = Json::object();
   out.key("nothing").open_object();
   out.close_object();
   out.key("words").open_array();

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/trace/lane.h"
 #include "src/trace/trace.h"
 
@@ -10,7 +10,7 @@ namespace millrace {
 
 std::string Trace::chrome_json() const {
   const std::lock_guard lock(mutex_);
-  nlohmann::json events = nlohmann::json::array();
+  Json events = Json::array();
   const auto name_lane = [&](int at, const std::string& name) {
     events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", 1}, {"tid", at}, {"args", {{"name", name}}}});
   };
@@ -46,7 +46,7 @@ std::string Trace::chrome_json() const {
                       {"args", {{"items", s.items_.load()}, {"bytes", s.bytes_.load()}}}});
   }
   // The first key tells that this program wrote the file (src/io/output/output.h).
-  return nlohmann::ordered_json{{"millrace", "trace"}, {"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump();
+  return Json{{"millrace", "trace"}, {"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump();
 }
 
 }  // namespace millrace

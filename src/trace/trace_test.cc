@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <thread>
+
+#include "src/base/json.h"
 
 namespace millrace {
 namespace {
@@ -87,14 +88,14 @@ TEST(Trace, ChromeJsonHasTheSpansOfEveryThread) {
   std::thread([&] { const Span span(decode); }).join();
   std::thread([&] { const Span span(decode); }).join();
 
-  const auto json = nlohmann::json::parse(trace.chrome_json());
+  const auto json = Json::parse(trace.chrome_json());
   std::map<std::string, int> spans;
   std::map<int, int> threads;
   bool counted = false;
   for (const auto& event : json.at("traceEvents")) {
-    const std::string phase = event.at("ph");
+    const std::string phase = event.at("ph").text();
     if (phase == "X") {
-      ++spans[event.at("name")];
+      ++spans[event.at("name").text()];
       EXPECT_GE(event.at("ts").get<double>(), 0);
       EXPECT_GE(event.at("dur").get<double>(), 0);
     }
@@ -118,7 +119,7 @@ TEST(Trace, OneThreadWorksForTwoRunsInTurns) {
   }
   for (const auto& [trace, own, other] :
        {std::tuple{&first, "of the first", "of the second"}, std::tuple{&second, "of the second", "of the first"}}) {
-    const auto events = nlohmann::json::parse(trace->chrome_json())["traceEvents"];
+    const auto events = Json::parse(trace->chrome_json())["traceEvents"];
     const auto count = [&](const char* name) {
       return std::count_if(events.begin(), events.end(),
                            [&](const auto& e) { return e["ph"] == "X" && e["name"] == name; });
@@ -131,7 +132,7 @@ TEST(Trace, OneThreadWorksForTwoRunsInTurns) {
 TEST(Trace, SpansAreKeptOnlyWhenAsked) {
   Trace trace;
   { const Span span(trace.stage("read")); }
-  const auto json = nlohmann::json::parse(trace.chrome_json());
+  const auto json = Json::parse(trace.chrome_json());
   for (const auto& event : json.at("traceEvents")) EXPECT_NE(event.at("ph"), "X");
   EXPECT_EQ(trace.totals()[0].items, 1U);
 }

@@ -15,11 +15,11 @@
 #include <iostream>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/jobs/dedupe/page/page.h"
 
@@ -31,7 +31,6 @@ using millrace::dedupe::GroupKind;
 using millrace::dedupe::PageGroup;
 using millrace::dedupe::PageHeader;
 using millrace::dedupe::PageMember;
-using nlohmann::json;
 
 GroupKind kind_of(const std::string& name) {
   for (const GroupKind kind : millrace::dedupe::kGroupKinds) {
@@ -40,23 +39,23 @@ GroupKind kind_of(const std::string& name) {
   throw Failure(millrace::ErrorCode::bad_data, "not a kind of group", name);
 }
 
-PageHeader header_of(const json& model) {
+PageHeader header_of(const millrace::Json& model) {
   PageHeader header;
   header.title = model.value("title", "Duplicates");
   header.folders = model.value("folders", std::vector<std::string>{});
-  const json totals = model.value("totals", json::object());
+  const millrace::Json totals = model.value("totals", millrace::Json::object());
   header.files = totals.value("files", std::uint64_t{0});
   header.pictures = totals.value("pictures", std::uint64_t{0});
   header.groups = totals.value("groups", std::uint64_t{0});
   header.reclaimable = totals.value("reclaimable", std::uint64_t{0});
-  for (const json& one : model.value("unreadable", json::array())) {
+  for (const millrace::Json& one : model.value("unreadable", millrace::Json::array())) {
     header.unreadable.push_back({one.value("path", ""), one.value("reason", "")});
   }
   header.rule = model.value("rule", "");
   return header;
 }
 
-PageMember member_of(const json& from) {
+PageMember member_of(const millrace::Json& from) {
   PageMember member;
   member.path = from.value("path", "");
   member.path_base64 = from.value("path_base64", "");
@@ -74,21 +73,22 @@ PageMember member_of(const json& from) {
   member.given = from.value("given", 0);
   member.exif = from.value("exif", 0);
   member.as_good = from.value("as_good", false);
-  member.place = from.value("place", std::array<float, 4>{});
+  const auto place = from.value("place", std::vector<float>(member.place.size()));
+  std::copy_n(place.begin(), member.place.size(), member.place.begin());
   member.companions = from.value("companions", std::vector<std::string>{});
   member.thumb = millrace::from_base64(from.value("thumb", "")).value_or("");
   return member;
 }
 
-PageGroup group_of(const json& from) {
+PageGroup group_of(const millrace::Json& from) {
   PageGroup group;
   group.id = from.value("id", "");
   group.kind = kind_of(from.value("kind", ""));
-  for (const json& member : from.value("members", json::array())) {
+  for (const millrace::Json& member : from.value("members", millrace::Json::array())) {
     group.members.push_back(member_of(member));
   }
-  for (const json& pair : from.value("pairs", json::array())) {
-    const json score = pair.value("score", json());
+  for (const millrace::Json& pair : from.value("pairs", millrace::Json::array())) {
+    const millrace::Json score = pair.value("score", millrace::Json());
     group.pairs.push_back({pair.value("a", 0U), pair.value("b", 0U),
                            score.is_number() ? score.get<double>() : std::numeric_limits<double>::quiet_NaN(),
                            pair.value("distances", std::map<std::string, int>{})});
@@ -184,10 +184,10 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (!model_path.empty()) {
     std::ifstream file(model_path);
-    const json model = json::parse(file);
-    DuplicatesPage page(millrace::Output::in_place_of_anything(out), header_of(model.value("header", json::object())),
-                        limit);
-    for (const json& group : model.value("groups", json::array())) page.add_group(group_of(group));
+    const millrace::Json model = millrace::Json::parse(std::string(std::istreambuf_iterator<char>(file), {}));
+    DuplicatesPage page(millrace::Output::in_place_of_anything(out),
+                        header_of(model.value("header", millrace::Json::object())), limit);
+    for (const millrace::Json& group : model.value("groups", millrace::Json::array())) page.add_group(group_of(group));
     page.finish();
     return 0;
   }

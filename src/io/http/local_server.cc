@@ -10,8 +10,8 @@
 #include <boost/beast/http.hpp>
 #include <cerrno>
 #include <list>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 
 #include "src/base/text.h"
@@ -75,10 +75,10 @@ std::optional<HttpResponse> not_ours(const Head& head, const std::string& host) 
 }  // namespace
 
 HttpResponse error_response(int status, const Error& error) {
-  const nlohmann::ordered_json out{{"error",
-                                    {{"what", utf8_for_display(error.what)},
-                                     {"subject", utf8_for_display(error.subject)},
-                                     {"remedy", utf8_for_display(error.remedy)}}}};
+  const Json out{{"error",
+                  {{"what", utf8_for_display(error.what)},
+                   {"subject", utf8_for_display(error.subject)},
+                   {"remedy", utf8_for_display(error.remedy)}}}};
   HttpResponse response;
   response.status = status;
   response.body = out.dump();

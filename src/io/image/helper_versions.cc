@@ -11,8 +11,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/io/file/place.h"
 #include "src/io/process/helper_place.h"
@@ -80,15 +80,16 @@ Outcome<HelperAnswer> ask_helper(const std::string& program) {
   HelperAnswer answer;
   std::string complaint;
   for (const std::string& line : split(text, '\n')) {
-    const auto json = nlohmann::json::parse(line, nullptr, false);
+    const auto json = Json::parse_or_null(line);
     if (json.is_object()) {
       try {
         if (json.contains("wall")) {
-          answer.walls.push_back({json.at("wall"), json.at("stands"), json.at("how")});
+          answer.walls.push_back({json.at("wall").text(), json.at("stands").get<bool>(), json.at("how").text()});
         } else {
-          answer.libraries.push_back({json.at("library"), json.at("version"), json.at("reads")});
+          answer.libraries.push_back(
+              {json.at("library").text(), json.at("version").text(), json.at("reads").get<std::vector<std::string>>()});
         }
-      } catch (const nlohmann::json::exception&) {
+      } catch (const Json::Error&) {
         complaint = line;
       }
     } else if (!trim(line).empty()) {

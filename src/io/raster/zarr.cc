@@ -71,22 +71,22 @@ class ZarrRaster : public Raster {
     return {height, width};
   }
 
-  zarr::Json array() const {
+  Json array() const {
     return zarr::array_json(with_planes(spec_.planes, spec_.height, spec_.width),
                             with_planes(1, kZarrChunk.height, kZarrChunk.width), name_of(spec_.type),
-                            spec_.type == kUint8 ? zarr::Json(0) : zarr::Json(0.0),
-                            zarr::Json::array({zarr::bytes_codec(spec_.type.bytes()), zarr::gzip_codec(kLevel)}));
+                            spec_.type == kUint8 ? Json(0) : Json(0.0),
+                            Json::array({zarr::bytes_codec(spec_.type.bytes()), zarr::gzip_codec(kLevel)}));
   }
-  zarr::Json group() const {
-    zarr::Json axes = zarr::Json::array();
+  Json group() const {
+    Json axes = Json::array();
     if (has_planes()) axes.push_back({{"name", "c"}, {"type", "channel"}});
     for (const char* name : {"y", "x"}) axes.push_back({{"name", name}, {"type", "space"}});
-    const zarr::Json scale = {{"type", "scale"}, {"scale", std::vector<double>(axes.size(), 1.0)}};
-    const zarr::Json level = {{"path", "0"}, {"coordinateTransformations", zarr::Json::array({scale})}};
-    zarr::Json ome = {{"version", "0.5"},
-                      {"multiscales", zarr::Json::array({{{"axes", axes}, {"datasets", zarr::Json::array({level})}}})}};
+    const Json scale = {{"type", "scale"}, {"scale", std::vector<double>(axes.size(), 1.0)}};
+    const Json level = {{"path", "0"}, {"coordinateTransformations", Json::array({scale})}};
+    Json ome = {{"version", "0.5"},
+                {"multiscales", Json::array({{{"axes", axes}, {"datasets", Json::array({level})}}})}};
     if (!spec_.palette.empty()) {
-      zarr::Json colors = zarr::Json::array();
+      Json colors = Json::array();
       for (std::size_t k = 0; k < spec_.palette.size(); ++k) {
         const RasterSpec::Color& color = spec_.palette[k];
         colors.push_back(
@@ -95,10 +95,10 @@ class ZarrRaster : public Raster {
       }
       ome["image-label"] = {{"version", "0.5"}, {"colors", colors}};
     }
-    zarr::Json out = zarr::group_json();
+    Json out = zarr::group_json();
     out["attributes"]["ome"] = ome;
     if (!spec_.names.empty()) {
-      zarr::Json names = zarr::Json::array();
+      Json names = Json::array();
       for (const std::string& name : spec_.names) names.push_back(utf8_for_display(name));
       out["attributes"]["classes"] = names;
     }

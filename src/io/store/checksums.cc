@@ -6,19 +6,16 @@
 #include <charconv>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "src/base/json.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/file/shallow_json.h"
 #include "src/io/file/xxh3.h"
 #include "src/io/store/part_bytes.h"
 
 namespace millrace {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kSelf = "self";
 constexpr std::size_t kDigits = 16;
@@ -76,8 +73,8 @@ std::string json_of(std::span<const FileDigest> files) {
 }
 
 std::string json_with_own(std::span<const FileDigest> files) {
-  Json out = Json::parse(json_of(files));
-  out.insert(out.begin(), Json{{kSelf, std::string(kDigits, '0')}});
+  Json out = Json::array({Json{{kSelf, std::string(kDigits, '0')}}});
+  for (const Json& file : Json::parse(json_of(files))) out.push_back(file);
   return out.dump();
 }
 
@@ -111,7 +108,7 @@ std::vector<std::string> missing_or_cut(const std::string& folder, std::span<con
 
 std::optional<std::vector<FileDigest>> checksums_in(std::string_view text) {
   try {
-    const Json json = shallow_json(std::string(text));
+    const Json json = Json::parse_or_null(std::string(text));
     if (!json.is_array()) return std::nullopt;
     std::vector<FileDigest> out;
     for (const Json& one : json) {
@@ -128,7 +125,7 @@ std::optional<std::vector<FileDigest>> checksums_in(std::string_view text) {
       out.push_back(std::move(file));
     }
     return out;
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     return std::nullopt;
   }
 }

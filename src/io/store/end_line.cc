@@ -5,11 +5,11 @@
 
 #include <array>
 #include <cerrno>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
 
 #include "src/base/error.h"
+#include "src/base/json.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/at_offset.h"
@@ -68,7 +68,7 @@ std::optional<EndLine> read_end_line(const std::string& path) {
     return std::nullopt;
   }
   try {
-    const auto json = nlohmann::json::parse(text.begin(), text.end());
+    const auto json = Json::parse({text.data(), text.size()});
     const auto hash = number_from_hex(json.at("xxh3").get<std::string>());
     for (const char* key : {"bytes", "parts"})
       if (!json.at(key).is_number_unsigned()) return std::nullopt;
@@ -77,7 +77,7 @@ std::optional<EndLine> read_end_line(const std::string& path) {
                       of_parts.value_or(0)};
     const bool ours = json.at("millrace") == "checksum" && hash && of_parts && out.bytes == state->size - kBytes;
     return ours && text_of(out) == std::string_view(text.data(), text.size()) ? std::optional(out) : std::nullopt;
-  } catch (const nlohmann::json::exception&) {
+  } catch (const Json::Error&) {
     return std::nullopt;
   }
 }

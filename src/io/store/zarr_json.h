@@ -5,15 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/io/file/file_digest.h"
 
 namespace millrace::zarr {
-
-using Json = nlohmann::ordered_json;
 
 // The codec of elements of so many bytes, which are little-endian where they have more than one.
 Json bytes_codec(std::size_t element_bytes);

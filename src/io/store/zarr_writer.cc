@@ -19,7 +19,6 @@ namespace millrace {
 namespace {
 
 namespace fs = std::filesystem;
-using zarr::Json;
 
 static_assert(std::endian::native == std::endian::little);
 

@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
+#include "src/base/json.h"
 #include "src/io/store/dataset_for_test.h"
 
 namespace millrace {
@@ -32,9 +31,7 @@ T at(const std::string& bytes, std::size_t offset) {
 TEST(ZarrWriter, SaysWhatEveryArrayIs) {
   const TemporaryFolder folder("zarr_types");
   write(folder / "z", arrays_of(7), {7, 3}, 2);
-  const auto json = [&](const char* name) {
-    return nlohmann::json::parse(text_in(folder / "z/" + name + "/zarr.json"));
-  };
+  const auto json = [&](const char* name) { return Json::parse(text_in(folder / "z/" + name + "/zarr.json")); };
   const std::map<std::string, std::string> types = {
       {"images", "uint8"},        {"half", "float16"},      {"brain", "bfloat16"},  {"wide", "float64"},
       {"index/number", "uint32"}, {"index/name", "string"}, {"index/time", "int64"}};
@@ -46,7 +43,7 @@ TEST(ZarrWriter, SaysWhatEveryArrayIs) {
   }
   EXPECT_EQ(json("index")["node_type"], "group");
   EXPECT_EQ(json("wide")["attributes"]["steps"], (std::vector<int>{1, -5}));
-  EXPECT_EQ(nlohmann::json::parse(text_in(folder / "z/zarr.json"))["attributes"]["made"], "by hand");
+  EXPECT_EQ(Json::parse(text_in(folder / "z/zarr.json"))["attributes"]["made"], "by hand");
 }
 
 TEST(ZarrWriter, PartsAtTheEndAreAsLongAsOthers) {

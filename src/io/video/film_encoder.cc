@@ -1,13 +1,10 @@
 #include "src/io/video/film_encoder.h"
 
-#include <nlohmann/json.hpp>
-
+#include "src/base/json.h"
 #include "src/base/text.h"
 
 namespace millrace::film {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json json_of(const Shape& shape) {
   return {{"width", shape.width},
@@ -107,7 +104,7 @@ void FilmEncoder::take(FilmProcess::Heard& heard, bool& opened) {
   };
   switch (said.say) {
     case Say::opened: {
-      const Json about = Json::parse(heard.text, nullptr, false);
+      const Json about = Json::parse_or_null(heard.text);
       Encoded encoded;
       for (const auto& [key, to] : {std::pair<const char*, std::string*>{"encoder", &encoded.encoder},
                                     {"codec", &encoded.codec},

@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/io/file/reader.h"
 #include "src/io/video/film_process.h"
 
 namespace millrace::film {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Rational rational(const Json& value) {
   const Rational out{value.at(0).get<std::int64_t>(), value.at(1).get<std::int64_t>()};
@@ -22,15 +20,15 @@ Rational rational(const Json& value) {
 void read_description(const Json& said, const Message& message, FilmFile& out) {
   out.library = printable(said.at("library").get<std::string>());
   out.format = printable(said.at("format").get<std::string>());
-  out.writer = said.at("writer");
-  out.chapters = said.at("chapters");
-  out.stream = said.at("stream");
+  said.read("writer", out.writer);
+  said.read("chapters", out.chapters);
+  said.read("stream", out.stream);
   for (const Json& each : said.at("streams")) {
     StreamInfo one;
-    one.index = each.at("index");
+    each.read("index", one.index);
     one.type = printable(each.at("type").get<std::string>());
     one.codec = printable(each.at("codec").get<std::string>());
-    one.bit_rate = each.at("bit_rate");
+    each.read("bit_rate", one.bit_rate);
     if (one.bit_rate < 0 || one.bit_rate > kMostTime) one.bit_rate = 0;
     const Json& metadata = each.at("metadata");
     if (metadata.contains("language")) one.language = printable(metadata.at("language").get<std::string>());
@@ -40,7 +38,7 @@ void read_description(const Json& said, const Message& message, FilmFile& out) {
     out.time_base = rational(each.at("time_base"));
     out.rate = rational(each.at("rate"));
     if (out.rate.num == 0) out.rate = rational(each.at("steady_rate"));
-    out.rotation = each.at("rotation");
+    each.read("rotation", out.rotation);
     if (out.rotation != 90 && out.rotation != 180 && out.rotation != 270 && out.rotation != 0) out.rotation = -1;
     if (!each.at("duration").is_null()) out.duration = each.at("duration").get<std::int64_t>();
     if (out.duration && (*out.duration <= 0 || *out.duration >= kMostTime)) out.duration.reset();
@@ -48,13 +46,13 @@ void read_description(const Json& said, const Message& message, FilmFile& out) {
       constexpr double kContainerUnits = 1e6;
       out.duration = std::llround(said.at("duration").get<double>() / kContainerUnits / out.time_base.value());
     }
-    out.frames = each.at("frames");
+    each.read("frames", out.frames);
     if (out.frames == 0 && out.duration && *out.duration > 0)
       out.frames = static_cast<std::uint64_t>(std::ceil(out.seconds(*out.duration) * out.rate.value()));
   }
   for (const Json& each : said.at("beside")) out.beside.push_back(printable(each.get<std::string>()));
-  out.mastering = said.at("mastering");
-  out.light = said.at("light");
+  said.read("mastering", out.mastering);
+  said.read("light", out.light);
   out.shape = message.shape;
   out.first = time_or_none(message.pts);
 }
@@ -80,7 +78,7 @@ FilmFile open_film(const std::string& path, int stream, Bytes memory, const std:
   helper.hear(heard);
   try {
     read_description(Json::parse(heard.text), heard.message, out);
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", path, "");
   }
   if (out.stream < 0) throw Failure(ErrorCode::bad_data, "no film is in it: it has no stream of pictures", path, "");

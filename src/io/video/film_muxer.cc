@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 
 namespace millrace::film {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Ending {
   std::string_view ending, container;
@@ -50,10 +48,11 @@ FilmMuxer::FilmMuxer(const FilmFile& film, const std::string& container, const s
   try {
     const Json said = Json::parse(heard.text);
     for (const Json& each : said.at("left_out")) {
-      left_out_.push_back(
-          {{each.at("index"), each.at("type"), each.at("codec"), each.at("language"), 0}, each.at("why")});
+      left_out_.push_back({{each.at("index").get<int>(), each.at("type").text(), each.at("codec").text(),
+                            each.at("language").text(), 0},
+                           each.at("why").text()});
     }
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", film.path, "");
   }
 }

@@ -1,7 +1,6 @@
 #include "src/io/video/film_reader.h"
 
-#include <nlohmann/json.hpp>
-
+#include "src/base/json.h"
 #include "src/base/text.h"
 
 namespace millrace::film {
@@ -12,11 +11,11 @@ FilmReader::FilmReader(const FilmFile& film, std::uint32_t slots, int threads, B
       slots_(slots),
       ours_(std::make_shared<std::vector<std::atomic<bool>>>(slots)),
       process_(std::make_shared<FilmProcess>(film.path, slot_bytes_ * slots, memory, cancelled)) {
-  const nlohmann::ordered_json what = {{"stream", film.stream},
-                                       {"threads", threads},
-                                       {"slot_bytes", slot_bytes_},
-                                       {"from", from.value_or(kNoTime)},
-                                       {"memory", memory.count}};
+  const Json what = {{"stream", film.stream},
+                     {"threads", threads},
+                     {"slot_bytes", slot_bytes_},
+                     {"from", from.value_or(kNoTime)},
+                     {"memory", memory.count}};
   Message message;
   message.say = Say::decode;
   process_->say(message, what.dump(), nullptr, 0, film.file->get());

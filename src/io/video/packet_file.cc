@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <span>
 
+#include "src/base/json.h"
 #include "src/io/file/reader.h"
 
 namespace millrace::film {
@@ -126,7 +126,7 @@ Outcome<PacketFileReader> PacketFileReader::open(const std::string& path) {
   at += footer.description;
   out.note_.assign(at, footer.note);
   out.bytes_ = footer.data_bytes;
-  const auto about_encoder = nlohmann::json::parse(out.encoded_.description, nullptr, false);
+  const auto about_encoder = Json::parse_or_null(out.encoded_.description);
   for (const auto& [key, to] : {std::pair<const char*, std::string*>{"encoder", &out.encoded_.encoder},
                                 {"codec", &out.encoded_.codec},
                                 {"pixels", &out.encoded_.pixels}}) {

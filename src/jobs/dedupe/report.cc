@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/jobs/dedupe/page/page.h"
 #include "src/jobs/dedupe/page/previews.h"
@@ -13,8 +13,6 @@
 
 namespace millrace::dedupe {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // A table has no place for a mark: its header is one.
 constexpr const char* kCsvHeader = "group,kind,path,bytes,width,height,damaged,keep,why";
@@ -153,7 +151,7 @@ std::size_t count_of(const SearchResult& result, GroupKind kind) {
 
 }  // namespace
 
-nlohmann::ordered_json not_read_json(const NotRead& not_read) {
+Json not_read_json(const NotRead& not_read) {
   Json out = Json::array();
   for (const auto& [kind, files] : not_read.kinds())
     out.push_back({{"kind", utf8_for_display(kind)}, {"files", files}});

@@ -3,9 +3,9 @@
 // Never: changes the result.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "src/base/json.h"
 #include "src/io/output/output.h"
 #include "src/jobs/dedupe/run.h"
 
@@ -14,7 +14,7 @@ namespace millrace::dedupe {
 // The JSON object that docs/dedupe.md describes, in pieces; the same bytes for the same files and options.
 std::vector<std::string> json_of(const SearchResult& result, const Executor& executor);
 // The kinds of files that were not read, and how many of each.
-nlohmann::ordered_json not_read_json(const NotRead& not_read);
+Json not_read_json(const NotRead& not_read);
 // A line a member, with a header.
 std::string csv_of(const SearchResult& result);
 void write_page(const SearchResult& result, const Options& options, Catalog& catalog, const Output& output,

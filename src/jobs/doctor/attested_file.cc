@@ -6,20 +6,18 @@
 #include <algorithm>
 #include <memory>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/own.h"
 #include "src/io/file/reader.h"
-#include "src/io/file/shallow_json.h"
 
 namespace millrace::doctor {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string text_in(const Json& object, const char* key) {
   const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+  return found && found->is_string() ? found->get<std::string>() : "";
 }
 
 }  // namespace
@@ -68,14 +66,14 @@ std::vector<LocalAttestation> attested_here(std::string* why_not_believed) {
     const std::string path = attested_path();
     const std::unique_ptr<FileReader> file =
         FileReader::of(open_own_file(path, Trust::checked, false, false), path, FileReader::Hashing::off).or_throw();
-    all = shallow_json(read_text(*file, kMost).or_throw());
+    all = Json::parse_or_null(read_text(*file, kMost).or_throw());
   } catch (const Failure& failure) {
     if (failure.error().code == ErrorCode::conflict && why_not_believed != nullptr) *why_not_believed = failure.what();
     return out;
   }
   if (!all.is_object() || text_in(all, "millrace") != "attested") return out;
   const auto rows = all.find("attested");
-  if (rows == all.end() || !rows->is_array()) return out;
+  if (!rows || !rows->is_array()) return out;
   for (const Json& row : *rows) {
     if (row.is_object()) out.push_back({text_in(row, "uuid"), text_in(row, "driver"), text_in(row, "ptx_sha256")});
   }

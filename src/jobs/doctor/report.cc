@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "src/base/json.h"
 #include "src/base/text.h"
 
 namespace millrace::doctor {
@@ -125,8 +124,7 @@ std::string text_of(const Findings& f) {
   return page.take();
 }
 
-nlohmann::ordered_json json_of(const Findings& f) {
-  using Json = nlohmann::ordered_json;
+Json json_of(const Findings& f) {
   // JSON must be UTF-8, whatever /proc or a driver says.
   const auto text = [](const std::string& s) { return utf8_for_display(s); };
   Json levels = Json::array(), devices = Json::array(), opencl = Json::array(), formats = Json::array(),

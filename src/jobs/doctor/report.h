@@ -4,11 +4,11 @@
 // self-test is a failure.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/base/json.h"
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
 #include "src/device/device.h"
@@ -73,6 +73,6 @@ Findings examine(const std::string& program_version, const std::string& helper, 
 std::vector<FormatSupport> formats_of(const Outcome<HelperAnswer>& helper);
 
 std::string text_of(const Findings& findings);
-nlohmann::ordered_json json_of(const Findings& findings);
+Json json_of(const Findings& findings);
 
 }  // namespace millrace::doctor

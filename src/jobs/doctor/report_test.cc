@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "src/base/json.h"
 #include "src/io/image/helper_process.h"
 
 namespace millrace::doctor {
@@ -57,7 +56,7 @@ TEST(Doctor, ThisMachine) {
     EXPECT_THAT(text, HasSubstr(expected));
   }
   EXPECT_THAT(text, Not(HasSubstr("WRONG")));
-  const auto json = nlohmann::json::parse(json_of(findings).dump());
+  const auto json = Json::parse(json_of(findings).dump());
   EXPECT_EQ(json.at("cpu").at("level"), name_of(current_cpu_level()));
   EXPECT_EQ(json.at("self_test").at("passed"), true);
   EXPECT_EQ(json.at("helper").at("works"), true);

@@ -96,7 +96,7 @@ class FinishJob : public Job {
     out.summary.push_back(fmt::format("{}: {} files checked, {}, {} damaged", printable(output), grouped(checked.files),
                                       to_text(Bytes{checked.bytes}), grouped(checked.damaged.size())));
     out.json = [checked] {
-      auto damaged = nlohmann::ordered_json::array();
+      auto damaged = Json::array();
       for (const std::string& name : checked.damaged) damaged.push_back(utf8_for_display(name));
       return json_pieces(
           {{kJsonMark, "finish"}, {"checked", checked.files}, {"bytes", checked.bytes}, {"damaged", damaged}});

@@ -49,7 +49,7 @@ class FundusJob : public Job {
     if (!summary.unusable.empty())
       out.summary.push_back(fmt::format("{} could not be used", grouped(summary.unusable.size())));
     out.json = [summary] {
-      nlohmann::ordered_json photographs = nlohmann::ordered_json::array();
+      Json photographs = Json::array();
       for (const Found& each : summary.photographs) photographs.push_back(json_of(each));
       return json_pieces({{kJsonMark, "fundus"},
                           {"photographs", photographs},

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "src/base/json.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/image/png_write.h"
@@ -98,8 +98,8 @@ std::string table_line(const Found& found) {
                            csv_field(utf8_for_display(found.damage)));
 }
 
-nlohmann::ordered_json json_of(const Found& found) {
-  nlohmann::ordered_json out;
+Json json_of(const Found& found) {
+  Json out;
   add_path(out, found.path);
   out.update(json_of_field(found.field));
   if (!found.damage.empty()) out["damaged"] = found.damage;

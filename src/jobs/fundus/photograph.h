@@ -4,11 +4,11 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/io/file/file_digest.h"
 #include "src/io/file/walk.h"
 #include "src/io/image/picture_rows.h"
@@ -44,6 +44,6 @@ Found process(const Options& options, Item item);
 // "name,width,height,...", and a line of it; a member of the JSON file.
 std::string table_header();
 std::string table_line(const Found& found);
-nlohmann::ordered_json json_of(const Found& found);
+Json json_of(const Found& found);
 
 }  // namespace millrace::fundus

@@ -150,14 +150,14 @@ Summary run(const Options& options, RunContext& context) {
   context.throw_if_cancelled();
   context.helpers.end_idle();
   std::string table = table_header();
-  nlohmann::ordered_json json = {{kJsonMark, "fundus bounds"}, {"photographs", nlohmann::ordered_json::array()}};
+  Json json = {{kJsonMark, "fundus bounds"}, {"photographs", Json::array()}};
   std::vector<FileDigest> files;
   for (const Found& each : out.photographs) {
     table += table_line(each);
     json["photographs"].push_back(json_of(each));
     files.insert(files.end(), each.files.begin(), each.files.end());
   }
-  json[kChecksums] = nlohmann::ordered_json::parse(json_with_own(files));
+  json[kChecksums] = Json::parse(json_with_own(files));
   table_file.write(table);
   json_file.write(with_own_checksum(json.dump(1) + "\n"));
   out.seconds = watch.seconds();

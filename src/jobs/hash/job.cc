@@ -54,11 +54,11 @@ class HashJob : public Job {
     }
     if (context.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
     out.json = [summary, part = static_cast<bool>(options_.share)] {
-      nlohmann::ordered_json json = {{kJsonMark, "hash"},
-                                     {"pictures", summary.pictures},
-                                     {"unreadable", summary.unreadable},
-                                     {"damaged", summary.damaged},
-                                     {"bytes", summary.bytes}};
+      Json json = {{kJsonMark, "hash"},
+                   {"pictures", summary.pictures},
+                   {"unreadable", summary.unreadable},
+                   {"damaged", summary.damaged},
+                   {"bytes", summary.bytes}};
       if (part) json["published"] = summary.stored.published;
       return json_pieces(json);
     };

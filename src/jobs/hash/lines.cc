@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/report/json_path.h"
 
@@ -18,7 +17,7 @@ std::pair<int, int> sides_of(const Fingerprint& print) {
 }
 
 std::string jsonl_line(const Options& options, const Hashed& hashed) {
-  nlohmann::ordered_json line;
+  Json line;
   add_path(line, hashed.path);
   if (!hashed.outcome) {
     const Error& error = hashed.outcome.error();

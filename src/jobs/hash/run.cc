@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/log.h"
 #include "src/base/stopwatch.h"
 #include "src/base/text.h"
@@ -112,11 +112,11 @@ class Hashing {
                            .extension = choice_name(options_.format),
                            .header = header_of(options_)}};
     out.dataset.attributes = content_attributes(options_);
-    out.dataset.attributes.emplace_back(
-        "inputs", nlohmann::ordered_json::array({{{"files", found_.files.size()},
-                                                  {"unreadable", found_.unreadable.size()},
-                                                  {"identity", identity_of(found_.files, found_.unreadable)}}})
-                      .dump());
+    out.dataset.attributes.emplace_back("inputs",
+                                        Json::array({{{"files", found_.files.size()},
+                                                      {"unreadable", found_.unreadable.size()},
+                                                      {"identity", identity_of(found_.files, found_.unreadable)}}})
+                                            .dump());
     out.each = static_cast<std::uint64_t>(options_.shard);
     out.mark = kMark;
     out.share = options_.share;

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/base/paths.h"
 #include "src/base/stopwatch.h"
 #include "src/base/text.h"
@@ -227,10 +227,10 @@ CheckpointSpec checkpoint_of(const CodeFile& codes, const Blocks& blocks, const 
   out.dataset.attributes = {{kMark, "1"},
                             {"radius", std::to_string(options.radius)},
                             {kBlock, std::to_string(blocks.each)},
-                            {"inputs", nlohmann::ordered_json::array({{{"path", utf8_for_display(codes.path())},
-                                                                       {"codes", codes.rows()},
-                                                                       {"bits", codes.bits()},
-                                                                       {"contents", codes.identity(context)}}})
+                            {"inputs", Json::array({{{"path", utf8_for_display(codes.path())},
+                                                     {"codes", codes.rows()},
+                                                     {"bits", codes.bits()},
+                                                     {"contents", codes.identity(context)}}})
                                            .dump()}};
   out.each = 1;
   out.mark = kMark;

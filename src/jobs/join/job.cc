@@ -101,11 +101,10 @@ class JoinJob : public Job {
       }
     }
     out.json = [summary] {
-      nlohmann::ordered_json json = {
-          {kJsonMark, "join"},      {"codes", summary.rows},         {"nodes", nullptr},
-          {"pairs", nullptr},       {"collapsed_pairs", nullptr},    {"algorithm", summary.algorithm},
-          {"why", summary.why},     {"block", summary.block},        {"blocks", summary.blocks},
-          {"tasks", summary.tasks}, {"published", summary.published}};
+      Json json = {{kJsonMark, "join"},      {"codes", summary.rows},         {"nodes", nullptr},
+                   {"pairs", nullptr},       {"collapsed_pairs", nullptr},    {"algorithm", summary.algorithm},
+                   {"why", summary.why},     {"block", summary.block},        {"blocks", summary.blocks},
+                   {"tasks", summary.tasks}, {"published", summary.published}};
       if (summary.published) json["pairs"] = summary.pairs;
       return json_pieces(json);
     };

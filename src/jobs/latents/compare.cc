@@ -198,8 +198,8 @@ std::vector<std::string> lines_of(const Comparison& comparison) {
   return out;
 }
 
-nlohmann::ordered_json json_of(const Comparison& comparison) {
-  nlohmann::ordered_json sides = nlohmann::ordered_json::array();
+Json json_of(const Comparison& comparison) {
+  Json sides = Json::array();
   for (const ComparedSide& side : comparison.sides) {
     sides.push_back({{"name", side.name},
                      {"model", utf8_for_display(side.model)},

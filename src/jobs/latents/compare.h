@@ -5,10 +5,10 @@
 // Never: lets the CPU do what a device was asked for: then there would be nothing to compare.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/device/device.h"
 #include "src/jobs/latents/read.h"
 #include "src/pipeline/run_context.h"
@@ -43,6 +43,6 @@ Comparison compare(const std::vector<Device>& devices, const Options& options, c
 
 // Of a table, a line each.
 std::vector<std::string> lines_of(const Comparison& comparison);
-nlohmann::ordered_json json_of(const Comparison& comparison);
+Json json_of(const Comparison& comparison);
 
 }  // namespace millrace::latents

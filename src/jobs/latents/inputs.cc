@@ -8,12 +8,12 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/io/file/place.h"
 #include "src/io/file/reader.h"
@@ -106,10 +106,10 @@ Outcome<double> sigma_of(const NamedLatent& latent) {
   constexpr std::uint64_t kMostText = 1 << 20;
   const auto text = read_text(latent.metadata, kMostText);
   if (!text) return text.error();
-  const auto json = nlohmann::json::parse(*text, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) return refused(latent.metadata, "it is no JSON object");
+  const auto json = Json::parse_or_null(*text);
+  if (!json.is_object()) return refused(latent.metadata, "it is no JSON object");
   const auto sigma = json.find("sigma");
-  if (sigma == json.end() || !sigma->is_number())
+  if (!sigma || !sigma->is_number())
     return refused(latent.metadata, "--normalize snr needs a number 'sigma', and it has none", remedy);
   const double value = sigma->get<double>();
   constexpr double kMostSigma = 1e9;  // what is divided by more has no digits left

@@ -16,7 +16,7 @@
 namespace millrace::latents {
 namespace {
 
-nlohmann::ordered_json json_of(const Summary& summary) {
+Json json_of(const Summary& summary) {
   return {{kJsonMark, "latents"},         {"latents", summary.latents},
           {"videos", summary.videos},     {"groups", summary.groups},
           {"measured", summary.measured}, {"not_finite", summary.not_finite},
@@ -100,7 +100,7 @@ class LatentsJob : public Job {
       out.summary.insert(out.summary.end(), lines.begin(), lines.end());
     }
     out.json = [summary, part = static_cast<bool>(options_.share)] {
-      nlohmann::ordered_json json = json_of(summary);
+      Json json = json_of(summary);
       if (part) json["published"] = summary.published;
       if (!summary.comparison.sides.empty()) json["compare"] = latents::json_of(summary.comparison);
       return json_pieces(json);

@@ -15,8 +15,6 @@
 namespace millrace::latents {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Took now() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
@@ -100,8 +98,8 @@ OutputKind performance_kind() {
   return {"a report of performance", Readers::everyone, json_result("latents-performance", {"seconds"})};
 }
 
-nlohmann::ordered_json performance_json(const Performance& performance, const Benchmark& benchmark,
-                                        const Comparison& comparison, const RunContext& context) {
+Json performance_json(const Performance& performance, const Benchmark& benchmark, const Comparison& comparison,
+                      const RunContext& context) {
   const Measured& measured = performance.measured;
   Json parts = {{"reading", measured.seconds.reading}};
   for (std::size_t k = 0; k < kPartNames.size(); ++k) parts[std::string(kPartNames[k])] = measured.seconds.parts[k];

@@ -4,10 +4,10 @@
 // Never: is the same twice: it is the one output that is about this run.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/io/output/output.h"
 #include "src/jobs/latents/compare.h"
 #include "src/jobs/latents/measure.h"
@@ -57,7 +57,7 @@ Benchmark benchmark(const Options& options, const LatentSet& set, const Normaliz
                     RunContext& context);
 
 OutputKind performance_kind();
-nlohmann::ordered_json performance_json(const Performance& performance, const Benchmark& benchmark,
-                                        const Comparison& comparison, const RunContext& context);
+Json performance_json(const Performance& performance, const Benchmark& benchmark, const Comparison& comparison,
+                      const RunContext& context);
 
 }  // namespace millrace::latents

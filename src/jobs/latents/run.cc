@@ -79,7 +79,7 @@ Summary summary_of(const LatentSet& set) {
   return out;
 }
 
-std::string text_of(const nlohmann::ordered_json& json) { return json.dump(1) + "\n"; }
+std::string text_of(const Json& json) { return json.dump(1) + "\n"; }
 
 // What is made of arrays.h5, once it is whole.
 void write_results(const Options& options, LatentSet& set, const Normalization& normalization, const ResultFiles& files,

@@ -28,7 +28,7 @@ void tell_of_series(const Summary& summary, std::vector<std::string>& out) {
   }
 }
 
-nlohmann::ordered_json json_of(const Summary& summary) {
+Json json_of(const Summary& summary) {
   return {{kJsonMark, "render"},
           {"charts", summary.charts},
           {"drawn", summary.drawn},
@@ -84,7 +84,7 @@ class RenderJob : public Job {
     tell_of_series(summary, out.summary);
     if (summary.gaps > 0) out.summary.push_back(fmt::format("{} rows have no price: gaps", grouped(summary.gaps)));
     out.json = [summary, part = static_cast<bool>(options_.share)] {
-      nlohmann::ordered_json json = json_of(summary);
+      Json json = json_of(summary);
       if (part) json["published"] = summary.published;
       return json_pieces(json);
     };

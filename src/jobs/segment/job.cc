@@ -13,15 +13,15 @@
 namespace millrace::segment {
 namespace {
 
-nlohmann::ordered_json json_of(const Summary& summary) {
-  nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
+Json json_of(const Summary& summary) {
+  Json pictures = Json::array();
   for (const PictureResult& each : summary.pictures) {
-    nlohmann::ordered_json one;
+    Json one;
     add_path(one, each.path);
     one.update(json_of(each, summary.setup));
     pictures.push_back(std::move(one));
   }
-  nlohmann::ordered_json out = {
+  Json out = {
       {kJsonMark, "segment"},       {"pictures", pictures},           {"unusable", json_of_unusable(summary.unusable)},
       {"taken", summary.taken},     {"resumed", summary.resumed},     {"elsewhere", summary.elsewhere},
       {"missing", summary.missing}, {"windows", summary.windows},     {"left_out", summary.left_out},

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/base/values.h"
 
@@ -96,9 +96,9 @@ std::vector<std::uint32_t> Outlines::write(const std::string& path) const {
   for (std::size_t k = 0; k < labels_.size(); ++k) {
     const model::Head::Label& label = labels_[k];
     outlined[k] = label.drawn;
-    const nlohmann::ordered_json classification = {{"name", utf8_for_display(label.name)},
-                                                   {"color", {label.color[0], label.color[1], label.color[2]}}};
-    properties[k] = nlohmann::ordered_json({{"objectType", "annotation"}, {"classification", classification}}).dump();
+    const Json classification = {{"name", utf8_for_display(label.name)},
+                                 {"color", {label.color[0], label.color[1], label.color[2]}}};
+    properties[k] = Json({{"objectType", "annotation"}, {"classification", classification}}).dump();
   }
   Contours contours(outlined, kMostCorners, [&](const Outline& outline) {
     text += first ? "\n" : ",\n";

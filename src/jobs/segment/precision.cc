@@ -102,8 +102,8 @@ double DiceSums::least() const {
   return out;
 }
 
-nlohmann::ordered_json json_of(const Agreement& agreement) {
-  nlohmann::ordered_json out = {{"windows", agreement.windows}, {"why", agreement.why}};
+Json json_of(const Agreement& agreement) {
+  Json out = {{"windows", agreement.windows}, {"why", agreement.why}};
   if (agreement.dice) out["dice"] = *agreement.dice;
   return out;
 }

@@ -3,10 +3,10 @@
 // Never: depends on how long either takes, or on which part of a run asks: all parts decide the same.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "src/base/json.h"
 #include "src/jobs/segment/inputs.h"
 #include "src/jobs/segment/setup.h"
 #include "src/pipeline/run_context.h"
@@ -20,7 +20,7 @@ struct Agreement {
   std::string why;  // in words, for the summary
 };
 
-nlohmann::ordered_json json_of(const Agreement& agreement);
+Json json_of(const Agreement& agreement);
 
 // 2 |a and b| / (|a| + |b|) of the pixels of each label, the least of all; 1 of a label that neither has.
 class DiceSums {

@@ -4,16 +4,14 @@
 
 #include <limits>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/io/file/reader.h"
-#include "src/io/file/shallow_json.h"
 #include "src/io/output/output.h"
 #include "src/io/store/checksums.h"
 
 namespace millrace::segment {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kRecordMark = "segment picture";
 constexpr std::uint64_t kMaxRecordBytes = 4 << 20;
@@ -22,7 +20,7 @@ constexpr std::uint64_t kMaxRecordBytes = 4 << 20;
 Json record_in(const std::string& file) {
   const auto text = read_text(file, kMaxRecordBytes);
   if (!text || text->size() > kMaxRecordBytes) return {};
-  Json json = shallow_json(*text);
+  Json json = Json::parse_or_null(*text);
   if (!json.is_object() || json.value(kJsonMark, Json()) != kRecordMark) return {};
   return json;
 }
@@ -200,7 +198,7 @@ std::optional<PictureResult> earlier_result(const std::string& file, const Setup
       out.cuts = json.at("contours_cut_above_rows").get<std::vector<std::uint32_t>>();
     read_members(json, setup, out);
     return out;
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     // Not as this program writes it.
   } catch (const Failure&) {
   }
@@ -224,7 +222,7 @@ std::vector<SmallMask> previews_in(const std::string& file, const Setup& setup, 
         if (label >= labels) return {};
     }
     return out;
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
   } catch (const Failure&) {
   }
   return {};

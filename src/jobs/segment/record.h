@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/io/file/file_digest.h"
 #include "src/io/image/holding.h"
 #include "src/jobs/field_of_view.h"
@@ -58,7 +58,7 @@ struct PictureResult {
   double disagreement(std::size_t head) const;
 };
 // Its members but for path and name: what a run says of it, too.
-nlohmann::ordered_json json_of(const PictureResult& result, const Setup& setup);
+Json json_of(const PictureResult& result, const Setup& setup);
 std::string record_of(const PictureResult& result, const Setup& setup);
 // Of one whose files are being put in place: that they are this job's, and no more.
 std::string not_whole();

@@ -1,20 +1,17 @@
 #include "src/jobs/segment/unfinished.h"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/reader.h"
-#include "src/io/file/shallow_json.h"
 #include "src/io/output/output.h"
 #include "src/pipeline/checkpoint/run_record.h"
 
 namespace millrace::segment {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char *kRowsMark = "segment rows", *kRunMark = "segment unfinished";
 constexpr const char *kSavedFile = "rows.json", *kFailedFile = "failed.txt";
@@ -35,7 +32,7 @@ Unfinished::Unfinished(const std::string& output, const std::string& made_of, co
   const std::string run = folder_.path(RunFolder::kRunFile);
   std::error_code error;
   const auto text = read_text(run, 1 << 16);
-  const Json json = text ? shallow_json(*text) : Json();
+  const Json json = text ? Json::parse_or_null(*text) : Json();
   if (text && (!json.is_object() || json.value(kJsonMark, Json()) != kRunMark)) {
     throw Failure(ErrorCode::conflict, "what another job has not finished lies in it", folder_.name(),
                   "finish that, or give another folder");
@@ -64,7 +61,7 @@ std::optional<Saved> Unfinished::saved(const std::string& name, const std::strin
   constexpr std::uint64_t kMostBytes = 16 << 20;
   const auto text = read_text(path_in(folder(name), kSavedFile), kMostBytes);
   if (!text || text->size() > kMostBytes) return std::nullopt;
-  const Json json = shallow_json(*text);
+  const Json json = Json::parse_or_null(*text);
   if (!json.is_object() || json.value(kJsonMark, Json()) != kRowsMark || json.value("source", Json()) != source)
     return std::nullopt;
   try {
@@ -87,7 +84,7 @@ std::optional<Saved> Unfinished::saved(const std::string& name, const std::strin
     out.previews = json.at("previews").get<std::vector<std::string>>();
     out.outputs = json.at("outputs").get<std::map<std::string, std::string>>();
     return out;
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     return std::nullopt;  // not as this program writes it
   }
 }

@@ -2,17 +2,15 @@
 
 #include <cmath>
 
+#include "src/base/json.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/own.h"
 #include "src/io/file/reader.h"
-#include "src/io/file/shallow_json.h"
 
 namespace millrace::tune {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // What tells one device from another: its own number, or of OpenCL, which has none, name and driver.
 std::string key_of(const Device& device) {
@@ -36,13 +34,13 @@ Json read_file() {
   if (!file) return Json::object();
   // Ours has some thousand bytes.
   const auto bytes = (*file)->peek();
-  Json out = shallow_json(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  Json out = Json::parse_or_null(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   return out.is_object() ? out : Json::object();
 }
 
 double rate_in(const Json& object, const char* key) {
   const auto found = object.find(key);
-  if (found == object.end() || !found->is_number()) return 0;
+  if (!found || !found->is_number()) return 0;
   const double value = found->get<double>();
   return std::isfinite(value) && value > 0 ? value : 0;
 }
@@ -56,7 +54,7 @@ void keep(const std::vector<Tuned>& tuned) {
   if (path.empty()) throw Failure(ErrorCode::usage, "no home folder is known", "tune", "set XDG_CACHE_HOME");
   Json devices = Json::object();
   const Json before = read_file();
-  if (const auto found = before.find("devices"); found != before.end() && found->is_object()) devices = *found;
+  if (const auto found = before.find("devices"); found && found->is_object()) devices = *found;
   for (const Tuned& one : tuned) {
     Json operations = Json::object();
     for (const MeasuredRate& measured : one.operations) {
@@ -77,19 +75,19 @@ void keep(const std::vector<Tuned>& tuned) {
 std::optional<DeviceRates> rates_of(const Device& device) {
   const Json all = read_file();
   const auto devices = all.find("devices");
-  if (devices == all.end() || !devices->is_object()) return std::nullopt;
+  if (!devices || !devices->is_object()) return std::nullopt;
   const auto one = devices->find(key_of(device));
-  if (one == devices->end() || !one->is_object()) return std::nullopt;
+  if (!one || !one->is_object()) return std::nullopt;
   DeviceRates out;
   out.begin_s = rate_in(*one, "begin_s");
   out.up_bytes_s = rate_in(*one, "up_bytes_s");
   out.down_bytes_s = rate_in(*one, "down_bytes_s");
   const auto operations = one->find("operations");
-  if (operations == one->end() || !operations->is_object()) return std::nullopt;
+  if (!operations || !operations->is_object()) return std::nullopt;
   for (const auto& [name, operation] : operations->items()) {
     if (!operation.is_object()) continue;
     const auto kernel = operation.find("kernel");
-    if (kernel == operation.end() || *kernel != hash_of(name)) continue;
+    if (!kernel || *kernel != hash_of(name)) continue;
     if (const double amount = rate_in(operation, "amount_s"); amount > 0) out.amount_s[name] = amount;
   }
   return out;

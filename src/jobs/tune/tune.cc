@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "src/base/json.h"
 #include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/device/queue.h"
@@ -89,10 +88,10 @@ std::string text_of(const Tuned& tuned) {
   return out;
 }
 
-nlohmann::ordered_json json_of(const std::vector<Tuned>& all) {
-  nlohmann::ordered_json devices = nlohmann::ordered_json::array();
+Json json_of(const std::vector<Tuned>& all) {
+  Json devices = Json::array();
   for (const Tuned& one : all) {
-    nlohmann::ordered_json operations = nlohmann::ordered_json::array();
+    Json operations = Json::array();
     for (const MeasuredRate& measured : one.operations) {
       operations.push_back({{"operation", measured.operation},
                             {"unit", measured.unit},

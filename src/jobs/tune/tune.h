@@ -3,10 +3,10 @@
 // Never: takes much longer than a minute a device.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/device/cpu/executor.h"
 #include "src/jobs/tune/rates_file.h"
 
@@ -17,6 +17,6 @@ Tuned measure(const Device& device, const Executor& executor, Bytes memory);
 
 // A table for a person: of each operation both rates, their ratio, and the work from which on the device gains.
 std::string text_of(const Tuned& tuned);
-nlohmann::ordered_json json_of(const std::vector<Tuned>& all);
+Json json_of(const std::vector<Tuned>& all);
 
 }  // namespace millrace::tune

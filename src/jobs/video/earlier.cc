@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <span>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
@@ -22,8 +22,6 @@
 
 namespace millrace::video {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char *kRecordMark = "video film", *kMasksMark = "video masks", *kRecordEnding = ".video.json";
 
@@ -40,7 +38,7 @@ Json json_in(const std::string& path, const char* mark) {
   constexpr std::uint64_t kMostBytes = 1 << 16;
   const auto text = read_text(path, kMostBytes);
   if (!text) return {};
-  Json out = Json::parse(*text, nullptr, false);
+  Json out = Json::parse_or_null(*text);
   return out.is_object() && out.value(kJsonMark, Json()) == mark ? out : Json();
 }
 
@@ -48,11 +46,11 @@ std::optional<Earlier> earlier_of(const Json& json) {
   try {
     Earlier out;
     out.digest = json.at("made_of").get<std::string>();
-    out.counts.frames = json.at("frames");
-    out.counts.damaged = json.at("damaged");
-    out.counts.errors = json.at("packets_not_decoded");
+    json.read("frames", out.counts.frames);
+    json.read("damaged", out.counts.damaged);
+    json.read("packets_not_decoded", out.counts.errors);
     return out;
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     return std::nullopt;
   }
 }

@@ -132,7 +132,7 @@ class VideoJob : public Job {
     out.summary.push_back(fmt::format("{} pictures on {} x {} pixels: {}", sampled.pictures, sampled.width,
                                       sampled.height, printable(options_.output)));
     out.json = [sampled, path = options_.output] {
-      nlohmann::ordered_json json = {{kJsonMark, "video"}};
+      Json json = {{kJsonMark, "video"}};
       add_path(json, path);
       json["pictures"] = sampled.pictures;
       json["runtime"] = sampled.runtime;
@@ -162,7 +162,7 @@ class VideoJob : public Job {
       out.summary.push_back(fmt::format("{}: the fastest settings, for --config", printable(options_.tune)));
     }
     out.json = [benchmarked] {
-      nlohmann::ordered_json stages = nlohmann::ordered_json::object();
+      Json stages = Json::object();
       for (const StageCost& each : benchmarked.stages) stages[each.name] = each.cpu_ms;
       return json_pieces({{kJsonMark, "video"},
                           {"frames", benchmarked.frames},

@@ -18,10 +18,10 @@ void say(std::uint64_t count, const char* what, std::vector<std::string>& out) {
 
 bool is_whole(const Summary& summary) { return summary.counts.errors + summary.counts.damaged == 0; }
 
-nlohmann::ordered_json json_of(const Summary& summary, const Options& options) {
-  nlohmann::ordered_json out = {{kJsonMark, "video"}};
+Json json_of(const Summary& summary, const Options& options) {
+  Json out = {{kJsonMark, "video"}};
   add_path(out, options.output);
-  nlohmann::ordered_json left_out = nlohmann::ordered_json::array();
+  Json left_out = Json::array();
   for (const auto& each : summary.left_out) {
     left_out.push_back({{"stream", each.stream.index},
                         {"type", each.stream.type},
@@ -46,8 +46,7 @@ nlohmann::ordered_json json_of(const Summary& summary, const Options& options) {
   out["encoder"] = summary.encoder;
   out["encoding"] = summary.encoding;
   out["library"] = summary.library;
-  out["model"] = options.network.model.empty() ? nlohmann::ordered_json()
-                                               : nlohmann::ordered_json(printable(options.network.model));
+  out["model"] = options.network.model.empty() ? Json() : Json(printable(options.network.model));
   out["runtime"] = summary.runtime;
   out["precision"] = summary.precision;
   out["bytes"] = summary.bytes;
@@ -133,13 +132,13 @@ std::vector<std::string> words_of(const CollectionSummary& summary, const Option
   return out;
 }
 
-nlohmann::ordered_json json_of(const CollectionSummary& summary) {
-  nlohmann::ordered_json films = nlohmann::ordered_json::array();
+Json json_of(const CollectionSummary& summary) {
+  Json films = Json::array();
   for (const CollectionSummary::Film& each : summary.films) {
-    nlohmann::ordered_json one, source = nlohmann::ordered_json::object();
+    Json one, source = Json::object();
     add_path(source, each.options.input());
     one["film"] = source;
-    const nlohmann::ordered_json made = json_of(each.summary, each.options);
+    const Json made = json_of(each.summary, each.options);
     for (const auto& [key, value] : made.items())
       if (key != kJsonMark) one[key] = value;
     films.push_back(std::move(one));

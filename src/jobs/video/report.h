@@ -3,10 +3,10 @@
 // Never: decides what happened.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/jobs/video/collection.h"
 #include "src/jobs/video/run.h"
 
@@ -15,8 +15,8 @@ namespace millrace::video {
 // A line each.
 std::vector<std::string> words_of(const Summary& summary, const Options& options);
 std::vector<std::string> words_of(const CollectionSummary& summary, const Options& options);
-nlohmann::ordered_json json_of(const Summary& summary, const Options& options);
-nlohmann::ordered_json json_of(const CollectionSummary& summary);
+Json json_of(const Summary& summary, const Options& options);
+Json json_of(const CollectionSummary& summary);
 // What happened on the way to the frames, whoever made them.
 void say_counts(const Counts& counts, std::vector<std::string>& out);
 // Every film could be used, and all of it decoded.

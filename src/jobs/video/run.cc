@@ -337,7 +337,7 @@ void plan_rates(Setup& setup, const Guess& guess, Plan& out) {
   const std::int64_t pixels = std::int64_t{setup.film.shape.width} * setup.film.shape.height;
   const double a_picture = guess.seconds_a_picture(pixels);
   std::string stages;
-  nlohmann::ordered_json figures = nlohmann::ordered_json::object();
+  Json figures = Json::object();
   for (const StageCost& each : guess.stages) {
     figures[each.name] = each.cpu_ms;
     stages += fmt::format("{}{} {:.2f}", stages.empty() ? "" : ", ", each.name, each.cpu_ms);

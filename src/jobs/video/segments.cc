@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/output/output.h"
@@ -13,8 +13,6 @@
 
 namespace millrace::video {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kPiece = ".packets";
 
@@ -40,7 +38,7 @@ Json json_of(const std::vector<Note::Seen>& pictures) {
 
 std::vector<Note::Seen> seen_of(const Json& json) {
   std::vector<Note::Seen> out;
-  for (const Json& each : json) out.push_back({each.at(0), each.at(1)});
+  for (const Json& each : json) out.push_back({each.at(0).get<std::int64_t>(), each.at(1).get<std::uint64_t>()});
   return out;
 }
 
@@ -74,22 +72,22 @@ std::optional<Note> note_of(const std::string& json) {
   try {
     const Json said = Json::parse(json);
     Note out;
-    out.counts.frames = said.at("frames");
-    out.counts.damaged = said.at("damaged");
-    out.counts.retimed = said.at("retimed");
-    out.counts.errors = said.at("errors");
+    said.read("frames", out.counts.frames);
+    said.read("damaged", out.counts.damaged);
+    said.read("retimed", out.counts.retimed);
+    said.read("errors", out.counts.errors);
     out.last = seen_of(said.at("last"));
     out.before = seen_of(said.at("before"));
-    out.last_duration = said.at("last_duration");
-    out.first = said.at("first");
+    said.read("last_duration", out.last_duration);
+    said.read("first", out.first);
     if (out.last.empty()) return std::nullopt;
     if (!said.at("next").is_null()) out.next = said.at("next").get<std::uint64_t>();
-    out.next_pts = said.at("next_pts");
+    said.read("next_pts", out.next_pts);
     out.maker = said.value("made_by", "");
-    out.counts.reused = said.at("reused");
-    out.counts.by_fast_model = said.at("by_fast_model");
+    said.read("reused", out.counts.reused);
+    said.read("by_fast_model", out.counts.by_fast_model);
     return out;
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     return std::nullopt;
   }
 }

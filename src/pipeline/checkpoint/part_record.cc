@@ -3,22 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "src/base/json.h"
 #include "src/base/paths.h"
 #include "src/base/version.h"
 #include "src/io/file/reader.h"
-#include "src/io/file/shallow_json.h"
 #include "src/io/store/checksums.h"
 #include "src/pipeline/checkpoint/run_presence.h"
 
 namespace millrace {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-}  // namespace
+namespace {}  // namespace
 
 std::string part_record_name(std::uint64_t part) { return fmt::format("{}.made.json", part); }
 
@@ -39,7 +34,7 @@ std::optional<PartRecord> part_record(const std::string& path, std::uint64_t par
   const auto text = read_text(path, kMaxBytes);
   if (!text) return std::nullopt;
   try {
-    const Json json = shallow_json(*text);
+    const Json json = Json::parse_or_null(*text);
     PartRecord out;
     for (const auto& [name, number] : {std::pair("shard", &out.part), std::pair("rows", &out.rows)}) {
       if (!json.at(name).is_number_unsigned()) return std::nullopt;
@@ -54,7 +49,7 @@ std::optional<PartRecord> part_record(const std::string& path, std::uint64_t par
     if (!files || out.part != part) return std::nullopt;
     out.files = *std::move(files);
     return out;
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     return std::nullopt;
   }
 }

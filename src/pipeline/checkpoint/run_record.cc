@@ -5,28 +5,25 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "src/base/choice.h"
+#include "src/base/json.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/base/version.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/reader.h"
-#include "src/io/file/shallow_json.h"
 #include "src/io/store/checksums.h"
 
 namespace millrace {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::uint64_t kMostText = 256 << 20;
 
 // The same without names; null where it is not a list of inputs.
 Json contents(const std::string& text) {
-  auto list = shallow_json(text);
+  auto list = Json::parse_or_null(text);
   if (!list.is_array()) return nullptr;
   for (auto& entry : list) {
     if (!entry.is_object()) return nullptr;
@@ -146,7 +143,7 @@ std::string json_of(const Attributes& attributes, std::span<const FileDigest> ch
 
 std::optional<std::vector<FileDigest>> checksums_in_json(const std::string& path, const char* member) {
   const auto text = read_text(path, kMostText);
-  auto json = text ? shallow_json(*text) : Json();
+  auto json = text ? Json::parse_or_null(*text) : Json();
   if (member != nullptr && json.is_object()) json = json.value(member, Json());
   if (!json.is_object() || !json.contains(kChecksums)) return std::nullopt;
   return checksums_in(json.at(kChecksums).dump());
@@ -164,7 +161,7 @@ Outcome<Attributes> attributes_in_json(const std::string& path, const char* memb
   const auto text = read_text(path, kMostText);
   if (!text) return text.error();
   Attributes out;
-  auto json = shallow_json(*text);
+  auto json = Json::parse_or_null(*text);
   if (member != nullptr && json.is_object()) json = json.value(member, Json());
   if (json.is_object()) {
     for (const auto& [name, value] : json.items()) {
@@ -201,7 +198,7 @@ Outcome<PartsFile> parts_in_json(const std::string& path) {
   const auto text = read_text(path, kMostText);
   if (!text) return text.error();
   try {
-    const Json json = shallow_json(*text);
+    const Json json = Json::parse_or_null(*text);
     PartsFile out;
     out.store = json.at("store").get<std::string>();
     out.mark = json.at("mark").get<std::string>();
@@ -228,7 +225,7 @@ Outcome<PartsFile> parts_in_json(const std::string& path) {
       return not_ours(path);
     }
     return out;
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     return not_ours(path);
   }
 }
@@ -237,11 +234,11 @@ Outcome<RunsFile> runs_in_json(const std::string& path) {
   const auto text = read_text(path, kMostText);
   if (!text) return text.error();
   try {
-    const Json json = shallow_json(*text);
+    const Json json = Json::parse_or_null(*text);
     RunsFile out{json.at("of").get<std::uint64_t>(), json.at("version").get<std::string>()};
     if (out.of == 0) return not_ours(path);
     return out;
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     return not_ours(path);
   }
 }

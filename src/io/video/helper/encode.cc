@@ -54,7 +54,7 @@ class Encoding {
     std::string reasons;
     const auto no = [&](const std::string& why) { reasons += (reasons.empty() ? "" : "; ") + why; };
     for (const Json& candidate : what.at("encoders")) {
-      const std::string name = candidate.at("name");
+      const std::string& name = candidate.at("name").text();
       const AVCodec* codec = avcodec_find_encoder_by_name(name.c_str());
       if (codec == nullptr) {
         no(fmt::format("{} is not here", name));
@@ -100,18 +100,21 @@ class Encoding {
  private:
   static Shape shape_of_json(const Json& what) {
     Shape out;
-    out.width = what.at("width");
-    out.height = what.at("height");
+    what.read("width", out.width);
+    what.read("height", out.height);
     out.kind = static_cast<Kind>(what.at("kind").get<std::uint32_t>());
-    out.depth = what.at("depth");
-    out.log2_cw = what.at("log2_cw");
-    out.log2_ch = what.at("log2_ch");
-    out.alpha = what.at("alpha");
-    out.interlaced = what.at("interlaced");
-    out.aspect_num = what.at("aspect").at(0);
-    out.aspect_den = what.at("aspect").at(1);
-    out.colors = {static_cast<Range>(what.at("range").get<std::uint32_t>()), what.at("matrix"), what.at("primaries"),
-                  what.at("transfer"), what.at("siting")};
+    what.read("depth", out.depth);
+    what.read("log2_cw", out.log2_cw);
+    what.read("log2_ch", out.log2_ch);
+    what.read("alpha", out.alpha);
+    what.read("interlaced", out.interlaced);
+    out.aspect_num = what.at("aspect").at(0).get<std::int32_t>();
+    out.aspect_den = what.at("aspect").at(1).get<std::int32_t>();
+    out.colors.range = static_cast<Range>(what.at("range").get<std::uint32_t>());
+    what.read("matrix", out.colors.matrix);
+    what.read("primaries", out.colors.primaries);
+    what.read("transfer", out.colors.transfer);
+    what.read("siting", out.colors.siting);
     return out;
   }
 
@@ -130,7 +133,7 @@ class Encoding {
     e.color_primaries = static_cast<AVColorPrimaries>(shape_.colors.primaries);
     e.color_trc = static_cast<AVColorTransferCharacteristic>(shape_.colors.transfer);
     e.chroma_sample_location = static_cast<AVChromaLocation>(shape_.colors.siting);
-    e.thread_count = what.at("threads");
+    what.read("threads", e.thread_count);
     // What decoders need first stands in the file once, and not before every key frame.
     e.flags |= AV_CODEC_FLAG_GLOBAL_HEADER | AV_CODEC_FLAG_BITEXACT;
     AVDictionary* given = nullptr;

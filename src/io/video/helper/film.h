@@ -4,12 +4,12 @@
 #pragma once
 
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/base/json.h"
 #include "src/io/video/helper/libav.h"
 #include "src/io/video/helper/protocol.h"
 
@@ -52,8 +52,6 @@ class Channel {
   std::size_t bytes_;
   std::mutex saying_;  // encoders let go of frames on threads of their own
 };
-
-using Json = nlohmann::ordered_json;
 
 // Each until it is done; the file's descriptor is the caller's.
 void probe(Channel& channel, int fd, const Json& what);

@@ -42,7 +42,7 @@ void do_task(Channel& channel, Channel::Heard& heard) {
     message.say = Say::failed;
     message.error_code = static_cast<std::uint32_t>(ErrorCode::out_of_memory);
     channel.say(message, "there is not enough memory for it");
-  } catch (const Json::exception& error) {
+  } catch (const Json::Error& error) {
     Message message;
     message.say = Say::failed;
     message.error_code = static_cast<std::uint32_t>(ErrorCode::internal);

@@ -119,14 +119,17 @@ std::optional<std::string> refusal(const AVStream& stream, const std::string& fo
 class Muxing {
  public:
   Muxing(Channel& channel, int fd, const Json& what)
-      : channel_(channel), input_(fd), output_(what.at("format"), &channel), stream_(what.at("stream")) {
+      : channel_(channel),
+        input_(fd),
+        output_(what.at("format").text(), &channel),
+        stream_(what.at("stream").get<int>()) {
     if (stream_ < 0 || stream_ >= static_cast<int>(input_->nb_streams)) fail("it has no such stream", 0);
     const AVCodecDescriptor* codec = avcodec_descriptor_get_by_name(what.at("codec").get<std::string>().c_str());
     if (codec == nullptr || avformat_query_codec(output_->oformat, codec->id, FF_COMPLIANCE_NORMAL) == 0)
       throw CannotGoOn(ErrorCode::unsupported,
                        fmt::format("a film in {} holds no pictures in {}", what.at("format").get<std::string>(),
                                    what.at("codec").get<std::string>()));
-    check_video(*codec, what.at("format"));
+    check_video(*codec, what.at("format").text());
     Json left_out = Json::array();
     std::vector<int> kept;
     for (unsigned i = 0; i < input_->nb_streams; ++i) {
@@ -138,7 +141,7 @@ class Muxing {
       // MP4 has its chapters in a stream as well; they are written as chapters.
       const bool chapters = input_->nb_chapters > 0 && stream.codecpar->codec_type == AVMEDIA_TYPE_DATA &&
                             stream.codecpar->codec_id == AV_CODEC_ID_BIN_DATA;
-      const auto why = chapters ? std::string() : refusal(stream, what.at("format"));
+      const auto why = chapters ? std::string() : refusal(stream, what.at("format").text());
       if (!why) {
         kept.push_back(static_cast<int>(i));
       } else if (!chapters) {
@@ -163,7 +166,7 @@ class Muxing {
     }
     Message message;
     message.say = Say::opened;
-    channel_.say(message, Json({{"left_out", left_out}}).dump(-1, ' ', false, Json::error_handler_t::replace));
+    channel_.say(message, Json({{"left_out", left_out}}).dump());
   }
 
   void run() {
@@ -278,19 +281,19 @@ class Muxing {
     codec.codec_tag = about->id == AV_CODEC_ID_PRORES ? video.at("tag").get<std::uint32_t>() : 0;
     if (about->id == AV_CODEC_ID_HEVC && std::strcmp(output_->oformat->name, "matroska") != 0)
       codec.codec_tag = MKTAG('h', 'v', 'c', '1');
-    codec.profile = video.at("profile");
-    codec.level = video.at("level");
-    codec.width = video.at("width");
-    codec.height = video.at("height");
+    video.read("profile", codec.profile);
+    video.read("level", codec.level);
+    video.read("width", codec.width);
+    video.read("height", codec.height);
     codec.format = av_get_pix_fmt(video.at("pixels").get<std::string>().c_str());
-    codec.bits_per_coded_sample = video.at("bits");
-    codec.video_delay = video.at("delay");
+    video.read("bits", codec.bits_per_coded_sample);
+    video.read("delay", codec.video_delay);
     codec.color_range = static_cast<AVColorRange>(video.at("range").get<int>());
     codec.color_space = static_cast<AVColorSpace>(video.at("matrix").get<int>());
     codec.color_primaries = static_cast<AVColorPrimaries>(video.at("primaries").get<int>());
     codec.color_trc = static_cast<AVColorTransferCharacteristic>(video.at("transfer").get<int>());
     codec.chroma_location = static_cast<AVChromaLocation>(video.at("siting").get<int>());
-    codec.sample_aspect_ratio = {video.at("aspect").at(0), video.at("aspect").at(1)};
+    codec.sample_aspect_ratio = {video.at("aspect").at(0).get<int>(), video.at("aspect").at(1).get<int>()};
     if (!extradata.empty()) {
       codec.extradata = static_cast<std::uint8_t*>(av_mallocz(extradata.size() + AV_INPUT_BUFFER_PADDING_SIZE));
       if (codec.extradata == nullptr) throw std::bad_alloc();
@@ -319,8 +322,8 @@ class Muxing {
           break;
       }
     }
-    add_from_hex(to, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, video.at("mastering"));
-    add_from_hex(to, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, video.at("light"));
+    add_from_hex(to, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, video.at("mastering").text());
+    add_from_hex(to, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, video.at("light").text());
   }
 
   // What its pictures alone said of their screen; a film's front says it for all.

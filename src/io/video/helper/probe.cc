@@ -89,7 +89,8 @@ void say_what_is_beside(const AVFrame& frame, Json& out) {
         break;
       case AV_FRAME_DATA_DOVI_METADATA:
       case AV_FRAME_DATA_DOVI_RPU_BUFFER:
-        if (out["beside"].empty() || out["beside"].back() != "Dolby Vision") out["beside"].push_back("Dolby Vision");
+        if (Json& beside = out["beside"]; beside.empty() || beside[beside.size() - 1] != "Dolby Vision")
+          beside.push_back("Dolby Vision");
         break;
       case AV_FRAME_DATA_S12M_TIMECODE:
       case AV_FRAME_DATA_GOP_TIMECODE:
@@ -154,7 +155,7 @@ void probe(Channel& channel, int fd, const Json& what) {
   if (stream >= 0 && input->streams[stream]->codecpar->codec_type != AVMEDIA_TYPE_VIDEO)
     fail("that stream holds no pictures", 0);
   if (stream >= 0) look_at_first(input, stream, message, out);
-  channel.say(message, out.dump(-1, ' ', false, Json::error_handler_t::replace));
+  channel.say(message, out.dump());
 }
 
 }  // namespace millrace::film

@@ -107,7 +107,7 @@ TEST_F(Chosen, ToldApartInAnotherGroupOrByAnEarlierRunIsLeft) {
   search_has_seen(look_);
   decide("burst-1", "not_duplicates", "b.jpg")["with"] = entries_[0]["hash"];
   EXPECT_EQ(run_apply("delete").of("b.jpg"), "left");
-  entries_.erase(entries_.size() - 1);
+  entries_.pop_back();
   std::filesystem::remove(journal());
   {
     Catalog catalog(top_ + "/data/millrace/catalog.sqlite", catalog_key());
@@ -131,7 +131,7 @@ TEST_F(Chosen, AnotherPressOfTheShutterIsLeft) {
 }
 
 TEST_F(Chosen, OneShotInTwoFormatsIsLeft) {
-  entries_ = Json::array();
+  entries_.clear();
   put("c.jpg", "one picture");
   put("c.heic", "two picture");
   decide("similar-1", "keep", "c.jpg");
@@ -160,7 +160,7 @@ TEST_F(Chosen, ARawFileIsLeftAndNothingGoesForARottenOne) {
 }
 
 TEST_F(Chosen, OneOfTwoThatWereOneFileIsLeft) {
-  entries_ = Json::array();
+  entries_.clear();
   put("a.jpg", "one picture of one shot, as it was");
   put("b.jpg", "one picture of one shoo, as it was");
   decide("similar-1", "keep", "a.jpg");

@@ -147,12 +147,12 @@ TEST_F(ApplyFailures, JournalsUnderTheDataFolderAreNumbered) {
   ApplyOptions o = options("delete");
   o.journal.clear();
   const Ran first = run(o);
-  const std::string id = first.json["id"];
+  const std::string id = first.json["id"].text();
   EXPECT_EQ(first.json["journal"], top_ + "/data/millrace/journals/" + id + ".jsonl");
-  EXPECT_EQ(run(o).json["id"], id) << "the same journal goes on";
+  EXPECT_EQ(run(o).json["id"].text(), id) << "the same journal goes on";
   EXPECT_EQ(run_undo_of(id).code, 0);
   EXPECT_EQ(disk(), before);
-  EXPECT_EQ(run(o).json["id"], id + "-2") << "what was undone is over";
+  EXPECT_EQ(run(o).json["id"].text(), id + "-2") << "what was undone is over";
   EXPECT_EQ(run_undo_of(id + "-2").code, 0);
   EXPECT_EQ(disk(), before);
 }
@@ -328,7 +328,7 @@ TEST_F(ApplyFailures, AnIdIsLookedUpInTheDataFolderFirst) {
   write_decisions();
   ApplyOptions o = options("delete");
   o.journal.clear();
-  const std::string id = run(o).json["id"];
+  const std::string id = run(o).json["id"].text();
   const std::string here = std::filesystem::current_path();
   std::filesystem::current_path(top_);
   std::ofstream(id) << "{\"millrace_journal\": 1, \"id\": \"" << id << "\", \"action\": \"trash\"}\n";
@@ -343,7 +343,7 @@ TEST_F(ApplyFailures, OwnFoldersThatAreTooOpenAreClosed) {
   write_decisions();
   ApplyOptions o = options("delete");
   o.journal.clear();
-  const std::string id = run(o).json["id"], data = top_ + "/data/millrace";
+  const std::string id = run(o).json["id"].text(), data = top_ + "/data/millrace";
   for (const char* name : {"", "/journals"}) ::chmod((data + name).c_str(), 0777);
   for (const std::string& name : {std::string("/catalog.sqlite"), "/journals/" + id + ".jsonl"})
     ::chmod((data + name).c_str(), 0666);

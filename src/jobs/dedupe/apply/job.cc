@@ -18,7 +18,7 @@ class ApplyingJob : public Job {
     Plan out;
     out.items = table_of(applied);
     out.lines.push_back({"", summary_of(applied)});
-    out.figures = nlohmann::ordered_json::parse(json_of(applied));
+    out.figures = Json::parse(json_of(applied));
     return out;
   }
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
@@ -17,8 +17,6 @@
 namespace millrace::dedupe {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 void put_path(Json& line, const std::string& name, const std::string& path) {
   line[name] = utf8_for_display(path);
   if (!is_utf8(path)) line[name + "_base64"] = base64(path);
@@ -26,7 +24,7 @@ void put_path(Json& line, const std::string& name, const std::string& path) {
 
 std::string text_in(const Json& line, const std::string& name) {
   const auto found = line.find(name);
-  return found != line.end() && found->is_string() ? found->get<std::string>() : "";
+  return found && found->is_string() ? found->get<std::string>() : "";
 }
 
 std::string recorded_path(const Json& line, const std::string& name) {
@@ -37,13 +35,13 @@ std::string recorded_path(const Json& line, const std::string& name) {
 
 template <typename T>
 T number_in(const Json& line, const std::string& name) {
-  const auto found = line.find(name);
-  return found != line.end() && found->is_number_integer() ? found->get<T>() : T{};
+  const Json* found = line.find(name);
+  return found && found->holds<T>() ? found->get<T>() : T{};
 }
 
 bool flag_in(const Json& line, const std::string& name) {
   const auto found = line.find(name);
-  return found != line.end() && found->is_boolean() && found->get<bool>();
+  return found && found->is_boolean() && found->get<bool>();
 }
 
 JournalRecord record_in(const Json& line) {
@@ -60,7 +58,7 @@ JournalRecord record_in(const Json& line) {
   if (const std::string survivor = recorded_path(line, "survivor"); !survivor.empty()) {
     add(survivor, number_in<std::uint64_t>(line, "survivor_size"));
   }
-  if (const auto more = line.find("more_survivors"); more != line.end() && more->is_array()) {
+  if (const auto more = line.find("more_survivors"); more && more->is_array()) {
     for (const Json& one : *more) add(recorded_path(one, "path"), number_in<std::uint64_t>(one, "size"));
   }
   record.whole_group = flag_in(line, "whole_group");
@@ -237,14 +235,13 @@ Journal parse_journal(std::string_view text, const std::string& path) {
     std::size_t end = text.find('\n', begin);
     const bool cut = end == std::string::npos;
     if (cut) end = text.size();
-    const Json line = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                                  text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    const Json line = Json::parse_or_null(text.substr(begin, end - begin));
     begin = end + 1;
     if (first) {
       first = false;
       // A run that was cut off in the first line had done nothing yet. What begins otherwise is somebody's file.
       constexpr std::string_view kHead = R"({"millrace_journal":1,"id":")";
-      if (cut && line.is_discarded() && text.substr(0, kHead.size()) == kHead.substr(0, text.size())) return journal;
+      if (cut && line.is_null() && text.substr(0, kHead.size()) == kHead.substr(0, text.size())) return journal;
       const auto action = line.is_object() ? action_from(text_in(line, "action")) : std::nullopt;
       journal.id = line.is_object() ? text_in(line, "id") : "";
       if (!line.is_object() || number_in<int>(line, "millrace_journal") != 1 || !action || journal.id.empty()) {

@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/jobs/dedupe/apply/apply.h"
 
 namespace millrace::dedupe {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // A word of the command line that a shell takes as it is.
 std::string quoted(const std::string& text) {

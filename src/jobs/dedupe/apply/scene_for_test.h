@@ -15,8 +15,8 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/jobs/dedupe/apply/apply.h"
 #include "src/jobs/dedupe/catalog/catalog.h"
@@ -40,8 +40,6 @@ inline void count_down(const char*) {
 
 class Scene : public testing::Test {
  protected:
-  using Json = nlohmann::json;
-
   void SetUp() override {
     // In memory where that can be: thousands of syncs are waited for.
     name_ = "/millrace_apply_" + std::to_string(getpid()) + "_" +
@@ -60,7 +58,7 @@ class Scene : public testing::Test {
     if (!elsewhere_.empty()) std::filesystem::remove_all(elsewhere_);
     std::filesystem::create_directories(photos_);
     std::filesystem::create_directories(top_ + "/data");
-    entries_ = Json::array();
+    entries_.clear();
   }
 
   // A folder on another file system; empty when this machine has none to write to.
@@ -159,7 +157,7 @@ class Scene : public testing::Test {
     Ran ran;
     ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     std::ifstream in(result);
-    if (in) ran.json = Json::parse(in, nullptr, false);
+    if (in) ran.json = Json::parse_or_null(std::string(std::istreambuf_iterator<char>(in), {}));
     return ran;
   }
 
@@ -181,7 +179,7 @@ class Scene : public testing::Test {
         CatalogFile file;
         file.path = entry.contains("path_base64") ? *from_base64(entry["path_base64"].get<std::string>())
                                                   : entry["path"].get<std::string>();
-        file.size = entry["size"];
+        entry.read("size", file.size);
         file.mtime_ns = std::stoll(entry["mtime_ns"].get<std::string>());
         file.content = *content_hash_from_hex(entry["hash"].get<std::string>());
         catalog.put(file);
@@ -237,7 +235,7 @@ class Scene : public testing::Test {
   std::string name_, top_, photos_, elsewhere_;
   std::vector<std::string> references_;
   bool merge_ = false;
-  Json entries_ = Json::array();
+  std::vector<Json> entries_;
 };
 
 }  // namespace millrace::dedupe

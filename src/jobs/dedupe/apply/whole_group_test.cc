@@ -40,7 +40,7 @@ TEST_F(WholeGroup, GoesWhereAllOfItIsThere) {
 }
 
 TEST_F(WholeGroup, ConsentToThreeIsNoneToTwo) {
-  entries_.erase(1);
+  entries_.erase(entries_.begin() + 1);
   write_decisions();
   expect_left({"a.jpg", "c.jpg"}, "all 3 members of group 1 were to go, and the decisions name 2");
 }
@@ -50,14 +50,14 @@ TEST_F(WholeGroup, NorToOthersOrToANumberThatChanges) {
   decide("1", "remove", "d.jpg")["whole_group"] = 3;
   write_decisions();
   expect_left({"a.jpg", "b.jpg", "c.jpg", "d.jpg"}, "the decisions name 4");
-  entries_.erase(3);
+  entries_.erase(entries_.begin() + 3);
   entries_[1]["whole_group"] = 2;
   write_decisions();
   expect_left({"a.jpg", "b.jpg", "c.jpg"}, "the decisions name 3");
 }
 
 TEST_F(WholeGroup, OneFileNamedTwiceIsOneMember) {
-  entries_.erase(1);
+  entries_.erase(entries_.begin() + 1);
   decide("1", "remove", "a.jpg")["whole_group"] = 3;
   write_decisions();
   expect_left({"a.jpg", "c.jpg"}, "the decisions name 2");

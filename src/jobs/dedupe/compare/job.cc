@@ -14,8 +14,6 @@
 namespace millrace::dedupe {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // What is said of a picture that the other folder has not, or not as good.
 const char* words_of(Held held) {
   switch (held) {

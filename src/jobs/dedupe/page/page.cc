@@ -80,7 +80,7 @@ class DuplicatesPage::Writer {
 
   void finish() {
     guarded([&] {
-      script("id=\"end\"", PageJson{{"id", id_.hex()}});
+      script("id=\"end\"", Json{{"id", id_.hex()}});
       put(rest_);
       // The folder first, then the page that refers to it, then what both replaced.
       file_.sync();
@@ -126,19 +126,19 @@ class DuplicatesPage::Writer {
 
   void put(std::string_view text) { file_.write(text); }
 
-  void script(std::string_view attribute, const PageJson& value) {
+  void script(std::string_view attribute, const Json& value) {
     put(fmt::format("<script type=\"application/json\" {}>", attribute));
     put(script_text(value));
     put("</script>\n");
   }
 
   // One entry a member: base64, the number of a file in the folder, or null.
-  PageJson thumbs_of(const PageGroup& group) {
+  Json thumbs_of(const PageGroup& group) {
     std::uint64_t bytes = 0;
     for (const PageMember& member : group.members) bytes += member.thumb.size();
     const bool fits = thumbs_.empty() && bytes <= inline_left_;
     if (fits) inline_left_ -= bytes;
-    PageJson list = PageJson::array();
+    Json list = Json::array();
     for (const PageMember& member : group.members) {
       if (member.thumb.empty()) {
         list.push_back(nullptr);

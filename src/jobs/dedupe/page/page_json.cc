@@ -7,8 +7,6 @@
 namespace millrace::dedupe {
 namespace {
 
-using Json = PageJson;
-
 Json texts(const std::vector<std::string>& values) {
   Json list = Json::array();
   for (const std::string& value : values) list.push_back(utf8_for_display(value));
@@ -92,8 +90,8 @@ Json json_of(const PageHeader& header, const std::string& thumbs_url) {
 
 // No '<' can begin a closing tag or a comment. '<' occurs only
 // inside JSON strings, where its escape means the same.
-std::string script_text(const PageJson& value) {
-  const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string script_text(const Json& value) {
+  const std::string text = value.dump();
   std::string safe;
   safe.reserve(text.size() + 16);
   for (const char c : text) {

@@ -3,23 +3,21 @@
 // Never: lets a byte that came from a file end the element that it stands in.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "src/base/json.h"
 #include "src/jobs/dedupe/page/page.h"
 
 namespace millrace::dedupe {
 
-using PageJson = nlohmann::ordered_json;
-
 // Empty and false fields are left out: the page reads a missing one the same, and most are.
-PageJson json_of(const PageGroup& group);
+Json json_of(const PageGroup& group);
 // `thumbs_url` is the folder of thumbnails, relative to the page.
-PageJson json_of(const PageHeader& header, const std::string& thumbs_url);
+Json json_of(const PageHeader& header, const std::string& thumbs_url);
 
 // One line for inside <script>.
-std::string script_text(const PageJson& value);
+std::string script_text(const Json& value);
 // Bytes go out as they are, so a name that is not UTF-8 works too.
 std::string url_component(std::string_view bytes);
 

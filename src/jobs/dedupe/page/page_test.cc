@@ -9,20 +9,19 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "src/base/error.h"
 #include "src/base/full_disk_for_test.h"
+#include "src/base/json.h"
 #include "src/base/text.h"
 
 namespace millrace::dedupe {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 class PageTest : public testing::Test {
  protected:
@@ -100,12 +99,12 @@ std::string write(const std::string& path, const std::vector<PageGroup>& groups,
 }
 
 // What the browser sees in the data scripts with this attribute.
-std::vector<json> data(const std::string& html, const std::string& attribute) {
+std::vector<Json> data(const std::string& html, const std::string& attribute) {
   const std::string open = "<script type=\"application/json\" " + attribute + ">";
-  std::vector<json> list;
+  std::vector<Json> list;
   for (std::size_t p = html.find(open); p != std::string::npos; p = html.find(open, p)) {
     p += open.size();
-    list.push_back(json::parse(html.substr(p, html.find("</script", p) - p)));
+    list.push_back(Json::parse(html.substr(p, html.find("</script", p) - p)));
   }
   return list;
 }
@@ -127,23 +126,23 @@ TEST_F(PageTest, carries_every_field) {
   group.pairs.push_back({1, 0, std::numeric_limits<double>::quiet_NaN(), {}});
   const std::string html = write(at("r.html"), {group});
 
-  const json header = data(html, "id=\"header\"").at(0);
+  const Json header = data(html, "id=\"header\"").at(0);
   EXPECT_EQ(header["title"], "Duplicates");
-  EXPECT_EQ(header["folders"], json({"/photos"}));
-  EXPECT_EQ(header["totals"], json({{"files", 12}, {"pictures", 11}, {"groups", 1}, {"reclaimable", 1000}}));
+  EXPECT_EQ(header["folders"], Json({"/photos"}));
+  EXPECT_EQ(header["totals"], Json({{"files", 12}, {"pictures", 11}, {"groups", 1}, {"reclaimable", 1000}}));
   EXPECT_EQ(header["unreadable"][0]["reason"], "the file is empty");
   EXPECT_EQ(header["damaged"][0]["path"], "/photos/cut.jpg");
   EXPECT_EQ(header["rule"], "The same picture.");
   EXPECT_EQ(header["thumbs"], "r.html.thumbs/");
 
-  const json out = data(html, "class=\"group\"").at(0);
+  const Json out = data(html, "class=\"group\"").at(0);
   EXPECT_EQ(out["id"], "g0");
   EXPECT_EQ(out["kind"], "similar");
   EXPECT_EQ(out["members"][0]["keep"], true);
   EXPECT_EQ(out["members"][0]["why"], "most pixels");
   EXPECT_EQ(out["members"][0]["warning"], "b.jpg has more stars");
   EXPECT_FALSE(out["members"][0].contains("path_base64"));
-  const json& second = out["members"][1];
+  const Json& second = out["members"][1];
   EXPECT_EQ(second["path"], "/photos/0/b.jpg");
   EXPECT_EQ(second["size"], 1000);
   EXPECT_EQ(second["width"], 40);
@@ -154,11 +153,11 @@ TEST_F(PageTest, carries_every_field) {
   EXPECT_EQ(second["hash"], "00ff");
   EXPECT_EQ(second["damaged"], true);
   EXPECT_EQ(second["reference"], true);
-  EXPECT_EQ(second["companions"], json({"/photos/0/b.xmp"}));
-  EXPECT_EQ(out["pairs"][0], json({{"a", 0}, {"b", 1}, {"score", 0.75}, {"distances", {{"dhash", 3}, {"phash", 4}}}}));
+  EXPECT_EQ(second["companions"], Json({"/photos/0/b.xmp"}));
+  EXPECT_EQ(out["pairs"][0], Json({{"a", 0}, {"b", 1}, {"score", 0.75}, {"distances", {{"dhash", 3}, {"phash", 4}}}}));
   EXPECT_TRUE(out["pairs"][1]["score"].is_null());
 
-  const json thumbs = data(html, "class=\"thumbs\"").at(0);
+  const Json thumbs = data(html, "class=\"thumbs\"").at(0);
   EXPECT_EQ(from_base64(thumbs[1].get<std::string>()), group.members[1].thumb);
 }
 
@@ -191,7 +190,7 @@ TEST_F(PageTest, a_path_that_is_not_utf8_keeps_its_bytes) {
   PageGroup group = some_group();
   group.members[0].path = "/p/caf\xE9.jpg";
   group.members[0].camera = "\xFF";
-  const json member = data(write(at("r.html"), {group}), "class=\"group\"").at(0)["members"][0];
+  const Json member = data(write(at("r.html"), {group}), "class=\"group\"").at(0)["members"][0];
   EXPECT_EQ(member["path"], "/p/caf\uFFFD.jpg");
   EXPECT_EQ(from_base64(member["path_base64"].get<std::string>()), "/p/caf\xE9.jpg");
 }
@@ -232,10 +231,10 @@ TEST_F(PageTest, thumbnails_past_the_limit_go_to_a_folder) {
   const std::uint64_t one = first.members[0].thumb.size() + first.members[1].thumb.size();
   const std::string name = "my report?.html";
   const std::string html = write(at(name), {first, some_group(2), some_group(3)}, Bytes{one + 1});
-  const std::vector<json> thumbs = data(html, "class=\"thumbs\"");
+  const std::vector<Json> thumbs = data(html, "class=\"thumbs\"");
   EXPECT_TRUE(thumbs[0][0].is_string());
-  EXPECT_EQ(thumbs[1], json({0, 1}));
-  EXPECT_EQ(thumbs[2], json({2, 3}));
+  EXPECT_EQ(thumbs[1], Json({0, 1}));
+  EXPECT_EQ(thumbs[2], Json({2, 3}));
   EXPECT_EQ(data(html, "id=\"header\"").at(0)["thumbs"], "my%20report%3F.html.thumbs/");
   EXPECT_EQ(read(at(name + ".thumbs/0000/000003.jpg")), "JPEG of /photos/3/b.jpg");
   EXPECT_EQ(names(), (std::vector<std::string>{name, name + ".thumbs"}));

@@ -7,17 +7,15 @@
 #include <unordered_set>
 #include <utility>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/base/values.h"
 #include "src/io/file/reader.h"
-#include "src/io/file/shallow_json.h"
 #include "src/io/output/output.h"
 #include "src/jobs/dedupe/page/page_id.h"
 
 namespace millrace::dedupe {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // One object of the result, with its name for messages.
 class Object {
@@ -35,34 +33,34 @@ class Object {
   bool has(const char* key) const { return json_.contains(key); }
   std::string text(const char* key) const {
     const auto at = json_.find(key);
-    if (at == json_.end()) return "";
+    if (!at) return "";
     if (!at->is_string()) wrong(fmt::format("its {} is not a text", key));
     return at->get<std::string>();
   }
   std::uint64_t number(const char* key, std::uint64_t most) const {
     const auto at = json_.find(key);
-    if (at == json_.end()) return 0;
+    if (!at) return 0;
     if (!at->is_number_unsigned() || at->get<std::uint64_t>() > most)
       wrong(fmt::format("its {} is not a number from 0 to {}", key, most));
     return at->get<std::uint64_t>();
   }
   bool flag(const char* key) const {
     const auto at = json_.find(key);
-    if (at == json_.end()) return false;
+    if (!at) return false;
     if (!at->is_boolean()) wrong(fmt::format("its {} is neither true nor false", key));
     return at->get<bool>();
   }
   const Json& list(const char* key) const {
     static const Json none = Json::array();
     const auto at = json_.find(key);
-    if (at == json_.end()) return none;
+    if (!at) return none;
     if (!at->is_array()) wrong(fmt::format("its {} is not a list", key));
     return *at;
   }
   // Nothing is known of some pairs.
   double score() const {
     const auto at = json_.find("score");
-    if (at == json_.end() || at->is_null()) return std::numeric_limits<double>::quiet_NaN();
+    if (!at || at->is_null()) return std::numeric_limits<double>::quiet_NaN();
     if (!at->is_number() || !(at->get<double>() >= 0 && at->get<double>() <= 1)) wrong("its score is not from 0 to 1");
     return at->get<double>();
   }
@@ -70,7 +68,7 @@ class Object {
   Object object(const char* key) const {
     static const Json none = Json::object();
     const auto at = json_.find(key);
-    return {at == json_.end() ? none : *at, fmt::format("{}: {}", name_, key), subject_};
+    return {!at ? none : *at, fmt::format("{}: {}", name_, key), subject_};
   }
   std::vector<Object> objects(const char* key, const char* one) const {
     std::vector<Object> out;
@@ -165,8 +163,8 @@ GroupKind kind_of(const Object& json) {
 }  // namespace
 
 SavedSearch read_saved_search(const std::string& text, const std::string& subject) {
-  const Json json = shallow_json(text);
-  if (!json.is_object() || json.empty() || json.begin().key() != kJsonMark || *json.begin() != "dedupe") {
+  const Json json = Json::parse_or_null(text);
+  if (!json.is_object() || json.empty() || json.items()[0].key != kJsonMark || json.items()[0].value != "dedupe") {
     throw Failure(ErrorCode::bad_data, "this is not a result of millrace dedupe", subject,
                   "name what millrace dedupe --json FILE wrote");
   }

@@ -62,8 +62,8 @@ class ReviewJob : public Job {
     for (const std::string& journal : standing)
       out.summary.push_back(fmt::format("millrace dedupe undo {} --go", printable(journal)));
     out.json = [runs = review.told()] {
-      nlohmann::ordered_json json{{kJsonMark, "review"}, {"runs", nlohmann::ordered_json::array()}};
-      for (const std::string& run : runs) json["runs"].push_back(nlohmann::ordered_json::parse(run));
+      Json json{{kJsonMark, "review"}, {"runs", Json::array()}};
+      for (const std::string& run : runs) json["runs"].push_back(Json::parse(run));
       return json_pieces(json);
     };
     return out;

@@ -4,22 +4,20 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "src/base/json.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/base/values.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/own.h"
-#include "src/io/file/shallow_json.h"
 #include "src/jobs/dedupe/review/shell.h"
 
 namespace millrace::dedupe {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
 // A page says every twenty seconds that it is there: its next answer is held back so long, which no browser slows down
@@ -234,7 +232,7 @@ std::string Review::kept_marks() const {
 }
 
 HttpResponse Review::keep_marks(const HttpRequest& request) {
-  const Json marks = shallow_json(request.body);
+  const Json marks = Json::parse_or_null(request.body);
   if (!marks.is_object()) return refused(400, "the marks are no JSON object");
   const std::lock_guard lock(marks_mutex_);
   const auto is = [&](const char* name, std::uint64_t number) {
@@ -262,7 +260,7 @@ std::string Review::decisions_from(const std::string& body) const {
   const auto wrong = [](const char* what) {
     return Failure(ErrorCode::usage, what, "the decisions", "load the page again");
   };
-  const Json json = shallow_json(body);
+  const Json json = Json::parse_or_null(body);
   if (!json.is_object() || !json.contains("decisions") || !json["decisions"].is_array())
     throw wrong("they are of no form that is known");
   std::string out = "{\"millrace_decisions\": 1, \"decisions\": [";
@@ -335,7 +333,7 @@ HttpResponse Review::carry_out(const HttpRequest& request) {
   const Carrying carrying(carrying_);
   const std::lock_guard lock(acting_);
   const std::string text = decisions_from(request.body);
-  const Json asked = shallow_json(request.body);
+  const Json asked = Json::parse_or_null(request.body);
   const auto flag = [&](const char* name) { return asked.contains(name) && asked[name] == true; };
   ApplyOptions apply = options_.apply;
   apply.go = flag("go");
@@ -375,7 +373,7 @@ std::string Review::plan_of(const std::string& decisions, const Applied& applied
 HttpResponse Review::take_back(const HttpRequest& request) {
   const Carrying carrying(carrying_);
   const std::lock_guard lock(acting_);
-  const Json asked = shallow_json(request.body);
+  const Json asked = Json::parse_or_null(request.body);
   if (!asked.is_object() || !asked.contains("run") || !asked["run"].is_number_unsigned() ||
       asked["run"].get<std::uint64_t>() >= runs_.size())
     return refused(404, "this review carried out nothing of that number");

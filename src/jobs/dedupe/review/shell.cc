@@ -112,14 +112,14 @@ std::string_view shell_script() {
 }
 
 std::string data_lines(const SavedSearch& found, const ServedWords& served) {
-  PageJson header = json_of(found.header, "");
+  Json header = json_of(found.header, "");
+  Json runs = Json::array();
+  for (const auto& [number, files] : served.runs) runs.push_back(Json::array({number, files}));
   header["served"] = {{"action", served.action}, {"words", served.words}, {"merge", served.merge_metadata},
-                      {"gone", served.gone},     {"visit", served.visit}, {"runs", served.runs}};
+                      {"gone", served.gone},     {"visit", served.visit}, {"runs", std::move(runs)}};
   header["preview"] = kPreviewSide;
-  const auto line = [](const PageJson& json) {
-    return json.dump(-1, ' ', false, PageJson::error_handler_t::replace) + "\n";
-  };
-  PageJson end{{"id", found.page_id}};
+  const auto line = [](const Json& json) { return json.dump() + "\n"; };
+  Json end{{"id", found.page_id}};
   if (!served.marks.empty()) end["marks"] = served.marks;
   std::string out = line(header) + line(end);
   for (std::size_t g = 0; g < found.groups.size(); ++g) out += line(json_of(found.groups[g])) + line(found.ids[g]);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/log.h"
 #include "src/base/text.h"
 #include "src/jobs/dedupe/match/links.h"
@@ -48,17 +48,16 @@ CheckpointSpec checkpoint_of(const Appearances& all, const Options& options, con
   out.dataset.arrays = {{.name = "compared", .rows = ArraySpec::Rows::texts, .type = kUint8, .extension = "jsonl"}};
   const std::string_view bytes(reinterpret_cast<const char*>(all.sorted.data()),
                                all.sorted.size() * sizeof(std::uint64_t));
-  out.dataset.attributes = {
-      {kCompareMark, "1"},
-      {"pictures", catalog_key().pictures},
-      {"verdicts", catalog_key().verdicts},
-      {"match", rule.text},
-      {"parts", options.parts ? "true" : "false"},
-      {"orientations", options.orientations ? "true" : "false"},
-      {"inputs", nlohmann::ordered_json::array({{{"shards", out.dataset.rows},
-                                                 {"pictures", all.sorted.size()},
-                                                 {"identity", hex_of_bytes(content_hash(bytes))}}})
-                     .dump()}};
+  out.dataset.attributes = {{kCompareMark, "1"},
+                            {"pictures", catalog_key().pictures},
+                            {"verdicts", catalog_key().verdicts},
+                            {"match", rule.text},
+                            {"parts", options.parts ? "true" : "false"},
+                            {"orientations", options.orientations ? "true" : "false"},
+                            {"inputs", Json::array({{{"shards", out.dataset.rows},
+                                                     {"pictures", all.sorted.size()},
+                                                     {"identity", hex_of_bytes(content_hash(bytes))}}})
+                                           .dump()}};
   out.mark = kCompareMark;
   out.share = options.share;
   return out;

@@ -7,17 +7,15 @@
 #include <cstring>
 #include <iterator>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/base/values.h"
 #include "src/io/file/reader.h"
-#include "src/io/file/shallow_json.h"
 #include "src/jobs/dedupe/match/joined_parts.h"
 #include "src/kernels/parts/parts.h"
 
 namespace millrace::dedupe {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 static_assert(std::endian::native == std::endian::little, "words in lines are not turned");
 
@@ -74,7 +72,7 @@ void append(std::vector<std::uint8_t>& out, std::string_view bytes) {
 // One of the members in base64; nothing where there is none.
 std::optional<std::string> bytes_in(const Json& line, const char* name) {
   const auto at = line.find(name);
-  return at == line.end() || !at->is_string() ? std::nullopt : from_base64(at->get<std::string>());
+  return !at || !at->is_string() ? std::nullopt : from_base64(at->get<std::string>());
 }
 
 // Rows of words, in the order of the first of each, which is an appearance; with as many codes, or none.
@@ -165,12 +163,12 @@ bool ComparedLines::add_to_shard(const Json& line) {
 
 bool ComparedLines::add(const std::string& text) {
   try {
-    const Json line = shallow_json(text);
+    const Json line = Json::parse_or_null(text);
     if (!line.is_object()) return false;
     if (line.contains("shard")) return end_shard(line);
     hash_ = hash_with(hash_, text);
     return add_to_shard(line);
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     return false;
   }
 }

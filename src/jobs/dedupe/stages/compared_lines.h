@@ -9,11 +9,11 @@
 // first; links and scores as (a, b: 64 bits; kind: 32 bits; score: float32).
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/jobs/dedupe/match/compared_part.h"
 
 namespace millrace::dedupe {
@@ -37,9 +37,9 @@ class ComparedLines {
   bool at_end() const { return !begun_ && parts_.empty(); }
 
  private:
-  bool add_to_shard(const nlohmann::ordered_json& line);
-  bool end_part(const nlohmann::ordered_json& counts);
-  bool end_shard(const nlohmann::ordered_json& line);
+  bool add_to_shard(const Json& line);
+  bool end_part(const Json& counts);
+  bool end_shard(const Json& line);
 
   std::optional<ComparedPart> begun_;
   std::vector<ComparedPart> parts_, whole_;  // of the shard; of whole ones

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "src/base/json.h"
 #include "src/base/log.h"
 #include "src/base/text.h"
 #include "src/jobs/dedupe/group/grouping.h"
@@ -57,8 +57,7 @@ CheckpointSpec checkpoint_of(const LookSets& sets, const Options& options, const
       {"pictures", catalog_key().pictures},
       {"options", choices_text(options, rule)},
       {"sets-of-a-shard", std::to_string(each)},
-      {"inputs",
-       nlohmann::ordered_json::array({{{"sets", sets.count()}, {"identity", hex_of_bytes(sets.identity())}}}).dump()}};
+      {"inputs", Json::array({{{"sets", sets.count()}, {"identity", hex_of_bytes(sets.identity())}}}).dump()}};
   out.mark = kLookMark;
   out.share = options.share;
   return out;

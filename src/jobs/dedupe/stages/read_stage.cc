@@ -1,7 +1,6 @@
 #include "src/jobs/dedupe/stages/read_stage.h"
 
-#include <nlohmann/json.hpp>
-
+#include "src/base/json.h"
 #include "src/base/log.h"
 #include "src/base/text.h"
 #include "src/jobs/dedupe/stages/records.h"
@@ -20,8 +19,7 @@ CheckpointSpec checkpoint_of(const std::vector<FileEntry>& files, const Options&
       {kReadMark, "1"},
       {"pictures", catalog_key().pictures},
       {"max-pixels", std::to_string(options.files.max_pixels)},
-      {"inputs",
-       nlohmann::ordered_json::array({{{"files", files.size()}, {"identity", identity_of(files, {})}}}).dump()}};
+      {"inputs", Json::array({{{"files", files.size()}, {"identity", identity_of(files, {})}}}).dump()}};
   out.each = pictures_of_shard(options);
   out.mark = kReadMark;
   out.share = options.share;

@@ -2,15 +2,13 @@
 
 #include <climits>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/base/values.h"
-#include "src/io/file/shallow_json.h"
 #include "src/report/json_path.h"
 
 namespace millrace::dedupe {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string_view characters(std::span<const std::uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -41,7 +39,7 @@ bool read_between(const Json& json, const char* name, int lowest, int highest, i
 
 bool read_bytes(const Json& json, const char* name, std::string& out) {
   const auto at = json.find(name);
-  if (at == json.end()) return true;
+  if (!at) return true;
   auto bytes = at->is_string() ? from_base64(at->get<std::string>()) : std::nullopt;
   if (!bytes) return false;
   out = *std::move(bytes);
@@ -111,7 +109,7 @@ std::string line_of(const FileEntry& entry, const Read& read) {
 
 std::optional<FileRecord> file_record(const std::string& text) {
   try {
-    const Json line = shallow_json(text);
+    const Json line = Json::parse_or_null(text);
     auto path = path_of(line);
     FileRecord out;
     if (!path || !read_number(line.at("mtime_ns").get<std::string>(), out.entry.mtime_ns)) return std::nullopt;
@@ -119,7 +117,7 @@ std::optional<FileRecord> file_record(const std::string& text) {
     const auto& bytes = line.at("bytes");
     if (!bytes.is_number_unsigned()) return std::nullopt;
     out.entry.size = bytes.get<std::uint64_t>();
-    if (const auto error = line.find("error"); error != line.end()) {
+    if (const auto error = line.find("error")) {
       Error reason{};
       if (!read_reason(*error, reason.code, reason.what)) return std::nullopt;
       out.read.error = std::move(reason);
@@ -131,12 +129,11 @@ std::optional<FileRecord> file_record(const std::string& text) {
     out.read.has_picture = true;
     const auto failed = line.find("failed");
     Error reason{};
-    if (failed == line.end() ? !read_picture(line.at("picture"), out.read)
-                             : !read_reason(*failed, reason.code, reason.what))
+    if (!failed ? !read_picture(line.at("picture"), out.read) : !read_reason(*failed, reason.code, reason.what))
       return std::nullopt;
-    if (failed != line.end()) mark_failed(out.read.picture, out.entry.path, reason.code, reason.what);
+    if (failed) mark_failed(out.read.picture, out.entry.path, reason.code, reason.what);
     return out;
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     return std::nullopt;
   }
 }
@@ -152,7 +149,7 @@ std::string line_of(const CatalogCloseLook& look) {
 
 std::optional<CatalogCloseLook> look_record(const std::string& text) {
   try {
-    const Json line = shallow_json(text);
+    const Json line = Json::parse_or_null(text);
     const auto a = content_hash_from_hex(line.at("a").get<std::string>()),
                b = content_hash_from_hex(line.at("b").get<std::string>());
     int version = 0;
@@ -162,7 +159,7 @@ std::optional<CatalogCloseLook> look_record(const std::string& text) {
       return std::nullopt;
     }
     return CatalogCloseLook{*a, *b, static_cast<std::uint32_t>(version), {verdict.begin(), verdict.end()}};
-  } catch (const Json::exception&) {
+  } catch (const Json::Error&) {
     return std::nullopt;
   }
 }

@@ -8,13 +8,13 @@
 #include <map>
 #include <set>
 
+#include "src/base/json.h"
 #include "src/base/log.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/lines.h"
 #include "src/io/file/own.h"
 #include "src/io/file/relocate.h"
-#include "src/io/file/shallow_json.h"
 #include "src/jobs/dedupe/match/joined_parts.h"
 #include "src/jobs/dedupe/stages/compared_lines.h"
 #include "src/jobs/dedupe/stages/records.h"
@@ -169,11 +169,10 @@ constexpr std::array<Kind, 3> kKinds = {{{kReadMark, kReadLines, "files", &Takin
                                          {kLookMark, kLookLines, "sets", &Taking::take_look}}};
 
 std::optional<std::uint64_t> count_of(const Kind& kind, const Attributes& made_of) {
-  const auto inputs = shallow_json(value_of(made_of, "inputs"));
+  const auto inputs = Json::parse_or_null(value_of(made_of, "inputs"));
   if (!inputs.is_array() || inputs.size() != 1 || !inputs[0].is_object()) return std::nullopt;
   const auto number = inputs[0].find(kind.count);
-  return number != inputs[0].end() && number->is_number_unsigned() ? std::optional(number->get<std::uint64_t>())
-                                                                   : std::nullopt;
+  return number && number->is_number_unsigned() ? std::optional(number->get<std::uint64_t>()) : std::nullopt;
 }
 
 // A stage's output, and what it says of itself.

@@ -9,8 +9,6 @@
 namespace millrace::latents {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // NaN is null, which JSON has.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 Json numbers(const std::vector<double>& values) {
@@ -217,9 +215,8 @@ OutputKind summary_kind() {
   return {"a summary of latents", Readers::everyone, json_result("latents-summary", {"analysis_summary"})};
 }
 
-nlohmann::ordered_json summary_json(const Options& options, const LatentSet& set, const MetricTable& table,
-                                    const Analysis& analysis, const Profiles& profiles,
-                                    const SeparabilityOfSteps& separability) {
+Json summary_json(const Options& options, const LatentSet& set, const MetricTable& table, const Analysis& analysis,
+                  const Profiles& profiles, const SeparabilityOfSteps& separability) {
   const LatentFile& first = set.files.front();
   const Shape most = set.most_shape();
   Json shape = {most.channels, most.frames, most.height, most.width};

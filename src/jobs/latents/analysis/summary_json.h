@@ -3,8 +3,7 @@
 // Never: holds a number a latent: metrics.csv does; or every test: comparisons.csv does.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "src/base/json.h"
 #include "src/io/output/output.h"
 #include "src/jobs/latents/analysis/analysis.h"
 #include "src/jobs/latents/analysis/profiles.h"
@@ -19,8 +18,7 @@ OutputKind summary_kind();
 //   groups: by group and metric ("spatial": {"variance": {...}}): mean, std, min, q25, median, q75, max over its
 //   latents group_comparisons: by pair and metric: over steps, and at the step of the least corrected p separability:
 //   by step significance: how many tests, and how many of them are below 0.05 by each correction
-nlohmann::ordered_json summary_json(const Options& options, const LatentSet& set, const MetricTable& table,
-                                    const Analysis& analysis, const Profiles& profiles,
-                                    const SeparabilityOfSteps& separability);
+Json summary_json(const Options& options, const LatentSet& set, const MetricTable& table, const Analysis& analysis,
+                  const Profiles& profiles, const SeparabilityOfSteps& separability);
 
 }  // namespace millrace::latents

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/io/image/jpeg_write.h"
 #include "src/io/image/png_write.h"
@@ -92,19 +92,18 @@ class SampleWrapping : public ChartWrapping {
     const auto sequence = std::as_bytes(std::span(row.sequence));
     sequence_.append(reinterpret_cast<const char*>(sequence.data()), sequence.size());
     append_tar_record(key + ".sequence.npy", sequence_, out);
-    nlohmann::ordered_json about{{"chart", row.chart}, {"file", row.file}, {"row", row.row}};
+    Json about{{"chart", row.chart}, {"file", row.file}, {"row", row.row}};
     if (layout_.symbol_bytes > 0) about["symbol"] = row.symbol;
     if (layout_.date_bytes > 0) {
       about["date"] = row.date;
       about["end_date"] = row.end_date;
       // Not known: null, as what JSON has no number for.
-      about["end_time"] = row.end_time == kNoTime ? nlohmann::ordered_json() : nlohmann::ordered_json(row.end_time);
+      about["end_time"] = row.end_time == kNoTime ? Json() : Json(row.end_time);
     }
     for (std::size_t h = 0; h < horizons_.size(); ++h) {
       // JSON has no NaN: a label without a future is null.
       const float label = row.labels[h];
-      about["labels"][std::to_string(horizons_[h])] =
-          std::isnan(label) ? nlohmann::ordered_json() : nlohmann::ordered_json(label);
+      about["labels"][std::to_string(horizons_[h])] = std::isnan(label) ? Json() : Json(label);
     }
     append_tar_record(key + ".json", about.dump() + "\n", out);
   }

@@ -1,16 +1,15 @@
 #include "src/jobs/render/series/inputs.h"
 
-#include <nlohmann/json.hpp>
-
+#include "src/base/json.h"
 #include "src/report/json_path.h"
 
 namespace millrace::render {
 std::string inputs_json(const std::vector<Source>& sources) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   for (const Source& source : sources) {
     // One entry for all the series of a table.
     if (source.input < list.size()) continue;
-    nlohmann::ordered_json entry;
+    Json entry;
     add_path(entry, source.path);
     if (!source.dataset.empty()) entry["dataset"] = utf8_for_display(source.dataset);
     entry["bytes"] = source.bytes;
