@@ -12,7 +12,7 @@ if [ ! -f "$tbb/done" ]; then
   source=$(find "$tbb/src" -maxdepth 1 -type d -name '*TBB*' -o -maxdepth 1 -type d -name 'onetbb*' | head -n 1)
   cmake -S "$source" -B "$tbb/build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS="-fsanitize=thread -O1 -g1" \
     -DCMAKE_SHARED_LINKER_FLAGS=-fsanitize=thread -DTBB_TEST=OFF -DTBB_STRICT=OFF -DTBBMALLOC_BUILD=OFF \
-    -DCMAKE_INSTALL_PREFIX="$tbb/prefix" > "$tbb/configure.log"
+    -DCMAKE_INSTALL_PREFIX="$tbb/prefix" -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" > "$tbb/configure.log"
   cmake --build "$tbb/build" --target install > "$tbb/build.log"
   touch "$tbb/done"
 fi

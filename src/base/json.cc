@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kDeepest = 64;
 
-// What the parser says, as a tree.
+// Builds a tree from the parser's events.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Builder(Json& out) : out_(out) {}
@@ -27,7 +27,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(std::size_t) override { return open(Json::array()); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
-  // Of two members of one name the last counts.
+  // The last of two members of one name counts.
   bool key(std::string& name) override {
     place_ = &(*open_.back())[name];
     return true;
@@ -62,8 +62,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
 
   Json& out_;
-  std::vector<Json*> open_;  // lists and objects that have not ended
-  Json* place_ = nullptr;    // of the value for the key that was read last
+  std::vector<Json*> open_;  // lists and objects that have not been closed
+  Json* place_ = nullptr;    // where the value of the last key goes
 };
 
 bool is_plain(std::string_view text) {

@@ -1,6 +1,6 @@
-// Enters: values, by hand or from a text.
-// Leaves: them as a tree, whose objects keep the order in which their keys came; as text, the same bytes for one tree.
-// Never: parses what is nested deeper than this program writes; gives a number that the wanted type does not hold.
+// Input: values, from code or from a JSON text.
+// Output: a tree whose objects keep the order of their keys; its text, which depends on the tree alone.
+// Never: parses a text that is nested deeper than 64 levels; returns a number that the requested type cannot hold.
 #pragma once
 
 #include <concepts>
@@ -29,10 +29,10 @@ class Json {
   using Array = std::vector<Json>;
   using Object = std::vector<Member>;
 
-  // A text that is no JSON, a value of another kind, a key that is not there.
+  // Reports a text that is not JSON, a value of another kind, or a missing member.
   struct Error : std::runtime_error {
     explicit Error(const std::string& words, std::size_t position = 0) : std::runtime_error(words), at(position) {}
-    std::size_t at;  // which byte of a text
+    std::size_t at;  // position in the text, in bytes
   };
 
   Json() noexcept;                           // null
@@ -45,14 +45,14 @@ class Json {
   Json(long long value) noexcept;            // NOLINT(google-explicit-constructor)
   Json(unsigned long long value) noexcept;   // NOLINT(google-explicit-constructor)
   Json(double value) noexcept;               // NOLINT(google-explicit-constructor)
-  Json(const void*) = delete;                // it would be a truth value
+  Json(const void*) = delete;                // a pointer would convert to bool
   Json(std::string text) noexcept;           // NOLINT(google-explicit-constructor)
   Json(std::string_view text);               // NOLINT(google-explicit-constructor)
   Json(const char* text);                    // NOLINT(google-explicit-constructor)
   // A list or a map of the standard library.
   template <JsonSource Values>
   Json(const Values& values);  // NOLINT(google-explicit-constructor)
-  // An object where each is a text and a value; a list else.
+  // Makes an object if each value is a list of a text and a value, otherwise a list.
   Json(std::initializer_list<Json> values);
   Json(const Json& other);
   Json(Json&& other) noexcept;
@@ -64,79 +64,80 @@ class Json {
   static Json array();
   static Json array(std::initializer_list<Json> values);
 
-  // Throws an Error that says where the text is none.
+  // Throws an Error with the position if the text is not JSON.
   static Json parse(std::string_view text);
-  // null where it is none.
+  // Returns null if the text is not JSON.
   static Json parse_or_null(std::string_view text);
-  // In one line, or a line a value with so many spaces more for each level. What is no UTF-8 becomes U+FFFD.
+  // Returns one line, or one line a value with so many spaces of indent for each level. Invalid UTF-8 becomes U+FFFD.
   std::string dump(int indent = -1) const;
 
   bool is_null() const;
   bool is_boolean() const;
   bool is_number() const;
   bool is_number_integer() const;
-  bool is_number_unsigned() const;  // an integer that is not below 0
+  bool is_number_unsigned() const;  // a non-negative integer
   bool is_string() const;
   bool is_array() const;
   bool is_object() const;
 
-  // The value; throws an Error where it is another. Of vectors each element, of maps each member.
+  // Returns the value, converted to T. Throws an Error if it is of another kind or does not fit. T may be a vector or a
+  // map.
   template <typename T>
   T get() const;
   const std::string& text() const;
-  // Whether it is an integer of that size.
+  // Returns true for an integer that T can hold.
   template <std::integral T>
   bool holds() const {
     return is_number_unsigned() ? std::in_range<T>(get<std::uint64_t>())
                                 : is_number_integer() && std::in_range<T>(get<std::int64_t>());
   }
 
-  // Of lists and objects how many they hold, of null 0, of all others 1.
+  // Returns the number of elements or members; 0 for null, 1 for all other values.
   std::size_t size() const;
   bool empty() const { return size() == 0; }
 
-  // The elements of a list, the members of an object; null has none, all others throw an Error.
+  // Elements of a list, members of an object. Null has none; any other kind throws an Error.
   Json* begin();
   Json* end();
   const Json* begin() const;
   const Json* end() const;
   const Object& items() const;
 
-  // Makes null an object, and the member where it is not there.
+  // Returns the member, which is added if it is missing. Null becomes an object.
   Json& operator[](std::string_view key);
   Json& operator[](const char* key) { return (*this)[std::string_view(key)]; }
-  // null where it is not there.
+  // Returns null if there is no such member.
   const Json& operator[](std::string_view key) const;
   const Json& operator[](const char* key) const { return (*this)[std::string_view(key)]; }
   Json& operator[](std::integral auto index) { return element(static_cast<std::size_t>(index)); }
   const Json& operator[](std::integral auto index) const { return at(index); }
-  // Throw an Error where it is not there.
+  // Throws an Error if there is no such member or element.
   const Json& at(std::string_view key) const;
   const Json& at(const char* key) const { return at(std::string_view(key)); }
   const Json& at(std::integral auto index) const {
     return const_cast<Json*>(this)->element(static_cast<std::size_t>(index));
   }
-  // nullptr where it is not there.
+  // Returns nullptr if there is no such member.
   const Json* find(std::string_view key) const;
   bool contains(std::string_view key) const { return find(key) != nullptr; }
-  // Sets `out` to the member's value; throws an Error where it is not there.
+  // Sets `out` to the member's value. Throws an Error if there is no such member.
   template <typename T>
   void read(std::string_view key, T& out) const {
     out = at(key).get<T>();
   }
-  // `otherwise` where it is not there.
+  // Returns `otherwise` if there is no such member.
   template <typename T>
   T value(std::string_view key, T otherwise) const;
   std::string value(std::string_view key, const char* otherwise) const { return value(key, std::string(otherwise)); }
 
-  // Make null a list.
+  // Appends to a list; null becomes one.
   void push_back(Json value) { emplace_back(std::move(value)); }
   Json& emplace_back(Json value);
-  // Takes the members of another object, its values before those that are here.
+  // Adds the members of another object, and replaces those that are in both.
   void update(const Json& object);
   void erase(std::string_view key);
 
-  // Numbers by their value: 1 is 1.0. Objects by their members, in any order.
+  // Compares numbers by value (1 equals 1.0), and objects without regard to the order of their members.
   friend bool operator==(const Json& a, const Json& b);
 
  private:
@@ -146,7 +147,6 @@ class Json {
   double real() const;
   Json& element(std::size_t index);
 
-  // A text is as large as any of them.
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> value_;
 };
 

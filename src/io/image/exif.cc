@@ -1,64 +1,29 @@
 #include "src/io/image/exif.h"
 
-#include <libexif/exif-data.h>
-
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
-#include <vector>
 
 #include "src/base/text.h"
+#include "src/io/image/metadata/tiff_fields.h"
 
 namespace millrace {
-namespace {
-
-constexpr std::uint8_t kHeader[6] = {'E', 'x', 'i', 'f', 0, 0};
-
-std::string text_of(ExifData* data, ExifIfd ifd, ExifTag tag) {
-  const ExifEntry* entry = exif_content_get_entry(data->ifd[ifd], tag);
-  if (entry == nullptr || entry->format != EXIF_FORMAT_ASCII || entry->data == nullptr) return {};
-  std::string text(reinterpret_cast<const char*>(entry->data), entry->size);
-  text.resize(std::min(text.size(), text.find('\0')));
-  return std::string(trim(text));
-}
-
-}  // namespace
 
 Exif parse_exif(std::span<const std::uint8_t> block) {
+  constexpr std::uint16_t kOrientation = 0x0112, kMake = 0x010F, kModel = 0x0110, kTaken = 0x9003, kSubsecond = 0x9291,
+                          kBodySerialNumber = 0xA431;
+  ByteSource source(block);
+  const TiffFields fields{ByteRange(source)};
   Exif exif;
-  // libexif wants the header that JPEG puts before the TIFF structure, and its sizes are 32 bits.
-  std::vector<std::uint8_t> with_header;
-  if (block.size() < 8 || block.size() > (1U << 26)) return exif;
-  if (!std::equal(std::begin(kHeader), std::end(kHeader), block.begin())) {
-    with_header.assign(std::begin(kHeader), std::end(kHeader));
-    with_header.insert(with_header.end(), block.begin(), block.end());
-    block = with_header;
-  }
-  const std::unique_ptr<ExifData, void (*)(ExifData*)> data(exif_data_new(), exif_data_unref);
-  if (!data) return exif;
-  exif_data_unset_option(data.get(), EXIF_DATA_OPTION_FOLLOW_SPECIFICATION);
-  exif_data_load_data(data.get(), block.data(), static_cast<unsigned>(block.size()));
-  const ExifByteOrder order = exif_data_get_byte_order(data.get());
-  for (const ExifContent* content : data->ifd) exif.fields += static_cast<int>(content->count);
-  const ExifEntry* orientation = exif_content_get_entry(data->ifd[EXIF_IFD_0], EXIF_TAG_ORIENTATION);
-  if (orientation != nullptr && orientation->format == EXIF_FORMAT_SHORT && orientation->size >= 2) {
-    const int value = exif_get_short(orientation->data, order);
-    if (value >= 1 && value <= 8) exif.orientation = static_cast<Orientation>(value);
-  }
-  exif.taken = text_of(data.get(), EXIF_IFD_EXIF, EXIF_TAG_DATE_TIME_ORIGINAL);
+  exif.fields = fields.distinct();
+  const auto orientation = fields.number(TiffDirectory::main, kOrientation);
+  if (orientation && *orientation >= 1 && *orientation <= 8) exif.orientation = static_cast<Orientation>(*orientation);
+  exif.taken = fields.text(TiffDirectory::exif, kTaken);
   if (capture_seconds(exif.taken, "") < 0) exif.taken.clear();
-  exif.subsecond = text_of(data.get(), EXIF_IFD_EXIF, EXIF_TAG_SUB_SEC_TIME_ORIGINAL);
-  for (const char c : exif.subsecond) {
-    if (c < '0' || c > '9') {
-      exif.subsecond.clear();
-      break;
-    }
-  }
-  constexpr auto kBodySerialNumber = static_cast<ExifTag>(0xA431);
-  for (const std::string& part :
-       {text_of(data.get(), EXIF_IFD_0, EXIF_TAG_MAKE), text_of(data.get(), EXIF_IFD_0, EXIF_TAG_MODEL),
-        text_of(data.get(), EXIF_IFD_EXIF, kBodySerialNumber)}) {
+  exif.subsecond = fields.text(TiffDirectory::exif, kSubsecond);
+  if (exif.subsecond.find_first_not_of("0123456789") != std::string::npos) exif.subsecond.clear();
+  for (const std::string& part : {fields.text(TiffDirectory::main, kMake), fields.text(TiffDirectory::main, kModel),
+                                  fields.text(TiffDirectory::exif, kBodySerialNumber)}) {
     if (!part.empty()) exif.camera += (exif.camera.empty() ? "" : " ") + part;
   }
   return exif;
@@ -66,7 +31,7 @@ Exif parse_exif(std::span<const std::uint8_t> block) {
 
 namespace {
 
-// "2024:05:01 12:30:00", as nearly all write it; sscanf takes longer than a million of these may.
+// Parses the usual form, "2024:05:01 12:30:00". A million calls of sscanf() would take too long.
 bool plain_time(std::string_view text, std::array<int, 6>& fields) {
   constexpr std::string_view kShape = "dddd:dd:dd dd:dd:dd";
   if (text.size() != kShape.size()) return false;

@@ -17,8 +17,7 @@
 #include "src/io/store/hdf5_writer.h"
 #include "src/jobs/doctor/report.h"
 
-// libexif and libjpeg-turbo do not tell their version at run time; the build knows that of their
-// headers.
+// libjpeg-turbo does not report its version at run time; the build knows the version of its headers.
 #define MILLRACE_TEXT_OF(x) #x
 #define MILLRACE_EXPANDED_TEXT_OF(x) MILLRACE_TEXT_OF(x)
 #ifdef LIBJPEG_TURBO_VERSION
@@ -42,7 +41,6 @@ std::vector<Library> own_libraries() {
       {"libpng", png_get_libpng_ver(nullptr), "reads and writes PNG"},
       {"zlib", zlibVersion(), "unpacks PNG, checks what is written"},
       {"libdeflate", LIBDEFLATE_VERSION_STRING, "unpacks tensors"},
-      {"libexif", MILLRACE_EXIF_VERSION, "reads EXIF"},
       {"SQLite", sqlite3_libversion(), "keeps the catalogue"},
       {"HDF5", hdf5_version(), "reads series, writes stores of charts"},
       {"oneTBB", TBB_runtime_version(), "runs the threads"},

@@ -20,8 +20,8 @@ namespace {
 
 // Changes whenever similarity::compare() may find otherwise of the same thumbnails.
 constexpr int kVerifierVersion = 3;
-// Changes whenever a file may be decoded to other pixels than before.
-constexpr int kDecoderVersion = 3;
+// Changes whenever a file may be decoded to other pixels than before, or its EXIF fields are counted otherwise.
+constexpr int kDecoderVersion = 4;
 
 // Absolute, without "." and "..", whatever lies on the disk.
 void normalise(std::string& path, const std::string& here) {
