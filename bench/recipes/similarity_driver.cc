@@ -1,5 +1,5 @@
-// Enters: thumbnails and pairs of them, as raw files written by similarity_quality.py.
-// Leaves: one Comparison a pair, raw, in their order, and the processor time a pair took on stderr.
+// Input: thumbnails and pairs of them, as raw files written by similarity_quality.py.
+// Output: one Comparison a pair, raw, in their order, and the processor time a pair took on stderr.
 // Never: used by the product.
 //
 //   similarity_driver THUMBS PAIRS OUT    THUMBS: 12288 bytes each; PAIRS: int32 first, second, orientation

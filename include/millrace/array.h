@@ -1,5 +1,5 @@
-// Enters: an address, and what lies there.
-// Leaves: a view of an array that every part of a program reads alike, one to one with DLPack's DLTensor.
+// Input: an address, and what lies there.
+// Output: a view of an array that every part of a program reads alike, one to one with DLPack's DLTensor.
 // Never: owns memory, allocates it, or looks at it.
 //
 // Source: DLPack 1.0 (dlpack.h): the numbers of TypeCode and of MemoryKind are DLDataTypeCode's and DLDeviceType's.

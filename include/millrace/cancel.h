@@ -1,5 +1,5 @@
-// Enters: somebody's wish that work ends early.
-// Leaves: a flag that everything that takes long looks at.
+// Input: somebody's wish that work ends early.
+// Output: a flag that everything that takes long looks at.
 // Never: ends anything by itself.
 #pragma once
 

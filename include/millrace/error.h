@@ -1,5 +1,5 @@
-// Enters: what went wrong, to what, and what a person can do.
-// Leaves: an Error, thrown as Failure, or carried as the reason why one item has no result.
+// Input: what went wrong, to what, and what a person can do.
+// Output: an Error, thrown as Failure, or carried as the reason why one item has no result.
 // Never: prints, logs or exits.
 #pragma once
 

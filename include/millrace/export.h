@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: the mark of what the shared library shows; all else in it is its own.
+// Input: nothing.
+// Output: the mark of what the shared library shows; all else in it is its own.
 // Never: needed by who only uses the library.
 #pragma once
 

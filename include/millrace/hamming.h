@@ -1,5 +1,5 @@
-// Enters: codes of 64 or 256 bits in memory, and a radius.
-// Leaves: every pair of them that differ in at most so many bits, exactly, sorted.
+// Input: codes of 64 or 256 bits in memory, and a radius.
+// Output: every pair of them that differ in at most so many bits, exactly, sorted.
 // Never: approximates, or keeps what it was given.
 //
 // The pairs are those of `millrace join`, in its order, for any number of threads and on any CPU.

@@ -1,5 +1,5 @@
-// Enters: decoded pictures in memory.
-// Leaves: their perceptual hashes; whether two show the same photograph.
+// Input: decoded pictures in memory.
+// Output: their perceptual hashes; whether two show the same photograph.
 // Never: reads or writes a file, or keeps what it was given.
 //
 // Definitions: docs/formats.md. The hashes are those of `millrace hash`, bit for bit those of imagehash 4.3.2 over

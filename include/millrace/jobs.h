@@ -1,5 +1,5 @@
-// Enters: a job's name, what it works on, and its options, as text.
-// Leaves: what the command of that name leaves: its files, and its result as JSON.
+// Input: a job's name, what it works on, and its options, as text.
+// Output: what the command of that name leaves: its files, and its result as JSON.
 // Never: writes to stdout, reads a command line, or sees another run; several may be under way in one process. What
 //   has to be known while a job runs is a line on stderr.
 //

@@ -1,5 +1,5 @@
-// Enters: latents of a diffusion model, or what was measured of groups of them, in memory.
-// Leaves: what is measured of a latent; how much groups differ, and how probable that is where nothing does.
+// Input: latents of a diffusion model, or what was measured of groups of them, in memory.
+// Output: what is measured of a latent; how much groups differ, and how probable that is where nothing does.
 // Never: reads or writes a file, or keeps what it was given.
 //
 // Definitions: docs/latents.md. The numbers are those of `millrace latents`, bit for bit, for any number of threads and

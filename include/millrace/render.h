@@ -1,5 +1,5 @@
-// Enters: a batch of series in memory.
-// Leaves: a batch of their charts in memory, the host's or a device's, for training that draws on the fly and stores
+// Input: a batch of series in memory.
+// Output: a batch of their charts in memory, the host's or a device's, for training that draws on the fly and stores
 //   nothing.
 // Never: reads or writes a file, or keeps what it was given.
 //

@@ -1,5 +1,5 @@
-// Enters: neural networks, once; then images in memory.
-// Leaves: their masks and probabilities, classes, points and numbers.
+// Input: neural networks, once; then images in memory.
+// Output: their masks and probabilities, classes, points and numbers.
 // Never: reads or writes a picture, or keeps an image. Files are the networks' and their cards' alone, and what was
 //   compiled of them in the user's cache (docs/segment.md).
 //

@@ -1,5 +1,5 @@
-// Enters: whatever Python has that is an array: NumPy's, DLPack's, a buffer.
-// Leaves: a view of it as the library reads one, where it lies; arrays of the library's numbers as NumPy.
+// Input: whatever Python has that is an array: NumPy's, DLPack's, a buffer.
+// Output: a view of it as the library reads one, where it lies; arrays of the library's numbers as NumPy.
 // Never: copies what enters.
 #pragma once
 

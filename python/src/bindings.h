@@ -1,5 +1,5 @@
-// Enters: the module.
-// Leaves: functions and classes in it, by what they are about.
+// Input: the module.
+// Output: functions and classes in it, by what they are about.
 // Never: seen by people; python/millrace documents and checks what it hands in.
 #pragma once
 

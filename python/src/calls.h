@@ -1,5 +1,5 @@
-// Enters: work of the library.
-// Leaves: it done with Python's lock released, or ended early where Ctrl-C, or a callback, wants that.
+// Input: work of the library.
+// Output: it done with Python's lock released, or ended early where Ctrl-C, or a callback, wants that.
 // Never: leaves work behind.
 #pragma once
 

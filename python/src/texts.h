@@ -1,5 +1,5 @@
-// Enters: text of the library, whose names and paths are bytes of anybody's; options as Python hands them in.
-// Leaves: Python's text, and back.
+// Input: text of the library, whose names and paths are bytes of anybody's; options as Python hands them in.
+// Output: Python's text, and back.
 // Never: loses a byte.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: an enumeration whose choices_of() lists what people call its values.
-// Leaves: a value by its name, and a name by its value.
+// Input: an enumeration whose choices_of() lists what people call its values.
+// Output: a value by its name, and a name by its value.
 // Never: knows an option.
 //
 //   enum class Fruit { apple, pear };

@@ -1,5 +1,5 @@
-// Enters: two words.
-// Leaves: how many letters are put in, taken out or exchanged to make one of the other: how far a slip is from what was
+// Input: two words.
+// Output: how many letters are put in, taken out or exchanged to make one of the other: how far a slip is from what was
 // meant.
 // Never: knows letters that look alike.
 #pragma once

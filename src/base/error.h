@@ -1,5 +1,5 @@
-// Enters: what went wrong, to what, and what a person can do (include/millrace/error.h).
-// Leaves: an Error thrown as Failure for a whole job, or carried as the reason of one item's Outcome.
+// Input: what went wrong, to what, and what a person can do (include/millrace/error.h).
+// Output: an Error thrown as Failure for a whole job, or carried as the reason of one item's Outcome.
 // Never: prints, logs or exits.
 #pragma once
 

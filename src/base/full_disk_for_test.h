@@ -1,5 +1,5 @@
-// Enters: how many bytes a file of this process may have.
-// Leaves: the limit in force while the object lives: what goes past it fails as a write to a full disk does.
+// Input: how many bytes a file of this process may have.
+// Output: the limit in force while the object lives: what goes past it fails as a write to a full disk does.
 // Never: needs a mount. Two at once, in two threads, would mix.
 #pragma once
 

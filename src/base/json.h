@@ -1,5 +1,5 @@
-// Enters: values, by hand or from a text.
-// Leaves: them as a tree, whose objects keep the order in which their keys came; as text, the same bytes for one tree.
+// Input: values, by hand or from a text.
+// Output: them as a tree, whose objects keep the order in which their keys came; as text, the same bytes for one tree.
 // Never: parses what is nested deeper than this program writes; gives a number that the wanted type does not hold.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what the program wants a person to know while it works.
-// Leaves: lines on stderr, never on stdout, which belongs to data.
+// Input: what the program wants a person to know while it works.
+// Output: lines on stderr, never on stdout, which belongs to data.
 // Never: decides an exit code, or says what the summary says: that is the job's.
 //
 //   spdlog::info   what a run is made of: the machine, limits, catalogue, shards as they are finished, what limited it

@@ -1,5 +1,5 @@
-// Enters: paths, which are bytes.
-// Leaves: their parts, put together and taken apart as text.
+// Input: paths, which are bytes.
+// Output: their parts, put together and taken apart as text.
 // Never: looks at a disk, but for real_path().
 #pragma once
 

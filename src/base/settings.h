@@ -1,5 +1,5 @@
-// Enters: one described table of options, and values for them from a file, the environment and flags.
-// Leaves: the bound variables set, and for each option its value and where it came from.
+// Input: one described table of options, and values for them from a file, the environment and flags.
+// Output: the bound variables set, and for each option its value and where it came from.
 // Never: reads the command line itself; src/cli hands the flags in.
 //
 // A described option gives the flag `--max-pixels`, the variable `MILLRACE_MAX_PIXELS`, the YAML key

@@ -1,5 +1,5 @@
-// Enters: numbers of bytes, items and seconds, as text or as values.
-// Leaves: the same as types that cannot be mixed up, and as words for people.
+// Input: numbers of bytes, items and seconds, as text or as values.
+// Output: the same as types that cannot be mixed up, and as words for people.
 // Never: rounds a limit up.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: the seconds since it was made.
+// Input: nothing.
+// Output: the seconds since it was made.
 // Never: follows a clock that people or the network set.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: byte strings, most of them paths, which on Linux are bytes and need not be UTF-8.
-// Leaves: hex, base64, patterns matched, and text that is safe to print or to put into JSON.
+// Input: byte strings, most of them paths, which on Linux are bytes and need not be UTF-8.
+// Output: hex, base64, patterns matched, and text that is safe to print or to put into JSON.
 // Never: changes a path that is going to be opened.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what a person wrote for a value.
-// Leaves: the number or the colour that it is.
+// Input: what a person wrote for a value.
+// Output: the number or the colour that it is.
 // Never: takes a part of a text, or a number that is none.
 #pragma once
 

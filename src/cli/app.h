@@ -1,5 +1,5 @@
-// Enters: the command line.
-// Leaves: a job run, its summary on stderr, and an exit code.
+// Input: the command line.
+// Output: a job run, its summary on stderr, and an exit code.
 // Never: knows what a job does.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a device's name, or none.
-// Leaves: the GPUs that are meant.
+// Input: a device's name, or none.
+// Output: the GPUs that are meant.
 // Never: opens one.
 #pragma once
 

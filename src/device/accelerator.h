@@ -1,5 +1,5 @@
-// Enters: a device that a person chose, and how far it is trusted.
-// Leaves: it opened for one run: memory within a limit, kernels that gave their known answers, what was moved and done.
+// Input: a device that a person chose, and how far it is trusted.
+// Output: it opened for one run: memory within a limit, kernels that gave their known answers, what was moved and done.
 // Never: gives an answer that a device gave wrongly once: from then on it is struck out, and says why.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: devices/attested.json as it was when this was built; and what was attested on this machine.
-// Leaves: which kernels gave the CPU's answers on which hardware.
+// Input: devices/attested.json as it was when this was built; and what was attested on this machine.
+// Output: which kernels gave the CPU's answers on which hardware.
 // Never: takes a machine's word for another one: what comes with the program is written by the kit (docs/gpu.md).
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what a queue asks of a vendor's driver.
-// Leaves: the same for every driver: memory, copies, launches, events. Implemented by cuda/ and opencl/, used by
+// Input: what a queue asks of a vendor's driver.
+// Output: the same for every driver: memory, copies, launches, events. Implemented by cuda/ and opencl/, used by
 // queue.cc
 //   and accelerator.cc alone.
 // Never: a vendor's type, or a decision: nothing is tried again here, nothing falls back.

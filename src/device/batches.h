@@ -1,5 +1,5 @@
-// Enters: work that is cut into batches, each of which a device or the CPU can do, with the same result.
-// Leaves: all of it done, in its order; every batch wholly by one side.
+// Input: work that is cut into batches, each of which a device or the CPU can do, with the same result.
+// Output: all of it done, in its order; every batch wholly by one side.
 // Never: hands on what a device made before what it made lately was checked.
 #pragma once
 

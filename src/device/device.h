@@ -1,5 +1,5 @@
-// Enters: what a person wishes to compute on, and what a job can.
-// Leaves: the device to use beside the CPU, if there is one, or the reason why there is none.
+// Input: what a person wishes to compute on, and what a job can.
+// Output: the device to use beside the CPU, if there is one, or the reason why there is none.
 // Never: loads a vendor's driver for a job that has no use for it.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what this machine has, and what the build made beside the tests.
-// Leaves: every device that kernels can be run on here: the simulated NVIDIA driver in each order of threads, every
+// Input: what this machine has, and what the build made beside the tests.
+// Output: every device that kernels can be run on here: the simulated NVIDIA driver in each order of threads, every
 // OpenCL
 //   driver, Oclgrind, which looks for races, where it is installed; or those of MILLRACE_TEST_DEVICES, on a machine
 //   with a GPU.

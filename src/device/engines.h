@@ -1,5 +1,5 @@
-// Enters: what a run may compute with.
-// Leaves: the same in one hand, for operations.
+// Input: what a run may compute with.
+// Output: the same in one hand, for operations.
 // Never: chooses: an operation does, and falls back.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a kernel body that the build has compiled to PTX and kept as OpenCL C (cmake/bodies.cmake).
-// Leaves: both texts, what they are known by, and how each of their kernels is called.
+// Input: a kernel body that the build has compiled to PTX and kept as OpenCL C (cmake/bodies.cmake).
+// Output: both texts, what they are known by, and how each of their kernels is called.
 // Never: compiles anything.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a device that is listed.
-// Leaves: its driver ready to work with it.
+// Input: a device that is listed.
+// Output: its driver ready to work with it.
 // Never: opens a second context of a device that this process has one of: what others in it use is shared.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: an operation that devices and the CPU can do.
-// Leaves: for its tests, a device opened anew each time, and what must be so behind each of them; devices of which
+// Input: an operation that devices and the CPU can do.
+// Output: for its tests, a device opened anew each time, and what must be so behind each of them; devices of which
 // every
 //   call fails once.
 // Never: knows what is computed.

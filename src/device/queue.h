@@ -1,5 +1,5 @@
-// Enters: copies, launches and waits, in the order in which they are to happen on a device.
-// Leaves: them done, counted, and timed by the device's own events.
+// Input: copies, launches and waits, in the order in which they are to happen on a device.
+// Output: them done, counted, and timed by the device's own events.
 // Never: lets memory go that the device may still read or write: a queue holds what it was told of until it has
 // finished.
 //

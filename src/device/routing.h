@@ -1,5 +1,5 @@
-// Enters: a piece of work, how long the CPU takes for it, and what was measured of a device.
-// Leaves: the side that does it, with both times and the reason in words.
+// Input: a piece of work, how long the CPU takes for it, and what was measured of a device.
+// Output: the side that does it, with both times and the reason in words.
 // Never: guesses a rate: what nobody measured on this machine does not move by itself.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: bytes that many threads can put together.
-// Leaves: them in a device's memory: threads fill one piece while the one before is copied.
+// Input: bytes that many threads can put together.
+// Output: them in a device's memory: threads fill one piece while the one before is copied.
 // Never: needs more pinned memory than two pieces.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: sizes and seeds.
-// Leaves: pictures, encoded in every variety that the tests need, and folders that vanish at the end of a test.
+// Input: sizes and seeds.
+// Output: pictures, encoded in every variety that the tests need, and folders that vanish at the end of a test.
 // Never: part of the program.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: every job by its name, in the order of the help.
+// Input: nothing.
+// Output: every job by its name, in the order of the help.
 // Never: makes one that nobody asks for.
 #pragma once
 

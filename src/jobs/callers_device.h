@@ -1,5 +1,5 @@
-// Enters: what a caller of the library says of devices, and where an array of his lies.
-// Leaves: the device that works on it.
+// Input: what a caller of the library says of devices, and where an array of his lies.
+// Output: the device that works on it.
 // Never: opens one.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: an image in memory, as a caller of the library has it.
-// Leaves: rows of gray or RGB bytes, where they lie, or gathered where pixels do not lie side by side.
+// Input: an image in memory, as a caller of the library has it.
+// Output: rows of gray or RGB bytes, where they lie, or gathered where pixels do not lie side by side.
 // Never: writes into it.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what a device did in a run.
-// Leaves: lines for a person, and a key of the run's JSON.
+// Input: what a device did in a run.
+// Output: lines for a person, and a key of the run's JSON.
 // Never: keeps a device's failure to itself.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a photograph, decoded.
-// Leaves: the square of it that networks are given, where that lies, and what there is to doubt.
+// Input: a photograph, decoded.
+// Output: the square of it that networks are given, where that lies, and what there is to doubt.
 // Never: leaves anything out for a doubt.
 #pragma once
 

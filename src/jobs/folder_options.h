@@ -1,5 +1,5 @@
-// Enters: folders, and what a person says of how they are searched.
-// Leaves: the options for it, the same in every job that searches folders; the files.
+// Input: folders, and what a person says of how they are searched.
+// Output: the options for it, the same in every job that searches folders; the files.
 // Never: opens a file.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: files that were found below folders; or a list of them, which may be anybody's.
-// Leaves: the list as lines of JSON, the same for the same files; from such lines, the files as they were found.
+// Input: files that were found below folders; or a list of them, which may be anybody's.
+// Output: the list as lines of JSON, the same for the same files; from such lines, the files as they were found.
 // Never: looks whether they are still there: who reads one does.
 //
 // The first line is {"millrace": "inventory", "files": N, "unreadable": M, "bytes": B, "identity": "..."}; then come

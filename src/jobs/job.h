@@ -1,5 +1,5 @@
-// Enters: settings, and what a person named.
-// Leaves: what every job is to whoever runs it: a plan, or a run with its result, as data.
+// Input: settings, and what a person named.
+// Output: what every job is to whoever runs it: a plan, or a run with its result, as data.
 // Never: reads a command line, or decides how a plan or a result is shown.
 #pragma once
 

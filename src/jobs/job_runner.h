@@ -1,5 +1,5 @@
-// Enters: a job, the values of its options, and whoever called it.
-// Leaves: a plan, or a result with what devices did in it; the JSON and the trace that were asked for.
+// Input: a job, the values of its options, and whoever called it.
+// Output: a plan, or a result with what devices did in it; the JSON and the trace that were asked for.
 // Never: reads a command line, prints, or keeps anything for another run.
 #pragma once
 

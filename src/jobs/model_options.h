@@ -1,5 +1,5 @@
-// Enters: what a person says of a network.
-// Leaves: the same options in every job that has one.
+// Input: what a person says of a network.
+// Output: the same options in every job that has one.
 // Never: opens it.
 #pragma once
 

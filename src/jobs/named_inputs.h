@@ -1,5 +1,5 @@
-// Enters: files and folders that a person named, and the folder of results.
-// Leaves: the files in them that a job takes, each with a name for its results below that folder.
+// Input: files and folders that a person named, and the folder of results.
+// Output: the files in them that a job takes, each with a name for its results below that folder.
 // Never: gives two of them one name, or one that leads out of that folder; takes results of an earlier run; opens a
 //   file.
 #pragma once

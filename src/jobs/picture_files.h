@@ -1,5 +1,5 @@
-// Enters: folders and files, and what a person says of the pictures in them.
-// Leaves: the options for it, the same in every job; the files; how each of them is decoded.
+// Input: folders and files, and what a person says of the pictures in them.
+// Output: the options for it, the same in every job; the files; how each of them is decoded.
 // Never: opens a file.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the name of a folder of results, and what results are to be made of.
-// Leaves: that folder as this job's, with a file that says what all results in it are made of.
+// Input: the name of a folder of results, and what results are to be made of.
+// Output: that folder as this job's, with a file that says what all results in it are made of.
 // Never: takes one that holds other things, or results that were made otherwise.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: one number.
-// Leaves: its logarithm, exponential or arc cosine, a cosine of a part of a turn: the same bits on every machine, whose
+// Input: one number.
+// Output: its logarithm, exponential or arc cosine, a cosine of a part of a turn: the same bits on every machine, whose
 // own libraries differ.
 // Never: is as fast as a library's where many are wanted at once.
 #pragma once

@@ -1,5 +1,5 @@
-// Enters: a small symmetric system of equations.
-// Leaves: its solution, by Cholesky's method.
+// Input: a small symmetric system of equations.
+// Output: its solution, by Cholesky's method.
 // Never: allocates, or solves what is not positive.
 #pragma once
 

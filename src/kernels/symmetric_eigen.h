@@ -1,5 +1,5 @@
-// Enters: a symmetric matrix.
-// Leaves: its eigenvalues and, if asked for, its eigenvectors, from basic operations in one order.
+// Input: a symmetric matrix.
+// Output: its eigenvalues and, if asked for, its eigenvectors, from basic operations in one order.
 // Never: fails: what has not converged after very many steps is given as it is.
 //
 // Source: Golub and Van Loan, Matrix Computations, 8.3: Householder's tridiagonal form, then the implicit QR method.

@@ -1,5 +1,5 @@
-// Enters: how many items there are, and work that takes a batch of them.
-// Leaves: the work done for all of them, in their order.
+// Input: how many items there are, and work that takes a batch of them.
+// Output: the work done for all of them, in their order.
 // Never: gives up on what fits one by one; decides what a result is: that must not depend on the batch an item was in.
 #pragma once
 

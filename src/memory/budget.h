@@ -1,5 +1,5 @@
-// Enters: how much memory a job may use, and requests for parts of it.
-// Leaves: reservations that give their part back when they end, and a peak for the report.
+// Input: how much memory a job may use, and requests for parts of it.
+// Output: reservations that give their part back when they end, and a peak for the report.
 // Never: allocates; src/memory/buffer.h does. Never lets a request wait for what will not come.
 //
 // A reservation stands or passes. What stands is held for a job, or a step of one: tables, helper processes, the items

@@ -1,5 +1,5 @@
-// Enters: a number of elements.
-// Leaves: memory aligned for every vector level, reused when it is asked for again.
+// Input: a number of elements.
+// Output: memory aligned for every vector level, reused when it is asked for again.
 // Never: shrinks, throws away its contents' place, or runs constructors. Where the system has none left: OutOfMemory.
 #pragma once
 

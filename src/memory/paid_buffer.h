@@ -1,5 +1,5 @@
-// Enters: a budget, and how many elements are needed.
-// Leaves: memory that the budget has paid for, given back together.
+// Input: a budget, and how many elements are needed.
+// Output: memory that the budget has paid for, given back together.
 // Never: is larger than what was paid.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: things that cost time or memory to make, given back after use.
-// Leaves: the same ones again, so that a stage in its steady state makes none.
+// Input: things that cost time or memory to make, given back after use.
+// Output: the same ones again, so that a stage in its steady state makes none.
 // Never: hands one thing to two users.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what an operation or a job needs of memory.
-// Leaves: the same by kind, so that it can be had before the work begins.
+// Input: what an operation or a job needs of memory.
+// Output: the same by kind, so that it can be had before the work begins.
 // Never: allocates.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: nothing; both the program and a backend, a shared object that is opened at run time, include this.
-// Leaves: what a backend is to the program: functions and plain structures.
+// Input: nothing; both the program and a backend, a shared object that is opened at run time, include this.
+// Output: what a backend is to the program: functions and plain structures.
 // Never: lets an exception, or a type of a library, through; includes anything but sizes of integers.
 //
 // Whatever can fail gives null, or a text that is given back by free_text(). No function but free_text() and

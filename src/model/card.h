@@ -1,5 +1,5 @@
-// Enters: M.json beside a model, or one that a person names.
-// Leaves: what a model's file does not say: how pictures become its input, and what its outputs mean.
+// Input: M.json beside a model, or one that a person names.
+// Output: what a model's file does not say: how pictures become its input, and what its outputs mean.
 // Never: names a file, or anything that is run; takes a key that it does not know.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what a compiled model depends on.
-// Leaves: a folder for it in the user's own cache.
+// Input: what a compiled model depends on.
+// Output: a folder for it in the user's own cache.
 // Never: one that anybody else could have written to: what is compiled is run.
 #pragma once
 

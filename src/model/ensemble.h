@@ -1,5 +1,5 @@
-// Enters: windows of a picture, one by one.
-// Leaves: what several networks make of each, and of each turned over, as one: means of their outputs, and where they
+// Input: windows of a picture, one by one.
+// Output: what several networks make of each, and of each turned over, as one: means of their outputs, and where they
 //   disagree.
 // Never: changes a number by how many windows are under way, or in what order networks end.
 //

@@ -1,5 +1,5 @@
-// Enters: what a network gives, as its file and its card have it.
-// Leaves: of each output that counts what it means, and how large it is.
+// Input: what a network gives, as its file and its card have it.
+// Output: of each output that counts what it means, and how large it is.
 // Never: runs the network.
 #pragma once
 

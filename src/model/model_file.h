@@ -1,5 +1,5 @@
-// Enters: the path of an ONNX model.
-// Leaves: what it says of itself, and a digest of all its bytes.
+// Input: the path of an ONNX model.
+// Output: what it says of itself, and a digest of all its bytes.
 // Never: lets a model name a file outside its folder, or hands one on that is not of its format.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a network's file, its card, and what a person says of it.
-// Leaves: how a picture becomes its input, and what its outputs mean, checked before the first picture.
+// Input: a network's file, its card, and what a person says of it.
+// Output: how a picture becomes its input, and what its outputs mean, checked before the first picture.
 // Never: runs it.
 #pragma once
 

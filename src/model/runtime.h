@@ -1,5 +1,5 @@
-// Enters: a shared object beside the program that may or may not be there.
-// Leaves: what runs models, or what to install.
+// Input: a shared object beside the program that may or may not be there.
+// Output: what runs models, or what to install.
 // Never: links it: a program without it does all that needs no model.
 #pragma once
 

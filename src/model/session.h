@@ -1,5 +1,5 @@
-// Enters: a model, and inputs one after the other.
-// Leaves: its outputs, in memory of who asked, each as it is done.
+// Input: a model, and inputs one after the other.
+// Output: its outputs, in memory of who asked, each as it is done.
 // Never: decides in what order results are used, or what they mean; changes a number by how many are under way.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a wish to stop that may come, and what has to be told of it.
-// Leaves: it told, once, soon after: for work that looks at no token.
+// Input: a wish to stop that may come, and what has to be told of it.
+// Output: it told, once, soon after: for work that looks at no token.
 // Never: tells anything behind its end.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a source of items, stages that work on them, a sink.
-// Leaves: every item gone through every stage, in the source's order where a stage is ordered.
+// Input: a source of items, stages that work on them, a sink.
+// Output: every item gone through every stage, in the source's order where a stage is ordered.
 // Never: holds more items than it has tokens, or more memory than the budget grants for them; lets an item's failure
 //   stop the others (items carry Outcomes).
 //

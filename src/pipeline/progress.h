@@ -1,5 +1,5 @@
-// Enters: how much there is to do and how much is done.
-// Leaves: a bar on a terminal, plain lines in a log, or JSON lines, all on stderr; or calls of whoever watches.
+// Input: how much there is to do and how much is done.
+// Output: a bar on a terminal, plain lines in a log, or JSON lines, all on stderr; or calls of whoever watches.
 // Never: writes to stdout.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: threads, memory, devices, and a person's wish to stop.
-// Leaves: all that a run works with, in one hand.
+// Input: threads, memory, devices, and a person's wish to stop.
+// Output: all that a run works with, in one hand.
 // Never: shares any of it with another run: two of them live in one process and do not see each other.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what a block of src/report/plot draws, and the numbers that it drew.
-// Leaves: a figure as data: a picture that stands alone, words, a table of the same numbers.
+// Input: what a block of src/report/plot draws, and the numbers that it drew.
+// Output: a figure as data: a picture that stands alone, words, a table of the same numbers.
 // Never: HTML; that is src/report/page.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: texts of any bytes, names that strangers gave among them.
-// Leaves: what of them may stand in HTML and in SVG, between tags and inside quoted attributes.
+// Input: texts of any bytes, names that strangers gave among them.
+// Output: what of them may stand in HTML and in SVG, between tags and inside quoted attributes.
 // Never: lets a text end the element or the attribute that it stands in, or turn the order of what is around it.
 #pragma once
 

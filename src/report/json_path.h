@@ -1,5 +1,5 @@
-// Enters: a path, which is bytes; or errors about some.
-// Leaves: how every JSON output of ours writes it: "path" as text for people, and "path_base64" when that loses
+// Input: a path, which is bytes; or errors about some.
+// Output: how every JSON output of ours writes it: "path" as text for people, and "path_base64" when that loses
 // something; and the path again.
 // Never: leaves out what is needed to open the file again.
 #pragma once

@@ -1,5 +1,5 @@
-// Enters: keys and values, in order.
-// Leaves: the same bytes that Json::dump(1) gives for them.
+// Input: keys and values, in order.
+// Output: the same bytes that Json::dump(1) gives for them.
 // Never: holds a tree; for lists of a hundred thousand objects, whose trees would be several times their text.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: numbers that a person shall read.
-// Leaves: their text: the same on every machine and in every language, with a true minus sign (U+2212).
+// Input: numbers that a person shall read.
+// Output: their text: the same on every machine and in every language, with a true minus sign (U+2212).
 // Never: leaves more digits than were asked for, or "nan", "inf", "-0".
 #pragma once
 

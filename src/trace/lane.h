@@ -1,5 +1,5 @@
-// Enters: one thread's events.
-// Leaves: the same, for those who add to them and those who write them.
+// Input: one thread's events.
+// Output: the same, for those who add to them and those who write them.
 // Never: is seen outside of this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: when each stage of a job began and ended, waited, and how many bytes it moved.
-// Leaves: totals a stage, a verdict on what limited the job, and a Chrome trace file for Perfetto.
+// Input: when each stage of a job began and ended, waited, and how many bytes it moved.
+// Output: totals a stage, a verdict on what limited the job, and a Chrome trace file for Perfetto.
 // Never: slows a job down by more than two clock reads a span; keeps single spans only when asked to.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the bytes of one fuzz input.
-// Leaves: a path that FileReader opens like any file's.
+// Input: the bytes of one fuzz input.
+// Output: a path that FileReader opens like any file's.
 // Never: touches a disk.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a JSON file of the report page's data model, or a number of groups to make up.
-// Leaves: the report page, so that a browser can be tried on it without a search for duplicates.
+// Input: a JSON file of the report page's data model, or a number of groups to make up.
+// Output: the report page, so that a browser can be tried on it without a search for duplicates.
 // Never: reads a picture.
 //
 //   page_sample OUT.html MODEL.json [--inline-limit BYTES]

@@ -1,5 +1,5 @@
-// Enters: a kernel body, written once in the C that OpenCL C, CUDA C++ and C++ have in common.
-// Leaves: the same body for NVIDIA (clang or nvcc), for OpenCL drivers, and for the host, where it is checked.
+// Input: a kernel body, written once in the C that OpenCL C, CUDA C++ and C++ have in common.
+// Output: the same body for NVIDIA (clang or nvcc), for OpenCL drivers, and for the host, where it is checked.
 // Never: lets a compiler choose an operation: what is fused is written MR_FMA, what is rounded is rounded to nearest.
 //
 // How a body is written (docs/gpu.md has an example):

@@ -1,5 +1,5 @@
-// Enters: a range of independent work and a function for parts of it.
-// Leaves: the work done on this job's threads.
+// Input: a range of independent work and a function for parts of it.
+// Output: the work done on this job's threads.
 // Never: decides a result: a body sees only its range, so any split gives the same bytes.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the CPU's features and the wish in MILLRACE_CPU.
-// Leaves: the level that every vectorised operation runs at.
+// Input: the CPU's features and the wish in MILLRACE_CPU.
+// Output: the level that every vectorised operation runs at.
 // Never: changes a result; levels differ in speed alone.
 #pragma once
 

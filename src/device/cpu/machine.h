@@ -1,5 +1,5 @@
-// Enters: what the kernel says about this machine (or a recorded copy of it, for tests).
-// Leaves: cores and memory that this process may really use.
+// Input: what the kernel says about this machine (or a recorded copy of it, for tests).
+// Output: cores and memory that this process may really use.
 // Never: measures speed.
 #pragma once
 

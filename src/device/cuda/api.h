@@ -1,5 +1,5 @@
-// Enters: the NVIDIA driver's library.
-// Leaves: its functions, by the names and signatures of the CUDA driver API, as pointers.
+// Input: the NVIDIA driver's library.
+// Output: its functions, by the names and signatures of the CUDA driver API, as pointers.
 // Never: includes or links anything of CUDA's; seen outside of this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: whatever NVIDIA driver this machine has.
-// Leaves: its devices, or the reason why there are none.
+// Input: whatever NVIDIA driver this machine has.
+// Output: its devices, or the reason why there are none.
 // Never: links CUDA: the driver's library is opened at run time. CUDA_VISIBLE_DEVICES is the driver's to follow.
 #pragma once
 

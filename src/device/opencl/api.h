@@ -1,5 +1,5 @@
-// Enters: the library that finds OpenCL's drivers (the ICD loader).
-// Leaves: its functions, by the names and signatures of OpenCL 1.2, as pointers.
+// Input: the library that finds OpenCL's drivers (the ICD loader).
+// Output: its functions, by the names and signatures of OpenCL 1.2, as pointers.
 // Never: includes or links anything of OpenCL's; seen outside of this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: whatever OpenCL drivers this machine has.
-// Leaves: their devices, or the reason why there are none.
+// Input: whatever OpenCL drivers this machine has.
+// Output: their devices, or the reason why there are none.
 // Never: links OpenCL: its library is opened at run time.
 #pragma once
 

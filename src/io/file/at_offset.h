@@ -1,5 +1,5 @@
-// Enters: an open file, and where in it.
-// Leaves: bytes read or written there, all of them.
+// Input: an open file, and where in it.
+// Output: bytes read or written there, all of them.
 // Never: moves the file's own position, or stops at a signal.
 #pragma once
 

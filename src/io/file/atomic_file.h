@@ -1,5 +1,5 @@
-// Enters: bytes of an output.
-// Leaves: the whole file under its name, or the old one untouched.
+// Input: bytes of an output.
+// Output: the whole file under its name, or the old one untouched.
 // Never: leaves half a file behind.
 #pragma once
 

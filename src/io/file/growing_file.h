@@ -1,5 +1,5 @@
-// Enters: bytes of a file that takes long to make, and where a run that was killed had got to.
-// Leaves: a file that later runs go on with, in a folder that is this program's own.
+// Input: bytes of a file that takes long to make, and where a run that was killed had got to.
+// Output: a file that later runs go on with, in a folder that is this program's own.
 // Never: keeps what was written behind the place that a checkpoint knows; follows a link.
 #pragma once
 

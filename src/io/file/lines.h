@@ -1,5 +1,5 @@
-// Enters: a file of lines, which may be anybody's and of any length.
-// Leaves: the lines, one by one.
+// Input: a file of lines, which may be anybody's and of any length.
+// Output: the lines, one by one.
 // Never: holds more than one of them.
 #pragma once
 

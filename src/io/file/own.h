@@ -1,5 +1,5 @@
-// Enters: names of files that this program keeps for a person: catalogues, journals.
-// Leaves: a descriptor of one that is that person's own, or the reason why it is not believed.
+// Input: names of files that this program keeps for a person: catalogues, journals.
+// Output: a descriptor of one that is that person's own, or the reason why it is not believed.
 // Never: opens a file that somebody else could have written, or reaches one through a symbolic link.
 //
 // What such a file says is acted upon, so it is believed only where nobody else could have written it: the file and its

@@ -1,5 +1,5 @@
-// Enters: a path that was resolved before, so that no folder in it is a symbolic link.
-// Leaves: the folder as a descriptor, and the name in it: what is done with them is done there, whoever renames or
+// Input: a path that was resolved before, so that no folder in it is a symbolic link.
+// Output: the folder as a descriptor, and the name in it: what is done with them is done there, whoever renames or
 //   exchanges a folder above meanwhile.
 // Never: follows a symbolic link, in a folder of the path or as its last name.
 #pragma once

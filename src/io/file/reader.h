@@ -1,5 +1,5 @@
-// Enters: a path, as bytes.
-// Leaves: the file's bytes from front to back in one pass, and their hash when the end is reached and it is asked for.
+// Input: a path, as bytes.
+// Output: the file's bytes from front to back in one pass, and their hash when the end is reached and it is asked for.
 // Never: maps a file: one that is cut short by someone else is a short read, not a crash.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: files that shall stand under another name.
-// Leaves: the same files there, or where they were and the reason.
+// Input: files that shall stand under another name.
+// Output: the same files there, or where they were and the reason.
 // Never: overwrites anything; holds a file's only bytes in a place that a crash would lose; follows a symbolic link.
 //
 // Paths are as Place takes them: resolved before, with no link in them. Where a state is expected, a file that is

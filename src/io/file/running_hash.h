@@ -1,5 +1,5 @@
-// Enters: bytes, piece by piece.
-// Leaves: XXH3, 64 bits, of all of them, however they were cut.
+// Input: bytes, piece by piece.
+// Output: XXH3, 64 bits, of all of them, however they were cut.
 // Never: is a content hash that tells files of strangers apart: 64 bits find damage, not intent.
 #pragma once
 

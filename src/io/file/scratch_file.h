@@ -1,5 +1,5 @@
-// Enters: what does not fit into memory.
-// Leaves: the same, when it is asked for again.
+// Input: what does not fit into memory.
+// Output: the same, when it is asked for again.
 // Never: has a name that another program sees, or outlives this process.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: files for the desktop's trash, or that went there.
-// Leaves: them in it, with the note that a desktop needs to restore them; or where in it they are.
+// Input: files for the desktop's trash, or that went there.
+// Output: them in it, with the note that a desktop needs to restore them; or where in it they are.
 // Never: empties it. Needs no desktop session. Believes nothing in a trash that others could have written.
 //
 // The FreeDesktop.org Trash specification 1.0: the home trash for files on its file system, else one at the top of the

@@ -1,5 +1,5 @@
-// Enters: files and folders that a person named.
-// Leaves: every file below them, in an order that depends on names alone, not on the order in which they were named.
+// Input: files and folders that a person named.
+// Output: every file below them, in an order that depends on names alone, not on the order in which they were named.
 // Never: follows a loop, or stops at a folder that cannot be read.
 #pragma once
 

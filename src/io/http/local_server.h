@@ -1,5 +1,5 @@
-// Enters: a person's browser on this machine.
-// Leaves: its requests handed to a handler, and what that says sent back.
+// Input: a person's browser on this machine.
+// Output: its requests handed to a handler, and what that says sent back.
 // Never: listens to another machine; takes a request whose Host is not its own address, a change that another origin
 //   asks for, or a body before its head was admitted. Keeps a log.
 //

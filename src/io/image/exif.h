@@ -1,5 +1,5 @@
-// Enters: an EXIF block out of a picture.
-// Leaves: the few fields that jobs use.
+// Input: an EXIF block out of a picture.
+// Output: the few fields that jobs use.
 // Never: fails: a field that cannot be read is absent.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a picture file and what is wanted of it.
-// Leaves: hashes, quality and a thumbnail, made from the rows as they are decoded.
+// Input: a picture file and what is wanted of it.
+// Output: hashes, quality and a thumbnail, made from the rows as they are decoded.
 // Never: holds the whole picture, unless it must be turned first; never exceeds the budget: it waits for its part.
 #pragma once
 

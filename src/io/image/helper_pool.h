@@ -1,5 +1,5 @@
-// Enters: files in formats whose codecs we cannot fuzz clean.
-// Leaves: their rows, decoded in helper processes; or the reason, which may be that a helper died of one.
+// Input: files in formats whose codecs we cannot fuzz clean.
+// Output: their rows, decoded in helper processes; or the reason, which may be that a helper died of one.
 // Never: retries a file that killed a helper; shares a helper with another pool.
 #pragma once
 

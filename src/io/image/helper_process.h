@@ -1,5 +1,5 @@
-// Enters: requests for one running millrace-decoder.
-// Leaves: its messages, and what became of it when there are none.
+// Input: requests for one running millrace-decoder.
+// Output: its messages, and what became of it when there are none.
 // Never: waits longer than it was told to, or leaves a process behind.
 #pragma once
 

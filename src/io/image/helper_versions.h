@@ -1,5 +1,5 @@
-// Enters: the decoding helper's program.
-// Leaves: the libraries it decodes with, what they can read here and which walls it stands behind; or the reason why it
+// Input: the decoding helper's program.
+// Output: the libraries it decodes with, what they can read here and which walls it stands behind; or the reason why it
 //   does not say.
 // Never: decodes anything, or links those libraries into this process.
 #pragma once

@@ -1,5 +1,5 @@
-// Enters: strips of a 4:2:0 JPEG as its decoder holds them: 16 rows of Y and 8 of Cb and Cr.
-// Leaves: the luma of the picture's RGB, strip after strip (src/kernels/ycc).
+// Input: strips of a 4:2:0 JPEG as its decoder holds them: 16 rows of Y and 8 of Cb and Cr.
+// Output: the luma of the picture's RGB, strip after strip (src/kernels/ycc).
 // Never: calls libjpeg; it cannot tell a strip that is damaged.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: two JPEG files of equal sides.
-// Leaves: whether the one was made of the other by saving it again, at a higher quality.
+// Input: two JPEG files of equal sides.
+// Output: whether the one was made of the other by saving it again, at a higher quality.
 // Never: compares what they show: of two that show the same, that says which was first.
 #pragma once
 

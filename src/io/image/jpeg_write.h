@@ -1,5 +1,5 @@
-// Enters: 8-bit pixels.
-// Leaves: the bytes of a JPEG file of them.
+// Input: 8-bit pixels.
+// Output: the bytes of a JPEG file of them.
 // Never: keeps a time or another thing of this machine in it.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a picture file, read from front to back.
-// Leaves: its rows, 8-bit gray or RGB, handed to a sink as they are decoded; what is known about it; or a reason.
+// Input: a picture file, read from front to back.
+// Output: its rows, 8-bit gray or RGB, handed to a sink as they are decoded; what is known about it; or a reason.
 // Never: turns a picture (EXIF orientation is reported, not applied), converts colour profiles, or keeps the pixels.
 #pragma once
 

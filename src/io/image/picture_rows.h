@@ -1,5 +1,5 @@
-// Enters: a picture file.
-// Leaves: its rows, when they are asked for, while the next ones are being decoded.
+// Input: a picture file.
+// Output: its rows, when they are asked for, while the next ones are being decoded.
 // Never: decodes before the first row is asked for, further ahead than it has room for, or keeps a row that was taken.
 //
 // decode_picture() gives rows when it has them; who needs them when he needs them has this between. Some pictures do

@@ -1,5 +1,5 @@
-// Enters: a picture file.
-// Leaves: a hash of its decoded pixels, as they are stored.
+// Input: a picture file.
+// Output: a hash of its decoded pixels, as they are stored.
 // Never: holds the picture.
 #pragma once
 

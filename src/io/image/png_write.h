@@ -1,5 +1,5 @@
-// Enters: 8-bit pixels; or a zlib stream of rows, made elsewhere.
-// Leaves: a PNG file of them, whole or not at all; or the bytes of one.
+// Input: 8-bit pixels; or a zlib stream of rows, made elsewhere.
+// Output: a PNG file of them, whole or not at all; or the bytes of one.
 // Never: keeps a time or another thing of this machine in it.
 #pragma once
 

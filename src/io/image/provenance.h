@@ -1,5 +1,5 @@
-// Enters: a picture file.
-// Leaves: what it says about its origin: camera, press of the shutter, programs, what people gave it, JPEG's tables.
+// Input: a picture file.
+// Output: what it says about its origin: camera, press of the shutter, programs, what people gave it, JPEG's tables.
 // Never: decodes the picture; believes what it reads beyond its form; fails at what is damaged: that is absent.
 //
 // Which files say what: metadata/parts.h. Names and numbers are EXIF 3.0's (CIPA DC-008), XMP's (ISO 16684-1), IPTC's.

@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: what a camera and people say in a file, and a test that reads it back.
+// Input: nothing.
+// Output: what a camera and people say in a file, and a test that reads it back.
 // Never: part of the program.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a picture file, and the sidecars that belong to it.
-// Leaves: what people said of it, in their own words; and the same as an XMP sidecar.
+// Input: a picture file, and the sidecars that belong to it.
+// Output: what people said of it, in their own words; and the same as an XMP sidecar.
 // Never: fails at what is damaged in a picture: that is absent. Keeps quiet about what does not fit here. Writes a
 // file.
 //

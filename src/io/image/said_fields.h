@@ -1,5 +1,5 @@
-// Enters: what pictures and sidecars say, in whatever encoding.
-// Leaves: the words of a Said: which there are, where each stands, and how it is made fit to be one.
+// Input: what pictures and sidecars say, in whatever encoding.
+// Output: the words of a Said: which there are, where each stands, and how it is made fit to be one.
 // Never: part of what others use: said.h is.
 #pragma once
 

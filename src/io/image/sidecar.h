@@ -1,5 +1,5 @@
-// Enters: a file that programs put beside a picture, and the provenance of that picture.
-// Leaves: the provenance with what the sidecar says added.
+// Input: a file that programs put beside a picture, and the provenance of that picture.
+// Output: the provenance with what the sidecar says added.
 // Never: decides whose sidecar a file is; reads more than 1 MiB of one; fails: what cannot be read adds nothing.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the JSON file that Google Takeout puts beside a picture.
-// Leaves: what people said in it.
+// Input: the JSON file that Google Takeout puts beside a picture.
+// Output: what people said in it.
 // Never: fails: what cannot be read is absent. Builds what a hostile text could make large or deep.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a thumbnail's pixels.
-// Leaves: the same as a small JPEG, and back.
+// Input: a thumbnail's pixels.
+// Output: the same as a small JPEG, and back.
 // Never: reads anything but what it wrote itself; other JPEGs go through picture.h.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a budget.
-// Leaves: rows of a picture for whoever derives from this, once there is memory for its decoder.
+// Input: a budget.
+// Output: rows of a picture for whoever derives from this, once there is memory for its decoder.
 // Never: keeps a row.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the names that a person gave for outputs, and what the job reads.
-// Leaves: each output looked at before the work, and later written whole under its name.
+// Input: the names that a person gave for outputs, and what the job reads.
+// Output: each output looked at before the work, and later written whole under its name.
 // Never: replaces an input; nor, unless told to, a file that this program did not write; nor a pipe or a device, which
 //   are written into.
 #pragma once

@@ -1,5 +1,5 @@
-// Enters: a helper program, and what it is told.
-// Leaves: what it answers, or what became of it.
+// Input: a helper program, and what it is told.
+// Output: what it answers, or what became of it.
 // Never: waits longer than it was told to, or leaves a process behind.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the name of a helper program.
-// Leaves: where it lies, and what to do where it does not.
+// Input: the name of a helper program.
+// Output: where it lies, and what to do where it does not.
 // Never: looks in the current folder, or in one that PATH names by a relative path; takes a helper from PATH by the
 // helper's own name.
 //

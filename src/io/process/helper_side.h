@@ -1,5 +1,5 @@
-// Enters: a process that some program has started as its helper.
-// Leaves: it ends with the program, prints nothing, and takes no more memory than it may.
+// Input: a process that some program has started as its helper.
+// Output: it ends with the program, prints nothing, and takes no more memory than it may.
 // Never: used from the program itself.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a test that has started helpers.
-// Leaves: which they are, what the system says of them, and whether they stand behind their walls.
+// Input: a test that has started helpers.
+// Output: which they are, what the system says of them, and whether they stand behind their walls.
 // Never: part of the program.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a socket between a program and its helper.
-// Leaves: all of some bytes sent or received, and a descriptor that goes with them.
+// Input: a socket between a program and its helper.
+// Output: all of some bytes sent or received, and a descriptor that goes with them.
 // Never: raises SIGPIPE: the other side's death is an answer.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a helper program, its arguments and the descriptors that it is given.
-// Leaves: its process.
+// Input: a helper program, its arguments and the descriptors that it is given.
+// Output: its process.
 // Never: gives it anything else: no other descriptor, no terminal, nothing of the environment but where libraries are
 //   found and how they are watched.
 #pragma once

@@ -1,5 +1,5 @@
-// Enters: as raster.h says.
-// Leaves: rasters of each format.
+// Input: as raster.h says.
+// Output: rasters of each format.
 // Never: is seen outside this folder.
 #pragma once
 

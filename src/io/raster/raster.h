@@ -1,5 +1,5 @@
-// Enters: an image's rows, from the top, as they become known.
-// Leaves: a file of it, or a folder of files, in a format that a person's other programs read.
+// Input: an image's rows, from the top, as they become known.
+// Output: a file of it, or a folder of files, in a format that a person's other programs read.
 // Never: holds more of it than a row of tiles; starts anew where a run that was killed has written rows.
 //
 // It is written into a folder that is this program's own, and whoever asked gives it its name when it is whole. The

@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: what a dataset is made of, rows on their way into one, and what takes a part of them.
+// Input: nothing.
+// Output: what a dataset is made of, rows on their way into one, and what takes a part of them.
 // Never: knows how a dataset lies on the disk, or what its rows mean.
 //
 // A dataset is named arrays that grow along their first axis together: row i of each belongs to row i of all others.

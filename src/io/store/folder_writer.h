@@ -1,5 +1,5 @@
-// Enters: rows of a dataset whose arrays lie in a folder: as .npy files, as files a row, as archives, as lines.
-// Leaves: a part of each under its name.
+// Input: rows of a dataset whose arrays lie in a folder: as .npy files, as files a row, as archives, as lines.
+// Output: a part of each under its name.
 // Never: encodes: what a row is stored as was made before.
 //
 // For array NAME, by its extension (a slash in a name is a dot): npy, dat: NAME.npy, one file for all parts, each of

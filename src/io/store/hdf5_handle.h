@@ -1,5 +1,5 @@
-// Enters: identifiers that the HDF5 library gives out, and what its calls return.
-// Leaves: identifiers that close themselves, and failures with the library's own reason.
+// Input: identifiers that the HDF5 library gives out, and what its calls return.
+// Output: identifiers that close themselves, and failures with the library's own reason.
 // Never: prints the library's error stack.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: HDF5 files of someone else's, open.
-// Leaves: which datasets they have, what those are, and their numbers; of a file that a run of this program has
+// Input: HDF5 files of someone else's, open.
+// Output: which datasets they have, what those are, and their numbers; of a file that a run of this program has
 // written, its
 //   attributes and its rows.
 // Never: lets the HDF5 library look at such a file in this process: it crashes on some damaged ones, and it keeps state

@@ -1,5 +1,5 @@
-// Enters: what an array of a dataset is.
-// Leaves: what the HDF5 library calls it.
+// Input: what an array of a dataset is.
+// Output: what the HDF5 library calls it.
 // Never: knows a file.
 #pragma once
 

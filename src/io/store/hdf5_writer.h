@@ -1,5 +1,5 @@
-// Enters: rows of a dataset, in order, those of compressed arrays as chunks.
-// Leaves: one HDF5 file that any HDF5 reader opens with its own gzip filter.
+// Input: rows of a dataset, in order, those of compressed arrays as chunks.
+// Output: one HDF5 file that any HDF5 reader opens with its own gzip filter.
 // Never: compresses, or holds more than the block it was given.
 //
 // The file: a dataset an array, [rows, ...]: compressed ones in chunks of a row with the deflate filter, others

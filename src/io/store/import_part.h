@@ -1,5 +1,5 @@
-// Enters: a folder where a part of a dataset is.
-// Leaves: the same file or files in another folder, under the same names.
+// Input: a folder where a part of a dataset is.
+// Output: the same file or files in another folder, under the same names.
 // Never: follows a link, or leaves half a file under a name.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: pairs of rows, sorted, 9 bytes a pair: i uint32, j uint32, distance uint8, i < j.
-// Leaves: files of them that say at their end how many they are, and their XXH3; one .npy file of all.
+// Input: pairs of rows, sorted, 9 bytes a pair: i uint32, j uint32, distance uint8, i < j.
+// Output: files of them that say at their end how many they are, and their XXH3; one .npy file of all.
 // Never: holds more than a piece of each list that the merge has come to; takes a pair twice, or a list that has lost
 // one.
 #pragma once

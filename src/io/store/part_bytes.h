@@ -1,5 +1,5 @@
-// Enters: where the bytes of a part lie.
-// Leaves: how many they are, and a hash of them; whether they are those of another.
+// Input: where the bytes of a part lie.
+// Output: how many they are, and a hash of them; whether they are those of another.
 // Never: knows what they mean.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Enters: a part's rows as they go into a file that is not whole before its last one; or rows of a part of such a file
+// Input: a part's rows as they go into a file that is not whole before its last one; or rows of a part of such a file
 //   that another process will write.
-// Leaves: a log of them, from which a later run takes them.
+// Output: a log of them, from which a later run takes them.
 // Never: gives out a row that is not what was written.
 //
 // A log holds the rows of a part as they came, but of compressed rows, where they lie in the unfinished file, only

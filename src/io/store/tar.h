@@ -1,5 +1,5 @@
-// Enters: a name and the bytes of a file.
-// Leaves: its record in a tar archive (POSIX ustar).
+// Input: a name and the bytes of a file.
+// Output: its record in a tar archive (POSIX ustar).
 // Never: keeps a time, an owner or another thing of this machine.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the shape, type and codecs of an array.
-// Leaves: what a Zarr 3 array or group says of itself in its zarr.json.
+// Input: the shape, type and codecs of an array.
+// Output: what a Zarr 3 array or group says of itself in its zarr.json.
 // Never: writes a chunk.
 #pragma once
 

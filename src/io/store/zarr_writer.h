@@ -1,5 +1,5 @@
-// Enters: rows of a dataset, those of compressed arrays as gzip streams.
-// Leaves: a Zarr group of version 3 whose compressed arrays lie in shards, so that a million rows are not a million
+// Input: rows of a dataset, those of compressed arrays as gzip streams.
+// Output: a Zarr group of version 3 whose compressed arrays lie in shards, so that a million rows are not a million
 //   files.
 // Never: compresses.
 //

@@ -1,5 +1,5 @@
-// Enters: text in rows and columns (RFC 4180), piece by piece.
-// Leaves: its rows, one after the other, as cells without their quotes.
+// Input: text in rows and columns (RFC 4180), piece by piece.
+// Output: its rows, one after the other, as cells without their quotes.
 // Never: holds more than a row and a piece, takes a cell for a number that is none, or guesses at a row that has too
 // few cells.
 #pragma once

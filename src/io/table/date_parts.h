@@ -1,5 +1,5 @@
-// Enters: a date's text, from its front.
-// Leaves: its parts: numbers, names of months, a time of day, a zone.
+// Input: a date's text, from its front.
+// Output: its parts: numbers, names of months, a time of day, a zone.
 // Never: decides what stands where: that is src/io/table/dates.cc.
 #pragma once
 

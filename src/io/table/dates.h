@@ -1,5 +1,5 @@
-// Enters: a column of dates or times, as people and exchanges write them.
-// Leaves: in which notation all of them can be read, and each as nanoseconds since 1970-01-01 UTC.
+// Input: a column of dates or times, as people and exchanges write them.
+// Output: in which notation all of them can be read, and each as nanoseconds since 1970-01-01 UTC.
 // Never: decides between two notations that both read the whole column; that is the caller's, who may know the order.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: elements that lie with strides.
-// Leaves: the same row after row without gaps.
+// Input: elements that lie with strides.
+// Output: the same row after row without gaps.
 // Never: checks that they are there.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: deflated bytes: a gzipped file, or a member of a zip archive.
-// Leaves: their beginning, as far as somebody looks; or all of them, exactly as many as were promised.
+// Input: deflated bytes: a gzipped file, or a member of a zip archive.
+// Output: their beginning, as far as somebody looks; or all of them, exactly as many as were promised.
 // Never: gives memory for a promise that DEFLATE cannot keep, or more than was promised.
 //
 // Source of the formats: RFC 1951 and RFC 1952.

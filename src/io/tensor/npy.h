@@ -1,5 +1,5 @@
-// Enters: a .npy file (format 1, 2 or 3), or rows of plain values.
-// Leaves: its shape, type and bytes, in memory; or a .npy file that appears whole or not at all.
+// Input: a .npy file (format 1, 2 or 3), or rows of plain values.
+// Output: its shape, type and bytes, in memory; or a .npy file that appears whole or not at all.
 // Never: believes a header: every number in it is checked against the file before it is used. Never maps a file: one
 // that is cut short by someone else is an error, not a crash.
 //

@@ -1,5 +1,5 @@
-// Enters: the beginning of a .npy file, wherever it comes from: a file, a member of an archive, a stream inflated.
-// Leaves: its header, and the promise that its numbers fit into the bytes that follow.
+// Input: the beginning of a .npy file, wherever it comes from: a file, a member of an archive, a stream inflated.
+// Output: its header, and the promise that its numbers fit into the bytes that follow.
 // Never: asks for a byte behind the header.
 #pragma once
 

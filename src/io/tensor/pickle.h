@@ -1,5 +1,5 @@
-// Enters: a pickle of any protocol from 0 to 5, and the few names that it may mention.
-// Leaves: its values, as data: what it would call is written down as a call, with what it would be called with.
+// Input: a pickle of any protocol from 0 to 5, and the few names that it may mention.
+// Output: its values, as data: what it would call is written down as a call, with what it would be called with.
 // Never: calls, imports or makes anything; recurses; or takes more memory than limits on values allow.
 //
 // Source of the opcodes: CPython's pickletools. Those that make objects of classes are refused, with the class's name.

@@ -1,5 +1,5 @@
-// Enters: what the opcodes of a pickle ask for.
-// Leaves: values in a Document, and the state between two opcodes: a stack, marks on it, a memo.
+// Input: what the opcodes of a pickle ask for.
+// Output: values in a Document, and the state between two opcodes: a stack, marks on it, a memo.
 // Never: follows a value into others, so it needs neither recursion nor time for what a pickle repeats.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what is wrong with bytes that somebody else wrote.
-// Leaves: it thrown through the readers of this folder, whose doors catch it and make an Error of it.
+// Input: what is wrong with bytes that somebody else wrote.
+// Output: it thrown through the readers of this folder, whose doors catch it and make an Error of it.
 // Never: leaves the folder.
 #pragma once
 

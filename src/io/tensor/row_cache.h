@@ -1,5 +1,5 @@
-// Enters: files of rows of numbers, and which rows are wanted.
-// Leaves: the bytes of those rows, from blocks that stay in memory while there is room.
+// Input: files of rows of numbers, and which rows are wanted.
+// Output: the bytes of those rows, from blocks that stay in memory while there is room.
 // Never: holds more than its slots, or maps a file: one that is cut short by someone else is an error, not a crash.
 #pragma once
 

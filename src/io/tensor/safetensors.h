@@ -1,5 +1,5 @@
-// Enters: a .safetensors file.
-// Leaves: its tensors, with where their numbers are.
+// Input: a .safetensors file.
+// Output: its tensors, with where their numbers are.
 // Never: believes two tensors to share bytes, or a byte to be nobody's.
 //
 // Source of the format: https://github.com/huggingface/safetensors, "Format".

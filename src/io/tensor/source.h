@@ -1,5 +1,5 @@
-// Enters: an open file, or what was inflated from one.
-// Leaves: bytes at the offsets that are asked for, and the numbers in them.
+// Input: an open file, or what was inflated from one.
+// Output: bytes at the offsets that are asked for, and the numbers in them.
 // Never: maps a file, or answers with fewer bytes than were asked for.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a file of tensors that another program wrote: .npy, .npy.gz, .npz, .pt, .pt.gz, .safetensors.
-// Leaves: what tensors it holds; the numbers of one, row after row, in memory of the caller's.
+// Input: a file of tensors that another program wrote: .npy, .npy.gz, .npz, .pt, .pt.gz, .safetensors.
+// Output: what tensors it holds; the numbers of one, row after row, in memory of the caller's.
 // Never: runs what a pickle asks for, gives memory for a promise that the file cannot keep, maps a file, or takes a
 // number in a file for true that it could check.
 //

@@ -1,5 +1,5 @@
-// Enters: a name that a pickle mentions.
-// Leaves: what it stands for among the few that torch.save() writes for tensors; for others, what a person can do.
+// Input: a name that a pickle mentions.
+// Output: what it stands for among the few that torch.save() writes for tensors; for others, what a person can do.
 // Never: stands for code.
 #pragma once
 

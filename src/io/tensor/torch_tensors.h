@@ -1,5 +1,5 @@
-// Enters: the values of a pickle that torch.save() wrote.
-// Leaves: the tensors among them, with the storages that they lie in and the places there.
+// Input: the values of a pickle that torch.save() wrote.
+// Output: the tensors among them, with the storages that they lie in and the places there.
 // Never: looks for the storages: where those are is the file's own business.
 #pragma once
 

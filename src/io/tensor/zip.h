@@ -1,5 +1,5 @@
-// Enters: a zip archive.
-// Leaves: what its directory says of its members, once that has proved possible; where a member's bytes begin.
+// Input: a zip archive.
+// Output: what its directory says of its members, once that has proved possible; where a member's bytes begin.
 // Never: believes two sizes at once, lets two members share bytes, or reads what is encrypted, split over files, or
 // compressed in another way than DEFLATE.
 //

@@ -1,5 +1,5 @@
-// Enters: a picture of a film, and the sides, samples and colours that somebody wants it in.
-// Leaves: the picture so, by zimg; with the film's own words on its colours, and a rule where it has none.
+// Input: a picture of a film, and the sides, samples and colours that somebody wants it in.
+// Output: the picture so, by zimg; with the film's own words on its colours, and a rule where it has none.
 // Never: guesses without saying so; shifts chroma, or takes one matrix for another.
 #pragma once
 

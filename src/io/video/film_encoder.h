@@ -1,5 +1,5 @@
-// Enters: pictures, in the order in which they are shown, segment by segment.
-// Leaves: each segment's packets, by an encoder that knew nothing of the others, as they come.
+// Input: pictures, in the order in which they are shown, segment by segment.
+// Output: each segment's packets, by an encoder that knew nothing of the others, as they come.
 // Never: lets the number of the program's threads, or what else is under way, change a byte of them.
 #pragma once
 

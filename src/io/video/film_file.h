@@ -1,5 +1,5 @@
-// Enters: the path of a film.
-// Leaves: what is in it, as its container says and as its first picture is; the file stays open.
+// Input: the path of a film.
+// Output: what is in it, as its container says and as its first picture is; the file stays open.
 // Never: decodes in this process.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a film, packets in the place of its pictures, and the name of a container.
-// Leaves: the bytes of a new film: those packets, and every other stream, chapters and metadata as they were.
+// Input: a film, packets in the place of its pictures, and the name of a container.
+// Output: the bytes of a new film: those packets, and every other stream, chapters and metadata as they were.
 // Never: writes a file itself; leaves a stream out without saying so before.
 #pragma once
 

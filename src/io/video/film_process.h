@@ -1,5 +1,5 @@
-// Enters: messages for one running millrace-film, and how much memory it shares with the program.
-// Leaves: what it says, or why it says nothing any more.
+// Input: messages for one running millrace-film, and how much memory it shares with the program.
+// Output: what it says, or why it says nothing any more.
 // Never: waits for one that is silent for ten minutes, or leaves a process behind.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a film, and where in it to begin.
-// Leaves: its pictures one by one, in the order in which they are shown, while the next ones are being decoded.
+// Input: a film, and where in it to begin.
+// Output: its pictures one by one, in the order in which they are shown, while the next ones are being decoded.
 // Never: decodes further ahead than it has slots for; gives out a picture that its slot is too small for.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what a decoder says of a picture of a film.
-// Leaves: what its numbers are, and where its planes lie in a slot of shared memory, the same on both sides of it.
+// Input: what a decoder says of a picture of a film.
+// Output: what its numbers are, and where its planes lie in a slot of shared memory, the same on both sides of it.
 // Never: holds a number of the picture.
 //
 // Planes lie one behind the other: Y, U, V, or R, G, B, or gray alone; then alpha, where there is one. A number has as

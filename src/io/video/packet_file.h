@@ -1,5 +1,5 @@
-// Enters: the packets of a segment, one by one, and what a job has to say of it.
-// Leaves: a file that has its name once it is whole; and again the packets, in their order.
+// Input: the packets of a segment, one by one, and what a job has to say of it.
+// Output: a file that has its name once it is whole; and again the packets, in their order.
 // Never: believes a file that is not as this program writes it.
 //
 // "MRFILM1\n", the packets' bytes, an index (for each packet its time, duration, size, flags and hash), what decoders

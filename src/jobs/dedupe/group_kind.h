@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: the kinds of groups, by the names that the page and the JSON give them.
+// Input: nothing.
+// Output: the kinds of groups, by the names that the page and the JSON give them.
 // Never: says which is a group's: that is src/jobs/dedupe/group.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: `dedupe`, and its compare, review, apply, undo and purge, as jobs.
+// Input: nothing.
+// Output: `dedupe`, and its compare, review, apply, undo and purge, as jobs.
 // Never: more than options and a run put together.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a number.
-// Leaves: that picture of an endless made-up collection, squeezed to 64 x 64 as the verifier sees it.
+// Input: a number.
+// Output: that picture of an endless made-up collection, squeezed to 64 x 64 as the verifier sees it.
 // Never: draws two numbers alike.
 //
 // A picture is waves with a falling spectrum (photographs' amplitudes fall as 1 / frequency), a slope of light, a

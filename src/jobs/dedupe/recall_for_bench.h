@@ -1,5 +1,5 @@
-// Enters: how many made-up pictures, and of how many the pixels are compared with all others'.
-// Leaves: a report of the pairs whose pixels are the same and which `auto` does not propose.
+// Input: how many made-up pictures, and of how many the pixels are compared with all others'.
+// Output: a report of the pairs whose pixels are the same and which `auto` does not propose.
 // Never: leaves a pair out for its hashes.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a result.
-// Leaves: what a person or a program sees of it: JSON, CSV, the page, a summary.
+// Input: a result.
+// Output: what a person or a program sees of it: JSON, CSV, the page, a summary.
 // Never: changes the result.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: options and a catalogue.
-// Leaves: groups of pictures that are the same, with the one to keep and why.
+// Input: options and a catalogue.
+// Output: groups of pictures that are the same, with the one to keep and why.
 // Never: changes a file.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a device.
-// Leaves: of each source of kernels, whether it gave the CPU's answers there, to all that was asked.
+// Input: a device.
+// Output: of each source of kernels, whether it gave the CPU's answers there, to all that was asked.
 // Never: asks as much as the suite does: what comes with the program for all cards of a kind is not found by this.
 #pragma once
 

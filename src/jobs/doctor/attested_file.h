@@ -1,5 +1,5 @@
-// Enters: what was tried on devices of this machine.
-// Leaves: the kernels that were right, in the data folder of the person who tried them, and back from there.
+// Input: what was tried on devices of this machine.
+// Output: the kernels that were right, in the data folder of the person who tried them, and back from there.
 // Never: believes a file that somebody else could have written: what it says is used without being asked for.
 #pragma once
 

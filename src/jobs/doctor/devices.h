@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: every GPU of this machine, and whether its kernels give their known answers.
+// Input: nothing.
+// Output: every GPU of this machine, and whether its kernels give their known answers.
 // Never: fails because of one.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: nothing: a picture and codes made from a fixed seed.
-// Leaves: for every CPU level of this machine and every operation, whether it gives the known answer.
+// Input: nothing: a picture and codes made from a fixed seed.
+// Output: for every CPU level of this machine and every operation, whether it gives the known answer.
 // Never: measures speed, reads or writes files.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: the libraries that this program itself uses, with their versions.
+// Input: nothing.
+// Output: the libraries that this program itself uses, with their versions.
 // Never: names those of the decoding helper, which the helper tells itself.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: this machine, this build and the decoding helper, each asked what it has.
-// Leaves: one report, as text for a person and as JSON, with what to do about what is missing.
+// Input: this machine, this build and the decoding helper, each asked what it has.
+// Output: one report, as text for a person and as JSON, with what to do about what is missing.
 // Never: changes anything, or fails because something is missing; only a wrong answer of the
 // self-test is a failure.
 #pragma once

@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: `finish` as a job: outputs that several runs have made in parts.
+// Input: nothing.
+// Output: `finish` as a job: outputs that several runs have made in parts.
 // Never: more than options and a run put together.
 #pragma once
 

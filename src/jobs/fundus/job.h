@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: `fundus` as a job.
+// Input: nothing.
+// Output: `fundus` as a job.
 // Never: more than options and a run put together.
 #pragma once
 

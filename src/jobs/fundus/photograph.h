@@ -1,5 +1,5 @@
-// Enters: a photograph that is open.
-// Leaves: what was found in it, and its results under their names.
+// Input: a photograph that is open.
+// Output: what was found in it, and its results under their names.
 // Never: replaces what this program did not write.
 #pragma once
 

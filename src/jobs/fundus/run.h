@@ -1,5 +1,5 @@
-// Enters: options.
-// Leaves: the field of view of every photograph, crops and enhanced pictures of them, tables.
+// Input: options.
+// Output: the field of view of every photograph, crops and enhanced pictures of them, tables.
 // Never: stops for a photograph that cannot be used.
 #pragma once
 

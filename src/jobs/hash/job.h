@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: `hash` as a job.
+// Input: nothing.
+// Output: `hash` as a job.
 // Never: more than options and a run put together.
 #pragma once
 

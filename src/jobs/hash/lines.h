@@ -1,5 +1,5 @@
-// Enters: a picture's hashes, or why it has none.
-// Leaves: the line that says so, as a table, CSV or JSON.
+// Input: a picture's hashes, or why it has none.
+// Output: the line that says so, as a table, CSV or JSON.
 // Never: says nothing of a file that could not be used.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: folders and files.
-// Leaves: a line of hashes an image, in the order of their paths.
+// Input: folders and files.
+// Output: a line of hashes an image, in the order of their paths.
 // Never: stops at a file that cannot be read; it is listed with its reason.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: codes in a file, more than memory holds at once or than one machine shall join; how many rows are a block.
-// Leaves: the pairs of rows that one join would have found: each block with itself and with those behind it, a task
+// Input: codes in a file, more than memory holds at once or than one machine shall join; how many rows are a block.
+// Output: the pairs of rows that one join would have found: each block with itself and with those behind it, a task
 //   each; in a folder of pairs.npy and run.json, in which a later run goes on, and of which runs take parts.
 // Never: finds a pair twice; holds more than two blocks.
 #pragma once

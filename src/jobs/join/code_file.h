@@ -1,5 +1,5 @@
-// Enters: the name of a .npy file of codes: uint64 [n], uint8 [n, 8] or uint8 [n, 32].
-// Leaves: how many of how many bits, and ranges of them.
+// Input: the name of a .npy file of codes: uint64 [n], uint8 [n, 8] or uint8 [n, 32].
+// Output: how many of how many bits, and ranges of them.
 // Never: holds more of the file than was asked for; goes on with a file that was written to since it was opened: what
 // has its name by then does not
 //   matter.

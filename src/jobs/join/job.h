@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: `join` as a job.
+// Input: nothing.
+// Output: `join` as a job.
 // Never: more than options and a run put together.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what a person wants joined, and how.
-// Leaves: the same as one described table.
+// Input: what a person wants joined, and how.
+// Output: the same as one described table.
 // Never: checks files.
 #pragma once
 

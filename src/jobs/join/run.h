@@ -1,5 +1,5 @@
-// Enters: a .npy file of codes (uint64 [n], uint8 [n, 8] or uint8 [n, 32]) and a radius.
-// Leaves: every pair of rows within the radius in a .npy file, exactly, and the count.
+// Input: a .npy file of codes (uint64 [n], uint8 [n, 8] or uint8 [n, 32]) and a radius.
+// Output: every pair of rows within the radius in a .npy file, exactly, and the count.
 // Never: holds the pairs of rows in memory; they stream to disk.
 #pragma once
 

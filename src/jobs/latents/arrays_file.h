@@ -1,5 +1,5 @@
-// Enters: arrays.h5.
-// Leaves: its arrays, as float64.
+// Input: arrays.h5.
+// Output: its arrays, as float64.
 // Never: takes one that is not as this run would have made it.
 #pragma once
 

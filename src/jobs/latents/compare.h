@@ -1,5 +1,5 @@
-// Enters: latents, and the names of devices.
-// Leaves: how long each of them takes to measure the same latents, of what that time is made up, and whether all find
+// Input: latents, and the names of devices.
+// Output: how long each of them takes to measure the same latents, of what that time is made up, and whether all find
 // the
 //   same numbers, bit for bit.
 // Never: lets the CPU do what a device was asked for: then there would be nothing to compare.

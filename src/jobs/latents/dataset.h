@@ -1,5 +1,5 @@
-// Enters: what was measured of a latent.
-// Leaves: a row of the dataset that arrays.h5 is.
+// Input: what was measured of a latent.
+// Output: a row of the dataset that arrays.h5 is.
 // Never: computes.
 #pragma once
 

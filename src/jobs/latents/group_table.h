@@ -1,5 +1,5 @@
-// Enters: groups.csv.
-// Leaves: which group a video is of.
+// Input: groups.csv.
+// Output: which group a video is of.
 // Never: gives one group's name to two videos because a line of it would fit both.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a folder.
-// Leaves: the latents in it, by group, video and step: what each is, and where its numbers lie in its file.
+// Input: a folder.
+// Output: the latents in it, by group, video and step: what each is, and where its numbers lie in its file.
 // Never: reads a latent's numbers, or takes a file for what its header does not say.
 //
 // Latents are of one type, and of one number of channels, one height and one width; of frames the videos may have

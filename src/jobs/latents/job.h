@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: `latents` as a job.
+// Input: nothing.
+// Output: `latents` as a job.
 // Never: more than options and a run put together.
 #pragma once
 

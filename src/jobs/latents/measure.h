@@ -1,5 +1,5 @@
-// Enters: latents.
-// Leaves: rows of arrays.h5, part by part.
+// Input: latents.
+// Output: rows of arrays.h5, part by part.
 // Never: holds more latents in memory than a few a thread.
 #pragma once
 

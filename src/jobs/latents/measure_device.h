@@ -1,5 +1,5 @@
-// Enters: latents, and a device.
-// Leaves: the rows of arrays.h5 that measure.h makes, the same bytes, from sums that the device made; or why the CPU
+// Input: latents, and a device.
+// Output: the rows of arrays.h5 that measure.h makes, the same bytes, from sums that the device made; or why the CPU
 //   makes them.
 // Never: gives a device less than memory allows: latents of many videos are measured together.
 #pragma once

@@ -1,5 +1,5 @@
-// Enters: rows of a checkpoint's parts, as they are measured by one side or the other.
-// Leaves: what both sides do with them: where one goes into its part, what it takes, how long it took.
+// Input: rows of a checkpoint's parts, as they are measured by one side or the other.
+// Output: what both sides do with them: where one goes into its part, what it takes, how long it took.
 // Never: measures. Used by measure.cc and measure_device.cc alone.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: arrays.h5, and the latents that it is of.
-// Leaves: the one number a latent and metric, and each video's trajectory, in memory.
+// Input: arrays.h5, and the latents that it is of.
+// Output: the one number a latent and metric, and each video's trajectory, in memory.
 // Never: measures, or holds a distribution.
 #pragma once
 

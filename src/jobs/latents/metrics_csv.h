@@ -1,5 +1,5 @@
-// Enters: the numbers of latents and videos.
-// Leaves: metrics.csv: group, video, step, metric, value, a line each that is not absent.
+// Input: the numbers of latents and videos.
+// Output: metrics.csv: group, video, step, metric, value, a line each that is not absent.
 // Never: measures.
 #pragma once
 

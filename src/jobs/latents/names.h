@@ -1,5 +1,5 @@
-// Enters: a folder of latents.
-// Leaves: which files in it are latents by their names, of which group, video and step.
+// Input: a folder of latents.
+// Output: which files in it are latents by their names, of which group, video and step.
 // Never: opens a latent.
 //
 // [latents/]GROUP/VIDEO/step_NNN.EXT. Where the folder, or the folder `latents` in it, has a groups.csv, that says

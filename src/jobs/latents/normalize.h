@@ -1,5 +1,5 @@
-// Enters: latents, and what --normalize asks.
-// Leaves: what each is scaled by.
+// Input: latents, and what --normalize asks.
+// Output: what each is scaled by.
 // Never: scales.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what a person asks of `millrace latents`.
-// Leaves: checked options.
+// Input: what a person asks of `millrace latents`.
+// Output: checked options.
 // Never: touches a file.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what was found out about groups of videos, as numbers.
-// Leaves: the page that tells it: the answer in words, then tables and plots.
+// Input: what was found out about groups of videos, as numbers.
+// Output: the page that tells it: the answer in words, then tables and plots.
 // Never: computes a statistic, or says that something differs without its effect, its interval and its p.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: results of comparisons.
-// Leaves: what of them is worth a sentence: by pair of groups and metric, where they differ, and the answer in words.
+// Input: results of comparisons.
+// Output: what of them is worth a sentence: by pair of groups and metric, where they differ, and the answer in words.
 // Never: leaves an effect, an interval or a p out of a sentence that says that something differs.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a metric's name.
-// Leaves: what it tells, in a line; its family, which is what stands before the first point.
+// Input: a metric's name.
+// Output: what it tells, in a line; its family, which is what stands before the first point.
 // Never: the definition; that is docs/latents.md.
 #pragma once
 

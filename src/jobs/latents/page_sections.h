@@ -1,5 +1,5 @@
-// Enters: the view, and what was found in it.
-// Leaves: sections of the page, one function each, in the page's order.
+// Input: the view, and what was found in it.
+// Output: sections of the page, one function each, in the page's order.
 // Never: a section without anything in it; where something should have been there, a sentence says why it is not.
 #pragma once
 

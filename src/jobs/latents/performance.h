@@ -1,5 +1,5 @@
-// Enters: what a run took; a sample of latents.
-// Leaves: performance.json: time by part, bytes, peak memory; and where it is asked for, the same measurements at every
+// Input: what a run took; a sample of latents.
+// Output: performance.json: time by part, bytes, peak memory; and where it is asked for, the same measurements at every
 //   CPU level and number of threads, compared.
 // Never: is the same twice: it is the one output that is about this run.
 #pragma once

@@ -1,5 +1,5 @@
-// Enters: a latent's file.
-// Leaves: its numbers, [channels, frames, height, width], as float16 or float32, made alike as --normalize asks.
+// Input: a latent's file.
+// Output: its numbers, [channels, frames, height, width], as float16 or float32, made alike as --normalize asks.
 // Never: takes numbers of a file that has changed since its header was read.
 #pragma once
 

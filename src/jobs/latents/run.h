@@ -1,5 +1,5 @@
-// Enters: a folder of latents.
-// Leaves: a folder of results: arrays.h5, which is gone on with after a kill and may be made in parts, and what is made
+// Input: a folder of latents.
+// Output: a folder of results: arrays.h5, which is gone on with after a kill and may be made in parts, and what is made
 //   of it: tables, summary, page.
 // Never: holds more latents in memory than a few a thread; features for separability apart, and a number a latent and
 //   metric.

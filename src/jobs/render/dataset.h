@@ -1,5 +1,5 @@
-// Enters: what charts there will be; and chart by chart, its stored picture and what is said about it.
-// Leaves: what the dataset is that a store keeps them in; and its rows.
+// Input: what charts there will be; and chart by chart, its stored picture and what is said about it.
+// Output: what the dataset is that a store keeps them in; and its rows.
 // Never: knows how a dataset lies on the disk.
 #pragma once
 

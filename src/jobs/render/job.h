@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: `render` as a job.
+// Input: nothing.
+// Output: `render` as a job.
 // Never: more than options and a run put together.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what a person wants drawn, how, and where it goes.
-// Leaves: the same as one described table.
+// Input: what a person wants drawn, how, and where it goes.
+// Output: the same as one described table.
 // Never: opens files.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the options and the opened inputs.
-// Leaves: which window is which chart, what the store will hold, what one chart costs.
+// Input: the options and the opened inputs.
+// Output: which window is which chart, what the store will hold, what one chart costs.
 // Never: draws more than a sample.
 #pragma once
 

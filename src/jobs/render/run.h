@@ -1,5 +1,5 @@
-// Enters: options whose defaults are filled, and what to run with.
-// Leaves: a finished store or a contact sheet, and what there is to say about it.
+// Input: options whose defaults are filled, and what to run with.
+// Output: a finished store or a contact sheet, and what there is to say about it.
 // Never: leaves a store that is partly written under its name.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: rows of an image's probabilities as they become whole.
-// Leaves: its masks, probabilities and what was counted, in memory.
+// Input: rows of an image's probabilities as they become whole.
+// Output: its masks, probabilities and what was counted, in memory.
 // Never: touches a file.
 #pragma once
 

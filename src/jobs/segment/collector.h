@@ -1,5 +1,5 @@
-// Enters: in their order, what the network made of a picture's windows.
-// Leaves: its results, row by row as they are whole; and, now and then, what a later run needs to go on.
+// Input: in their order, what the network made of a picture's windows.
+// Output: its results, row by row as they are whole; and, now and then, what a later run needs to go on.
 // Never: holds more rows of sums than a window has.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a picture file, or rows of a picture.
-// Leaves: its windows, one by one, as the picture is decoded; not those that nobody needs to look at.
+// Input: a picture file, or rows of a picture.
+// Output: its windows, one by one, as the picture is decoded; not those that nobody needs to look at.
 // Never: holds more rows of it than a window has, but for those that lie decoded.
 //
 // Windows are cut by one thread, and results come to another; they meet only in what does not change.

@@ -1,5 +1,5 @@
-// Enters: a picture, and the folder of results.
-// Leaves: what an earlier run has made of it there, if that is whole and of the same.
+// Input: a picture, and the folder of results.
+// Output: what an earlier run has made of it there, if that is whole and of the same.
 // Never: believes results of another picture, or of another region in it.
 #pragma once
 

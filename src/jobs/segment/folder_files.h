@@ -1,5 +1,5 @@
-// Enters: what is known of all pictures in the folder of results.
-// Leaves: the tables of them, and the page where it is wanted.
+// Input: what is known of all pictures in the folder of results.
+// Output: the tables of them, and the page where it is wanted.
 // Never: replaces a file of these names that no run has written.
 #pragma once
 

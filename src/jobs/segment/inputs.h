@@ -1,5 +1,5 @@
-// Enters: what a person named.
-// Leaves: the pictures in it, each with a name for its results; and what could not be looked at.
+// Input: what a person named.
+// Output: the pictures in it, each with a name for its results; and what could not be looked at.
 // Never: gives two pictures one name, or a name that leads out of the folder of results; opens a picture.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: `segment` as a job.
+// Input: nothing.
+// Output: `segment` as a job.
 // Never: more than options and a run put together.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: rows of the probabilities of a picture's maps.
-// Leaves: rows of its masks, and what is counted of these.
+// Input: rows of the probabilities of a picture's maps.
+// Output: rows of its masks, and what is counted of these.
 // Never: keeps a row longer than until the next one.
 #pragma once
 

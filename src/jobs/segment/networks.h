@@ -1,5 +1,5 @@
-// Enters: options.
-// Leaves: the networks, opened and then compiled, and what they take; windows asked of them.
+// Input: options.
+// Output: the networks, opened and then compiled, and what they take; windows asked of them.
 // Never: looks at a picture.
 #pragma once
 

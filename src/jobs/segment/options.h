@@ -1,5 +1,5 @@
-// Enters: what a person asks of `millrace segment`.
-// Leaves: checked options; what nobody gave is left to the model's card.
+// Input: what a person asks of `millrace segment`.
+// Output: checked options; what nobody gave is left to the model's card.
 // Never: touches a file.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: rows of labels, as they become known.
-// Leaves: the outlines of what hangs together, as GeoJSON, once all rows are there.
+// Input: rows of labels, as they become known.
+// Output: the outlines of what hangs together, as GeoJSON, once all rows are there.
 // Never: holds more of them than bytes() says: the rows wait in a file, as runs, from where a later run goes on.
 #pragma once
 

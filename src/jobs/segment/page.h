@@ -1,5 +1,5 @@
-// Enters: what a run made of its pictures.
-// Leaves: a page to look through: photographs with their masks, those first that look wrong; areas and how they are
+// Input: what a run made of its pictures.
+// Output: a page to look through: photographs with their masks, those first that look wrong; areas and how they are
 //   spread; points, classes and numbers; what could not be used.
 // Never: shows a mask on another photograph than its own; asks a network, or reads masks that lie in files.
 #pragma once

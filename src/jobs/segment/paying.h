@@ -1,5 +1,5 @@
-// Enters: what a picture needs of memory, and the picture before it.
-// Leaves: that memory, once there is room for it.
+// Input: what a picture needs of memory, and the picture before it.
+// Output: that memory, once there is room for it.
 // Never: waits while the one before it holds any.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the networks, and the pictures of a run.
-// Leaves: whether they are to run in bfloat16: where masks of some of this run's own windows agree with float32's.
+// Input: the networks, and the pictures of a run.
+// Output: whether they are to run in bfloat16: where masks of some of this run's own windows agree with float32's.
 // Never: depends on how long either takes, or on which part of a run asks: all parts decide the same.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: options.
-// Leaves: what a run needs before its first picture: the networks, compiled, the pictures, and what all of it takes.
+// Input: options.
+// Output: what a run needs before its first picture: the networks, compiled, the pictures, and what all of it takes.
 // Never: writes anything.
 #pragma once
 

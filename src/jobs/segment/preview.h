@@ -1,5 +1,5 @@
-// Enters: rows of labels of a mask, as they become known.
-// Leaves: the mask at a size for a page, small enough to lie in a record.
+// Input: rows of labels of a mask, as they become known.
+// Output: the mask at a size for a page, small enough to lie in a record.
 // Never: loses what is thin: a quarter of a block is enough to be seen.
 #pragma once
 

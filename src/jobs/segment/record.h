@@ -1,5 +1,5 @@
-// Enters: what was counted of a picture while its results were written.
-// Leaves: a file beside them that says so, by which a later run knows that they are whole; lines of the tables.
+// Input: what was counted of a picture while its results were written.
+// Output: a file beside them that says so, by which a later run knows that they are whole; lines of the tables.
 // Never: believes a file that says it of other contents.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: rows of a picture that is black where nobody needs to look.
-// Leaves: of each row, which windows it has something of.
+// Input: rows of a picture that is black where nobody needs to look.
+// Output: of each row, which windows it has something of.
 // Never: holds more of it than a row.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: rows of a picture's probabilities as they become whole, from the top.
-// Leaves: its results, wherever they belong: files, or arrays.
+// Input: rows of a picture's probabilities as they become whole, from the top.
+// Output: its results, wherever they belong: files, or arrays.
 // Never: knows how rows were made.
 #pragma once
 

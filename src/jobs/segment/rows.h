@@ -1,5 +1,5 @@
-// Enters: a picture file, or an image in memory.
-// Leaves: rows of pixels that windows are cut of: the picture's own, as it is decoded; or of a square that it is
+// Input: a picture file, or an image in memory.
+// Output: rows of pixels that windows are cut of: the picture's own, as it is decoded; or of a square that it is
 //   brought to first, with the way back.
 // Never: holds a picture whole that windows are cut of as it is; of a square all of the photograph, until it is made.
 #pragma once

@@ -1,5 +1,5 @@
-// Enters: options.
-// Leaves: masks and probabilities of every picture, a table of them, and what could not be used.
+// Input: options.
+// Output: masks and probabilities of every picture, a table of them, and what could not be used.
 // Never: does again what an earlier run has done of the same with the same.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: options, and the models that were opened by them.
-// Leaves: what pictures become for them, and what results are made of.
+// Input: options, and the models that were opened by them.
+// Output: what pictures become for them, and what results are made of.
 // Never: runs a network.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: photographs, and their records.
-// Leaves: each at the size of its masks' previews, and what is drawn of these, for a page.
+// Input: photographs, and their records.
+// Output: each at the size of its masks' previews, and what is drawn of these, for a page.
 // Never: another picture than the one that a mask is of; one that depends on how much others need at the time.
 #pragma once
 

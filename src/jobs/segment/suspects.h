@@ -1,5 +1,5 @@
-// Enters: what was counted of every picture of a run.
-// Leaves: of each, why somebody should look at it, and in what order: what looks most wrong first.
+// Input: what was counted of every picture of a run.
+// Output: of each, why somebody should look at it, and in what order: what looks most wrong first.
 // Never: calls something wrong that most of them have; changes a result.
 #pragma once
 

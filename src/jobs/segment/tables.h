@@ -1,5 +1,5 @@
-// Enters: what is known of pictures that are done.
-// Leaves: tables of them, as rows of texts, and as CSV.
+// Input: what is known of pictures that are done.
+// Output: tables of them, as rows of texts, and as CSV.
 // Never: leaves out a picture that has nothing to count.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: pictures that a run works at.
-// Leaves: a folder for each, in which its results grow, this run's alone until it lets it go; and how far they have
+// Input: pictures that a run works at.
+// Output: a folder for each, in which its results grow, this run's alone until it lets it go; and how far they have
 // got. Never: works at a picture that another run has; takes rows for done that were made of another file.
 //
 // They lie in OUTPUT/unfinished.shards, on the disk of the results, and go when all is done.

@@ -1,5 +1,5 @@
-// Enters: rows of a picture's probabilities, and the picture's own.
-// Leaves: its mask, probabilities, overlay and outlines as files, and what is counted of them.
+// Input: rows of a picture's probabilities, and the picture's own.
+// Output: its mask, probabilities, overlay and outlines as files, and what is counted of them.
 // Never: leaves a file under its name that is not whole.
 #pragma once
 

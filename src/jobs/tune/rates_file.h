@@ -1,5 +1,5 @@
-// Enters: what was measured of devices.
-// Leaves: the same in the cache of the person who measured it, and back from there.
+// Input: what was measured of devices.
+// Output: the same in the cache of the person who measured it, and back from there.
 // Never: believes what is no rate: a file that is damaged, or of other kernels, is as if nothing had been measured.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the devices of this machine.
-// Leaves: how fast each operation is on each of them, and on the CPU, as data.
+// Input: the devices of this machine.
+// Output: how fast each operation is on each of them, and on the CPU, as data.
 // Never: takes much longer than a minute a device.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the path of a picture, and what a film's pictures are like.
-// Leaves: the picture as one of them, lying as the film is stored: scaled until it covers it, what sticks out cut off
+// Input: the path of a picture, and what a film's pictures are like.
+// Output: the picture as one of them, lying as the film is stored: scaled until it covers it, what sticks out cut off
 // on both sides alike. Never: stretches it.
 #pragma once
 

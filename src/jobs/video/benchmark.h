@@ -1,5 +1,5 @@
-// Enters: options.
-// Leaves: what each stage costs by itself and all of them together, on this film and this machine; and settings that
+// Input: options.
+// Output: what each stage costs by itself and all of them together, on this film and this machine; and settings that
 //   would be faster.
 // Never: leaves a film behind.
 #pragma once

@@ -1,5 +1,5 @@
-// Enters: options that name several films, or a folder of them.
-// Leaves: a new film of each, in a folder, one after the other by the same networks.
+// Input: options that name several films, or a folder of them.
+// Output: a new film of each, in a folder, one after the other by the same networks.
 // Never: stops for a film that cannot be used; replaces what is not this program's.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: pictures of a film, and masks of what a model found in them.
-// Leaves: pictures of the new film.
+// Input: pictures of a film, and masks of what a model found in them.
+// Output: pictures of the new film.
 // Never: changes a sample of the film that a mask leaves alone, but where an encoder needs other samples.
 #pragma once
 

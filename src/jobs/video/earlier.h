@@ -1,5 +1,5 @@
-// Enters: the name of a new film, or of a folder of masks.
-// Leaves: whether this program has made what has it, of what, and what was counted then.
+// Input: the name of a new film, or of a folder of masks.
+// Output: whether this program has made what has it, of what, and what was counted then.
 // Never: believes a film that is not as it was left, where that was written down.
 //
 // A film says it in its container, as what has written it; masks in a run.json beside them. In a folder of films a

@@ -1,5 +1,5 @@
-// Enters: a codec, a quality, and what pictures are like.
-// Leaves: which encoders to try and how to set them; and what pictures have to be like for them.
+// Input: a codec, a quality, and what pictures are like.
+// Output: which encoders to try and how to set them; and what pictures have to be like for them.
 // Never: takes away bits or colours without being told to.
 #pragma once
 

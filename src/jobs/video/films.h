@@ -1,5 +1,5 @@
-// Enters: what a person named.
-// Leaves: the films in it, each with the options that it alone is made by, in the order of their names.
+// Input: what a person named.
+// Output: the films in it, each with the options that it alone is made by, in the order of their names.
 // Never: gives two films one name, or one that leads out of the folder of results; decodes anything.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a film, how long a piece is, and which one to begin with.
-// Leaves: the pictures of that piece and of those behind it, in the order in which they are shown, each with its piece,
+// Input: a film, how long a piece is, and which one to begin with.
+// Output: the pictures of that piece and of those behind it, in the order in which they are shown, each with its piece,
 //   up to the first piece that is not wanted.
 // Never: leaves one out between where it begins and where it ends; goes on behind an earlier piece without having seen
 // its last picture again.

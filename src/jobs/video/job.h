@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: `video` as a job.
+// Input: nothing.
+// Output: `video` as a job.
 // Never: more than options and a run put together.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the pieces of a film, all of them, and the film that they were made of.
-// Leaves: the new film.
+// Input: the pieces of a film, all of them, and the film that they were made of.
+// Output: the new film.
 // Never: encodes again; changes a picture's time.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a picture, and the views of it that a network has.
-// Leaves: the network's answer to all of them, as one mask.
+// Input: a picture, and the views of it that a network has.
+// Output: the network's answer to all of them, as one mask.
 // Never: waits for the network.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: pictures of a film, in their order, on their way through a chain.
-// Leaves: the mask of each: by a network, by one of before that still does, or of a file; steadied over time.
+// Input: pictures of a film, in their order, on their way through a chain.
+// Output: the mask of each: by a network, by one of before that still does, or of a file; steadied over time.
 // Never: lets what is under way at once change a mask: what depends on an earlier picture is decided in order.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: masks of a film as gray pictures; or a folder of them.
-// Leaves: a PNG each and a table of their times; or the mask of each moment.
+// Input: masks of a film as gray pictures; or a folder of them.
+// Output: a PNG each and a table of their times; or the mask of each moment.
 // Never: gives a mask of another moment.
 #pragma once
 

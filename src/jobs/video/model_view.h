@@ -1,5 +1,5 @@
-// Enters: pictures of a film, and what a network makes of them.
-// Leaves: what the network sees of one: a part of it, upright, at its own size, in the colours it was trained on; and
+// Input: pictures of a film, and what a network makes of them.
+// Output: what the network sees of one: a part of it, upright, at its own size, in the colours it was trained on; and
 // its
 //   answer as a mask that lies as the film is stored.
 // Never: runs the network.

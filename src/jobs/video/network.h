@@ -1,5 +1,5 @@
-// Enters: a network's file and what a person says of it.
-// Leaves: the network, ready to be asked, and what it takes.
+// Input: a network's file and what a person says of it.
+// Output: the network, ready to be asked, and what it takes.
 // Never: knows what a film is.
 #pragma once
 

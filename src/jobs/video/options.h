@@ -1,5 +1,5 @@
-// Enters: what a person asks of `millrace video`.
-// Leaves: checked options; what nobody gave is left to the model's card, or to the film.
+// Input: what a person asks of `millrace video`.
+// Output: checked options; what nobody gave is left to the model's card, or to the film.
 // Never: touches a file.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: pictures of the new film in their order, each with the piece that it belongs to.
-// Leaves: the pieces, each whole under its name.
+// Input: pictures of the new film in their order, each with the piece that it belongs to.
+// Output: the pieces, each whole under its name.
 // Never: gives a piece its name before its last packet is on the disk.
 #pragma once
 

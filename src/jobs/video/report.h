@@ -1,5 +1,5 @@
-// Enters: what a run has left, of one film or of several.
-// Leaves: the same in words, and as JSON.
+// Input: what a run has left, of one film or of several.
+// Output: the same in words, and as JSON.
 // Never: decides what happened.
 #pragma once
 

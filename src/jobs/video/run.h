@@ -1,5 +1,5 @@
-// Enters: options.
-// Leaves: the new film, and what happened on the way.
+// Input: options.
+// Output: the new film, and what happened on the way.
 // Never: loses a picture of the film, or a stream without saying so before.
 #pragma once
 

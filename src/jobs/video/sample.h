@@ -1,5 +1,5 @@
-// Enters: options.
-// Leaves: a sheet of a few pictures of what the new film would be.
+// Input: options.
+// Output: a sheet of a few pictures of what the new film would be.
 // Never: encodes anything.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the name of a new film, and what it is to be made of.
-// Leaves: the folder beside it where its pieces are made, and which of them earlier runs have made.
+// Input: the name of a new film, and what it is to be made of.
+// Output: the folder beside it where its pieces are made, and which of them earlier runs have made.
 // Never: goes on with pieces that were made of something else.
 //
 // A film is cut where its pictures' times are: piece k has those from k lengths behind its first picture on. A piece

@@ -1,5 +1,5 @@
-// Enters: options.
-// Leaves: all that is known before the first picture: the film, the model, the encoder, what goes between them, and
+// Input: options.
+// Output: all that is known before the first picture: the film, the model, the encoder, what goes between them, and
 //   what cannot be carried over.
 // Never: writes anything.
 #pragma once

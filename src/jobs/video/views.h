@@ -1,5 +1,5 @@
-// Enters: what a person says of where and how closely a network looks, and what it answers.
-// Leaves: the parts of a picture that it sees, one input each; and one mask of all of the picture.
+// Input: what a person says of where and how closely a network looks, and what it answers.
+// Output: the parts of a picture that it sees, one input each; and one mask of all of the picture.
 // Never: runs the network.
 #pragma once
 

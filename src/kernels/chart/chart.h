@@ -1,5 +1,5 @@
-// Enters: one window of prices.
-// Leaves: its chart, as runs of ink.
+// Input: one window of prices.
+// Output: its chart, as runs of ink.
 // Never: depends on another window, unless --scale global or a moving average says so.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a kind of charts, and series of a batch in the host's memory or the device's.
-// Leaves: their images in the device's memory, and which of them are the CPU's to draw.
+// Input: a kind of charts, and series of a batch in the host's memory or the device's.
+// Output: their images in the device's memory, and which of them are the CPU's to draw.
 // Never: compares what it drew. Used from this folder alone.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: series and room for images, each in the host's memory or in a device's.
-// Leaves: the charts of the series in the images, drawn on the device: byte for byte those of series_painter.h.
+// Input: series and room for images, each in the host's memory or in a device's.
+// Output: the charts of the series in the images, drawn on the device: byte for byte those of series_painter.h.
 // Never: returns with a batch of which no chart was compared with the CPU's, unless --verify-device none said so.
 //
 // On the device, beside series and images: about 130 KB a chart of lines of 100 rows, of a batch at a time; twice that

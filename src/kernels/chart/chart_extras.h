@@ -1,5 +1,5 @@
-// Enters: a window, and how much of a chart's height is whose.
-// Leaves: what styles draw beside prices: the closes' moving average as numbers, the volume as bars.
+// Input: a window, and how much of a chart's height is whose.
+// Output: what styles draw beside prices: the closes' moving average as numbers, the volume as bars.
 // Never: scales prices.
 #pragma once
 

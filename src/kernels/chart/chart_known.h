@@ -1,5 +1,5 @@
-// Enters: a device.
-// Leaves: whether it draws some charts as the CPU does.
+// Input: a device.
+// Output: whether it draws some charts as the CPU does.
 // Never: reads a file.
 #pragma once
 

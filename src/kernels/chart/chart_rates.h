@@ -1,5 +1,5 @@
-// Enters: a device, and the CPU beside it.
-// Leaves: how many charts a second each of them draws.
+// Input: a device, and the CPU beside it.
+// Output: how many charts a second each of them draws.
 // Never: is called by what draws charts for a person: where arrays are decides who draws, and these inform people.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the kind of charts, and how many are drawn at once.
-// Leaves: what their kernels need of a device's memory, filled where it has to be before they begin.
+// Input: the kind of charts, and how many are drawn at once.
+// Output: what their kernels need of a device's memory, filled where it has to be before they begin.
 // Never: used from outside this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: series in the host's memory, and the code that charts of a kind are written in.
-// Leaves: the charts' streams, drawn and compressed on a device: byte for byte those of rle_deflate.h, of pictures that
+// Input: series in the host's memory, and the code that charts of a kind are written in.
+// Output: the charts' streams, drawn and compressed on a device: byte for byte those of rle_deflate.h, of pictures that
 //   series_painter.h draws.
 // Never: hands on a batch of which no stream was compared with the CPU's, unless --verify-device none said so.
 //

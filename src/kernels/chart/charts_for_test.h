@@ -1,5 +1,5 @@
-// Enters: a kind of charts.
-// Leaves: series for tests that go up and down in every way.
+// Input: a kind of charts.
+// Output: series for tests that go up and down in every way.
 // Never: looks at what is drawn of them.
 #pragma once
 

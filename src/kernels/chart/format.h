@@ -1,5 +1,5 @@
-// Enters: the colours of a chart's levels, and how pixels are wanted.
-// Leaves: what a chart is stored as.
+// Input: the colours of a chart's levels, and how pixels are wanted.
+// Output: what a chart is stored as.
 // Never: draws.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the rows of series that lie in memory.
-// Leaves: their charts' pixels in memory, or the charts as runs of ink.
+// Input: the rows of series that lie in memory.
+// Output: their charts' pixels in memory, or the charts as runs of ink.
 // Never: keeps what it was given.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: two pictures that a look at 64 x 64 pixels called the same.
-// Leaves: a verdict: is every local difference between them explained by what copying does to a picture.
+// Input: two pictures that a look at 64 x 64 pixels called the same.
+// Output: a verdict: is every local difference between them explained by what copying does to a picture.
 // Never: looks at files, or decides by capture times.
 //
 // What copying does: scale, crop, compression, sharpening and blur, noise, a change of tone or saturation, a plain

@@ -1,5 +1,5 @@
-// Enters: the lumas of two pictures on one raster.
-// Leaves: where each shows finer detail than the other.
+// Input: the lumas of two pictures on one raster.
+// Output: where each shows finer detail than the other.
 // Never: takes noise, or what compression leaves, for detail.
 #pragma once
 

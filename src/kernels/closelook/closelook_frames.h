@@ -1,5 +1,5 @@
-// Enters: two registered pictures.
-// Leaves: what is a plain frame in each, what of the one the other shows, and where both can be compared.
+// Input: two registered pictures.
+// Output: what is a plain frame in each, what of the one the other shows, and where both can be compared.
 // Never: used from outside this folder.
 #pragma once
 

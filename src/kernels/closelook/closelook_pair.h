@@ -1,5 +1,5 @@
-// Enters: rasters of two pictures.
-// Leaves: where they meet, the tone between them, and what is left when both are taken away.
+// Input: rasters of two pictures.
+// Output: where they meet, the tone between them, and what is left when both are taken away.
 // Never: used from outside this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a seed, and how a scene is to be shown.
-// Leaves: a picture of it, for tests and benches of the close look.
+// Input: a seed, and how a scene is to be shown.
+// Output: a picture of it, for tests and benches of the close look.
 // Never: the same scene for two seeds.
 #pragma once
 

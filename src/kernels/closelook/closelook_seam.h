@@ -1,5 +1,5 @@
-// Enters: a picture, and where another one lies in it.
-// Leaves: whether it goes on at that one's sides, or only holds it.
+// Input: a picture, and where another one lies in it.
+// Output: whether it goes on at that one's sides, or only holds it.
 // Never: used from outside this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: rasters of two pictures.
-// Leaves: the steps of the close look, for closelook.cc and tests alone.
+// Input: rasters of two pictures.
+// Output: the steps of the close look, for closelook.cc and tests alone.
 // Never: used from outside this folder.
 #pragma once
 

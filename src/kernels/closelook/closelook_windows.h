@@ -1,5 +1,5 @@
-// Enters: what is left between two pictures after all that copying does is taken away.
-// Leaves: maps of it in windows, and the figures that decide.
+// Input: what is left between two pictures after all that copying does is taken away.
+// Output: maps of it in windows, and the figures that decide.
 // Never: used from outside this folder.
 #pragma once
 

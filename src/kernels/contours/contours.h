@@ -1,5 +1,5 @@
-// Enters: rows of labels, from the top, as runs.
-// Leaves: the outlines of what hangs together, polygons with holes, each when it ends.
+// Input: rows of labels, from the top, as runs.
+// Output: the outlines of what hangs together, polygons with holes, each when it ends.
 // Never: holds more corners than it was told: then all that is open is closed along a row, and begins anew below it.
 //
 // Pixels of one label hang together where they share a side (4-connected); corners are those of pixels, so an outline

@@ -1,5 +1,5 @@
-// Enters: a square of small pixels.
-// Leaves: its lowest DCT-II coefficients.
+// Input: a square of small pixels.
+// Output: its lowest DCT-II coefficients.
 // Never: normalises: each coefficient is 4 times the plain double sum, as scipy.fftpack.dct gives it twice over.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the red channel of a photograph of an eye's fundus.
-// Leaves: where in it the lit field of view is: a circle, and lines where the photograph cuts it off.
+// Input: the red channel of a photograph of an eye's fundus.
+// Output: where in it the lit field of view is: a circle, and lines where the photograph cuts it off.
 // Never: depends on chance: circles and lines are those that most points of the boundary agree with.
 //
 // The photograph is scaled to 256 x 256 about its middle and turned into polar coordinates, 256 angles by 328 radii of

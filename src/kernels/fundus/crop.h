@@ -1,5 +1,5 @@
-// Enters: a photograph of a fundus and its field of view.
-// Leaves: the square around the field of view at a side of one's choice, and the way back: of points and
+// Input: a photograph of a fundus and its field of view.
+// Output: the square around the field of view at a side of one's choice, and the way back: of points and
 //   probabilities to the photograph's own pixels.
 // Never: changes what is not asked for; reads outside of either.
 //

@@ -1,5 +1,5 @@
-// Enters: the crop of a fundus photograph, and its field of view in it.
-// Leaves: the same with its contrast about the surround's brightness; how much there is to see in it.
+// Input: the crop of a fundus photograph, and its field of view in it.
+// Output: the same with its contrast about the surround's brightness; how much there is to see in it.
 // Never: lets the dark around the field of view into the brightness of what lies at its edge.
 //
 // Every so manieth pixel of the crop, 256 a side: outside of the circle of 0.99 radii those that an inversion at it

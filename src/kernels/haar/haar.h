@@ -1,5 +1,5 @@
-// Enters: a square of pixels whose side is a power of two.
-// Leaves: the bits of a wavelet hash.
+// Input: a square of pixels whose side is a power of two.
+// Output: the bits of a wavelet hash.
 // Never: computes the transform where whole numbers decide already.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: codes of 64 or 256 bits, one a row, and a radius.
-// Leaves: every pair of rows whose codes differ in at most `radius` bits, exactly, sorted.
+// Input: codes of 64 or 256 bits, one a row, and a radius.
+// Output: every pair of rows whose codes differ in at most `radius` bits, exactly, sorted.
 // Never: approximates, reports a pair twice, or lets the thread count or the CPU level change a
 // byte.
 //

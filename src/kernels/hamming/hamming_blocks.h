@@ -1,5 +1,5 @@
-// Enters: rows of one collection, a block or two at a time.
-// Leaves: the pairs of rows within a block, or of one block with another, as hamming.h has them for all rows at once.
+// Input: rows of one collection, a block or two at a time.
+// Output: the pairs of rows within a block, or of one block with another, as hamming.h has them for all rows at once.
 // Never: gives memory back between blocks: it is what all of them need, and clearing it anew costs a tenth of a join.
 //
 // Each block that is set is collapsed to its nodes; what it takes is kept until the next one of that side.

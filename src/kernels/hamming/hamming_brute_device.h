@@ -1,5 +1,5 @@
-// Enters: codes on two sides.
-// Leaves: all of them compared on a device, a chunk of either side at a time where not all fit.
+// Input: codes on two sides.
+// Output: all of them compared on a device, a chunk of either side at a time where not all fit.
 // Never: is seen outside of this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: codes and one part of a plan.
-// Leaves: the codes in the order of their part's bits, as columns of 32-bit words, and where each bucket starts.
+// Input: codes and one part of a plan.
+// Output: the codes in the order of their part's bits, as columns of 32-bit words, and where each bucket starts.
 // Never: compares codes.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: collections of codes that try every way of joining them.
+// Input: nothing.
+// Output: collections of codes that try every way of joining them.
 // Never: is the same for no reason: seeds are fixed.
 #pragma once
 

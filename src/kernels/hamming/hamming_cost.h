@@ -1,5 +1,5 @@
-// Enters: how many codes, the radius, and how evenly each bit is used.
-// Leaves: brute force, or the parts of a multi-index: which bits, and how many of them may differ.
+// Input: how many codes, the radius, and how evenly each bit is used.
+// Output: brute force, or the parts of a multi-index: which bits, and how many of them may differ.
 // Never: touches all codes; a sample of at most 4096 tells about the bits.
 //
 // Pigeonhole with thresholds: cut (some of) the bits into parts and give part p a threshold t_p

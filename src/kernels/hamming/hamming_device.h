@@ -1,5 +1,5 @@
-// Enters: codes on two sides, a plan, and a device.
-// Leaves: every pair within range, as hamming_find.h has it: what the device cannot do, the CPU does.
+// Input: codes on two sides, a plan, and a device.
+// Output: every pair within range, as hamming_find.h has it: what the device cannot do, the CPU does.
 // Never: hands on a hit that the device found and nobody could have checked (src/device/batches.h).
 //
 // On the device: the codes once a side; for the index, once more in the order of a part, with 4 bytes a code and 4 a

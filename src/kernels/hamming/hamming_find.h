@@ -1,5 +1,5 @@
-// Enters: codes on two sides, or the same codes on both, and where the pairs go.
-// Leaves: every pair within range, brought there once, in any order.
+// Input: codes on two sides, or the same codes on both, and where the pairs go.
+// Output: every pair within range, brought there once, in any order.
 // Never: holds a pair longer than a task does.
 #pragma once
 

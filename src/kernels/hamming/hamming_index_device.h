@@ -1,5 +1,5 @@
-// Enters: codes on two sides, and the parts of an index.
-// Leaves: the codes ordered by each part's bits on a device, and those of neighbouring buckets compared there.
+// Input: codes on two sides, and the parts of an index.
+// Output: the codes ordered by each part's bits on a device, and those of neighbouring buckets compared there.
 // Never: is seen outside of this folder.
 #pragma once
 

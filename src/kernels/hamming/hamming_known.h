@@ -1,5 +1,5 @@
-// Enters: a device.
-// Leaves: whether its kernels find the pairs that the definition finds, of codes that are the same everywhere.
+// Input: a device.
+// Output: whether its kernels find the pairs that the definition finds, of codes that are the same everywhere.
 // Never: takes longer than some milliseconds.
 #pragma once
 

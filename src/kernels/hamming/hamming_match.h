@@ -1,5 +1,5 @@
-// Enters: two sides of codes in bucket order, cut into columns of 32-bit words, and a range of positions of side a.
-// Leaves: the pairs of positions that pass the tested words, handed to `accept` in batches.
+// Input: two sides of codes in bucket order, cut into columns of 32-bit words, and a range of positions of side a.
+// Output: the pairs of positions that pass the tested words, handed to `accept` in batches.
 // Never: decides which part of an index reports a pair; that is hamming_join.cc's.
 #pragma once
 

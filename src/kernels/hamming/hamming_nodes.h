@@ -1,5 +1,5 @@
-// Enters: codes, one a row.
-// Leaves: which rows hold equal codes, and each node's code, in the order of first rows.
+// Input: codes, one a row.
+// Output: which rows hold equal codes, and each node's code, in the order of first rows.
 // Never: compares codes that are not equal in a 64-bit hash.
 #pragma once
 

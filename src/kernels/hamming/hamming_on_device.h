@@ -1,5 +1,5 @@
-// Enters: codes on two sides, a plan, and a device that gives its known answers.
-// Leaves: what brute force and an index on it share: room for hits, what is believed of them, batches of either side.
+// Input: codes on two sides, a plan, and a device that gives its known answers.
+// Output: what brute force and an index on it share: room for hits, what is believed of them, batches of either side.
 // Never: is seen outside of this folder.
 #pragma once
 

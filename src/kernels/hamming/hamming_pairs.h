@@ -1,5 +1,5 @@
-// Enters: pairs found by tasks, in any order.
-// Leaves: one sorted list, the same whatever the order was; or how many they are.
+// Input: pairs found by tasks, in any order.
+// Output: one sorted list, the same whatever the order was; or how many they are.
 // Never: holds a pair that the budget did not pay for.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: codes on two sides, and one part of a plan.
-// Leaves: the pairs that this part brings together and no earlier one, of all codes or of a range of them.
+// Input: codes on two sides, and one part of a plan.
+// Output: the pairs that this part brings together and no earlier one, of all codes or of a range of them.
 // Never: decides which parts there are.
 #pragma once
 

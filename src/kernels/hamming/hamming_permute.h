@@ -1,5 +1,5 @@
-// Enters: codes.
-// Leaves: how evenly each bit is used, and codes with their bits in a plan's order.
+// Input: codes.
+// Output: how evenly each bit is used, and codes with their bits in a plan's order.
 // Never: changes a distance.
 #pragma once
 

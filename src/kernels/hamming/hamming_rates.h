@@ -1,5 +1,5 @@
-// Enters: a device and the CPU's threads.
-// Leaves: how many pairs of codes a second each of them compares.
+// Input: a device and the CPU's threads.
+// Output: how many pairs of codes a second each of them compares.
 // Never: asks anything of the codes of a user.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a code of either width.
-// Leaves: its 64-bit words, so that one template serves both.
+// Input: a code of either width.
+// Output: its 64-bit words, so that one template serves both.
 // Never: knows about joins.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: rows of RGB.
-// Leaves: imagehash's colorhash: shares of black, gray, faint hues and bright hues.
+// Input: rows of RGB.
+// Output: imagehash's colorhash: shares of black, gray, faint hues and bright hues.
 // Never: keeps pixels; fourteen counters are all it holds.
 #pragma once
 

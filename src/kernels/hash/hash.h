@@ -1,5 +1,5 @@
-// Enters: rows of a decoded picture, top to bottom, and the hash kinds wanted.
-// Leaves: the hashes, bit for bit those of imagehash 4.3.2 over Pillow 13.0.0 and of pdqhash 0.2.8.
+// Input: rows of a decoded picture, top to bottom, and the hash kinds wanted.
+// Output: the hashes, bit for bit those of imagehash 4.3.2 over Pillow 13.0.0 and of pdqhash 0.2.8.
 // Never: decodes; never reads a row twice.
 #pragma once
 

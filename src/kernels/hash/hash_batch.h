@@ -1,5 +1,5 @@
-// Enters: the kinds of hashes, and pictures of all sizes.
-// Leaves: where everything of each picture lies in the memory that a batch of them shares on a device, and for every
+// Input: the kinds of hashes, and pictures of all sizes.
+// Output: where everything of each picture lies in the memory that a batch of them shares on a device, and for every
 //   stage which blocks of its launch are whose.
 // Never: touches a device, or a pixel.
 #pragma once

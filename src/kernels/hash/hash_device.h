@@ -1,5 +1,5 @@
-// Enters: the kinds of hashes, and decoded pictures in the host's memory, each with its own size, channels and stride.
-// Leaves: their hashes, computed on a device: bit for bit those of PictureHasher (hash.h).
+// Input: the kinds of hashes, and decoded pictures in the host's memory, each with its own size, channels and stride.
+// Output: their hashes, computed on a device: bit for bit those of PictureHasher (hash.h).
 // Never: returns with a hash that neither the CPU has made nor a check stands behind (src/device/batches.h).
 //
 // Luma, every pass of a resize, DCT sums, the cells of whash, colorhash's counts and PDQ's filter and DCT are the

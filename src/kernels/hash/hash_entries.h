@@ -1,5 +1,5 @@
-// Enters: hash_body.inc, compiled.
-// Leaves: its text, and how each of its kernels is called.
+// Input: hash_body.inc, compiled.
+// Output: its text, and how each of its kernels is called.
 // Never: launches one.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a device.
-// Leaves: whether it hashes some pictures as the CPU does.
+// Input: a device.
+// Output: whether it hashes some pictures as the CPU does.
 // Never: reads a file.
 #pragma once
 

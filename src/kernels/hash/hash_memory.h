@@ -1,5 +1,5 @@
-// Enters: a batch as it was laid out.
-// Leaves: its memory on a device, filled with pixels and records; its stages launched; the numbers that they made.
+// Input: a batch as it was laid out.
+// Output: its memory on a device, filled with pixels and records; its stages launched; the numbers that they made.
 // Never: makes a hash of them. Used by hash_device.cc alone.
 #pragma once
 

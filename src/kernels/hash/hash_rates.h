@@ -1,5 +1,5 @@
-// Enters: a device, and the CPU beside it.
-// Leaves: how many pixels a second each of them hashes.
+// Input: a device, and the CPU beside it.
+// Output: how many pixels a second each of them hashes.
 // Never: is called by what hashes pictures for a person.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what a picture was reduced to, by whichever side.
-// Leaves: the sizes that a picture is reduced to, and the bits of its hashes.
+// Input: what a picture was reduced to, by whichever side.
+// Output: the sizes that a picture is reduced to, and the bits of its hashes.
 // Never: used but by those who hash pictures, on the CPU and on devices.
 #pragma once
 

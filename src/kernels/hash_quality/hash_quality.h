@@ -1,5 +1,5 @@
-// Enters: a picture reduced to 32 x 32 luma.
-// Leaves: 0 to 100, how much a perceptual hash of it can say.
+// Input: a picture reduced to 32 x 32 luma.
+// Output: 0 to 100, how much a perceptual hash of it can say.
 // Never: judges beauty, sharpness or exposure.
 #pragma once
 

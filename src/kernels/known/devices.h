@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: the registry of kernels for devices: their text, how they are called, whether a device gives their known
+// Input: nothing.
+// Output: the registry of kernels for devices: their text, how they are called, whether a device gives their known
 // answers,
 //   and how fast it is.
 // Never: is called for what a job computes. What is not named here is neither looked through, attested, nor tuned.

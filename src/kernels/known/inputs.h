@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: pictures, codes and lines that are the same on every machine, and digests of what is made of them.
+// Input: nothing.
+// Output: pictures, codes and lines that are the same on every machine, and digests of what is made of them.
 // Never: uses a library's random numbers or a kernel's fast version.
 #pragma once
 

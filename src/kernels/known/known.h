@@ -1,5 +1,5 @@
-// Enters: inputs that are the same everywhere.
-// Leaves: the registry of kernels: what each makes of them, and what it has to make of them.
+// Input: inputs that are the same everywhere.
+// Output: the registry of kernels: what each makes of them, and what it has to make of them.
 // Never: measures speed, reads or writes files.
 //
 // `doctor` asks every kernel at every level of this machine; the tests of levels do, too. A folder of kernels that is

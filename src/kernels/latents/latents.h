@@ -1,5 +1,5 @@
-// Enters: a latent of a diffusion model, [channels, frames, height, width], in memory.
-// Leaves: one number for each metric, and the distributions that the numbers are means of.
+// Input: a latent of a diffusion model, [channels, frames, height, width], in memory.
+// Output: one number for each metric, and the distributions that the numbers are means of.
 // Never: reads a file, or knows other latents. Never gives a number that a shape or a content does not define: it is
 //   absent.
 //

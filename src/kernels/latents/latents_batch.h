@@ -1,5 +1,5 @@
-// Enters: a shape of latents, and what is wanted of them.
-// Leaves: what kernels are told of it (body/layout.inc), how much memory a latent takes on a device, and what the sums
+// Input: a shape of latents, and what is wanted of them.
+// Output: what kernels are told of it (body/layout.inc), how much memory a latent takes on a device, and what the sums
 //   and counts that come from there are.
 // Never: touches a device. Used by latents_device.cc and latents_memory.cc alone.
 #pragma once

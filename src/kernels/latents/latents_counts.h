@@ -1,5 +1,5 @@
-// Enters: values of a channel, or of a frame of one.
-// Leaves: how many lie in each of twenty bins, and in each pair of bins of two channels.
+// Input: values of a channel, or of a frame of one.
+// Output: how many lie in each of twenty bins, and in each pair of bins of two channels.
 // Never: used from outside this folder. Never rounds an edge: a value lies in the bin that float64 puts it in.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: latents of one shape, in the host's memory or a CUDA device's.
-// Leaves: what is measured of them, from sums that a device made: bit for bit Analyzer's (latents.h).
+// Input: latents of one shape, in the host's memory or a CUDA device's.
+// Output: what is measured of them, from sums that a device made: bit for bit Analyzer's (latents.h).
 // Never: returns with a number that neither the CPU has made nor a check stands behind (src/device/batches.h).
 //
 // All sums over pixels, rows, frames and channels, spectra of planes and counts of bins are the device's, of as many

@@ -1,5 +1,5 @@
-// Enters: latents_body.inc, compiled.
-// Leaves: its text, and how each of its kernels is called.
+// Input: latents_body.inc, compiled.
+// Output: its text, and how each of its kernels is called.
 // Never: launches one.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: sums over planes, channels and spectra; counts of values in bins. The CPU's, or a device's.
-// Leaves: numbers and distributions.
+// Input: sums over planes, channels and spectra; counts of values in bins. The CPU's, or a device's.
+// Output: numbers and distributions.
 // Never: used from outside this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: float16.
-// Leaves: the float32 that is the same number; the numbers in order.
+// Input: float16.
+// Output: the float32 that is the same number; the numbers in order.
 // Never: rounds.
 #pragma once
 

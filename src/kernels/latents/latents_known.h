@@ -1,5 +1,5 @@
-// Enters: a device.
-// Leaves: whether it measures some latents as the CPU does.
+// Input: a device.
+// Output: whether it measures some latents as the CPU does.
 // Never: reads a file.
 #pragma once
 

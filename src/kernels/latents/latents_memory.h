@@ -1,5 +1,5 @@
-// Enters: a batch of latents of one shape, in the host's memory or one after the other in the device's.
-// Leaves: its memory on a device, filled; its stages launched; the sums and counts that they made.
+// Input: a batch of latents of one shape, in the host's memory or one after the other in the device's.
+// Output: its memory on a device, filled; its stages launched; the sums and counts that they made.
 // Never: makes a number of them. Used by latents_device.cc alone.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a device, and the CPU beside it.
-// Leaves: how many latents a second each of them measures.
+// Input: a device, and the CPU beside it.
+// Output: how many latents a second each of them measures.
 // Never: is called by what measures latents for a person.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: values of sixteen channels side by side, about the channels' pilots.
-// Leaves: the sums that metrics are made of.
+// Input: values of sixteen channels side by side, about the channels' pilots.
+// Output: the sums that metrics are made of.
 // Never: used from outside this folder.
 //
 // A group is sixteen channels; channels that a latent does not have are zero. A plane is one frame of a group:

@@ -1,5 +1,5 @@
-// Enters: the shape of a latent.
-// Leaves: its sides as an array has them.
+// Input: the shape of a latent.
+// Output: its sides as an array has them.
 // Never: knows what is in it.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: rows of 8-bit RGB or CMYK.
-// Leaves: 8-bit luma, exactly Pillow's "L".
+// Input: rows of 8-bit RGB or CMYK.
+// Output: 8-bit luma, exactly Pillow's "L".
 // Never: applies a colour profile or a gamma.
 #pragma once
 

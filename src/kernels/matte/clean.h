@@ -1,5 +1,5 @@
-// Enters: a mask of a picture's own size.
-// Leaves: the same without what is too small to be meant, with holes filled, its edge opened, closed and softened.
+// Input: a mask of a picture's own size.
+// Output: the same without what is too small to be meant, with holes filled, its edge opened, closed and softened.
 // Never: changes how soft an edge is where it does not change what lies inside.
 #pragma once
 

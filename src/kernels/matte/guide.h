@@ -1,5 +1,5 @@
-// Enters: a mask, and the picture that it is of.
-// Leaves: the mask with its edge where the picture's is.
+// Input: a mask, and the picture that it is of.
+// Output: the mask with its edge where the picture's is.
 // Never: depends on threads or a CPU's level: sums are in whole numbers, and each pixel's own arithmetic is in one
 // order.
 //

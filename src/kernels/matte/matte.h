@@ -1,5 +1,5 @@
-// Enters: a mask, small or of a picture's own size, and rows of pictures.
-// Leaves: the mask enlarged, and two pictures mixed by it.
+// Input: a mask, small or of a picture's own size, and rows of pictures.
+// Output: the mask enlarged, and two pictures mixed by it.
 // Never: works in floating point: every number is the same at every CPU level.
 //
 // A mask's value is how much of a pixel is in front: 0 nothing, kOne all of it. Enlarging is bilinear, pixels being

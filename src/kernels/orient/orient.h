@@ -1,5 +1,5 @@
-// Enters: a picture's pixels and one of the eight ways to turn or mirror it.
-// Leaves: the pixels turned.
+// Input: a picture's pixels and one of the eight ways to turn or mirror it.
+// Output: the pixels turned.
 // Never: reads EXIF; whoever decodes hands the orientation on.
 #pragma once
 

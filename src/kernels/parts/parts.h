@@ -1,5 +1,5 @@
-// Enters: a picture's thumbnail.
-// Leaves: codes of the whole picture and of its parts: windows as people cut them, what a frame, a blurred border or a
+// Input: a picture's thumbnail.
+// Output: codes of the whole picture and of its parts: windows as people cut them, what a frame, a blurred border or a
 //         screen encloses, and the whole turned and mirrored. By them a part of one picture meets another's whole.
 // Never: says that two pictures are the same: similarity/ and closelook/ do, of what meets here.
 //

@@ -1,5 +1,5 @@
-// Enters: rows of a picture, top to bottom.
-// Leaves: its 256-bit PDQ hash and quality.
+// Input: rows of a picture, top to bottom.
+// Output: its 256-bit PDQ hash and quality.
 // Never: holds the picture: a window of rows and two 64-wide passes are enough.
 //
 // PDQ ("The TMK+PDQF Video-Hashing Algorithm and the PDQ Image-Hashing Algorithm", Facebook 2019): luma in float, two

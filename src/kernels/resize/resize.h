@@ -1,5 +1,5 @@
-// Enters: rows of an 8-bit gray picture, top to bottom, as they are decoded.
-// Leaves: the picture resized by Lanczos (a = 3), exactly as Pillow 13.0.0 resizes mode "L".
+// Input: rows of an 8-bit gray picture, top to bottom, as they are decoded.
+// Output: the picture resized by Lanczos (a = 3), exactly as Pillow 13.0.0 resizes mode "L".
 // Never: holds the whole picture: what it keeps is one pass's output, or a few rows of sums.
 //
 // Definition (Pillow's fixed-point resampling, followed bit by bit): an axis of `in` samples becomes `out` with

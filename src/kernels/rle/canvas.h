@@ -1,5 +1,5 @@
-// Enters: upright and level pieces of ink, pixel by pixel, in any order; the last one stays.
-// Leaves: the picture, as runs.
+// Input: upright and level pieces of ink, pixel by pixel, in any order; the last one stays.
+// Output: the picture, as runs.
 // Never: looks at a pixel that nobody drew.
 #pragma once
 

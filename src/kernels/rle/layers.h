@@ -1,5 +1,5 @@
-// Enters: pictures.
-// Leaves: one picture of them, over each other or one below the other.
+// Input: pictures.
+// Output: one picture of them, over each other or one below the other.
 // Never: mixes: of two levels in a pixel, the higher one stays.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a picture of ink, the colours of its levels, and the type that pixels are stored as.
-// Leaves: for each level, the bytes of one pixel; the pixels of a picture; a picture whose pixels are bits.
+// Input: a picture of ink, the colours of its levels, and the type that pixels are stored as.
+// Output: for each level, the bytes of one pixel; the pixels of a picture; a picture whose pixels are bits.
 // Never: decides colours by neighbours: a level has one colour.
 #pragma once
 

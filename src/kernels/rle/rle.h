@@ -1,5 +1,5 @@
-// Enters: how much ink each pixel of a picture has, row by row, from whatever draws.
-// Leaves: the same as short runs on paper, and pixels of it for whoever needs pixels.
+// Input: how much ink each pixel of a picture has, row by row, from whatever draws.
+// Output: the same as short runs on paper, and pixels of it for whoever needs pixels.
 // Never: holds paper at length: an empty part of a picture costs nothing.
 #pragma once
 

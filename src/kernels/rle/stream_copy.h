@@ -1,5 +1,5 @@
-// Enters: bytes in cache, and memory that nobody reads soon.
-// Leaves: the bytes there, without the memory having been read into the cache first.
+// Input: bytes in cache, and memory that nobody reads soon.
+// Output: the bytes there, without the memory having been read into the cache first.
 // Never: used from outside this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: pictures on a device, a byte a pixel, and the code that their streams are written in.
-// Leaves: their streams in the host's memory: byte for byte those of Code::compress().
+// Input: pictures on a device, a byte a pixel, and the code that their streams are written in.
+// Output: their streams in the host's memory: byte for byte those of Code::compress().
 // Never: looks at what it made: who asks compares.
 //
 // On the device, beside pictures and streams: 40 bytes a row of pixels.

@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: pixels of every size that charts are stored in.
+// Input: nothing.
+// Output: pixels of every size that charts are stored in.
 // Never: is used but by tests.
 #pragma once
 

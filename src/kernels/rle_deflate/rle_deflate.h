@@ -1,5 +1,5 @@
-// Enters: pictures of ink, and how their levels look.
-// Leaves: streams that zlib inflates to the pictures' pixels, without a pixel having been written.
+// Input: pictures of ink, and how their levels look.
+// Output: streams that zlib inflates to the pictures' pixels, without a pixel having been written.
 // Never: searches for matches: a chart is runs of paper with short pieces of ink between.
 //
 // A stream is RFC 1950 (zlib) or RFC 1952 (gzip) around one DEFLATE block (RFC 1951) whose Huffman code was made once

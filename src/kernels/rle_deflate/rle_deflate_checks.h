@@ -1,5 +1,5 @@
-// Enters: the pixels of a picture, a run or a few at a time.
-// Leaves: the checksum of their bytes that a stream ends with.
+// Input: the pixels of a picture, a run or a few at a time.
+// Output: the checksum of their bytes that a stream ends with.
 // Never: looks at each byte of a run.
 //
 // Adler-32 in closed form: n pixels of E bytes v0.. after (a, b) give a' = a + n s and

@@ -1,5 +1,5 @@
-// Enters: a picture of ink.
-// Leaves: what its stream consists of, one after the other: paper, literals, pixels that repeat the one before.
+// Input: a picture of ink.
+// Output: what its stream consists of, one after the other: paper, literals, pixels that repeat the one before.
 // Never: knows bits. Used by rle_deflate.cc alone.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: two thumbnails of 64 x 64 RGB pixels, each a whole picture squeezed to a square.
-// Leaves: a verdict, are they the same picture, with the figures it rests on.
+// Input: two thumbnails of 64 x 64 RGB pixels, each a whole picture squeezed to a square.
+// Output: a verdict, are they the same picture, with the figures it rests on.
 // Never: looks at files, or decides by a hash; it verifies what a candidate rule proposes.
 //
 // "The same picture" is one that was rescaled, recompressed, brightened, given another contrast,

@@ -1,5 +1,5 @@
-// Enters: the shifts and scales that the coarse search tries.
-// Leaves: where each reads a raster of 16 x 16, as tables.
+// Input: the shifts and scales that the coarse search tries.
+// Output: where each reads a raster of 16 x 16, as tables.
 // Never: used from outside this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: two lumas on one raster, and the gain and bias that lay one's levels on the other's.
-// Leaves: the normal equations of a step of registration.
+// Input: two lumas on one raster, and the gain and bias that lay one's levels on the other's.
+// Output: the normal equations of a step of registration.
 // Never: used from outside this folder.
 #pragma once
 

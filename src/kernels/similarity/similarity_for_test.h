@@ -1,5 +1,5 @@
-// Enters: thumbnails that tests paint.
-// Leaves: their colours, where a pixel lies, how alike two are.
+// Input: thumbnails that tests paint.
+// Output: their colours, where a pixel lies, how alike two are.
 // Never: part of the program.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: levels of two pictures at the same places.
-// Leaves: what fitting a tone curve counts and sums over them.
+// Input: levels of two pictures at the same places.
+// Output: what fitting a tone curve counts and sums over them.
 // Never: used from outside this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: features of two thumbnails, ordered.
-// Leaves: the steps of the comparison, for similarity_compare.cc and tests alone.
+// Input: features of two thumbnails, ordered.
+// Output: the steps of the comparison, for similarity_compare.cc and tests alone.
 // Never: used from outside this folder.
 #pragma once
 

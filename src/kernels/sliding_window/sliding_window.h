@@ -1,5 +1,5 @@
-// Enters: an image's sides, and what a network made of each of its windows.
-// Leaves: where windows lie, and their results blended into one, row by row from the top.
+// Input: an image's sides, and what a network made of each of its windows.
+// Output: where windows lie, and their results blended into one, row by row from the top.
 // Never: holds more rows of it than a window has; runs a network, or reads a picture.
 //
 // Source: MONAI 1.6, monai.inferers.sliding_window_inference and monai.data.utils (dense_patch_slices,

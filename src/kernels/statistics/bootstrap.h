@@ -1,5 +1,5 @@
-// Enters: a table of videos in groups.
-// Leaves: an interval for each group's mean, and for each difference of two, of every column.
+// Input: a table of videos in groups.
+// Output: an interval for each group's mean, and for each difference of two, of every column.
 // Never: resamples anything but whole videos, or mixes groups.
 //
 // A replicate b draws for every group g as many videos as the group has in a column: number i of the sequence

@@ -1,5 +1,5 @@
-// Enters: eight columns of a group, and random words.
-// Leaves: means of resamples.
+// Input: eight columns of a group, and random words.
+// Output: means of resamples.
 // Never: used from outside this folder.
 #pragma once
 

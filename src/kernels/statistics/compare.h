@@ -1,5 +1,5 @@
-// Enters: two samples.
-// Leaves: how much they differ, and how probable that is where nothing differs.
+// Input: two samples.
+// Output: how much they differ, and how probable that is where nothing differs.
 // Never: makes up a number: what is not defined is NaN, with a reason.
 //
 // Sources: Welch (1947) and Satterthwaite (1946) for t and its degrees of freedom; Cohen (1988) for d; Hedges (1981)

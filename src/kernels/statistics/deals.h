@@ -1,5 +1,5 @@
-// Enters: how many videos two groups have.
-// Leaves: ways to deal these videos to two sides of the same sizes anew: all of them, or as many as are wanted, drawn.
+// Input: how many videos two groups have.
+// Output: ways to deal these videos to two sides of the same sizes anew: all of them, or as many as are wanted, drawn.
 // Never: tells two sides of one size apart: a deal and its mirror image are one.
 //
 // Places are those of the first group's videos and then the second's. A deal is the places of the smaller side, of two

@@ -1,5 +1,5 @@
-// Enters: a statistic, and the parameters of its distribution.
-// Leaves: how probable one as far out is, to 1e-9 of itself down to 1e-300, the same bits on every machine.
+// Input: a statistic, and the parameters of its distribution.
+// Output: how probable one as far out is, to 1e-9 of itself down to 1e-300, the same bits on every machine.
 // Never: uses a machine's own mathematical library but for a square root.
 #pragma once
 

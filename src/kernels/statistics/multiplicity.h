@@ -1,5 +1,5 @@
-// Enters: the p of a family of tests; NaN is no test, and counts for nothing.
-// Leaves: p adjusted for how many there are; NaN where there was none.
+// Input: the p of a family of tests; NaN is no test, and counts for nothing.
+// Output: p adjusted for how many there are; NaN where there was none.
 // Never: changes which of two is the smaller: at most it makes them equal.
 #pragma once
 

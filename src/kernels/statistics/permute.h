@@ -1,5 +1,5 @@
-// Enters: a table of videos in groups, and which comparisons are one family of tests.
-// Leaves: for each pair of groups and column, how often |Welch's t| is as great when videos are dealt anew.
+// Input: a table of videos in groups, and which comparisons are one family of tests.
+// Output: for each pair of groups and column, how often |Welch's t| is as great when videos are dealt anew.
 // Never: takes a video apart: a deal moves all of its columns together, so that how they depend is kept.
 //
 // A pair's videos are dealt in all ways where there are no more than `most` of these, else in `most` that are drawn:

@@ -1,5 +1,5 @@
-// Enters: sixteen columns of a pair of groups, and which of its videos are on one side.
-// Leaves: the squares of Welch's t, counted and compared.
+// Input: sixteen columns of a pair of groups, and which of its videos are on one side.
+// Output: the squares of Welch's t, counted and compared.
 // Never: used from outside this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a seed, and what a number is for.
-// Leaves: random numbers by counter: each can be had without those before it, so threads and order change nothing.
+// Input: a seed, and what a number is for.
+// Output: random numbers by counter: each can be had without those before it, so threads and order change nothing.
 // Never: has a state that is shared, or is fit for secrets.
 //
 // Source: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (2011): Philox4x32 of ten rounds.

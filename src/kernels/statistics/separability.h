@@ -1,5 +1,5 @@
-// Enters: features of samples, and the group of each.
-// Leaves: how far apart groups lie beside how wide they are, and how probable that is where labels mean nothing.
+// Input: features of samples, and the group of each.
+// Output: how far apart groups lie beside how wide they are, and how probable that is where labels mean nothing.
 // Never: says how separable groups are where it is not defined: it is absent, with a reason.
 //
 // Features are centred; `standardized` divides each by its deviation (ddof 1), constant ones are left out. Principal

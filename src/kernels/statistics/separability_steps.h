@@ -1,5 +1,5 @@
-// Enters: features of samples.
-// Leaves: products of samples, centred; distances.
+// Input: features of samples.
+// Output: products of samples, centred; distances.
 // Never: used from outside this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: numbers of videos, a row a video, each in a group.
-// Leaves: whether groups differ: tests of two samples, permutations, bootstrap intervals, separability.
+// Input: numbers of videos, a row a video, each in a group.
+// Output: whether groups differ: tests of two samples, permutations, bootstrap intervals, separability.
 // Never: reads a file, or uses an order, a clock or a library that another machine does not share: the same bits
 //   everywhere, for any number of threads.
 #pragma once

@@ -1,5 +1,5 @@
-// Enters: lines through points, and a width.
-// Leaves: how much of each pixel the stroke covers, exactly: round joins, round caps, no pixel covered twice.
+// Input: lines through points, and a width.
+// Output: how much of each pixel the stroke covers, exactly: round joins, round caps, no pixel covered twice.
 // Never: depends on the batch, the thread or the processor: edges are cut in integers.
 //
 // Coordinates are in pixels, y downwards; the centre of the left upper pixel is (0, 0), so that it spans -0.5 to 0.5.

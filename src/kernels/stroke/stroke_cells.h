@@ -1,5 +1,5 @@
-// Enters: edges of a region, in 1/65536 of a pixel, in any order.
-// Leaves: the area of the region in each pixel, as runs of ink; touches no pixel without an edge.
+// Input: edges of a region, in 1/65536 of a pixel, in any order.
+// Output: the area of the region in each pixel, as runs of ink; touches no pixel without an edge.
 // Never: rounds away area: what an edge adds to a row of pixels is its height, exactly.
 //
 // A row holds differences: an edge of height d at a share f of pixel p leaves d (1 - f) to p and d f to p + 1, so that

@@ -1,5 +1,5 @@
-// Enters: a line whose points do not go left, the radius of its stroke, and a side.
-// Leaves: the envelope of the stroke on that side, as an outline or as its y at an x.
+// Input: a line whose points do not go left, the radius of its stroke, and a side.
+// Output: the envelope of the stroke on that side, as an outline or as its y at an x.
 // Never: used from outside this folder.
 //
 // One side is computed; for the lower one, y is turned over. A piece is where one segment's capsule is the outermost.

@@ -1,5 +1,5 @@
-// Enters: a number of pixels.
-// Leaves: it in whole pixels or in 1/65536 of one, at every machine alike.
+// Input: a number of pixels.
+// Output: it in whole pixels or in 1/65536 of one, at every machine alike.
 // Never: calls the library, as rounding does where the baseline has no instruction for it.
 #pragma once
 

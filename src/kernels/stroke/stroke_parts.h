@@ -1,5 +1,5 @@
-// Enters: parts of a picture from left to right: rows that one leg alone crosses, and small regions.
-// Leaves: their pixels, row by row, from left to right.
+// Input: parts of a picture from left to right: rows that one leg alone crosses, and small regions.
+// Output: their pixels, row by row, from left to right.
 // Never: used from outside this folder.
 //
 // Rows that the two straight sides of one leg cross, and nothing else touches, are most of a steep chart: their levels

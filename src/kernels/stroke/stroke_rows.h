@@ -1,5 +1,5 @@
-// Enters: a steep line, or the two sides of a steep leg, and rows that they cross from top to bottom.
-// Leaves: what the line adds to each row's cells; the leg's pixels.
+// Input: a steep line, or the two sides of a steep leg, and rows that they cross from top to bottom.
+// Output: what the line adds to each row's cells; the leg's pixels.
 // Never: used from outside this folder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a line whose points do not go left, and the radius of its stroke.
-// Leaves: the stroke's two sides, and the edges and slants that enclose it.
+// Input: a line whose points do not go left, and the radius of its stroke.
+// Output: the stroke's two sides, and the edges and slants that enclose it.
 // Never: used from outside this folder.
 #pragma once
 

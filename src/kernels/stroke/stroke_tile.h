@@ -1,5 +1,5 @@
-// Enters: the edges of a small region: a joint, and what is near it.
-// Leaves: the region's pixels.
+// Input: the edges of a small region: a joint, and what is near it.
+// Output: the region's pixels.
 // Never: used from outside this folder.
 //
 // An edge adds the area to the right of it to the pixels of the rows that it crosses, all pixels of a row at once: no

@@ -1,5 +1,5 @@
-// Enters: rows of a 4:2:0 picture as a JPEG stores them: Y, and Cb and Cr at half the size both ways.
-// Leaves: the luma of the RGB picture that libjpeg-turbo makes of them, without making it.
+// Input: rows of a 4:2:0 picture as a JPEG stores them: Y, and Cb and Cr at half the size both ways.
+// Output: the luma of the RGB picture that libjpeg-turbo makes of them, without making it.
 // Never: reduces, or writes RGB anywhere.
 //
 // Definition. Chroma is interpolated as libjpeg's "fancy" upsampling does: a pixel's nearer chroma row counts 3 and the

@@ -1,5 +1,5 @@
-// Enters: the bytes of an ONNX file.
-// Leaves: what it says of itself: inputs and outputs, the operators that it needs, where its numbers lie.
+// Input: the bytes of an ONNX file.
+// Output: what it says of itself: inputs and outputs, the operators that it needs, where its numbers lie.
 // Never: runs or converts it, or reads its numbers; goes where they lie.
 //
 // Source: onnx.proto of ONNX 1.16, by its numbers of fields.

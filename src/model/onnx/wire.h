@@ -1,5 +1,5 @@
-// Enters: bytes of a protocol buffer.
-// Leaves: its fields, one by one, as numbers and spans of these bytes.
+// Input: bytes of a protocol buffer.
+// Output: its fields, one by one, as numbers and spans of these bytes.
 // Never: copies, or reads behind the end.
 //
 // Source: Protocol Buffers' documentation, "Encoding".

@@ -1,5 +1,5 @@
-// Enters: an output's name, what the dataset under it is, and what it is made of.
-// Leaves: the output, whole; and until then finished parts beside it, which a later run goes on with.
+// Input: an output's name, what the dataset under it is, and what it is made of.
+// Output: the output, whole; and until then finished parts beside it, which a later run goes on with.
 // Never: goes on with what other inputs or options made. Knows no job.
 //
 // OUTPUT.shards/ holds run.json, which says what the parts are made of, parts.json, which says what they are parts of,

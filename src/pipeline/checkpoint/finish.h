@@ -1,5 +1,5 @@
-// Enters: an output whose parts were made by several runs, here or on other disks.
-// Leaves: the output, put together and under its name.
+// Input: an output whose parts were made by several runs, here or on other disks.
+// Output: the output, put together and under its name.
 // Never: makes a part, or knows what job made them.
 #pragma once
 

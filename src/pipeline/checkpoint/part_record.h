@@ -1,5 +1,5 @@
-// Enters: a part that a run has made, and who that is.
-// Leaves: a file beside it that says so, with the number and a hash of its bytes; what such a file says.
+// Input: a part that a run has made, and who that is.
+// Output: a file beside it that says so, with the number and a hash of its bytes; what such a file says.
 // Never: decides what becomes of a part that is not as it was left.
 #pragma once
 

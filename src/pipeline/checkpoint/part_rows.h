@@ -1,5 +1,5 @@
-// Enters: a checkpoint.
-// Leaves: the rows of the parts that a run has to do, one by one; of a part that is there already, one row that stands
+// Input: a checkpoint.
+// Output: the rows of the parts that a run has to do, one by one; of a part that is there already, one row that stands
 // for
 //   all of it.
 // Never: makes or takes a part.

@@ -1,5 +1,5 @@
-// Enters: what a dataset is, its output's name, and the folder where its parts are made.
-// Leaves: parts one by one, and in the end the dataset under its name.
+// Input: what a dataset is, its output's name, and the folder where its parts are made.
+// Output: parts one by one, and in the end the dataset under its name.
 // Never: decides whether an output may be made: that is Checkpoint's.
 //
 // hdf5: the folder holds the file that is being written, and logs of what went into it, for a run that goes on; or,

@@ -1,5 +1,5 @@
-// Enters: an output's name.
-// Leaves: the folder beside it where its parts are made, held by a descriptor, as is the folder that both lie in; and
+// Input: an output's name.
+// Output: the folder beside it where its parts are made, held by a descriptor, as is the folder that both lie in; and
 //   which run works in it, and at which part.
 // Never: works in a folder of somebody else's, or in what has the folder's name by now.
 //

@@ -1,5 +1,5 @@
-// Enters: what an output is made of, as names and texts.
-// Leaves: the same in a file; and in words, how two outputs differ in it.
+// Input: what an output is made of, as names and texts.
+// Output: the same in a file; and in words, how two outputs differ in it.
 // Never: knows what a name means.
 #pragma once
 

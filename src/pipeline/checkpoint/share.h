@@ -1,5 +1,5 @@
-// Enters: "2/8" or "slurm/8", as a person or a scheduler says it.
-// Leaves: which parts of an output are a run's, where several runs make it; which runs of an array would make what is
+// Input: "2/8" or "slurm/8", as a person or a scheduler says it.
+// Output: which parts of an output are a run's, where several runs make it; which runs of an array would make what is
 //   missing.
 // Never: says which run makes a part that two have been told to make.
 #pragma once

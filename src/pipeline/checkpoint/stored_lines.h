@@ -1,5 +1,5 @@
-// Enters: an output of lines, and how the line of a row is made.
-// Leaves: the output, or this run's parts of it: every line whole and in the order of its row.
+// Input: an output of lines, and how the line of a row is made.
+// Output: the output, or this run's parts of it: every line whole and in the order of its row.
 // Never: ends a part that lacks a line because the run was told to stop.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: words, tables and figures, in the order in which they are read.
-// Leaves: one HTML page that needs nothing else: no network, no fonts; the same bytes for the same input.
+// Input: words, tables and figures, in the order in which they are read.
+// Output: one HTML page that needs nothing else: no network, no fonts; the same bytes for the same input.
 // Never: the time of day; a text that is not escaped; anything that runs but the page's own script.
 #pragma once
 

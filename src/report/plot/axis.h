@@ -1,5 +1,5 @@
-// Enters: the least and the greatest number that shall be seen.
-// Leaves: an axis: its ends, ticks at 1, 2 or 5 times a power of ten with their texts, and where a number lies on it.
+// Input: the least and the greatest number that shall be seen.
+// Output: an axis: its ends, ticks at 1, 2 or 5 times a power of ten with their texts, and where a number lies on it.
 // Never: a place that is not finite, whatever numbers come in.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: labelled numbers with intervals about them.
-// Leaves: a figure of a row each: the label, a dot on its interval, and in words what stands beside it.
+// Input: labelled numbers with intervals about them.
+// Output: a figure of a row each: the label, a dot on its interval, and in words what stands beside it.
 // Never: judges; which rows are filled was decided before.
 #pragma once
 

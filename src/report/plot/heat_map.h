@@ -1,5 +1,5 @@
-// Enters: a matrix of numbers with names for its rows and columns, up to 128 x 128.
-// Leaves: a figure of shaded cells with a bar that tells what the shades are; numbers in the cells where there is room.
+// Input: a matrix of numbers with names for its rows and columns, up to 128 x 128.
+// Output: a figure of shaded cells with a bar that tells what the shades are; numbers in the cells where there is room.
 // Never: gives an absent number the shade of any other.
 #pragma once
 

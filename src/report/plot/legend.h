@@ -1,5 +1,5 @@
-// Enters: names of series.
-// Leaves: a legend: line, mark and name of each, in as many rows as they need.
+// Input: names of series.
+// Output: a legend: line, mark and name of each, in as many rows as they need.
 // Never: is wider than it was told.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: numbers of several series at the same places, steps as a rule, with intervals about them.
-// Leaves: a figure of lines with bands, one panel or several that share their x.
+// Input: numbers of several series at the same places, steps as a rule, with intervals about them.
+// Output: a figure of lines with bands, one panel or several that share their x.
 // Never: draws across a gap, or hides that a number is absent.
 #pragma once
 

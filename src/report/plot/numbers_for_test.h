@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: the numbers that are none, which every figure must leave out.
+// Input: nothing.
+// Output: the numbers that are none, which every figure must leave out.
 // Never: part of the program.
 #pragma once
 

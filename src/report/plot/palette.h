@@ -1,5 +1,5 @@
-// Enters: which of several things is meant, or a part of a range.
-// Leaves: how it looks: a colour, and with it a dash and a mark, so that no two are told apart by colour alone.
+// Input: which of several things is meant, or a part of a range.
+// Output: how it looks: a colour, and with it a dash and a mark, so that no two are told apart by colour alone.
 // Never: depends on a theme; a page may show the classes named here in other colours in the dark.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: points in the plane, each of a group.
-// Leaves: a figure of them, coloured and shaped by group, with each group's mean and the ellipse of its spread.
+// Input: points in the plane, each of a group.
+// Output: a figure of them, coloured and shaped by group, with each group's mean and the ellipse of its spread.
 // Never: draws a spread of fewer points than have one.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: lines, marks and words with their places, in CSS pixels from the left and the top.
-// Leaves: one SVG document that stands alone: colours as attributes, fonts named, a white ground, title and
+// Input: lines, marks and words with their places, in CSS pixels from the left and the top.
+// Output: one SVG document that stands alone: colours as attributes, fonts named, a white ground, title and
 // description. Never: a style sheet, a script, an address, an id; a place that is not finite; a name that is not
 // escaped.
 //

@@ -1,5 +1,5 @@
-// Enters: what the simulated driver is told, call by call (fake_cuda.cc).
-// Leaves: its memory, streams and events, and failures as the environment wishes for them.
+// Input: what the simulated driver is told, call by call (fake_cuda.cc).
+// Output: its memory, streams and events, and failures as the environment wishes for them.
 // Never: does a thing of a stream's before somebody waits for it.
 #pragma once
 

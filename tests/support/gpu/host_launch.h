@@ -1,5 +1,5 @@
-// Enters: kernels that were compiled for the host, and a launch of one.
-// Leaves: it run, one thread of a block after the other between barriers, in an order that is asked for.
+// Input: kernels that were compiled for the host, and a launch of one.
+// Output: it run, one thread of a block after the other between barriers, in an order that is asked for.
 // Never: lets pass what a device might do otherwise: accesses outside of an array, two threads at one element without a
 //   barrier between them (in shared and in global memory), barriers that not all threads of a block reach. These are
 //   told as violations, and the launch fails.

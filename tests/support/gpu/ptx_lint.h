@@ -1,5 +1,5 @@
-// Enters: PTX, and what is declared of its kernels.
-// Leaves: what of it a device could compute otherwise than the CPU, and what is not as declared; a line each.
+// Input: PTX, and what is declared of its kernels.
+// Output: what of it a device could compute otherwise than the CPU, and what is not as declared; a line each.
 // Never: looks for speed.
 #pragma once
 

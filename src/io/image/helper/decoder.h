@@ -1,5 +1,5 @@
-// Enters: an open file of one of the formats that we do not decode in the main process.
-// Leaves: 8-bit gray or RGB rows, written to a Channel.
+// Input: an open file of one of the formats that we do not decode in the main process.
+// Output: 8-bit gray or RGB rows, written to a Channel.
 // Never: returns pixels of a picture that failed; may die, which is the reason why it is a process of its own.
 #pragma once
 

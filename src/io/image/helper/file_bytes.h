@@ -1,5 +1,5 @@
-// Enters: an open file.
-// Leaves: its bytes at any place, or one after the other.
+// Input: an open file.
+// Output: its bytes at any place, or one after the other.
 // Never: maps it; fails: what is not there is zero, and counted.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: an open WebP or TIFF file.
-// Leaves: what its header says that decides how much memory or time libvips will take.
+// Input: an open WebP or TIFF file.
+// Output: what its header says that decides how much memory or time libvips will take.
 // Never: fails: what cannot be read is zero.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a range of a file that is made of boxes (ISO/IEC 14496-12).
-// Leaves: its boxes, and numbers in them.
+// Input: a range of a file that is made of boxes (ISO/IEC 14496-12).
+// Output: its boxes, and numbers in them.
 // Never: goes past the range, or through more than a few thousand boxes of one list: each may cost a read.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: an open file, or bytes in memory.
-// Leaves: pieces of it by their place, each whole or not at all, and the numbers in them.
+// Input: an open file, or bytes in memory.
+// Output: pieces of it by their place, each whole or not at all, and the numbers in them.
 // Never: reads more of a file than it was allowed, however often it is asked; moves the file's own position.
 //
 // The folder: what is said inside a picture file about it. Each file reads one notation (TIFF fields, XMP, IPTC, JPEG's

@@ -1,5 +1,5 @@
-// Enters: a HEIF file and its meta box.
-// Leaves: where its items lie: EXIF, XMP, a profile of colours, and the pictures besides the one that is shown.
+// Input: a HEIF file and its meta box.
+// Output: where its items lie: EXIF, XMP, a profile of colours, and the pictures besides the one that is shown.
 // Never: decodes an item.
 #pragma once
 

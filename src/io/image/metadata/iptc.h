@@ -1,5 +1,5 @@
-// Enters: IPTC's datasets, or the blocks of Photoshop that hold them in JPEG and TIFF.
-// Leaves: what people said in them about the picture.
+// Input: IPTC's datasets, or the blocks of Photoshop that hold them in JPEG and TIFF.
+// Output: what people said in them about the picture.
 // Never: fails: what cannot be read is absent.
 //
 // IPTC-NAA Information Interchange Model 4.2, record 2; Adobe's Photoshop File Formats for the image resources.

@@ -1,5 +1,5 @@
-// Enters: the segments of a JPEG that hold its quantisation tables and say which of its components use them.
-// Leaves: the quality at which the Independent JPEG Group's encoder would have made them, and their hash.
+// Input: the segments of a JPEG that hold its quantisation tables and say which of its components use them.
+// Output: the quality at which the Independent JPEG Group's encoder would have made them, and their hash.
 // Never: guesses: tables that are not exactly those have no quality.
 //
 // ITU-T T.81 annex B.2.4.1; the tables are K.1 and K.2 of the same, scaled as libjpeg's jpeg_set_quality() does it.

@@ -1,5 +1,5 @@
-// Enters: what a picture file is to say about itself.
-// Leaves: the bytes of TIFF structures, XMP packets, IPTC and files that say it, made by hand.
+// Input: what a picture file is to say about itself.
+// Output: the bytes of TIFF structures, XMP packets, IPTC and files that say it, made by hand.
 // Never: part of the program; a decodable picture.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a picture file.
-// Leaves: where in it its EXIF, its XMP and its IPTC stand; a JPEG's tables; and what is said beside them.
+// Input: a picture file.
+// Output: where in it its EXIF, its XMP and its IPTC stand; a JPEG's tables; and what is said beside them.
 // Never: reads the picture itself.
 //
 // JPEG: the segments before the first scan (EXIF, XMP but not extended XMP, Photoshop's resources, comments). PNG: the

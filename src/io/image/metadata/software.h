@@ -1,5 +1,5 @@
-// Enters: texts that cameras and programs put into pictures.
-// Leaves: whether they name a program that edits, or say nothing at all.
+// Input: texts that cameras and programs put into pictures.
+// Output: whether they name a program that edits, or say nothing at all.
 // Never: knows every program: a name that is not known here is not an editor's.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a TIFF structure: the EXIF block of a picture, a TIFF file, or a RAW file that is built like one.
-// Leaves: the fields of its directories by tag, with their values.
+// Input: a TIFF structure: the EXIF block of a picture, a TIFF file, or a RAW file that is built like one.
+// Output: the fields of its directories by tag, with their values.
 // Never: fails: a field whose type is unknown or whose value is not all there is absent.
 //
 // TIFF 6.0, with BigTIFF's wide offsets; EXIF 3.0 (CIPA DC-008) for the directories. Of the directories there are five

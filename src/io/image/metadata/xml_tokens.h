@@ -1,5 +1,5 @@
-// Enters: XML that programs wrote.
-// Leaves: its tags, attributes and texts, one after the other.
+// Input: XML that programs wrote.
+// Output: its tags, attributes and texts, one after the other.
 // Never: checks it, follows a document type or an entity of its own, or looks at a byte more than twice.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: an XMP packet, out of a picture or from a sidecar.
-// Leaves: what people and programs said in it about the picture.
+// Input: an XMP packet, out of a picture or from a sidecar.
+// Output: what people and programs said in it about the picture.
 // Never: fails: what is not found is absent. Names are known by the addresses that their prefixes stand for, and where
 //   none is given by the prefixes that programs write ("xmp:", "dc:").
 //

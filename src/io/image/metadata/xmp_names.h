@@ -1,5 +1,5 @@
-// Enters: the attributes of XMP's elements, which say what prefixes stand for.
-// Leaves: names with the prefixes that programs are used to ("xmp:", "dc:"), whatever a packet calls them.
+// Input: the attributes of XMP's elements, which say what prefixes stand for.
+// Output: names with the prefixes that programs are used to ("xmp:", "dc:"), whatever a packet calls them.
 // Never: forgets a prefix while its element is open, or keeps it longer.
 #pragma once
 

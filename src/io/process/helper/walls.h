@@ -1,5 +1,5 @@
-// Enters: a helper that has loaded all it needs: before its first byte from outside, before its second thread.
-// Leaves: a process that can compute, read what it was given and answer, and nothing else. A decoder that a hostile
+// Input: a helper that has loaded all it needs: before its first byte from outside, before its second thread.
+// Output: a process that can compute, read what it was given and answer, and nothing else. A decoder that a hostile
 //   file has taken over has no file, no network, no other process and no privilege.
 // Never: fails: what a kernel lacks is said, and the other walls stand.
 #pragma once

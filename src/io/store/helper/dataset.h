@@ -1,5 +1,5 @@
-// Enters: an HDF5 file of someone else's, open.
-// Leaves: the names of its datasets, what one of them is, and its numbers as doubles.
+// Input: an HDF5 file of someone else's, open.
+// Output: the names of its datasets, what one of them is, and its numbers as doubles.
 // Never: follows a link into another file: what decides an output must be in the file that was hashed.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a file that the program has opened.
-// Leaves: how the HDF5 library reads it: under one name, from its descriptor.
+// Input: a file that the program has opened.
+// Output: how the HDF5 library reads it: under one name, from its descriptor.
 // Never: opens a file, whatever another one calls for; writes; answers what was not read with zeros.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the folders that the HDF5 library looks for plugins in: HDF5_PLUGIN_PATH, or where it was built to look.
-// Leaves: their filters, loaded and registered.
+// Input: the folders that the HDF5 library looks for plugins in: HDF5_PLUGIN_PATH, or where it was built to look.
+// Output: their filters, loaded and registered.
 // Never: leaves one to be loaded later: behind its walls a helper opens no file and maps no code.
 #pragma once
 

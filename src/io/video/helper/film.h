@@ -1,5 +1,5 @@
-// Enters: a message of the program.
-// Leaves: what FFmpeg made of it, said over the socket.
+// Input: a message of the program.
+// Output: what FFmpeg made of it, said over the socket.
 // Never: opens a file by its name; lives longer than the program.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: FFmpeg's headers, which are C.
-// Leaves: its objects with an owner; a file that is open already, as it reads files.
+// Input: FFmpeg's headers, which are C.
+// Output: its objects with an owner; a file that is open already, as it reads files.
 // Never: a path, or another file than that one.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a person's decisions about duplicates, or the journal of how they were carried out.
-// Leaves: files put into the trash, moved, linked or set aside, or back where they were; what came of each, and why.
+// Input: a person's decisions about duplicates, or the journal of how they were carried out.
+// Output: files put into the trash, moved, linked or set aside, or back where they were; what came of each, and why.
 // Never: touches a file without --go, a file that changed, that the catalogue does not know, a reference, or the last
 //   member of a group unless a person said twice that none shall stay; overwrites anything; destroys a byte, except in
 //   purge; follows a symbolic link.

@@ -1,5 +1,5 @@
-// Enters: the text of decisions.json, which a page saved or a person or program wrote: it may be anything.
-// Leaves: what shall be done with which file, checked for form; or which entry is wrong and why.
+// Input: the text of decisions.json, which a page saved or a person or program wrote: it may be anything.
+// Output: what shall be done with which file, checked for form; or which entry is wrong and why.
 // Never: looks at a disk, or holds more than the text's entries.
 #pragma once
 

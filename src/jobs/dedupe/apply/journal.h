@@ -1,5 +1,5 @@
-// Enters: what is about to be done with a file, and then what became of it.
-// Leaves: lines on disk, synced before the operation, from which every operation can be found again and taken back.
+// Input: what is about to be done with a file, and then what became of it.
+// Output: lines on disk, synced before the operation, from which every operation can be found again and taken back.
 // Never: rewrites a line. A journal may end anywhere, also in the middle of a line. Takes orders: one that others could
 //   have written is not read, and one that names what no run names is refused as a whole.
 //

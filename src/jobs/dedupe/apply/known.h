@@ -1,5 +1,5 @@
-// Enters: the catalogue of a search, and folders that a person named with --within.
-// Leaves: for a decision, whether the file that it names is one that the search saw, as it saw it.
+// Input: the catalogue of a search, and folders that a person named with --within.
+// Output: for a decision, whether the file that it names is one that the search saw, as it saw it.
 // Never: makes a catalogue.
 //
 // A decision file may be anybody's. What the search saw is what its page asked about; nothing else is touched unless a

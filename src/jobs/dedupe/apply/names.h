@@ -1,5 +1,5 @@
-// Enters: what is done with a file, and the journal's id.
-// Leaves: the names that the operation uses; and whether a journal's record uses just these.
+// Input: what is done with a file, and the journal's id.
+// Output: the names that the operation uses; and whether a journal's record uses just these.
 // Never: looks at a disk, but for canonical().
 //
 // A journal is data: every path in it that is acted upon is made again from where the file was, and compared.

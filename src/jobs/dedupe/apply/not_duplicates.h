@@ -1,5 +1,5 @@
-// Enters: what a person said are no duplicates, and the catalogue that remembers it.
-// Leaves: the pairs in the catalogue, told to the journal first; or what a journal tells of taken out again.
+// Input: what a person said are no duplicates, and the catalogue that remembers it.
+// Output: the pairs in the catalogue, told to the journal first; or what a journal tells of taken out again.
 // Never: takes out what the catalogue knew before.
 #pragma once
 

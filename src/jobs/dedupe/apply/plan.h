@@ -1,5 +1,5 @@
-// Enters: decisions, a journal of earlier runs, and the disk as it is now.
-// Leaves: what will be done with which file, and for every file that will be left alone the reason.
+// Input: decisions, a journal of earlier runs, and the disk as it is now.
+// Output: what will be done with which file, and for every file that will be left alone the reason.
 // Never: changes anything.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a record of a journal, and the disk as it is now.
-// Leaves: the operation finished, or taken back: both find out from the disk how far it came.
+// Input: a record of a journal, and the disk as it is now.
+// Output: the operation finished, or taken back: both find out from the disk how far it came.
 // Never: trusts that a line about its end was written; overwrites anything.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: files that a test wants and what it decides about them.
-// Leaves: them on disk, commands run on them in processes of their own, and the disk as it is afterwards.
+// Input: files that a test wants and what it decides about them.
+// Output: them on disk, commands run on them in processes of their own, and the disk as it is afterwards.
 // Never: runs a command in the test's process: each may be cut off at any step.
 #pragma once
 

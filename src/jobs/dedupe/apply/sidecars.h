@@ -1,5 +1,5 @@
-// Enters: a plan of what goes, and what those files and the ones that stay say of themselves.
-// Leaves: sidecars beside those that stay, which say what they lack; taken back by an undo.
+// Input: a plan of what goes, and what those files and the ones that stay say of themselves.
+// Output: sidecars beside those that stay, which say what they lack; taken back by an undo.
 // Never: changes a picture, or a sidecar that is there; writes where a reference is; lets go what knows something that
 //   could not be written down.
 #pragma once

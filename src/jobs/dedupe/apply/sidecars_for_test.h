@@ -1,5 +1,5 @@
-// Enters: what the sidecars of a scene say.
-// Leaves: a scene in which what goes tells what it knows.
+// Input: what the sidecars of a scene say.
+// Output: a scene in which what goes tells what it knows.
 // Never: part of the program.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: decisions, and the disk.
-// Leaves: every file that they name, once, with all that is said of it and whether it is still what they mean.
+// Input: decisions, and the disk.
+// Output: every file that they name, once, with all that is said of it and whether it is still what they mean.
 // Never: decides what is done.
 #pragma once
 

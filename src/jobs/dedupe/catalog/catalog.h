@@ -1,5 +1,5 @@
-// Enters: what a run learnt about files and their contents.
-// Leaves: the same at the next run, so that only what changed is read again.
+// Input: what a run learnt about files and their contents.
+// Output: the same at the next run, so that only what changed is read again.
 // Never: forgets a drive that is not plugged in; trusts an inode; keeps a failure for a hash.
 //
 // One SQLite file in WAL mode: a killed run loses at most what it had not flushed, and two runs may share it. Files are

@@ -1,5 +1,5 @@
-// Enters: SQL and values.
-// Leaves: rows, or a Failure that names the catalogue and what to do.
+// Input: SQL and values.
+// Output: rows, or a Failure that names the catalogue and what to do.
 // Never: is used outside this folder.
 #pragma once
 

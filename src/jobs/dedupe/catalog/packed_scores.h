@@ -1,5 +1,5 @@
-// Enters: judgements of appearances.
-// Leaves: the same in a third of the bytes that rows of them take.
+// Input: judgements of appearances.
+// Output: the same in a third of the bytes that rows of them take.
 // Never: believes what it unpacks: what cannot have been packed is passed over.
 #pragma once
 

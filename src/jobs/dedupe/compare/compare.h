@@ -1,5 +1,5 @@
-// Enters: two folders that were searched together, and who looks closely.
-// Leaves: for each picture of either, whether the other has it, as good, less good, or not.
+// Input: two folders that were searched together, and who looks closely.
+// Output: for each picture of either, whether the other has it, as good, less good, or not.
 // Never: calls one there that only looks alike.
 #pragma once
 

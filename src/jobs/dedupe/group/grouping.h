@@ -1,5 +1,5 @@
-// Enters: a library.
-// Leaves: its groups: identical and similar, recoloured, bursts, and related pairs that fall between groups.
+// Input: a library.
+// Output: its groups: identical and similar, recoloured, bursts, and related pairs that fall between groups.
 // Never: decodes a picture itself, or lets the order of files or threads change a group.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: what a search has found: groups, their members, and what speaks for each two.
+// Input: nothing.
+// Output: what a search has found: groups, their members, and what speaks for each two.
 // Never: finds any.
 #pragma once
 

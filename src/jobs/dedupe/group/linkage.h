@@ -1,5 +1,5 @@
-// Enters: items, and a score for any two of them on demand.
-// Leaves: groups.
+// Input: items, and a score for any two of them on demand.
+// Output: groups.
 // Never: knows what an item is.
 //
 // Tight: complete linkage. Two clusters may join when every item of one matches every item of the other; of all that

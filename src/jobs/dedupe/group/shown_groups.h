@@ -1,5 +1,5 @@
-// Enters: what of a library belongs together, and why.
-// Leaves: the groups that a person is shown: who stays, who is suggested, what two members have to do with each other.
+// Input: what of a library belongs together, and why.
+// Output: the groups that a person is shown: who stays, who is suggested, what two members have to do with each other.
 // Never: decides what belongs together.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the units of a library.
-// Leaves: which of them are linked, by their pixels or by the rule alone, and how much any two are alike.
+// Input: the units of a library.
+// Output: which of them are linked, by their pixels or by the rule alone, and how much any two are alike.
 // Never: groups anything.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a library.
-// Leaves: the units that are grouped: pictures that nothing compared tells apart are one, so twenty thousand blank
+// Input: a library.
+// Output: the units that are grouped: pictures that nothing compared tells apart are one, so twenty thousand blank
 //   pictures are compared once, unless they must not stand in one group: different shots of a burst, and pictures that
 //   a person told apart.
 // Never: looks at pixels.

@@ -1,5 +1,5 @@
-// Enters: appearances with their hashes, one after another, and a rule.
-// Leaves: the pairs of them that are worth comparing.
+// Input: appearances with their hashes, one after another, and a rule.
+// Output: the pairs of them that are worth comparing.
 // Never: looks at pixels.
 //
 // Whether two appearances are a pair depends on the two alone, never on which came first: that is what lets later runs

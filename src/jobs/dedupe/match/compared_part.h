@@ -1,5 +1,5 @@
-// Enters: some rows of all that a search compares.
-// Leaves: what came of them and all rows before, as a catalogue keeps it that has what came of those.
+// Input: some rows of all that a search compares.
+// Output: what came of them and all rows before, as a catalogue keeps it that has what came of those.
 // Never: more than these members.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the appearances of a library, with their hashes, and a rule.
-// Leaves: which pairs of them are compared where so many are near one another that all would be too many: blank scans,
+// Input: the appearances of a library, with their hashes, and a rule.
+// Output: which pairs of them are compared where so many are near one another that all would be too many: blank scans,
 //   the frames of a film, twenty thousand pictures of one wall.
 // Never: lets anything but the library decide: not the order of files, what a catalogue knows, or memory.
 //

@@ -1,5 +1,5 @@
-// Enters: appearances with their codes, compared with one another under a rule.
-// Leaves: the same as the catalogue keeps them, so that the next run knows.
+// Input: appearances with their codes, compared with one another under a rule.
+// Output: the same as the catalogue keeps them, so that the next run knows.
 // Never: is read on another kind of machine: a catalogue's words are of the machine that wrote it.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the appearances of a library.
-// Leaves: which of them are the same picture by a rule and by their pixels.
+// Input: the appearances of a library.
+// Output: which of them are the same picture by a rule and by their pixels.
 // Never: compares again what an earlier run compared: the catalogue knows which appearances met under which rule.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: pairs of appearances that might be the same picture.
-// Leaves: a verdict on each by their pixels; what a grouping asked for is kept in the catalogue.
+// Input: pairs of appearances that might be the same picture.
+// Output: a verdict on each by their pixels; what a grouping asked for is kept in the catalogue.
 // Never: decodes a picture: it looks at the catalogue's thumbnails.
 #pragma once
 

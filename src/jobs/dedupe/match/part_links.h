@@ -1,5 +1,5 @@
-// Enters: the appearances of a library.
-// Leaves: which of them are a part of another (a crop, what a frame encloses, a picture on a screen), or another
+// Input: the appearances of a library.
+// Output: which of them are a part of another (a crop, what a frame encloses, a picture on a screen), or another
 //   turned.
 // Never: compares again what an earlier run compared: the catalogue knows which appearances met.
 #pragma once

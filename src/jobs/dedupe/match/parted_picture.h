@@ -1,5 +1,5 @@
-// Enters: thumbnails of two pictures of which one may be a part of the other, or its like turned.
-// Leaves: a verdict by their pixels, and where they meet.
+// Input: thumbnails of two pictures of which one may be a part of the other, or its like turned.
+// Output: a verdict by their pixels, and where they meet.
 // Never: decodes a picture: it looks at the catalogue's thumbnails.
 #pragma once
 

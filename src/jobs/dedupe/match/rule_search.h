@@ -1,5 +1,5 @@
-// Enters: hashes of appearances, in columns, and a rule.
-// Leaves: pairs in which one of its alternatives holds.
+// Input: hashes of appearances, in columns, and a rule.
+// Output: pairs in which one of its alternatives holds.
 // Never: knows what the rows are.
 #pragma once
 

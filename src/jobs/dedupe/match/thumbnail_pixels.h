@@ -1,5 +1,5 @@
-// Enters: a thumbnail as the catalogue keeps it.
-// Leaves: its pixels as they are hashed and compared.
+// Input: a thumbnail as the catalogue keeps it.
+// Output: its pixels as they are hashed and compared.
 // Never: decodes any other JPEG.
 #pragma once
 

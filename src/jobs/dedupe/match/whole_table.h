@@ -1,5 +1,5 @@
-// Enters: codes of whole pictures, and of parts of others.
-// Leaves: which part may be which whole (kernels/parts/parts.h: meet()).
+// Input: codes of whole pictures, and of parts of others.
+// Output: which part may be which whole (kernels/parts/parts.h: meet()).
 // Never: looks at pixels.
 //
 // A whole stands under its key and under each that its doubtful signs allow, and there by the proportion of its sides:

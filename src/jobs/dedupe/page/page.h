@@ -1,5 +1,5 @@
-// Enters: what a search for duplicates found, group by group: names, sizes, reasons, small JPEGs.
-// Leaves: one HTML page without network, where a person decides and saves decisions.json.
+// Input: what a search for duplicates found, group by group: names, sizes, reasons, small JPEGs.
+// Output: one HTML page without network, where a person decides and saves decisions.json.
 // Never: opens a picture, deletes a file, writes the time of day, or leaves half a page behind.
 #pragma once
 

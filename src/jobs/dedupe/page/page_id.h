@@ -1,5 +1,5 @@
-// Enters: the groups of a page, in their order.
-// Leaves: what the page is known by: which files it asks about, not how it shows them.
+// Input: the groups of a page, in their order.
+// Output: what the page is known by: which files it asks about, not how it shows them.
 // Never: changes when only a reason, a score or a thumbnail did: decisions that are kept for a page live on then.
 #pragma once
 

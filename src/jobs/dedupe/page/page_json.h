@@ -1,5 +1,5 @@
-// Enters: a page's header and groups, and texts of any bytes.
-// Leaves: what of them may stand in HTML: JSON inside a script element, a component of an address.
+// Input: a page's header and groups, and texts of any bytes.
+// Output: what of them may stand in HTML: JSON inside a script element, a component of an address.
 // Never: lets a byte that came from a file end the element that it stands in.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: what a search has found, and its catalogue.
-// Leaves: a small JPEG of each picture that a page shows: as large as all of them fit into the page.
+// Input: what a search has found, and its catalogue.
+// Output: a small JPEG of each picture that a page shows: as large as all of them fit into the page.
 // Never: reads a picture again whose preview the catalogue has.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: small JPEGs that a page is too small for, and where their folder shall stand.
-// Leaves: the folder under its name, in place of an earlier page's; or, taken back, what stood there.
+// Input: small JPEGs that a page is too small for, and where their folder shall stand.
+// Output: the folder under its name, in place of an earlier page's; or, taken back, what stood there.
 // Never: replaces or removes a folder that holds anything but an earlier page's thumbnails.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the text that `dedupe --json` wrote; it may be anything.
-// Leaves: its groups as a page shows them, and each of their files with a number.
+// Input: the text that `dedupe --json` wrote; it may be anything.
+// Output: its groups as a page shows them, and each of their files with a number.
 // Never: looks at a disk.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the files of a result, each by its number.
-// Leaves: their pictures, upright: small, as large as a screen, or a part of them pixel by pixel.
+// Input: the files of a result, each by its number.
+// Output: their pictures, upright: small, as large as a screen, or a part of them pixel by pixel.
 // Never: shows a file that is not as it was when it was searched; decodes rare formats in this process; keeps more
 //   than the budget gives.
 #pragma once

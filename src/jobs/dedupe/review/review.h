@@ -1,5 +1,5 @@
-// Enters: a result of dedupe, and what a person does with it in a browser on this machine.
-// Leaves: pictures for that browser; decisions carried out, and taken back, by apply and undo; marks for the next time.
+// Input: a result of dedupe, and what a person does with it in a browser on this machine.
+// Output: pictures for that browser; decisions carried out, and taken back, by apply and undo; marks for the next time.
 // Never: answers who has no key; takes a path from a browser; ends while files are carried away.
 #pragma once
 

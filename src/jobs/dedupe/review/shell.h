@@ -1,5 +1,5 @@
-// Enters: what a review shows.
-// Leaves: the texts that a browser is given: the page without its data, the program behind it, and the data.
+// Input: what a review shows.
+// Output: the texts that a browser is given: the page without its data, the program behind it, and the data.
 // Never: puts a file's name into a page as markup, or anything of a person's into what is given without a key.
 #pragma once
 

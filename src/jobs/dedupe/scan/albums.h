@@ -1,5 +1,5 @@
-// Enters: a library, and the folders that were named.
-// Leaves: which album each file is in; pictures split by it.
+// Input: a library, and the folders that were named.
+// Output: which album each file is in; pictures split by it.
 // Never: looks at a picture.
 //
 // An album is a folder that was named, with all below it, the innermost of several; where one alone was named, each

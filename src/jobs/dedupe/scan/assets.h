@@ -1,5 +1,5 @@
-// Enters: a library's files.
-// Leaves: which of them are one press of the shutter.
+// Input: a library's files.
+// Output: which of them are one press of the shutter.
 // Never: moves or drops a file; it only says what belongs together.
 //
 // Same folder, same stem, same moment: a RAW file and its JPEG or HEIF, a Live Photo's film, XMP and other sidecars.

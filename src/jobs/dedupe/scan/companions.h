@@ -1,5 +1,5 @@
-// Enters: names of pictures, of what may accompany them, and of a folder on disk.
-// Leaves: which files belong to which picture.
+// Input: names of pictures, of what may accompany them, and of a folder on disk.
+// Output: which files belong to which picture.
 // Never: decodes a picture.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: folders, and a catalogue of what earlier runs saw.
-// Leaves: every file and the picture that it holds, each picture decoded at most once in its life.
+// Input: folders, and a catalogue of what earlier runs saw.
+// Output: every file and the picture that it holds, each picture decoded at most once in its life.
 // Never: compares pictures.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: one file.
-// Leaves: what the catalogue keeps of it: hashes, facts and a thumbnail, or why it cannot be used.
+// Input: one file.
+// Output: what the catalogue keeps of it: hashes, facts and a thumbnail, or why it cannot be used.
 // Never: decodes a content that the catalogue knows, or that another file of this run has.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: a file that a search has seen.
-// Leaves: its picture, upright, as large as it is wanted.
+// Input: a file that a search has seen.
+// Output: its picture, upright, as large as it is wanted.
 // Never: decodes a file that is not as it was then.
 #pragma once
 

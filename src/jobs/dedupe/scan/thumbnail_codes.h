@@ -1,5 +1,5 @@
-// Enters: a thumbnail of 64 x 64 RGB.
-// Leaves: its 64-bit hashes, as candidates are found by them.
+// Input: a thumbnail of 64 x 64 RGB.
+// Output: its 64-bit hashes, as candidates are found by them.
 // Never: replaces the hashes of a full decode, where there are such.
 #pragma once
 

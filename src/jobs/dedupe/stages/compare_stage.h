@@ -1,5 +1,5 @@
-// Enters: a library whose pictures were read, and a catalogue of them that is this run's own.
-// Leaves: a folder of lines that say which pictures look alike, by their hashes and thumbnails; made in parts by as
+// Input: a library whose pictures were read, and a catalogue of them that is this run's own.
+// Output: a folder of lines that say which pictures look alike, by their hashes and thumbnails; made in parts by as
 // many runs as there are. `dedupe --from` takes them into a catalogue. Never: looks at a picture closely, groups or
 // suggests.
 #pragma once

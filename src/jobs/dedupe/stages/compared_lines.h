@@ -1,5 +1,5 @@
-// Enters: what comparing a part of all pictures has brought, or lines that say so, which may be anybody's.
-// Leaves: the same as lines of JSON; from such lines, what comparing would have brought.
+// Input: what comparing a part of all pictures has brought, or lines that say so, which may be anybody's.
+// Output: the same as lines of JSON; from such lines, what comparing would have brought.
 // Never: makes a line longer than kLongestLine; believes that a part or a shard is whole whose last line does not say
 //   so, or takes one that a catalogue could not keep.
 //

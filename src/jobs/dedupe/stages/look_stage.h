@@ -1,5 +1,5 @@
-// Enters: a library whose pictures were read, and a catalogue of them that is this run's own.
-// Leaves: a folder of lines, one a pair of pictures that look alike, that say what close looks at them have found; made
+// Input: a library whose pictures were read, and a catalogue of them that is this run's own.
+// Output: a folder of lines, one a pair of pictures that look alike, that say what close looks at them have found; made
 // in parts by as many runs as there are. `dedupe --from` takes them into a catalogue. Never: groups or suggests.
 #pragma once
 

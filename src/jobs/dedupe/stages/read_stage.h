@@ -1,5 +1,5 @@
-// Enters: folders, or a list of what is in them.
-// Leaves: a folder of lines, one a file, that say what reading it has brought; made in parts by as many runs as there
+// Input: folders, or a list of what is in them.
+// Output: a folder of lines, one a file, that say what reading it has brought; made in parts by as many runs as there
 //   are. `dedupe --from` takes them into a catalogue.
 // Never: opens a catalogue: many machines read at once.
 #pragma once

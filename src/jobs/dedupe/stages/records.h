@@ -1,5 +1,5 @@
-// Enters: what reading a file or looking at pictures has brought, or lines that say so, which may be anybody's.
-// Leaves: the same as a line of JSON; from such a line, what reading or looking would have brought.
+// Input: what reading a file or looking at pictures has brought, or lines that say so, which may be anybody's.
+// Output: the same as a line of JSON; from such a line, what reading or looking would have brought.
 // Never: believes in a number that no picture can have.
 //
 // {"path": ..., "bytes": ..., "mtime_ns": "...", "content": "32 hex digits", "picture": {...}}; a file that is no

@@ -1,5 +1,5 @@
-// Enters: an output whose rows are shards of lines, and how the lines of a shard are made.
-// Leaves: the output, or this run's shards of it.
+// Input: an output whose rows are shards of lines, and how the lines of a shard are made.
+// Output: the output, or this run's shards of it.
 // Never: makes two shards at once: what makes one takes all threads.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: folders of lines that runs of a stage have made.
-// Leaves: what they say in a catalogue, as if this run had found it.
+// Input: folders of lines that runs of a stage have made.
+// Output: what they say in a catalogue, as if this run had found it.
 // Never: believes a folder that somebody else could have written; takes what another version of the program found, or
 //   what was compared beside what a catalogue has compared already.
 #pragma once

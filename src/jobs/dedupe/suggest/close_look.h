@@ -1,5 +1,5 @@
-// Enters: what a closer look at two pictures said, or what the catalogue keeps of it.
-// Leaves: the same in the other form; and whether one of the two may go for the other.
+// Input: what a closer look at two pictures said, or what the catalogue keeps of it.
+// Output: the same in the other form; and whether one of the two may go for the other.
 // Never: looks at a picture.
 #pragma once
 

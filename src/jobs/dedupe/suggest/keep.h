@@ -1,5 +1,5 @@
-// Enters: the files of one group.
-// Leaves: which of them stay, and why, in words.
+// Input: the files of one group.
+// Output: which of them stay, and why, in words.
 // Never: suggests removing a reference file, the last whole copy, or a RAW that has no copy.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: two pictures, what their files are called and what they say.
-// Leaves: whether a camera or a phone wrote one press of the shutter twice.
+// Input: two pictures, what their files are called and what they say.
+// Output: whether a camera or a phone wrote one press of the shutter twice.
 // Never: takes an export for what the camera wrote.
 #pragma once
 

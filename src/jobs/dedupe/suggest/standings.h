@@ -1,5 +1,5 @@
-// Enters: what was looked at closely, where files come from, and what the keep rule prefers.
-// Leaves: what one picture is beside another that leads: whether it may go, should lead itself, or how it is shown.
+// Input: what was looked at closely, where files come from, and what the keep rule prefers.
+// Output: what one picture is beside another that leads: whether it may go, should lead itself, or how it is shown.
 // Never: looks at a picture, or suggests one.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: pictures that look alike at 64 x 64 pixels, candidate by candidate.
-// Leaves: sets of which all but one may go, each member looked at closely against the one that stays; and beside them
+// Input: pictures that look alike at 64 x 64 pixels, candidate by candidate.
+// Output: sets of which all but one may go, each member looked at closely against the one that stays; and beside them
 //   what is only shown.
 // Never: suggests what was not looked at, a picture that shows more than the one that stays, or another press of the
 //   shutter.

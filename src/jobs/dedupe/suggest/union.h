@@ -1,5 +1,5 @@
-// Enters: items by number, and which two of them stand together.
-// Leaves: which stand together in chains; each set is named by its lowest item.
+// Input: items by number, and which two of them stand together.
+// Output: which stand together in chains; each set is named by its lowest item.
 // Never: knows what an item is.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the one number a latent and metric, and which group each video is of.
-// Leaves: for every pair of groups, metric and step, how much they differ and how probable that is where nothing does.
+// Input: the one number a latent and metric, and which group each video is of.
+// Output: for every pair of groups, metric and step, how much they differ and how probable that is where nothing does.
 // Never: takes the steps of one video for independent: what is compared are videos.
 //
 // One family of tests: every pair of groups and metric, at each step, and of each video's mean over its steps and its

@@ -1,5 +1,5 @@
-// Enters: the one number a latent and metric.
-// Leaves: the table that groups are compared by: a row a video, a column a metric and step, or a metric over steps.
+// Input: the one number a latent and metric.
+// Output: the table that groups are compared by: a row a video, a column a metric and step, or a metric over steps.
 // Never: lets a video into a column where its number would be of something else than the others': of another number of
 //   frames, or over other steps.
 #pragma once

@@ -1,5 +1,5 @@
-// Enters: what pairs of groups differ by.
-// Leaves: comparisons.csv: a line a pair of groups, metric and step.
+// Input: what pairs of groups differ by.
+// Output: comparisons.csv: a line a pair of groups, metric and step.
 // Never: leaves a line out because it finds nothing.
 #pragma once
 

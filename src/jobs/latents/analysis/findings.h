@@ -1,5 +1,5 @@
-// Enters: tests of pairs of groups.
-// Leaves: what they find, in words with numbers, for a terminal.
+// Input: tests of pairs of groups.
+// Output: what they find, in words with numbers, for a terminal.
 // Never: says that groups differ without how much, and how probable that is where they do not.
 #pragma once
 

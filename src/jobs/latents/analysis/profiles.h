@@ -1,5 +1,5 @@
-// Enters: arrays.h5.
-// Leaves: what a group's latents look like on average: by channel, by pair of channels, by scale.
+// Input: arrays.h5.
+// Output: what a group's latents look like on average: by channel, by pair of channels, by scale.
 // Never: tests anything.
 #pragma once
 

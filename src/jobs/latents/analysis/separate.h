@@ -1,5 +1,5 @@
-// Enters: latents.
-// Leaves: how well groups of videos can be told apart at each step, by all that the published analyser told them by.
+// Input: latents.
+// Output: how well groups of videos can be told apart at each step, by all that the published analyser told them by.
 // Never: holds the features of more than one step.
 //
 // Latents are read once more, step by step: a step's features are 4 bytes each, and 102,036 of them for a latent of

@@ -1,5 +1,5 @@
-// Enters: all that was found.
-// Leaves: summary.json: what a group's latents measure, what groups differ by, in at most a few hundred kilobytes.
+// Input: all that was found.
+// Output: summary.json: what a group's latents measure, what groups differ by, in at most a few hundred kilobytes.
 // Never: holds a number a latent: metrics.csv does; or every test: comparisons.csv does.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: all that was found.
-// Leaves: the same as the page shows it.
+// Input: all that was found.
+// Output: the same as the page shows it.
 // Never: computes.
 #pragma once
 

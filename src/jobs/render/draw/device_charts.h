@@ -1,5 +1,5 @@
-// Enters: windows of a batch of charts.
-// Leaves: what stores keep of them, before it is wrapped: streams or pixels, made on the run's device.
+// Input: windows of a batch of charts.
+// Output: what stores keep of them, before it is wrapped: streams or pixels, made on the run's device.
 // Never: writes. What the device cannot do, or did wrong, the CPU does.
 #pragma once
 

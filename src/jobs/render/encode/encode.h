@@ -1,5 +1,5 @@
-// Enters: charts as pictures of ink, with what there is to say about each.
-// Leaves: what a store keeps of each: a compressed chunk, a PNG, a JPEG, records of an archive, or pixels.
+// Input: charts as pictures of ink, with what there is to say about each.
+// Output: what a store keeps of each: a compressed chunk, a PNG, a JPEG, records of an archive, or pixels.
 // Never: writes.
 #pragma once
 

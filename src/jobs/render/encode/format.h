@@ -1,5 +1,5 @@
-// Enters: options whose defaults are filled.
-// Leaves: what the levels of a chart look like, and what a chart is stored as.
+// Input: options whose defaults are filled.
+// Output: what the levels of a chart look like, and what a chart is stored as.
 // Never: draws.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: numbers and texts, row by row; or rows of a file.
-// Leaves: any rows of them again.
+// Input: numbers and texts, row by row; or rows of a file.
+// Output: any rows of them again.
 // Never: holds one long piece of memory that must be moved to grow, or more than its rows once it is complete.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the inputs that are drawn.
-// Leaves: what a store says of them.
+// Input: the inputs that are drawn.
+// Output: what a store says of them.
 // Never: takes one file for another because of its name.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: files of prices: CSV, .npy or HDF5.
-// Leaves: series by column, or windows that are ready, as rows of doubles; of a table with several symbols, a series
+// Input: files of prices: CSV, .npy or HDF5.
+// Output: series by column, or windows that are ready, as rows of doubles; of a table with several symbols, a series
 // each.
 // Never: fills a gap: what is missing or not finite is NaN. Never holds what it can read again.
 #pragma once

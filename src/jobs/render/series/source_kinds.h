@@ -1,5 +1,5 @@
-// Enters: an input whose kind is known.
-// Leaves: its columns.
+// Input: an input whose kind is known.
+// Output: its columns.
 // Never: says anything about other inputs.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Enters: the rows of a table as they were read, with their dates and their symbols.
-// Leaves: series: the rows of one symbol each, from old to new, one series behind the other.
+// Input: the rows of a table as they were read, with their dates and their symbols.
+// Output: series: the rows of one symbol each, from old to new, one series behind the other.
 // Never: draws rows whose order it could have known to be wrong; decides for a person what repeated times mean.
 #pragma once
 
