@@ -17,7 +17,7 @@
 
 using namespace millrace::similarity;
 
-// Of this thread: other work on the machine does not count.
+// CPU time of this thread, so that other work on the machine does not count.
 static double cpu_seconds() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

@@ -28,7 +28,7 @@ class UnderWay {
 
   CancelToken cancel;
 };
-// What ends them, for the module `atexit`.
+// Ends all calls; registered with the module `atexit`.
 void end_calls();
 
 // On a thread of its own, while this one asks Python for signals, and calls `meanwhile` with the lock held, twenty

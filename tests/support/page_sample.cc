@@ -135,7 +135,7 @@ std::string made_up_jpeg(unsigned seed, int width, int height) {
 PageGroup made_up_group(unsigned i) {
   PageGroup group;
   group.id = "g" + std::to_string(i);
-  // As it comes: mostly what suggests something.
+  // Mix of kinds as in real results: most groups suggest a removal.
   group.kind = i % 11 < 3 ? GroupKind::identical : millrace::dedupe::kGroupKinds[i % 11 - 2];
   const unsigned count = 2 + i % 4;
   const std::string thumb = made_up_jpeg(i, i % 3 == 1 ? 85 : 128, i % 3 == 1 ? 128 : 85);

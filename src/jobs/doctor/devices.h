@@ -1,6 +1,6 @@
 // Input: nothing.
 // Output: every GPU of this machine, and whether its kernels give their known answers.
-// Never: fails because of one.
+// Never: fails because of a device.
 #pragma once
 
 #include "src/jobs/doctor/report.h"

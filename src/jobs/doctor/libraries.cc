@@ -1,6 +1,6 @@
 #include "src/jobs/doctor/libraries.h"
 
-// jpeglib.h needs FILE.
+// The header jpeglib.h needs FILE.
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -17,8 +17,7 @@
 #include "src/io/store/hdf5_writer.h"
 #include "src/jobs/doctor/report.h"
 
-// libexif and libjpeg-turbo do not tell their version at run time; the build knows that of their
-// headers.
+// libexif and libjpeg-turbo do not report their version at run time; the build knows the version of their headers.
 #define MILLRACE_TEXT_OF(x) #x
 #define MILLRACE_EXPANDED_TEXT_OF(x) MILLRACE_TEXT_OF(x)
 #ifdef LIBJPEG_TURBO_VERSION

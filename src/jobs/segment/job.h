@@ -1,6 +1,6 @@
 // Input: nothing.
-// Output: `segment` as a job.
-// Never: more than options and a run put together.
+// Output: the command `segment` as a Job.
+// Never: does more than connect the options with a run.
 #pragma once
 
 #include <memory>

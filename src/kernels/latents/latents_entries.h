@@ -1,6 +1,6 @@
-// Input: latents_body.inc, compiled.
+// Input: the compiled latents_body.inc.
 // Output: its text, and how each of its kernels is called.
-// Never: launches one.
+// Never: launches a kernel.
 #pragma once
 
 #include <array>

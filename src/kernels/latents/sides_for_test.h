@@ -1,6 +1,6 @@
 // Input: the shape of a latent.
-// Output: its sides as an array has them.
-// Never: knows what is in it.
+// Output: its sides, as an array has them.
+// Never: reads the latent.
 #pragma once
 
 #include <cstdint>

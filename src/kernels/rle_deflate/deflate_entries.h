@@ -1,6 +1,6 @@
 // Input: deflate_body.inc, compiled.
-// Output: its text, and how each of its kernels is called.
-// Never: launches one.
+// Output: its text, and the signatures of its kernels.
+// Never: launches a kernel.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // Input: nothing.
-// Output: the numbers that are none, which every figure must leave out.
-// Never: part of the program.
+// Output: NaN and infinity, which every figure must leave out.
+// Never: is part of the program.
 #pragma once
 
 #include <limits>
