@@ -1,5 +1,5 @@
-// Enters: thumbnails and pairs of them, as raw files written by similarity_quality.py.
-// Leaves: one Comparison a pair, raw, in their order, and the processor time a pair took on stderr.
+// Input: thumbnails and pairs of them, as raw files written by similarity_quality.py.
+// Output: one Comparison a pair, raw, in their order, and the processor time a pair took on stderr.
 // Never: used by the product.
 //
 //   similarity_driver THUMBS PAIRS OUT    THUMBS: 12288 bytes each; PAIRS: int32 first, second, orientation
@@ -17,7 +17,7 @@
 
 using namespace millrace::similarity;
 
-// Of this thread: other work on the machine does not count.
+// CPU time of this thread, so that other work on the machine does not count.
 static double cpu_seconds() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

@@ -1,6 +1,6 @@
-// Enters: an address, and what lies there.
-// Leaves: a view of an array that every part of a program reads alike, one to one with DLPack's DLTensor.
-// Never: owns memory, allocates it, or looks at it.
+// Input: the address, element type, shape and strides of an array.
+// Output: a view of the array that all modules read alike, field by field like DLPack's DLTensor.
+// Never: owns memory, allocates it, or reads the elements.
 //
 // Source: DLPack 1.0 (dlpack.h): the numbers of TypeCode and of MemoryKind are DLDataTypeCode's and DLDeviceType's.
 #pragma once
@@ -19,7 +19,7 @@ namespace millrace {
 
 enum class TypeCode : std::uint8_t { integer = 0, unsigned_integer = 1, floating = 2, bfloat = 4, boolean = 6 };
 
-// What one element is. Two bfloats of 16 bits have the range of float32 and 8 bits of precision.
+// Type of one element. A bfloat of 16 bits has the range of float32 and 8 bits of precision.
 struct ElementType {
   TypeCode code = TypeCode::unsigned_integer;
   std::uint8_t bits = 8;
@@ -38,7 +38,7 @@ struct NamedType {
   ElementType type;
   std::string_view name;
 };
-// As NumPy and ml_dtypes name them.
+// Names of the element types in NumPy and ml_dtypes.
 inline constexpr std::array<NamedType, 13> kElementTypes = {{{kUint8, "uint8"},
                                                              {kUint16, "uint16"},
                                                              {kUint32, "uint32"},
@@ -59,7 +59,7 @@ inline std::string name_of(ElementType type) {
   }
   return "a type of " + std::to_string(type.bits) + " bits";
 }
-// Nothing for a name of none of them.
+// Returns the type of this name; std::nullopt if kElementTypes has no such name.
 inline std::optional<ElementType> element_type(std::string_view name) {
   for (const NamedType& named : kElementTypes) {
     if (named.name == name) return named.type;
@@ -68,39 +68,39 @@ inline std::optional<ElementType> element_type(std::string_view name) {
 }
 
 enum class MemoryKind : std::uint8_t {
-  host = 1,    // the program's own
-  device = 2,  // a device's
-  pinned = 3,  // the program's own, locked for copies to a device
+  host = 1,    // memory of the process
+  device = 2,  // memory of a device
+  pinned = 3,  // memory of the process, locked for copies to a device
 };
 
 struct ArrayView {
-  void* data = nullptr;  // may be null where there are no elements
+  void* data = nullptr;  // may be null if there are no elements
   ElementType type;
-  std::vector<std::int64_t> shape;    // elements; without any it is one number
-  std::vector<std::int64_t> strides;  // in elements, as many as `shape` has; none: row after row without gaps
+  std::vector<std::int64_t> shape;    // number of elements per axis; empty for a single number
+  std::vector<std::int64_t> strides;  // in elements, as many as `shape` has; empty if the array is contiguous
   MemoryKind memory = MemoryKind::host;
-  std::int32_t device = 0;  // which one of its kind
+  std::int32_t device = 0;  // index among the devices of its kind
 
-  // The product of the sides, which are taken as they are: neither one below 0 nor an overflow is noticed.
+  // Returns the product of the sides. Neither a negative side nor an overflow is detected.
   std::int64_t elements() const {
     std::int64_t out = 1;
     for (const std::int64_t side : shape) out *= side;
     return out;
   }
-  // Row after row without gaps. Strides that are not as many as the sides are not.
+  // True if rows follow each other without gaps. False if there are strides, but not one per axis.
   bool contiguous() const {
     if (strides.empty()) return true;
     if (strides.size() != shape.size()) return false;
     std::int64_t step = 1;
     for (std::size_t i = shape.size(); i-- > 0; step *= shape[i]) {
-      // Of one element nobody takes a step.
+      // A stride along an axis of one element is never used.
       if (shape[i] != 1 && strides[i] != step) return false;
     }
     return true;
   }
 };
 
-// Of what C++ calls these numbers.
+// Returns the element type of a C++ number type.
 template <typename Number>
 constexpr ElementType element_type_of() {
   static_assert(std::is_arithmetic_v<Number> && sizeof(Number) <= 8, "elements are numbers of at most 64 bits");
@@ -111,8 +111,8 @@ constexpr ElementType element_type_of() {
   return {code, static_cast<std::uint8_t>(8 * sizeof(Number))};
 }
 
-// Numbers of this process, row after row. What is only read may be const. Nothing is checked: neither the shape, nor
-// that so many numbers lie there.
+// Views numbers in memory of this process, row after row. Data that is only read may be const. The shape and the number
+// of elements at `data` are not checked.
 template <typename Number>
 ArrayView view_of(Number* data, std::vector<std::int64_t> shape) {
   using Plain = std::remove_const_t<Number>;

@@ -1,5 +1,5 @@
-// Enters: somebody's wish that work ends early.
-// Leaves: a flag that everything that takes long looks at.
+// Input: a request to end work early.
+// Output: a flag that every long operation polls.
 // Never: ends anything by itself.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace millrace {
 
-// Set from any thread, or from a signal's handler, and never taken back.
+// Flag that any thread or signal handler may set; it is never cleared.
 class CancelToken {
  public:
   void cancel() { flag_.store(true, std::memory_order_relaxed); }

@@ -1,5 +1,5 @@
-// Enters: what went wrong, to what, and what a person can do.
-// Leaves: an Error, thrown as Failure, or carried as the reason why one item has no result.
+// Input: a description of the failure, its subject and a remedy.
+// Output: an Error, thrown as Failure, or carried as the reason why one item has no result.
 // Never: prints, logs or exits.
 #pragma once
 
@@ -18,38 +18,38 @@ enum class ExitCode : int {
   usage = 2,
   partial = 3,          // done, but some inputs could not be used
   unavailable = 4,      // a requested device or feature is not here
-  standard_output = 5,  // the work is done, and standard output did not take all of its data
+  standard_output = 5,  // the work is done, but standard output did not accept all of its data
   interrupted = 130,
 };
 
-// What kind of failure this is; callers branch on it, people read `what`.
+// Kind of a failure. Callers branch on the kind, people read `what`.
 enum class ErrorCode {
-  usage,          // a value that a person gave cannot be used
+  usage,          // a value given by the user cannot be used
   io,             // the operating system refused a read or a write
-  not_found,      // a file that was named or listed is not there
+  not_found,      // a file that was given or listed does not exist
   bad_data,       // bytes that do not follow their format
   unsupported,    // a format or feature that this build does not read
-  too_large,      // over a limit on size; the limit is named
+  too_large,      // over a size limit; the message gives the limit
   out_of_memory,  // a reservation or an allocation did not fit
   crashed,        // a helper process died on this item
   unavailable,    // a device or library is not on this machine
-  conflict,       // something on disk changed, or belongs to other options
+  conflict,       // something on disk changed, or belongs to a run with other options
   cancelled,
   internal,
   timed_out,        // a helper took longer than any healthy item takes
   standard_output,  // standard output is closed, full, or its reader is gone
 };
 
-// "out_of_memory".
+// Returns the name of the code: "out_of_memory".
 MILLRACE_API const char* name_of(ErrorCode code);
 
 struct MILLRACE_API Error {
   ErrorCode code = ErrorCode::internal;
-  std::string what;     // what happened: "the file ends in the middle of a scan"
-  std::string subject;  // to what: a path, an option, a device; may be empty
-  std::string remedy;   // what to do about it; may be empty
+  std::string what;     // event: "the file ends in the middle of a scan"
+  std::string subject;  // object concerned: a path, an option, a device; may be empty
+  std::string remedy;   // advice for the user; may be empty
 
-  // "subject: what; remedy", leaving out what is empty; printable, whatever names stand in it.
+  // Returns "subject: what; remedy" without the empty ones. The text is safe to print, whatever names it contains.
   std::string message() const;
 };
 

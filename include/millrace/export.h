@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: the mark of what the shared library shows; all else in it is its own.
-// Never: needed by who only uses the library.
+// Input: none.
+// Output: a macro that marks the symbols exported by the shared library; all other symbols are hidden.
+// Never: needed by code that only uses the library.
 #pragma once
 
 #define MILLRACE_API __attribute__((visibility("default")))

@@ -15,7 +15,7 @@ ArrayView view_of_tensor(const nb::dlpack::dltensor& tensor, const std::string& 
   out.type = {static_cast<TypeCode>(tensor.dtype.code), tensor.dtype.bits};
   if (tensor.dtype.lanes != 1) throw Failure(ErrorCode::usage, "its elements are groups of numbers", name, "");
   out.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
-  // Of what has no elements steps say nothing, and are anything.
+  // Strides of an array without elements have no meaning, and may hold any value.
   if (tensor.strides != nullptr && out.elements() > 0) out.strides.assign(tensor.strides, tensor.strides + tensor.ndim);
   constexpr int kHost = 1, kCuda = 2, kCudaHost = 3;  // DLDeviceType
   const int kind = tensor.device.device_type;
@@ -47,7 +47,7 @@ Array cast_to(nb::handle object, const char* name, const char* what) {
   return out;
 }
 
-// Of an array that was imported once: what it says at a second time may be something else.
+// Reads an array that was imported once: a second import may describe another array.
 Held held(nb::ndarray<nb::ro> array, const char* name) {
   Held out;
   out.array = std::move(array);

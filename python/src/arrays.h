@@ -1,5 +1,5 @@
-// Enters: whatever Python has that is an array: NumPy's, DLPack's, a buffer.
-// Leaves: a view of it as the library reads one, where it lies; arrays of the library's numbers as NumPy.
+// Input: whatever Python has that is an array: NumPy's, DLPack's, a buffer.
+// Output: a view of it as the library reads one, where it lies; arrays of the library's numbers as NumPy.
 // Never: copies what enters.
 #pragma once
 
@@ -25,7 +25,7 @@ struct Held {
 // Failure(usage) naming the object's type where it is no array, or, to be written, one that may not be.
 Held held(nb::handle object, const char* name);
 Held held_for_writing(nb::handle object, const char* name);
-// Of its elements, wherever they lie.
+// Size of the array's elements, in host or in device memory.
 std::uint64_t bytes_of(const ArrayView& view);
 // Each of them, held by `arrays` behind what is there already.
 std::vector<ArrayView> views_of(const nb::list& objects, const char* name, std::vector<Held>& arrays);

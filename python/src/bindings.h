@@ -1,5 +1,5 @@
-// Enters: the module.
-// Leaves: functions and classes in it, by what they are about.
+// Input: the module.
+// Output: functions and classes in it, by what they are about.
 // Never: seen by people; python/millrace documents and checks what it hands in.
 #pragma once
 
@@ -16,7 +16,7 @@ void bind_charts(nanobind::module_& m);
 void bind_latents(nanobind::module_& m);
 void bind_segment(nanobind::module_& m);
 
-// What devices did, to so many items; `done` is the word for it, as "drawn".
+// Reports what devices did to so many items; `done` is the verb for it, for example "drawn".
 template <typename Use>
 nanobind::dict dict_of(const Use& use, const char* done, std::uint64_t items) {
   nanobind::dict out;

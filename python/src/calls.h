@@ -1,5 +1,5 @@
-// Enters: work of the library.
-// Leaves: it done with Python's lock released, or ended early where Ctrl-C, or a callback, wants that.
+// Input: work of the library.
+// Output: it done with Python's lock released, or ended early where Ctrl-C, or a callback, wants that.
 // Never: leaves work behind.
 #pragma once
 
@@ -28,7 +28,7 @@ class UnderWay {
 
   CancelToken cancel;
 };
-// What ends them, for the module `atexit`.
+// Ends all calls; registered with the module `atexit`.
 void end_calls();
 
 // On a thread of its own, while this one asks Python for signals, and calls `meanwhile` with the lock held, twenty

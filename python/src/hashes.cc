@@ -23,7 +23,7 @@ class Hasher {
   Hasher(const std::vector<std::string>& kinds, int size, int threads)
       : hasher_([options = HashOptions{kinds, size, threads}] { return new ImageHasher(options); }) {}
 
-  // Of a code, by kind.
+  // Bytes of a code, by kind.
   std::vector<std::size_t> bytes() {
     std::vector<std::size_t> out;
     for (std::size_t k = 0; k < hasher_.get().kinds(); ++k) out.push_back(hasher_.get().bytes(k));

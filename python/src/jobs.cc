@@ -38,7 +38,8 @@ nb::list described() {
   return out;
 }
 
-// All text is bytes: paths are no text. `progress` is called with (stage, done, total, bytes).
+// Runs a job. Strings are passed as bytes, because paths may be in any encoding. `progress` is called with (stage,
+// done, total, bytes).
 nb::dict run(const std::string& job, const nb::list& arguments, const nb::list& options, const nb::bytes& config,
              const nb::object& progress) {
   JobRequest request;

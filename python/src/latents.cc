@@ -71,13 +71,14 @@ class Measurer {
  private:
   struct Shared {
     explicit Shared(const LatentOptions& options) : measurer(options) {}
-    // As interruptible() asks for it: waiting for another thread's call may take as long as that.
+    // Cost as interruptible() needs it: unbounded while another thread's call runs, because this call then waits for
+    // it.
     std::uint64_t cost(std::uint64_t bytes, std::size_t latents) {
       constexpr std::uint64_t kOfEach = 32 << 10;
       const std::unique_lock idle(mutex, std::try_to_lock);
       return idle ? bytes + kOfEach * latents : std::numeric_limits<std::uint64_t>::max();
     }
-    // As long as another thread's call has it.
+    // Waits until no other thread's call has the measurer.
     std::unique_lock<std::timed_mutex> turn(const CancelToken& cancel) {
       std::unique_lock lock(mutex, std::defer_lock);
       while (!lock.try_lock_for(std::chrono::milliseconds(50)))

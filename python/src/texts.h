@@ -1,5 +1,5 @@
-// Enters: text of the library, whose names and paths are bytes of anybody's; options as Python hands them in.
-// Leaves: Python's text, and back.
+// Input: text of the library, whose names and paths are bytes of anybody's; options as Python hands them in.
+// Output: Python's text, and back.
 // Never: loses a byte.
 #pragma once
 
@@ -15,9 +15,9 @@ namespace millrace::python {
 
 namespace nb = nanobind;
 
-// What is no UTF-8 comes as os.fsdecode() has it.
+// Text as str; bytes that are not UTF-8 are decoded as os.fsdecode() decodes them.
 nb::object text_of(const std::string& text);
-// Of bytes.
+// Contents of a bytes object.
 std::string bytes_of(nb::handle bytes);
 std::vector<std::string> texts_of(nb::handle list);
 // A list of (name, list of bytes).

@@ -1,6 +1,6 @@
-// Enters: an enumeration whose choices_of() lists what people call its values.
-// Leaves: a value by its name, and a name by its value.
-// Never: knows an option.
+// Input: an enumeration whose choices_of() lists the names that users give to its values.
+// Output: the name of a value, and the list of all names.
+// Never: depends on a particular option.
 //
 //   enum class Fruit { apple, pear };
 //   constexpr std::array<Choice<Fruit>, 2> choices_of(Fruit) { return {{{"apple", Fruit::apple}, {"pear",
@@ -22,7 +22,7 @@ struct Choice {
   E value;
 };
 
-// "value" for a value that is listed.
+// Returns the name of a value; empty if choices_of() does not list it.
 template <typename E>
 const char* choice_name(E value) {
   for (const auto& choice : choices_of(value)) {

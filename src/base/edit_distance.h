@@ -1,7 +1,7 @@
-// Enters: two words.
-// Leaves: how many letters are put in, taken out or exchanged to make one of the other: how far a slip is from what was
-// meant.
-// Never: knows letters that look alike.
+// Input: two words.
+// Output: their Levenshtein distance: the number of letters to insert, delete or replace to make one word of the other.
+// It finds the option that a misspelt word meant.
+// Never: treats letters that look alike as equal.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Enters: what went wrong, to what, and what a person can do (include/millrace/error.h).
-// Leaves: an Error thrown as Failure for a whole job, or carried as the reason of one item's Outcome.
+// Input: a description of the failure, its subject and a remedy (include/millrace/error.h).
+// Output: an Error thrown as Failure for a whole job, or carried in the Outcome of one item.
 // Never: prints, logs or exits.
 #pragma once
 
@@ -12,22 +12,22 @@
 
 namespace millrace {
 
-// The program's, by its kind.
+// Returns the exit code of the program for an error of this kind.
 ExitCode exit_code_for(ErrorCode code);
 
-// The error of the last system call, from errno: "No space left on device".
+// Describes the failure of a system call by its errno: "No space left on device".
 Error system_error(const std::string& what, std::string subject, int error_number);
-// The same as a failure, of the file at `path`.
+// Throws the error of the last system call, from errno, with the file at `path` as its subject.
 [[noreturn]] void throw_system_error(const char* what, const std::string& path);
 
-// From now on the kernel refuses the program files that were not named: errors say so.
+// Tells later errors that the sandbox now refuses all files that were not given: EACCES gets a matching remedy.
 void say_that_files_are_closed();
 
-// A person's wish to stop was followed. `standing` says what is now, as "what was printed is right".
+// Error of a run that a person interrupted. `standing` describes the state that is left: "what was printed is right".
 Error interrupted(const std::string& standing = "the same command goes on where this one stopped",
                   std::string subject = {});
 
-// One item's success or the reason why there is none. Items fail without stopping a job.
+// The result of one item, or the reason why it has none. A failed item does not stop a job.
 template <typename T>
 class [[nodiscard]] Outcome {
  public:
@@ -47,7 +47,7 @@ class [[nodiscard]] Outcome {
 
   const Error& error() const { return std::get<Error>(state_); }
 
-  // The value, or the reason thrown as the failure of the whole job.
+  // Returns the value, or throws the reason as the failure of the whole job.
   T or_throw() && {
     if (!ok()) throw Failure(error());
     return std::get<T>(std::move(state_));
@@ -57,7 +57,7 @@ class [[nodiscard]] Outcome {
   std::variant<T, Error> state_;
 };
 
-// Of what leaves nothing behind but that it is done.
+// The outcome of work that has no result value.
 template <>
 class [[nodiscard]] Outcome<void> {
  public:

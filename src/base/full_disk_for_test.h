@@ -1,6 +1,6 @@
-// Enters: how many bytes a file of this process may have.
-// Leaves: the limit in force while the object lives: what goes past it fails as a write to a full disk does.
-// Never: needs a mount. Two at once, in two threads, would mix.
+// Input: the maximum size in bytes of a file that this process writes.
+// Output: the limit in force while the object lives: a write beyond it fails as on a full disk.
+// Never: needs a mount. Two objects at the same time, in two threads, would disturb each other.
 #pragma once
 
 #include <sys/resource.h>

@@ -12,7 +12,7 @@ namespace millrace {
 namespace {
 
 TEST(Json, TheTextIsTheOneOfTheLibraryForThisKind) {
-  // Numbers whose shortest text is not plain, texts with what must be escaped, what is empty.
+  // Contents: numbers whose shortest text is not plain, texts with escapes, empty containers.
   const std::string text = R"({"b":[],"a":{},"deep":{"list":[1,-2,18446744073709551615,-9223372036854775808,[null]]},
     "real":[0.1,1e300,5e-324,-0.0,1.0,123456789012345680.0,1e-7],"text":"\"\\\n\u0001é\u2028/","no":false,"yes":true})";
   const auto theirs = nlohmann::ordered_json::parse(text);
@@ -74,7 +74,7 @@ TEST(Json, WhatIsNotThere) {
   EXPECT_EQ(json.value("t", "y"), "x");
   EXPECT_THROW(json.value("t", 5), Json::Error) << "it is there, and another";
   EXPECT_FALSE(json["t"].contains("x"));
-  // What is no list has no elements, and is not taken for an empty one.
+  // A value that is not a list has no elements and does not count as an empty list.
   EXPECT_THROW(json["t"].get<std::vector<int>>(), Json::Error);
   EXPECT_THROW(json["a"].begin(), Json::Error);
   EXPECT_THROW(json["t"].items(), Json::Error);

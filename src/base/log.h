@@ -1,10 +1,10 @@
-// Enters: what the program wants a person to know while it works.
-// Leaves: lines on stderr, never on stdout, which belongs to data.
-// Never: decides an exit code, or says what the summary says: that is the job's.
+// Input: messages for a person while the program works.
+// Output: lines on stderr, never on stdout, which is reserved for data.
+// Never: decides an exit code, or repeats the summary, which the job prints.
 //
-//   spdlog::info   what a run is made of: the machine, limits, catalogue, shards as they are finished, what limited it
-//   spdlog::debug  what happens to single items and helpers
-// Names that a person gave go through printable() first.
+//   spdlog::info   the circumstances of a run: the machine, limits, catalogue, finished shards, what limited the run
+//   spdlog::debug  events of single items and helpers
+// Names that a user gave go through printable() first.
 #pragma once
 
 #include <spdlog/spdlog.h>
@@ -16,8 +16,7 @@
 
 namespace millrace {
 
-// Sets spdlog's default logger to stderr at this level (trace, debug, info, warn, error, off).
-// How much is logged; each level with those behind it.
+// Lowest severity that is logged; each level includes those after it.
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, error, off };
 constexpr std::array<Choice<LogLevel>, 6> choices_of(LogLevel) {
   return {{{"trace", LogLevel::trace},
@@ -28,6 +27,7 @@ constexpr std::array<Choice<LogLevel>, 6> choices_of(LogLevel) {
            {"off", LogLevel::off}}};
 }
 
+// Sets spdlog's default logger to stderr at this level (trace, debug, info, warn, error, off).
 void start_logging(LogLevel level);
 
 }  // namespace millrace

@@ -21,7 +21,7 @@ bool inside(const std::string& path, const std::string& folder) {
 }
 
 std::string_view name_beside(std::string_view path, std::string_view other) {
-  std::size_t begin = path.find_last_of('/') + 1;  // 0 where there is none
+  std::size_t begin = path.find_last_of('/') + 1;  // 0 if there is no slash
   const auto ends_alike = [&] {
     const std::string_view end = path.substr(begin);
     if (!other.ends_with(end)) return false;

@@ -1,6 +1,6 @@
-// Enters: paths, which are bytes.
-// Leaves: their parts, put together and taken apart as text.
-// Never: looks at a disk, but for real_path().
+// Input: paths, which are bytes.
+// Output: paths joined, split and compared as text.
+// Never: reads the file system, except in real_path().
 #pragma once
 
 #include <optional>
@@ -9,16 +9,16 @@
 
 namespace millrace {
 
-// The folder of a path: "." for a bare name, "/" for what lies in it.
+// Returns the folder of a path: "." for a bare name, "/" for a name directly below the root.
 std::string folder_of(const std::string& path);
-// The path of a name in a folder, which may be "/".
+// Returns the path of a name in a folder, which may be "/".
 std::string path_in(const std::string& folder, std::string_view name);
 // True for a path in a folder, at any depth, and for the folder itself.
 bool inside(const std::string& path, const std::string& folder);
-// The end of a path that tells it from another: its last component, and where both have the same, as many before it as
-// it takes.
+// Returns the shortest end of `path` that distinguishes it from `other`. It is the last component, with as many
+// components before it as needed.
 std::string_view name_beside(std::string_view path, std::string_view other);
-// Absolute, with links and dots resolved; nothing, and errno, when it is not there.
+// Returns the absolute path, with links and dots resolved; std::nullopt, with errno set, if it does not exist.
 std::optional<std::string> real_path(const std::string& path);
 
 }  // namespace millrace

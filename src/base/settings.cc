@@ -30,14 +30,14 @@ bool parse_bool(const std::string& text) {
   refuse(fmt::format("'{}' is neither true nor false", text));
 }
 
-// YAML reads back exactly what we print, so every value that is not plain is quoted.
+// The printed YAML must read back as the same values, so every value that is not plain is quoted.
 std::string yaml_scalar(const std::string& text) {
   YAML::Emitter out;
   out << text;
   return out.c_str();
 }
 
-// "[a, b]"; inside brackets more characters need quotes than outside.
+// Returns "[a, b]". Inside brackets more characters need quotes than outside.
 std::string yaml_list(const std::vector<std::string>& values) {
   YAML::Emitter out;
   out << YAML::Flow << YAML::BeginSeq;
@@ -206,7 +206,7 @@ void Settings::apply_file(const std::string& path) {
     throw Failure(ErrorCode::usage, "the settings file cannot be read", printable(path),
                   "check the path given to --config");
   }
-  // A device without end is read no further than what apply_yaml() refuses.
+  // A device without end is read only up to the size that apply_yaml() refuses.
   std::string text(kLongestFile + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
@@ -214,7 +214,7 @@ void Settings::apply_file(const std::string& path) {
 }
 
 void Settings::apply_yaml(const std::string& text, const std::string& subject) {
-  // yaml-cpp stops at 500 levels by itself; the size is ours to bound.
+  // yaml-cpp itself stops at 500 nested levels, but does not limit the size.
   if (text.size() > kLongestFile) {
     throw Failure(ErrorCode::usage, "the settings file is larger than 1 MiB", subject);
   }
@@ -272,7 +272,7 @@ void Settings::apply_flag(std::string_view name, std::vector<std::string> values
 std::string Settings::print() const {
   std::string out;
   for (const Entry& entry : entries_) {
-    if (entry.consent) continue;  // what is printed can be read back
+    if (entry.consent) continue;  // print() lists only options that a file may set
     const std::string value = entry.repeatable ? yaml_list(entry.values) : yaml_scalar(entry.text());
     out += fmt::format("{:<40}  # {}\n", entry.name + ": " + value, name_of(entry.origin));
   }

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// One option of each kind.
+// Options of every kind.
 enum class Format { csv, json };
 constexpr std::array<Choice<Format>, 2> choices_of(Format) { return {{{"csv", Format::csv}, {"json", Format::json}}}; }
 
@@ -61,7 +61,7 @@ struct Fixture : Options {
   }
 };
 
-// The error of what must be refused as wrong usage.
+// Returns the error of work that must fail as wrong usage.
 Error refused(const std::function<void()>& work) {
   try {
     work();

@@ -74,7 +74,7 @@ std::string grouped(std::uint64_t n) {
 }
 
 std::string rate_text(double per_second) {
-  // Something done in no measurable time.
+  // Work that took no measurable time has no rate.
   if (!std::isfinite(per_second) || per_second >= 1e18) return "?";
   if (per_second >= 100) return grouped(static_cast<std::uint64_t>(std::llround(per_second)));
   if (per_second >= 10) return fmt::format("{:.1f}", per_second);

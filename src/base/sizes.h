@@ -1,5 +1,5 @@
-// Enters: numbers of bytes, items and seconds, as text or as values.
-// Leaves: the same as types that cannot be mixed up, and as words for people.
+// Input: numbers of bytes, items and seconds, as text or as values.
+// Output: typed values that cannot be confused, and text for people.
 // Never: rounds a limit up.
 #pragma once
 
@@ -29,22 +29,22 @@ constexpr Bytes operator""_KiB(unsigned long long n) { return {n << 10}; }
 constexpr Bytes operator""_MiB(unsigned long long n) { return {n << 20}; }
 constexpr Bytes operator""_GiB(unsigned long long n) { return {n << 30}; }
 
-// "512M", "2GiB", "1.5G", "4096": powers of 1024; a unit's case, and a trailing "B" or "iB", do not matter.
+// Reads "512M", "2GiB", "1.5G", "4096". Units are powers of 1024; case and a trailing "B" or "iB" do not matter.
 Outcome<Bytes> parse_bytes(std::string_view text);
 
-// "1.5 GiB", "312 B".
+// Returns "1.5 GiB", "312 B".
 std::string to_text(Bytes bytes);
 
-// "3.2 s", "4 min 10 s", "2 h 5 min".
+// Returns "3.2 s", "4 min 10 s", "2 h 5 min".
 std::string duration_text(double seconds);
 
-// The same for what takes well under a second: "47 ms", "0.1 ms".
+// Returns milliseconds for durations well under a second: "47 ms", "0.1 ms".
 std::string short_duration_text(double seconds);
 
-// "1,234,567".
+// Returns "1,234,567".
 std::string grouped(std::uint64_t n);
 
-// A rate with three significant digits: "2.26", "35.4", "1,210".
+// Returns a rate with three significant digits: "2.26", "35.4", "1,210".
 std::string rate_text(double per_second);
 
 }  // namespace millrace

@@ -14,10 +14,11 @@ namespace {
 
 std::atomic<bool> stderr_works{true};
 
-// The longest wait for a terminal or pipe that does not block and is full.
+// Longest wait in milliseconds for a non-blocking terminal or pipe that is full.
 constexpr int kMaxWaitMs = 1000;
 
-// 0, or errno. The descriptor may be one that does not block: whoever started the program shares it.
+// Returns 0, or errno. The descriptor may be non-blocking, because it is shared with the process that started the
+// program.
 int write_all_to(int fd, std::string_view bytes, int max_wait_ms) noexcept {
   while (!bytes.empty()) {
     const ssize_t count = ::write(fd, bytes.data(), bytes.size());
@@ -38,8 +39,8 @@ int write_all_to(int fd, std::string_view bytes, int max_wait_ms) noexcept {
 void open_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest free number is this one. Standard output stays one that cannot be written: what is sent there is lost,
-    // and that is an error.
+    // open() returns the lowest free number, which is this one. Standard output must stay unwritable: data sent there
+    // would be lost, and that has to be an error.
     ::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
   }
 }

@@ -15,7 +15,7 @@
 namespace millrace {
 namespace {
 
-// The exit status of a process of its own, in which descriptors may be closed.
+// Runs `work` in a child process, in which descriptors may be closed, and returns its exit status.
 int status_of(const std::function<int()>& work) {
   const pid_t pid = ::fork();
   if (pid == 0) ::_exit(work());

@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: the seconds since it was made.
-// Never: follows a clock that people or the network set.
+// Input: none.
+// Output: the number of seconds since the construction.
+// Never: follows a clock that people or the network adjust.
 #pragma once
 
 #include <chrono>

@@ -13,7 +13,7 @@ constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 
 unsigned byte_at(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
 
-// The length of the well-formed UTF-8 sequence at `i` (Unicode 15, table 3-7), or 0.
+// Returns the length of the well-formed UTF-8 sequence at `i` (Unicode 15, table 3-7), or 0.
 std::size_t utf8_length(std::string_view s, std::size_t i) {
   const unsigned a = byte_at(s, i);
   if (a < 0x80) return 1;
@@ -36,7 +36,7 @@ std::size_t utf8_length(std::string_view s, std::size_t i) {
 
 // Matches one bracket class at pattern[p]; on success moves p past it.
 bool class_match(std::string_view pattern, std::size_t& p, char wanted) {
-  // As bytes: char is signed on some machines and unsigned on others.
+  // Characters are compared as bytes: char is signed on some machines and unsigned on others.
   const unsigned c = static_cast<unsigned char>(wanted);
   std::size_t i = p + 1;
   const bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
@@ -57,8 +57,8 @@ bool class_match(std::string_view pattern, std::size_t& p, char wanted) {
 }
 
 bool glob_whole(std::string_view pattern, std::string_view text) {
-  // Back-tracks to the last star only; a later star makes the earlier ones irrelevant, except that "**"
-  // stays a fallback for a "*" that met a slash.
+  // Backtracks to the last star only, as a later star makes the earlier ones irrelevant. The exception: "**" remains a
+  // fallback for a "*" that met a slash.
   std::size_t p = 0, t = 0;
   std::size_t star_p = std::string_view::npos, star_t = 0;
   std::size_t deep_p = std::string_view::npos, deep_t = 0;
@@ -67,7 +67,7 @@ bool glob_whole(std::string_view pattern, std::string_view text) {
       if (p + 1 < pattern.size() && pattern[p + 1] == '*') {
         p += 2;
         if (p < pattern.size() && pattern[p] == '/') {
-          // "**/" also matches nothing at all.
+          // "**/" also matches the empty string.
           if (glob_whole(pattern.substr(p + 1), text.substr(t))) return true;
         }
         deep_p = p;
@@ -107,8 +107,8 @@ bool glob_whole(std::string_view pattern, std::string_view text) {
   }
 }
 
-// The code point of a mark that changes the order in which text is shown (Unicode's Bidi_Control), ends a line (U+2028,
-// U+2029) or is not shown at all (U+00AD, U+200B); 0 for any other. In valid UTF-8.
+// Returns the code point of a mark that could disguise text, or 0. Such marks change the order of display (Unicode's
+// Bidi_Control), end a line (U+2028, U+2029) or are invisible (U+00AD, U+200B). The text must be valid UTF-8.
 unsigned order_mark_at(std::string_view text, std::size_t i) {
   const unsigned u = byte_at(text, i);
   if (u == 0xD8 && byte_at(text, i + 1) == 0x9C) return 0x061C;
@@ -122,7 +122,7 @@ unsigned order_mark_at(std::string_view text, std::size_t i) {
 
 bool looks_like_a_formula(const std::string& text) {
   if (text.empty()) return false;
-  // The full-width forms of = + - @, which some spreadsheets take for the plain ones.
+  // Full-width forms of = + - @, which some spreadsheets treat like the plain ones.
   for (const char* wide : {"\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"}) {
     if (text.starts_with(wide)) return true;
   }
@@ -283,7 +283,8 @@ bool glob_match_inside(std::string_view pattern, std::string_view path) {
 }
 
 std::string csv_field(const std::string& field) {
-  // What begins with an apostrophe before a formula has one more: two fields never become one.
+  // A field of apostrophes followed by a formula gets one more apostrophe, so that two different fields never become
+  // equal.
   const std::size_t first = std::min(field.find_first_not_of('\''), field.size());
   std::string text = looks_like_a_formula(field.substr(first)) ? "'" + field : field;
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;

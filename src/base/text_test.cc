@@ -87,7 +87,7 @@ TEST(Text, Globs) {
   };
   const Case kCases[] = {
       {"*.jpg", "a.jpg", true},
-      {"*.jpg", "deep/er/a.jpg", true},  // without '/', the last component alone
+      {"*.jpg", "deep/er/a.jpg", true},  // without '/', the last component only
       {"*.jpg", "a.jpg/b", false},
       {"*", "", true},
       {"", "", true},

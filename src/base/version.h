@@ -2,7 +2,7 @@
 
 namespace millrace {
 
-// "0.1.0": of this program, library or helper.
+// Returns the version of this program, library or helper: "0.1.0".
 const char* version();
 
 }  // namespace millrace

@@ -31,7 +31,7 @@ constexpr const char* kOutOfMemory = "millrace: out of memory; allow less with -
 
 const std::terminate_handler default_terminate = std::get_terminate();
 
-// Reports std::bad_alloc thrown inside a noexcept function of a library. The disk is then as after a kill.
+// Reports std::bad_alloc thrown inside a noexcept function of a library. The files on disk are then as after a kill.
 void report_out_of_memory() {
   try {
     if (std::current_exception()) std::rethrow_exception(std::current_exception());
@@ -44,7 +44,7 @@ void report_out_of_memory() {
   default_terminate();
 }
 
-// Words for a person, whatever names stand in them; their own lines stay.
+// Makes text for a person safe to print, whatever names it contains; keeps its line breaks.
 std::string printable_lines(const std::string& text) {
   std::vector<std::string> lines = split(text, '\n');
   for (std::string& line : lines) line = printable(line);
@@ -81,7 +81,7 @@ void Command::add_flags() {
     if (entry.name == "quiet") names += ",-q";
     if (entry.name == "verbose") names += ",-v";
     if (entry.name == "output") names += ",-o";
-    // An option of no group is one that help does not show.
+    // CLI11 does not show options without a group in the help.
     const std::string group = entry.group.empty() ? "What is made" : entry.group;
     if (entry.is_switch()) {
       auto values = std::make_shared<std::vector<bool>>();
@@ -101,7 +101,7 @@ void Command::add_flags() {
       given_.emplace_back(entry.name, values);
     }
   }
-  // Behind the job's own, as help shows groups in the order in which they come.
+  // These options come after the job's own, because the help shows groups in the order of their first option.
   one_value(app_.add_option("--config", config_, "read options from a YAML file"))->type_name("FILE")->group("Running");
   app_.add_flag("--print-config", print_config_, "print every option, its value and where it came from, and stop")
       ->group("Running");
@@ -157,7 +157,7 @@ void Command::show(const Plan& plan) const {
 }
 
 ExitCode Command::run() {
-  // A reader that is gone ends a job that has more to print, and takes no output with a name along.
+  // If the reader of stdout is gone, a job that has more to print ends, but named output files are still written.
   std::optional<Failure> lost;
   const auto print_if_possible = [&](std::string_view text) {
     if (lost) throw Failure(lost->error());
@@ -204,12 +204,12 @@ int run_program(int argc, char** argv) {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);  // what schedulers send
+  ::sigaction(SIGTERM, &action, nullptr);  // the signal that schedulers send
   ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error of the write, like a full disk
+  ::signal(SIGXFSZ, SIG_IGN);  // makes a write beyond a limit on file sizes return an error, like a full disk
   try {
-    // Never given back: the program ends with them, and piece by piece what a job holds of a million files takes a
-    // quarter of a second.
+    // The commands are never freed, as the program ends with them. Freeing what a job holds for a million files piece
+    // by piece takes a quarter of a second.
     static Commands& commands = *new Commands;
     add_jobs(app, commands);
     std::function<ExitCode()> chosen;
@@ -227,7 +227,7 @@ int run_program(int argc, char** argv) {
       return static_cast<int>(asked ? ExitCode::done : ExitCode::usage);
     }
     if (chosen) return static_cast<int>(chosen());
-    // Where one stands below another, both are given: the last is meant.
+    // For a subcommand its parent command is parsed too; the last parsed command is the one to run.
     const auto given =
         std::find_if(commands.rbegin(), commands.rend(), [](const auto& command) { return command->app().parsed(); });
     if (given != commands.rend()) return static_cast<int>((*given)->execute());
@@ -235,7 +235,7 @@ int run_program(int argc, char** argv) {
   } catch (const Failure& failure) {
     write_stderr(fmt::format("millrace: {}\n", failure.what()));
     const int code = static_cast<int>(exit_code_for(failure.error().code));
-    // A network that loops for ever still runs on threads of its runtime, and leaving in order would wait for them.
+    // A network in an endless loop still runs on threads of its runtime; a normal exit would wait for them.
     if (failure.error().code == ErrorCode::cancelled) std::_Exit(code);
     return code;
   } catch (const std::bad_alloc&) {

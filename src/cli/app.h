@@ -1,6 +1,6 @@
-// Enters: the command line.
-// Leaves: a job run, its summary on stderr, and an exit code.
-// Never: knows what a job does.
+// Input: the command line.
+// Output: the job's results, its summary on stderr, and an exit code.
+// Never: depends on what a job does.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,7 +15,7 @@
 
 namespace millrace::cli {
 
-// What a terminal adds to the options of running.
+// Options that the terminal adds to those of a run.
 struct TerminalOptions {
   ProgressStyle progress = ProgressStyle::automatic;
   LogLevel log_level = LogLevel::warn;
@@ -23,10 +23,10 @@ struct TerminalOptions {
   bool verbose = false;
 };
 
-// Set by SIGINT or SIGTERM; a second one ends the program at once.
+// Token that SIGINT and SIGTERM cancel; a second signal ends the program at once.
 CancelToken& interrupt();
 
-// A job as a subcommand: a flag for each of its options, and what every job does once they are known.
+// A job as a subcommand: a flag for each option, and the steps that all jobs share once the options are resolved.
 class Command {
  public:
   Command(CLI::App& parent, const std::string& name, const std::string& about, std::unique_ptr<Job> job);
@@ -35,19 +35,19 @@ class Command {
 
   CLI::App& app() { return app_; }
 
-  // Every option with its value, by file, environment and flags, in this order.
+  // Returns every option with its value, applied from file, environment and flags, in this order.
   const Settings& resolve_options();
 
-  // Resolves the options, then plans or runs, and shows what came of it. Failure goes up to main.
+  // Resolves the options, plans or runs the job, and prints the result. A Failure propagates to run_program().
   ExitCode execute();
 
  private:
   void add_flags();
   void show(const Plan& plan) const;
   ExitCode run();
-  // Data for stdout, unless JSON takes its place.
+  // Prints data on stdout, unless --json writes to stdout.
   void print(std::string_view text) const;
-  // A line for a person at the end of a job, on stderr unless --quiet.
+  // Prints a line for a person at the end of a job, on stderr, unless --quiet.
   void say(const std::string& line) const;
 
   CLI::App& app_;
@@ -60,11 +60,11 @@ class Command {
   std::vector<std::pair<std::string, std::shared_ptr<std::vector<bool>>>> switches_;
 };
 
-// Every job, in the order of the help; what stands below another comes behind it.
+// Commands of all jobs, in the order of the help; a subcommand of a command comes after it.
 using Commands = std::vector<std::unique_ptr<Command>>;
 void add_jobs(CLI::App& parent, Commands& commands);
 CLI::App& add_job(CLI::App& under, const ListedJob& job, Commands& commands);
-// Options with a value take one, wherever they stand: the words behind it are not theirs.
+// Restricts an option to exactly one value, so that the words after it are not taken as further values.
 CLI::Option* one_value(CLI::Option* option);
 
 void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen);

@@ -22,7 +22,7 @@ struct DoctorWish {
   std::uint64_t rounds = 32;
 };
 
-// Tries the devices that are meant, keeps what was right, and tells both; whether all was right.
+// Tests the selected devices, stores which kernels gave right results, and reports both. True if all were right.
 bool attest(const DoctorWish& wish) {
   std::vector<std::string> reasons;
   std::vector<Device> devices = gpus_of(wish.device, std::array{DeviceKind::cuda}, reasons);
@@ -41,7 +41,8 @@ bool attest(const DoctorWish& wish) {
   bool right = true;
   for (const Device& device : devices) {
     write_stderr(fmt::format("{} ({}): each kernel against the CPU\n", name_of(device), printable(device.name)));
-    // A driver that ends the program while it is tried leaves nothing attested.
+    // An empty result is stored first: if the driver crashes the program during the test, the device has nothing
+    // attested.
     doctor::TriedDevice tried{device, {}};
     doctor::keep(tried);
     tried.trials = doctor::try_out(device, executor, wish.rounds);

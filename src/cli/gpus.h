@@ -1,6 +1,6 @@
-// Enters: a device's name, or none.
-// Leaves: the GPUs that are meant.
-// Never: opens one.
+// Input: the name of a device, or an empty one.
+// Output: the selected GPUs.
+// Never: opens a GPU.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@
 
 namespace millrace::cli {
 
-// The one that is named, or all of these kinds that can be used; `reasons` say why others cannot. Failure(usage),
-// Failure(unavailable) of one that is named.
+// Returns the GPU with this name, or all usable GPUs of these kinds; `reasons` tell why the others cannot be used. A
+// name that is no GPU throws Failure(usage); one that cannot be used throws Failure(unavailable).
 std::vector<Device> gpus_of(const std::string& name, std::span<const DeviceKind> kinds,
                             std::vector<std::string>& reasons);
 

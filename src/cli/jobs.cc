@@ -7,7 +7,7 @@
 namespace millrace::cli {
 namespace {
 
-// `dedupe photos apply` is a slip: either the job's own arguments, or one of what stands below it.
+// Refuses `dedupe photos apply`: the user meant either arguments of `dedupe` or its subcommand `apply`, not both.
 void refuse_arguments_before(CLI::App& above, CLI::App& command) {
   command.parse_complete_callback([&above, name = command.get_name()] {
     for (const CLI::Option* option : above.get_options()) {

@@ -1,4 +1,4 @@
-// Every option of every job, as the command line understands it.
+// Tests of every option of every job, as the command line parses it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 using Words = std::vector<std::string>;
 using Understood = std::map<std::string, std::string>;
 
-// A program that knows a job, and the one that it stands below.
+// A program with one job, and with the parent command of a subcommand.
 struct Program {
   explicit Program(const ListedJob& job) {
     CLI::App* under = &app;
@@ -26,7 +26,7 @@ struct Program {
     }
     add_job(*under, job, commands);
   }
-  // The last is the job.
+  // The last command is the tested job.
   const Settings& settings() { return commands.back()->resolve_options(); }
 
   CLI::App app{"", "millrace"};
@@ -53,7 +53,7 @@ class OptionsTest : public testing::TestWithParam<ListedJob> {
     return out;
   }
 
-  // Returns the refusal of these words; std::nullopt where they are understood.
+  // Returns the error for these words; std::nullopt if they are accepted.
   static std::optional<Error> slip_in(const Words& words) {
     Program program(GetParam());
     try {
@@ -65,7 +65,7 @@ class OptionsTest : public testing::TestWithParam<ListedJob> {
   }
 };
 
-// A value that the option takes, of more than one word where it can be.
+// Returns a value that the option accepts, preferably one of more than one word.
 std::string value_for(const Settings::Entry& entry) {
   Words tried{"a b",     "7",         "0.25",    "2/3",   "1,2",      "1000", "1,2,30,40",
               "0:9:2",   "0:01:07",   "#102030", "phash", "phash<=4", "FCHW", "oldest",

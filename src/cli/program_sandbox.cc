@@ -19,16 +19,16 @@ namespace {
 
 using Use = Landlock::Use;
 
-// Folders that programs and libraries are started from.
+// Folders from which programs and libraries are started.
 constexpr std::array kSystemFolders = {"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/nix/store"};
-// Files and folders that programs look at as they start. /etc is named file by file: root can read secrets there.
+// Files and folders that programs read at their start. /etc is listed file by file: root can read secrets there.
 constexpr std::array kSystemFiles = {
     "/proc",          "/sys",          "/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
     "/etc/localtime", "/etc/timezone", "/etc/machine-id",  "/etc/nsswitch.conf", "/etc/passwd",     "/etc/group",
     "/etc/OpenCL",    "/etc/nvidia"};
 constexpr std::array kDevices = {"/dev/null",    "/dev/zero", "/dev/full", "/dev/random",
                                  "/dev/urandom", "/dev/dri",  "/dev/kfd"};
-// Environment variables that name folders of libraries, for helpers too.
+// Environment variables with folders of libraries, for helpers too.
 constexpr std::array kLibraryFolders = {"LD_LIBRARY_PATH", "LIBHEIF_PLUGIN_PATH", "HDF5_PLUGIN_PATH", "VIPSHOME"};
 
 void allow_system(Landlock& rules) {
@@ -51,15 +51,15 @@ void allow_system(Landlock& rules) {
   }
 }
 
-// A cache of its own: what a program that was taken over leaves there, no other run loads. Drivers of GPUs keep what
-// they compile in it, too.
+// Gives sandboxed runs their own cache, so that no other run loads a file that a compromised program left there. GPU
+// drivers keep their compiled kernels in it, too.
 void use_own_cache(Landlock& rules, std::vector<std::string>& writes) {
   const std::string cache = cache_path("sandboxed");
   if (cache.empty() || !cache.starts_with('/')) return;
   try {
     make_folders(cache);
   } catch (const Failure&) {
-    return;  // runs do without
+    return;  // a run works without a cache
   }
   if (!make_own_folder(cache).ok()) return;
   for (const char* const variable : {"XDG_CACHE_HOME", "CUDA_CACHE_PATH", "POCL_CACHE_DIR"})
@@ -73,7 +73,7 @@ std::vector<std::string> sort_unique(std::vector<std::string> paths) {
   return paths;
 }
 
-// The first version of Landlock refuses every move between two folders.
+// Closes all files that were not allowed. Version 1 of Landlock refuses every move between two folders.
 Wall close_files(Landlock& rules, int version) {
   if (version == 1) return {"files", false, "this kernel's Landlock is of version 1, and 2 is needed"};
   Wall capabilities = drop_capabilities();
@@ -91,7 +91,7 @@ SandboxReport enter_sandbox(const Outputs& outputs) {
   use_own_cache(rules, out.writes);
   for (const std::string& folder : sort_unique(outputs.written())) {
     if (in_data_folder(real_path(folder).value_or(folder)) || in_data_folder(folder)) make_folders(folder);
-    // A folder that is not there yet is made in one that is.
+    // A folder that does not exist yet is created in the nearest existing parent, which is therefore allowed.
     std::string there = folder;
     while (!real_path(there) && there != folder_of(there)) there = folder_of(there);
     if (rules.allow(there, Use::write)) out.writes.push_back(real_path(there).value_or(there));

@@ -13,13 +13,13 @@
 namespace millrace::cli {
 namespace {
 
-// Options that are understood behind the words so far: those of the commands among them. What is a switch of one
-// command may take a value in another.
+// Options that are valid after the words so far, including those of the commands among them. A switch of one command
+// may take a value in another.
 class KnownOptions {
  public:
   explicit KnownOptions(const CLI::App& app) : command_(&app) { collect(); }
 
-  // Words come in their order.
+  // Processes the next word; words must come in their order.
   void pass(const std::string& word) {
     const auto children = command_->get_subcommands([&](const CLI::App* child) { return child->get_name() == word; });
     if (children.empty()) return;
@@ -28,7 +28,7 @@ class KnownOptions {
   }
   bool takes_value(const std::string& word) const { return with_value_.contains(word); }
   bool knows(const std::string& word) const { return all_.contains(word); }
-  // Finds the option that a slip was probably meant for; empty where none is like it.
+  // Returns the option that a misspelt word probably meant; empty if no option is similar.
   std::string nearest(const std::string& word) const {
     std::string out;
     std::size_t best = 4;

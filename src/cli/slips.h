@@ -1,14 +1,15 @@
 // Input: the words of a command line, and the options of the program.
-// Output: Failure(usage) that names what was probably meant.
-// Never: it judges values.
+// Output: Failure(usage) that suggests what the user probably meant.
+// Never: checks values.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 namespace millrace::cli {
 
-// Failure(usage) for a slip: an option that there is not; and "--report --quiet" where --report takes a value, which
-// was forgotten, or a variable of the shell was empty. Who means it writes "--report=--quiet".
+// Throws Failure(usage) for probable mistakes. One is an option that does not exist. Another is "--report --quiet"
+// where --report takes a value: it was forgotten, or a shell variable was empty. A user who means that value writes
+// "--report=--quiet".
 void refuse_slips(const CLI::App& app, int argc, const char* const* argv);
 
 }  // namespace millrace::cli

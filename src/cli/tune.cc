@@ -43,7 +43,8 @@ void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
           tuned.push_back(tune::measure(device, executor, {}));
           if (wish->json != "-") write_stdout(tune::text_of(tuned.back()));
         } catch (const Failure& failure) {
-          // One that was named is what was asked for.
+          // A failure of a device given with --device ends the command; otherwise the failure is reported and the next
+          // device runs.
           if (failure.error().code == ErrorCode::cancelled) {
             throw Failure(interrupted("nothing was kept of what was measured", "tune"));
           }

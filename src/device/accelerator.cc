@@ -12,10 +12,10 @@ namespace millrace {
 struct Accelerator::Opened {
   explicit Opened(const Device& device, Bytes limit) : backend(open_device(device)) {
     const Bytes free{backend->free_memory().count / 10 * 9};
-    // A limit is not what there is.
+    // A limit may exceed the memory that exists.
     memory = std::make_unique<Budget>(Workspace{{}, {}, limit.count > 0 ? limit : free});
   }
-  std::unique_ptr<Budget> memory;  // outlives what it pays for
+  std::unique_ptr<Budget> memory;  // outlives the reservations made in it
   std::unique_ptr<DeviceBackend> backend;
 };
 
@@ -58,7 +58,7 @@ bool Accelerator::ready(const KernelSource& source, std::span<const KernelEntry>
   try {
     right = gives_known_answers(source, entries, known);
   } catch (const OutOfMemory& none) {
-    leave(none.error().what);  // which is no accusation
+    leave(none.error().what);  // lack of memory is no fault of the device
   } catch (const Failure& failure) {
     if (failure.error().code == ErrorCode::cancelled) throw;
     strike_out(failure.error().what);
@@ -82,7 +82,7 @@ bool Accelerator::gives_known_answers(const KernelSource& source, std::span<cons
     }
   }
   for (int left = kTries; left > 0; --left) {
-    // What a run did is told without this, and what others do meanwhile is not mixed with it.
+    // A separate object keeps the test's counts out of the run's, and other threads' counts out of the test's.
     Accelerator asked(*this, open());
     const bool right = known(asked);
     const bool all = std::all_of(entries.begin(), entries.end(),
@@ -92,7 +92,7 @@ bool Accelerator::gives_known_answers(const KernelSource& source, std::span<cons
       return false;
     }
     if (right && all) return true;
-    if (asked.counts().halved > 0) continue;  // memory is short: others may have it for a moment
+    if (asked.counts().halved > 0) continue;  // memory is short: other processes may hold it for a moment
     strike_out(fmt::format("its kernels of '{}' did not give their known answer", source.name));
     return false;
   }
@@ -137,7 +137,7 @@ std::string Accelerator::why_left() const {
 std::shared_ptr<DeviceAllocation> Accelerator::allocate(Bytes size, const std::string& purpose) {
   const std::shared_ptr<Opened> opened = open();
   Reservation paid = opened->memory->reserve(size, purpose, MemoryKind::device);
-  // The memory of a processor is the host's.
+  // A processor behind OpenCL uses the host's memory.
   Reservation shared = device_.is_cpu ? host_.reserve(size, purpose) : Reservation();
   return opened->backend->allocate(size, {std::move(paid), std::move(shared)});
 }

@@ -1,4 +1,4 @@
-// A device opened for a run, over the simulated driver: who is asked, how often, and what is said of it.
+// Tests of a device opened for a run with the simulated driver: who is tested, how often, and what is reported.
 #include "src/device/accelerator.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ TEST_F(OneDevice, KnownAnswersAreAskedForOnceWhoeverComes) {
     threads.emplace_back([&] {
       ready += accelerator.ready(kSource, {}, [&](Accelerator& one) {
         ++asked;
-        // Another's run is not mixed with what is asked here.
+        // The counts of a known-answer test must not be added to the run's.
         DeviceCounts counts;
         counts.batches = 7;
         one.add(counts);
@@ -50,7 +50,7 @@ TEST_F(OneDevice, KnownAnswersAreAskedForOnceWhoeverComes) {
   EXPECT_EQ(accelerator.counts().batches, 0U);
 }
 
-// Whoever attested the device is told of a fault, once; want of memory is none.
+// A fault of the device is reported once, to the code that attested it; lack of memory is not reported.
 TEST_F(OneDevice, AFaultIsToldOnce) {
   int told = 0;
   AcceleratorOptions options;
@@ -91,7 +91,7 @@ TEST_F(OneDevice, MemoryThatIsShortIsNoWrongAnswer) {
   EXPECT_THAT(accelerator.why_left(), testing::HasSubstr("its memory ("));
 }
 
-// Of an answer that is right without having been computed there nobody learns anything.
+// A right answer that was not computed by the kernels proves nothing about them.
 TEST_F(OneDevice, KernelsThatWereNotLaunchedAreNotKnown) {
   const KernelSource source{"made up",
                             ".version 6.3\n.visible .entry probe_count(\n.param .u64 a,\n.param .u32 b,\n.param .u64 "
@@ -106,7 +106,7 @@ TEST_F(OneDevice, KernelsThatWereNotLaunchedAreNotKnown) {
   EXPECT_FALSE(accelerator.ready(source, std::span(&entry, 1), [](Accelerator&) { return true; }));
 }
 
-// A source that this driver does not compile is not the end of the others.
+// A source that this driver cannot compile does not exclude other sources.
 TEST_F(OneDevice, WhatIsNotCompiledIsNotUsedAlone) {
   Accelerator accelerator(device(), {}, budget_, trace_);
   EXPECT_FALSE(accelerator.ready(kSource, std::span(&kNone, 1), [](Accelerator&) { return true; }));

@@ -5,7 +5,7 @@
 namespace millrace {
 
 bool is_attested(std::string_view hash, const Device& device, std::span<const LocalAttestation> here) {
-  // A build without Clang has no PTX.
+  // A build without Clang has no PTX and so no hash.
   if (hash.empty() || device.kind != DeviceKind::cuda) return false;
   const auto with_program = attestations();
   return std::any_of(with_program.begin(), with_program.end(),

@@ -1,12 +1,11 @@
-// Enters: what a queue asks of a vendor's driver.
-// Leaves: the same for every driver: memory, copies, launches, events. Implemented by cuda/ and opencl/, used by
-// queue.cc
-//   and accelerator.cc alone.
-// Never: a vendor's type, or a decision: nothing is tried again here, nothing falls back.
+// Input: a queue's requests to a vendor's driver.
+// Output: one interface for every driver: memory, copies, launches, events. It is implemented by cuda/ and opencl/, and
+// used only by queue.cc and accelerator.cc.
+// Never: exposes a vendor's type or decides anything: no call is repeated here and nothing falls back to the CPU.
 //
-// Everything that a queue is told happens later and in order; host memory that it was told of stays as it is, and every
-// allocation stays, until finish(). OutOfMemory where an allocation does not fit, DeviceLost once the device is of no
-// use to this process any more, Failure(internal) for a call that was wrong.
+// All requests of a queue are executed later and in order. Until finish() the host memory in a request must not change,
+// and every allocation stays alive. OutOfMemory is thrown if an allocation does not fit, DeviceLost once this process
+// cannot use the device any more. A wrong call throws Failure(internal).
 #pragma once
 
 #include <algorithm>
@@ -21,26 +20,26 @@
 
 namespace millrace {
 
-// The device cannot be used by this process any more, whatever is tried.
+// The device cannot be used by this process any more.
 class DeviceLost : public Failure {
  public:
   using Failure::Failure;
 };
 
-// Whether it is the device that failed, and not the work: then the CPU does it.
+// True if the device failed and not the work itself; the CPU then does the work.
 inline bool is_of_device(const Failure& failure) {
   return failure.error().code == ErrorCode::unavailable || failure.error().code == ErrorCode::internal;
 }
 
-// Whether a driver's error is one of a kind.
+// True if the driver's error code is one of `errors`.
 inline bool is_one_of(std::span<const int> errors, int error) {
   return std::find(errors.begin(), errors.end(), error) != errors.end();
 }
 
-// What pays for an allocation: the device's budget, and the host's where that is the same memory.
+// Reservations for an allocation: in the device's budget, and in the host's if both share the same memory.
 using PaidMemory = std::array<Reservation, 2>;
 
-// A moment in a queue's order.
+// A point in the order of a queue.
 class DeviceEvent {
  public:
   DeviceEvent() = default;
@@ -57,9 +56,9 @@ class DeviceAllocation {
   DeviceAllocation(const DeviceAllocation&) = delete;
   DeviceAllocation& operator=(const DeviceAllocation&) = delete;
 
-  std::uint64_t handle = 0;   // the driver's: an address, or an object's
-  std::byte* host = nullptr;  // of pinned memory
-  // The moment at which its owner is done with it, where that is somebody else. Null: nothing is waited for.
+  std::uint64_t handle = 0;   // of the driver: an address, or an object
+  std::byte* host = nullptr;  // for pinned memory only
+  // Point after which a foreign owner of the memory has finished with it. Null: no wait is needed.
   std::shared_ptr<DeviceEvent> theirs;
   const Bytes size;
 
@@ -68,7 +67,7 @@ class DeviceAllocation {
 };
 
 struct KernelArgument {
-  std::size_t bytes = 0;  // of a number
+  std::size_t bytes = 0;  // size of a number
   alignas(8) std::array<std::byte, 8> value{};
   std::shared_ptr<DeviceAllocation> array;  // null: a number
 };
@@ -83,13 +82,13 @@ class QueueBackend {
   virtual void upload(const std::byte* from, DeviceAllocation& to, std::size_t offset, std::size_t bytes) = 0;
   virtual void download(const DeviceAllocation& from, std::size_t offset, std::byte* to, std::size_t bytes) = 0;
   virtual void fill(DeviceAllocation& to, std::size_t offset, std::size_t bytes, std::uint8_t value) = 0;
-  // `kernel` is of DeviceBackend::kernel().
+  // `kernel` comes from DeviceBackend::kernel().
   virtual void launch(void* kernel, unsigned blocks, unsigned threads, std::span<const KernelArgument> arguments) = 0;
   virtual std::shared_ptr<DeviceEvent> record() = 0;
-  // What follows here begins behind the event, which may be another queue's.
+  // Makes all later requests wait for the event, which may belong to another queue.
   virtual void wait(DeviceEvent& event) = 0;
   virtual void finish() = 0;
-  // Between two events of this queue that have passed.
+  // Returns the time between two completed events of this queue.
   virtual double seconds_between(DeviceEvent& from, DeviceEvent& to) = 0;
 };
 
@@ -102,12 +101,12 @@ class DeviceBackend {
 
   virtual std::shared_ptr<DeviceAllocation> allocate(Bytes size, PaidMemory paid) = 0;
   virtual std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, PaidMemory paid) = 0;
-  // Memory that somebody else has allocated, and frees: all of it lies in what this process has of this device. What
-  // they have under way on the device's default stream, or in order with it, comes before what a queue does with it.
-  // Failure(usage) where it does not, Failure(unavailable) where this driver cannot tell of it.
+  // Adopts memory that other code has allocated and will free; all of it must lie in this process's memory on this
+  // device. That code's pending work on the default stream, or ordered with it, runs before a queue uses the memory.
+  // Throws Failure(usage) for other memory, Failure(unavailable) if this driver cannot tell.
   virtual std::shared_ptr<DeviceAllocation> adopt(std::uint64_t address, Bytes size) = 0;
   virtual std::unique_ptr<QueueBackend> make_queue() = 0;
-  // Compiled at the first call. Failure(unavailable) where this driver cannot compile it.
+  // Compiles the kernel at the first call. Throws Failure(unavailable) if this driver cannot compile it.
   virtual void* kernel(const KernelSource& source, const KernelEntry& entry) = 0;
   virtual Bytes free_memory() = 0;
 };

@@ -1,6 +1,6 @@
-// Enters: work that is cut into batches, each of which a device or the CPU can do, with the same result.
-// Leaves: all of it done, in its order; every batch wholly by one side.
-// Never: hands on what a device made before what it made lately was checked.
+// Input: work split into batches, each of which a device or the CPU can do with the same result.
+// Output: the results of all batches, in their order; each batch is done entirely by one side.
+// Never: delivers results of a device before it passed the latest check.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace millrace {
 
-// Of `count` items from `begin` on, which a device made of a batch, those that a check by samples looks at: the first,
-// the last and one in 256; all where that was asked for.
+// Returns the items of a device's batch of `count` items from `begin` that are checked. For a sample these are the
+// first, the last and one in 256; with Verify::all, every item.
 inline std::vector<std::uint64_t> compared_of(std::uint64_t begin, std::uint64_t count, Verify verify) {
   constexpr std::uint64_t kOneIn = 256;
   std::vector<std::uint64_t> out;
@@ -27,34 +27,34 @@ inline std::vector<std::uint64_t> compared_of(std::uint64_t begin, std::uint64_t
 
 template <typename Part>
 struct BatchedWork {
-  // Items are 0 to `items`; a batch of them is worth an amount of work, which the work itself counts (pairs, pixels).
+  // Items are 0 to `items` - 1. The size of a batch is an amount of work, in a unit of the operation (pairs, pixels).
   std::uint64_t items = 0;
-  std::uint64_t most = 1, checked = 1;  // the amount of a batch, and of one that the CPU does too
-  // Where the batch that begins at `begin` ends, for about this amount: one item at least.
+  std::uint64_t most = 1, checked = 1;  // maximum amount of a batch, and of a batch that is checked
+  // Returns the end of the batch that begins at `begin`, for about this amount; at least one item.
   std::function<std::uint64_t(std::uint64_t begin, std::uint64_t amount)> cut;
   // May throw OutOfMemory, or DeviceLost.
   std::function<Part(std::uint64_t begin, std::uint64_t end)> on_device;
-  // The same by the CPU, for a check: it may put both into an order.
+  // Computes the same on the CPU for a check. `same` compares both results and may sort them first.
   std::function<Part(std::uint64_t begin, std::uint64_t end)> on_cpu;
   std::function<bool(Part& device, Part& cpu)> same;
-  // Called in the order of the items: with what the device made, or to do it on the CPU, which holds no more than it
-  // has to.
+  // Called in the order of the items: `keep` with a device's result, `keep_by_cpu` to do the items on the CPU, which
+  // needs the least memory that way.
   std::function<void(Part)> keep;
   std::function<void(std::uint64_t begin, std::uint64_t end)> keep_by_cpu;
-  // A check looks at some items of a batch: every batch is checked, where batches are at all.
+  // True if a check compares only some items of a batch; then every batch is checked, unless verification is off.
   bool sampled = false;
-  // Told how many items more are computed.
+  // Called with the number of items that were completed since the last call.
   std::function<void(std::uint64_t more)> advance = [](std::uint64_t) {};
-  // What parts that wait for a check may come to, as `weight` counts them; a batch above it is checked at once.
+  // Maximum total of `weight` over results that wait for a check; a check is made at once when it is exceeded.
   std::uint64_t most_waiting = 0;
   std::function<std::uint64_t(const Part&)> weight;
 };
 
-// Runs all of the work. OutOfMemory halves the amount of a batch; one item that does not fit is the CPU's. After eight
-// batches that fit the amount doubles again. The first batch, one in 256 and the last are the CPU's too (but with
-// Verify::none, and all with Verify::all); what a device made is kept once it, or a later one, was
-// the CPU's. A device that is lost, gives another answer than the CPU, or one that cannot
-// be, is struck out: then the CPU does what was not kept, and all that is left.
+// Runs all of the work. OutOfMemory halves the amount of a batch; a single item that does not fit is done by the CPU.
+// After eight batches that fit, the amount doubles again. With Verify::sample the CPU also computes the first batch,
+// one in 256 and the last; with Verify::all, every batch; with Verify::none, no batch. Results of a device are
+// delivered once that batch or a later one passed a check. A device that is lost, or answers differently from the CPU
+// or impossibly, is excluded. The CPU then does all batches that were not delivered, and all that remain.
 template <typename Part>
 class BatchRun {
  public:
@@ -79,14 +79,14 @@ class BatchRun {
  private:
   struct Waiting {
     std::uint64_t begin, end;
-    std::optional<Part> part;  // none: the CPU has to do it
+    std::optional<Part> part;  // none: the CPU must do it
     bool checked = false;
   };
   static constexpr int kPatience = 8, kMostInVain = 16;
   static constexpr std::uint64_t kCheckedOneIn = 256;
 
-  // Whether the CPU has to compute the next batch too. One that does not fit is not counted: its check is the next
-  // one's.
+  // True if the CPU has to compute the next batch too. A batch that did not fit is not counted: the next one is checked
+  // instead.
   bool is_due() const {
     const Verify verify = accelerator_.options().verify;
     return verify == Verify::all ||
@@ -98,7 +98,7 @@ class BatchRun {
     return limit == 0 ? to : std::min(to, begin_ + limit);
   }
 
-  // One batch, or one try of it.
+  // Tries one batch.
   void next() {
     const bool due = is_due();
     const std::uint64_t amount = due ? std::min(amount_, work_.checked) : amount_, end = cut(amount);
@@ -120,7 +120,7 @@ class BatchRun {
     work_.advance(end - begin_);
     begin_ = end;
     if (accelerator_.options().verify == Verify::none) {
-      keep_waiting();  // nobody asks for a check
+      keep_waiting();  // no check is wanted
     } else if (due || waits_ > work_.most_waiting) {
       check_last();
       if (!accelerator_.struck_out()) keep_waiting();
@@ -146,7 +146,7 @@ class BatchRun {
     }
   }
 
-  // Whether the CPU makes the same of the last batch that the device made.
+  // Compares the last batch of the device with the CPU's result, and excludes the device if they differ.
   void check_last() {
     for (auto one = waiting_.rbegin(); one != waiting_.rend(); ++one) {
       if (!one->part) continue;
@@ -157,10 +157,10 @@ class BatchRun {
         if (!work_.same(*one->part, truth)) accelerator_.strike_out("it gave another answer than the CPU");
         one->checked = true;
       } catch (const OutOfMemory&) {
-        // Not both of them fit: the CPU's is taken.
+        // Both results together do not fit in memory: the CPU's is used.
         one->part.reset();
       } catch (const Failure& failure) {
-        // What is compared may still be on the device.
+        // The comparison may read results that are still on the device.
         if (!is_of_device(failure)) throw;
         accelerator_.strike_out(failure.error().what);
       }

@@ -1,4 +1,4 @@
-// Work that is cut into batches, on a device that is made up: it opens no driver.
+// Tests of batched work on an invented device, which opens no driver.
 #include "src/device/batches.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using Numbers = std::vector<std::uint64_t>;
 
-// Squares of numbers. Where `device` says so, a batch fails or comes out wrong.
+// Squares of numbers. `device` makes a batch fail or changes its result.
 struct Squares {
   explicit Squares(Verify verify) : accelerator(Device{}, {verify, {}, 0}, budget, trace) {
     work.items = 1000;
@@ -87,7 +87,7 @@ TEST(Batches, AWrongAnswerIsSeen) {
   }
 }
 
-// From the third batch on it is wrong, and is struck out for another reason before anybody compares.
+// The device is wrong from the third batch on, and is excluded for another reason before a comparison.
 TEST(Batches, WhatWasNotCheckedIsDoneAgain) {
   for (const bool lost : {true, false}) {
     Squares squares(Verify::sample);
@@ -133,7 +133,7 @@ TEST(Batches, WhatFitsInNoSizeIsTheCpus) {
   EXPECT_TRUE(never.accelerator.struck_out()) << "it is not asked for every single item";
 }
 
-// What the host's memory does not hold is no matter of the device.
+// Lack of host memory is no fault of the device.
 TEST(Batches, KeepingMayFailAndNothingIsKeptTwice) {
   Squares squares(Verify::none);
   squares.work.keep = [&](const Numbers& part) {
@@ -153,7 +153,7 @@ TEST(Batches, WhatIsCancelledIsNotDoneByTheCpuInstead) {
   EXPECT_FALSE(squares.accelerator.struck_out());
 }
 
-// The first that fits is checked in the place of the one that did not.
+// When the first batch does not fit, the first one that fits is checked instead.
 TEST(Batches, ACheckIsNotForgotten) {
   Squares squares(Verify::sample);
   squares.device = [](std::uint64_t begin, std::uint64_t end, Numbers& out) {

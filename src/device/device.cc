@@ -51,7 +51,7 @@ Wish parse(const std::string& text) {
   return refuse();
 }
 
-// The kernels' PTX is for Turing and what came after.
+// Lowest compute capability, times 10: the kernels' PTX requires Turing or newer.
 constexpr int kLeastCapability = 75;
 
 std::vector<Device> cuda_devices(std::string& reason) {
@@ -119,7 +119,7 @@ namespace {
 
 std::optional<Device> attested_device(std::span<const DeviceKind> has, std::span<const std::string_view> kernels,
                                       std::span<const LocalAttestation> here) {
-  // No driver is opened where nothing is attested. OpenCL's are too many for anybody to attest.
+  // No driver is opened without an attestation. OpenCL devices are never attested, as there are too many kinds of them.
   const bool none = attestations().empty() && here.empty();
   if (none || std::find(has.begin(), has.end(), DeviceKind::cuda) == has.end()) return std::nullopt;
   std::string reason;
@@ -135,7 +135,7 @@ std::optional<Device> attested_device(std::span<const DeviceKind> has, std::span
   return best;
 }
 
-// The one that is wished for, or why there is none.
+// Returns the requested device, or the reason why there is none.
 Outcome<Device> find_device(const Wish& wanted, bool by_name, std::span<const DeviceKind> has) {
   const auto none = [](const std::string& why) { return Error{ErrorCode::unavailable, why, "", ""}; };
   if (std::find(has.begin(), has.end(), wanted.kind) == has.end()) return none("this job has no GPU version yet");
@@ -159,7 +159,7 @@ Outcome<Device> find_device(const Wish& wanted, bool by_name, std::span<const De
   return none(here.front().reason);
 }
 
-// The kinds that --device-order names.
+// Parses the value of --device-order.
 std::vector<DeviceKind> kinds_of(const std::string& order) {
   std::vector<DeviceKind> out;
   for (const std::string& word : split(order, ',')) {

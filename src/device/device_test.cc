@@ -60,7 +60,7 @@ TEST(Device, NamesAreWhatTheOptionTakes) {
   EXPECT_EQ(name_of({.kind = DeviceKind::opencl, .index = 0}), "opencl:0");
 }
 
-// For one device, one driver and one kernel: nothing that is like them is believed.
+// An attestation holds for one device, one driver and one kernel, and for no similar ones.
 TEST(Attested, HereIsForWhatWasTriedAlone) {
   Device card;
   card.kind = DeviceKind::cuda;

@@ -1,9 +1,8 @@
-// Enters: what this machine has, and what the build made beside the tests.
-// Leaves: every device that kernels can be run on here: the simulated NVIDIA driver in each order of threads, every
-// OpenCL
-//   driver, Oclgrind, which looks for races, where it is installed; or those of MILLRACE_TEST_DEVICES, on a machine
-//   with a GPU.
-// Never: takes one for another: what is not here is named, with the reason.
+// Input: the devices of this machine, and the simulated drivers built with the tests.
+// Output: every device that can run kernels here. These are the simulated NVIDIA driver in each order of threads, every
+// OpenCL driver, and Oclgrind, which detects races, if it is installed. On a machine with a GPU they are the devices
+// listed in MILLRACE_TEST_DEVICES.
+// Never: replaces one device by another: a missing one is reported with the reason.
 #pragma once
 
 #include <dlfcn.h>
@@ -28,7 +27,7 @@ struct FakeCudaWish {
   std::string order = "forward", fail, memory;
 };
 
-// The simulated driver in this process, begun anew.
+// The simulated driver in this process, reset by the constructor.
 class FakeCuda {
  public:
   explicit FakeCuda(const FakeCudaWish& wish = {}) {
@@ -45,8 +44,8 @@ class FakeCuda {
   }
   std::string violations() const { return symbol<fake_cuda_violations_t>("fake_cuda_violations")(); }
   std::string summary() const { return symbol<fake_cuda_summary_t>("fake_cuda_summary")(); }
-  // Another library's copy, on the default stream; `from` lasts until it is done. The driver's code, 0 where all is
-  // well.
+  // Simulates another library's copy on the default stream; `from` must live until it is done. Returns the driver's
+  // code, 0 for success.
   int upload_on_default_stream(std::uint64_t to, const void* from, std::size_t bytes) const {
     using Attribute = int (*)(void*, int, unsigned long long);
     using Set = int (*)(void*);
@@ -58,9 +57,9 @@ class FakeCuda {
     symbol<Set>("cuCtxSetCurrent")(nullptr);
     return result;
   }
-  // How often a call was made, by its name in FAKE_CUDA_FAIL.
+  // Returns how often a call was made, by its name in FAKE_CUDA_FAIL.
   std::uint64_t calls(const std::string& call) const { return count("call_" + call); }
-  // What is "live" of memory, how many "streams", "events", "contexts" there are.
+  // Returns a count of the driver: "live" allocations, "streams", "events" or "contexts".
   std::uint64_t count(const std::string& what) const {
     const std::string text = summary();
     const std::size_t at = text.find(what + " ");
@@ -78,8 +77,8 @@ class FakeCuda {
 struct TestDevice {
   Device device;
   std::string name;
-  bool small_cases = false;  // it takes milliseconds for what others do in microseconds
-  std::string order;         // of the simulated driver; empty: it is none
+  bool small_cases = false;  // true for a device that is about 1000 times slower than the others
+  std::string order;         // order of threads of the simulated driver; empty for other devices
 
   bool simulated() const { return !order.empty(); }
 };
@@ -94,10 +93,10 @@ inline std::string oclgrind_log() {
   return path;
 }
 
-// Before the OpenCL library is asked for the first time.
+// Registers Oclgrind. Must be called before the first use of the OpenCL library.
 inline void add_oclgrind() {
   if (!std::filesystem::exists(kOclgrind)) return;
-  // A folder of names of drivers takes the place of the system's.
+  // A folder with driver names replaces the system's folder.
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / fmt::format("millrace-opencl-{}", ::getpid());
   std::error_code error;
@@ -114,7 +113,7 @@ inline void add_oclgrind() {
 
 }  // namespace for_test
 
-// Asked by every suite; found once.
+// Finds the test devices. Every suite needs them, so devices_for_test() caches the list.
 inline std::vector<TestDevice> find_devices_for_test() {
   std::vector<TestDevice> out;
   std::string reason;
@@ -146,7 +145,7 @@ inline std::vector<TestDevice> find_devices_for_test() {
 
 inline void PrintTo(const TestDevice& device, std::ostream* out) { *out << device.name; }
 
-// As the name of a test.
+// Returns the device's name with only characters that a test name may have.
 inline std::string device_test_name(const testing::TestParamInfo<TestDevice>& info) {
   std::string name;
   for (const char c : info.param.name) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
@@ -158,7 +157,7 @@ inline const std::vector<TestDevice>& devices_for_test() {
   return all;
 }
 
-// What Oclgrind found since the last call; it is given a line a finding.
+// Returns what Oclgrind has logged since the last call, one line per finding.
 inline std::string oclgrind_findings() {
   std::ifstream in(for_test::oclgrind_log());
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());

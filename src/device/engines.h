@@ -1,6 +1,6 @@
-// Enters: what a run may compute with.
-// Leaves: the same in one hand, for operations.
-// Never: chooses: an operation does, and falls back.
+// Input: the executor and the accelerator of a run.
+// Output: both in one object, for operations.
+// Never: chooses one of them: an operation does, and falls back to the CPU.
 #pragma once
 
 #include "src/device/cpu/executor.h"
@@ -14,7 +14,7 @@ struct Engines {
       : executor(executor), accelerator(accelerator) {}
 
   const Executor& executor;
-  Accelerator* accelerator;  // null: there is none but the CPU
+  Accelerator* accelerator;  // null: only the CPU is used
 };
 
 }  // namespace millrace

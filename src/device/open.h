@@ -1,6 +1,6 @@
-// Enters: a device that is listed.
-// Leaves: its driver ready to work with it.
-// Never: opens a second context of a device that this process has one of: what others in it use is shared.
+// Input: a listed device.
+// Output: its driver, ready to work with the device.
+// Never: opens a second context of a device in this process: other users of the first one share it.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace millrace {
 
-// Failure(unavailable) where it cannot be used.
+// Throws Failure(unavailable) if the device cannot be used.
 std::unique_ptr<DeviceBackend> open_device(const Device& device);
 
 std::unique_ptr<DeviceBackend> open_cuda_device(int index);

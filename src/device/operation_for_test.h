@@ -1,8 +1,7 @@
-// Enters: an operation that devices and the CPU can do.
-// Leaves: for its tests, a device opened anew each time, and what must be so behind each of them; devices of which
-// every
-//   call fails once.
-// Never: knows what is computed.
+// Input: an operation that devices and the CPU can do.
+// Output: for each of its tests, a freshly opened device and checks of its state afterwards. There are also devices on
+// which each call fails once.
+// Never: depends on what the operation computes.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,10 +25,10 @@ class OperationOnDevice : public testing::TestWithParam<TestDevice> {
 
   void SetUp() override {
     if (GetParam().simulated()) fake_.emplace(FakeCudaWish{GetParam().order, "", ""});
-    // Whatever the CPU would have corrected is seen: nothing is compared with it.
+    // Verification is off, so that errors show which the CPU would otherwise correct.
     open({Verify::none, memory_, 0});
   }
-  // Known answers have a test of their own.
+  // Opens the device without known answers, which have their own test.
   void open(AcceleratorOptions options) {
     options.known_answers = false;
     accelerator_.emplace(GetParam().device, options, budget_, trace_);
@@ -48,7 +47,7 @@ class OperationOnDevice : public testing::TestWithParam<TestDevice> {
     EXPECT_EQ(budget_.used().count, 0U);
   }
 
-  // Orders of threads are tried, or every access is looked at twice: then some cases do.
+  // True for devices that are slow, because they vary the order of threads or check every access; they run fewer cases.
   static bool slow() {
 #ifdef MILLRACE_SANITIZED
     return true;
@@ -65,11 +64,11 @@ class OperationOnDevice : public testing::TestWithParam<TestDevice> {
   std::optional<Accelerator> accelerator_;
 };
 
-// What a device makes with a body that is wrong: nothing of it, once its check has seen it. cmake/tests.cmake plants
-// such bodies and expects tests of this kind to say what they found; with a right one nothing is.
+// Runs an operation with a faulty kernel body: its check must discard the result. cmake/tests.cmake plants such bodies
+// and expects these tests to report them. With a correct body nothing is reported.
 class CheckedOperation : public testing::Test {
  protected:
-  // Two items of a batch at a time.
+  // Opens the simulated device with batches of two items.
   void SetUp() override {
     if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "of the simulated driver";
     AcceleratorOptions options{Verify::sample, 64_MiB, 2};
@@ -104,12 +103,11 @@ inline constexpr std::array kFailingCalls = {
     FailingCall{"stream", "lost"},   FailingCall{"sync", "lost"},     FailingCall{"sync", "memory"},
     FailingCall{"pinned", "memory"}, FailingCall{"module", "lost"},   FailingCall{"event", "memory"}};
 
-// A simulated device on which a call fails once, the first time, the second, and so on: every allocation, copy and
-// launch. Of those around them some are passed by, with larger and larger steps; of events, which stand before and
-// behind everything else, the more.
+// A simulated device on which one call fails: the first time, the second time, and so on. Every allocation, copy and
+// launch fails once. Other calls are skipped in growing steps; events more often, as they surround every other call.
 class FailingOperation : public testing::TestWithParam<FailingCall> {
  protected:
-  // run(accelerator) must not see it in its result.
+  // The result of run(accelerator) must not show the failure.
   template <typename Run>
   void fail_each(AcceleratorOptions options, int every, const Run& run) {
     if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "real devices do not fail when told to";
@@ -118,7 +116,7 @@ class FailingOperation : public testing::TestWithParam<FailingCall> {
     const std::string of = call;
     const bool all = of == "alloc" || of == "copy" || of == "launch";
     if (of == "event") every = std::min(every, 8);
-    // Its first calls are the run's own.
+    // The counted calls must be those of the run itself.
     options.known_answers = false;
     int reached = 0;
     for (int n = 1;; n += all ? 1 : 1 + n / every) {
@@ -130,11 +128,11 @@ class FailingOperation : public testing::TestWithParam<FailingCall> {
       const Device device = list_devices(DeviceKind::cuda, reason).at(0);
       run([&] { return std::make_unique<Accelerator>(device, options, budget_, trace); });
       if (HasFatalFailure()) return;
-      // A kernel that did not run leaves what others trip over, and a device is lost by that.
+      // A kernel that did not run leaves data on which later kernels fail, and so a device is lost.
       if (how != "wrong") {
         ASSERT_EQ(fake.violations(), "");
       }
-      // Of a lost device nobody knows what it still writes to: that memory stays.
+      // A lost device may still write to its memory, so that memory is never freed.
       if (how != "lost" && how != "late" && std::string(call) != "sync" && fake.violations().empty()) {
         ASSERT_EQ(fake.count("live"), 0U) << fake.summary();
       }

@@ -8,12 +8,12 @@
 namespace millrace {
 namespace {
 
-// What no driver refuses.
+// Largest number of blocks that every driver accepts.
 constexpr std::uint64_t kMostBlocks = 0x7FFFFFFF;
-// Copied at once: large enough that waiting for each is a small part of it.
+// Bytes of one chunk: large enough that waiting for each chunk is a small part of the time.
 constexpr std::size_t kStaging = std::size_t{1} << 20;
 
-// What a driver says of times, where it can be one.
+// Returns a time reported by a driver, or 0 if it is implausible.
 double sound(double seconds) {
   constexpr double kYear = 3e7;
   return seconds >= 0 && seconds < kYear ? seconds : 0;
@@ -26,7 +26,7 @@ double sound(double seconds) {
 }  // namespace
 
 Queue::Queue(Accelerator& accelerator) : accelerator_(accelerator), backend_(accelerator.backend().make_queue()) {
-  // Its times are told from a first event, which is set against the time of day once.
+  // Later events are timed relative to a first event, whose time of day is determined once.
   first_ = backend_->record();
   backend_->finish();
   first_s_ = accelerator.trace().elapsed_s();
@@ -39,7 +39,7 @@ void Queue::drain() {
   try {
     backend_->finish();
   } catch (const Failure&) {
-    // Nobody knows what is still under way in it: it stays for as long as the process.
+    // The state of pending operations is unknown, so their memory is kept until the process ends.
     static std::mutex mutex;
     static auto& lost = *new std::vector<std::shared_ptr<DeviceAllocation>>;
     const std::lock_guard lock(mutex);
@@ -151,7 +151,7 @@ void Queue::finish() {
   try {
     backend_->finish();
   } catch (const OutOfMemory& failure) {
-    // What was begun has not ended: smaller batches are no help.
+    // The pending operations have not ended, so smaller batches do not help.
     throw DeviceLost(ErrorCode::unavailable, "the device was lost while " + failure.error().what);
   }
   settle_times();

@@ -1,10 +1,10 @@
-// Enters: copies, launches and waits, in the order in which they are to happen on a device.
-// Leaves: them done, counted, and timed by the device's own events.
-// Never: lets memory go that the device may still read or write: a queue holds what it was told of until it has
+// Input: copies, launches and waits, in the order in which a device must execute them.
+// Output: these operations executed, counted, and timed by the device's own events.
+// Never: releases memory that the device may still read or write: a queue holds the memory of its requests until it has
 // finished.
 //
-// Nothing here is thread-safe but that two queues of one accelerator may be used by two threads. OutOfMemory,
-// DeviceLost, Failure(internal) as src/device/backend.h says.
+// The classes are not thread-safe, but two threads may use two queues of one accelerator. They throw OutOfMemory,
+// DeviceLost and Failure(internal) as src/device/backend.h describes.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@
 
 namespace millrace {
 
-// Plain values in a device's memory: uninitialised, `size` of them. Movable; freed when neither this nor a queue holds
-// it.
+// An array of `size` uninitialised values in a device's memory. Movable; freed when neither this object nor a queue
+// holds it.
 template <typename T>
 class DeviceBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -32,18 +32,19 @@ class DeviceBuffer {
   static constexpr std::size_t kElement = sizeof(T);
 
   DeviceBuffer() = default;
-  // OutOfMemory where the device's budget or the device itself has not enough.
+  // Throws OutOfMemory if the device's budget or the device itself has too little.
   DeviceBuffer(Accelerator& accelerator, std::size_t size, const std::string& purpose)
       : size_(size), memory_(accelerator.allocate({size * sizeof(T)}, purpose)) {}
 
-  // Of `size` values that somebody else has allocated there, and frees once no queue has them (Accelerator::adopt()).
+  // Wraps `size` values that other code has allocated there, and frees after all queues have released them
+  // (Accelerator::adopt()).
   static DeviceBuffer adopt(Accelerator& accelerator, const void* data, std::size_t size, const std::string& name) {
     DeviceBuffer out;
     out.size_ = size;
     out.memory_ = accelerator.adopt(data, {size * sizeof(T)}, name);
     return out;
   }
-  // The same memory as other values, as many as fit.
+  // Returns the same memory as an array of another type, with as many elements as fit.
   template <typename Other>
   DeviceBuffer<Other> as() const {
     DeviceBuffer<Other> out;
@@ -54,7 +55,7 @@ class DeviceBuffer {
 
   std::size_t size() const { return size_; }
   const std::shared_ptr<DeviceAllocation>& memory() const { return memory_; }
-  // Without it; a queue may still.
+  // Drops this object's reference; a queue may still hold the memory.
   void release() { *this = DeviceBuffer(); }
 
  private:
@@ -64,7 +65,7 @@ class DeviceBuffer {
   std::shared_ptr<DeviceAllocation> memory_;
 };
 
-// A buffer that is made anew where it is too small; its contents are lost then.
+// A buffer that is allocated anew if it is too small; its contents are then lost.
 template <typename T>
 struct GrowingBuffer {
   DeviceBuffer<T> buffer;
@@ -75,7 +76,7 @@ struct GrowingBuffer {
   }
 };
 
-// Host memory that copies to and from a device run through without a stop. Counts as pinned and as the host's.
+// Page-locked host memory, from and to which a device copies without staging. It counts as pinned and as host memory.
 template <typename T>
 class PinnedBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -106,20 +107,20 @@ class Event {
 
 class Queue {
  public:
-  // Must not outlive the accelerator.
+  // The accelerator must outlive the queue.
   explicit Queue(Accelerator& accelerator);
-  // Waits for what was begun.
+  // Waits for pending operations.
   ~Queue();
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  // All of `from`, to the elements from `at` on; done, and `from` free again, when this returns.
+  // Copies all of `from` to the elements from `at` on. When it returns, the copy is done.
   template <typename T>
   void upload(std::span<const T> from, DeviceBuffer<T>& to, std::size_t at = 0) {
     check_range(at, from.size(), to.size());
     upload_now(std::as_bytes(from), to.memory(), at * sizeof(T));
   }
-  // The first `count` of them, some time; `from` stays as it is until then.
+  // Starts a copy of the first `count` elements; `from` must not change until the queue has finished.
   template <typename T>
   void upload(PinnedBuffer<T>& from, std::size_t count, DeviceBuffer<T>& to, std::size_t at = 0) {
     check_range(0, count, from.size());
@@ -127,7 +128,7 @@ class Queue {
     hold(from.memory());
     enqueue_upload(from.memory()->host, to.memory(), at * sizeof(T), count * sizeof(T));
   }
-  // As many as `to` takes, from `at` on; there when this returns.
+  // Copies `to.size()` elements from `at` on. When it returns, the copy is done.
   template <typename T>
   void download(const DeviceBuffer<T>& from, std::span<T> to, std::size_t at = 0) {
     check_range(at, to.size(), from.size());
@@ -140,13 +141,13 @@ class Queue {
     hold(to.memory());
     enqueue_download(from.memory(), at * sizeof(T), to.memory()->host, count * sizeof(T));
   }
-  // Every byte of it, or of its first elements.
+  // Fills all bytes of the buffer, or of its first `count` elements.
   template <typename T>
   void fill(DeviceBuffer<T>& to, std::uint8_t value, std::size_t count = SIZE_MAX) {
     enqueue_fill(to.memory(), std::min(count, to.size()) * sizeof(T), value);
   }
 
-  // Arguments are device buffers and numbers, as the entry says.
+  // Launches a kernel; the arguments are device buffers and numbers in the order of the entry's parameters.
   template <typename... Arguments>
   void launch(const KernelSource& source, const KernelEntry& entry, std::uint64_t blocks,
               const Arguments&... arguments) {
@@ -182,10 +183,10 @@ class Queue {
     std::shared_ptr<DeviceEvent> begin, end;
   };
 
-  // Through memory of the queue's own: who gets an error goes on with his, in which nothing may be under way.
+  // Copies through the queue's own pinned memory, so that after an error no pending copy uses the caller's memory.
   void upload_now(std::span<const std::byte> from, const std::shared_ptr<DeviceAllocation>& to, std::size_t offset);
   void download_now(const std::shared_ptr<DeviceAllocation>& from, std::size_t offset, std::span<std::byte> to);
-  // copy(memory, at, bytes) for each piece; on an error nothing of it is under way any more.
+  // Calls copy(memory, at, bytes) for each chunk; after an error no copy is pending.
   template <typename Copy>
   void in_pieces(std::size_t bytes, const Copy& copy);
   void drain();
@@ -208,7 +209,7 @@ class Queue {
   std::vector<std::shared_ptr<DeviceAllocation>> held_;
   std::shared_ptr<DeviceAllocation> staging_;
   std::vector<Timed> timed_;
-  std::shared_ptr<DeviceEvent> first_;  // with the time of day at which it was known to have passed
+  std::shared_ptr<DeviceEvent> first_;  // first event, whose time of day is `first_s_`
   double first_s_ = 0;
 };
 

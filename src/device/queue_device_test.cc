@@ -1,4 +1,4 @@
-// Copies, launches, events and buffers on every device of this machine, over kernels that are the tests' own.
+// Tests copies, launches, events and buffers on every device of this machine, with test kernels.
 #include "src/device/queue.h"
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ std::vector<float> turned(const std::vector<float>& from, float scale, float mor
 
 constexpr float kScale = 1.1F, kMore = -0.7F;
 
-// A multiply and an add that a device had fused would show in the last bits.
+// A fused multiply and add on the device would show in the last bits.
 TEST_P(OnEveryDevice, FloatsAreTheHosts) {
   const std::vector<float> from = numbers(1000);
   const auto count = static_cast<std::uint32_t>(from.size());
@@ -91,7 +91,7 @@ TEST_P(OnEveryDevice, DoublesAreTheHosts) {
   EXPECT_EQ(got, truth);
 }
 
-// An expression that went on in 64 bits, or a number that was flushed to zero, would show.
+// An expression evaluated in 64 bits, or a number flushed to zero, would show.
 TEST_P(OnEveryDevice, SinglesStaySingles) {
   std::vector<float> from(512), got(512), truth(512);
   const float scale = 1.3F;
@@ -131,7 +131,7 @@ TEST_P(OnEveryDevice, AtomicsMeetInIntegers) {
   EXPECT_EQ(bits, all);
 }
 
-// One queue copies while another computes; only the event between them says what is there.
+// The kernel runs on another queue than the copy; only the event between them orders the two.
 TEST_P(OnEveryDevice, AKernelWaitsForTheOtherQueuesCopy) {
   const std::vector<float> from = numbers(640);
   const auto count = static_cast<std::uint32_t>(from.size());
@@ -151,7 +151,7 @@ TEST_P(OnEveryDevice, AKernelWaitsForTheOtherQueuesCopy) {
   }
 }
 
-// Who lets go of a buffer does not take it from the device.
+// A buffer that its owner releases must stay alive while the device uses it.
 TEST_P(OnEveryDevice, ABufferLivesAsLongAsItIsInUse) {
   const std::vector<float> from = numbers(640);
   const auto count = static_cast<std::uint32_t>(from.size());
@@ -196,7 +196,7 @@ TEST(Ptx, ProbesAreWhatTheyDeclare) {
   EXPECT_THAT(lint_ptx(bodies::probe(), kProbeEntries), testing::IsEmpty());
 }
 
-// Each line is what a compiler might write some day.
+// Each line is an instruction that a compiler might emit.
 TEST(Ptx, TheLintSeesWhatADeviceMightDoOtherwise) {
   const auto found = [](const std::string& line) {
     const std::string ptx = line + "\n";

@@ -6,14 +6,14 @@ namespace millrace {
 namespace {
 
 constexpr std::uint64_t kPiece = std::uint64_t{8} << 20, kSmallest = std::uint64_t{256} << 10;
-// What a thread takes of it at least.
+// Smallest number of bytes that one thread fills at a time.
 constexpr std::size_t kGrain = std::size_t{1} << 18;
 
 }  // namespace
 
 void StagedUpload::make_room(Accelerator& accelerator, std::uint64_t bytes, const std::string& purpose) {
   for (PinnedBuffer<std::uint8_t>& piece : pieces_) {
-    // Smaller where the host has little: that is no fault of the device's.
+    // Chunks become smaller if the host has little memory, which is no fault of the device.
     for (std::uint64_t size = std::min(kPiece, bytes); piece.size() < size;) {
       try {
         piece = PinnedBuffer<std::uint8_t>(accelerator, size, purpose);
@@ -35,7 +35,7 @@ void StagedUpload::run(Queue& queue, const Executor& executor, std::uint64_t all
     std::uint8_t* out = piece.span().data();
     executor.parallel_for(size, kGrain,
                           [&](std::size_t begin, std::size_t end) { put(at + begin, at + end, out + begin); });
-    queue.finish();  // the other one's
+    queue.finish();  // waits for the copy of the other chunk
     queue.upload(piece, size, to, at);
     at += size;
   }

@@ -1,6 +1,6 @@
-// Enters: bytes that many threads can put together.
-// Leaves: them in a device's memory: threads fill one piece while the one before is copied.
-// Never: needs more pinned memory than two pieces.
+// Input: bytes that several threads can produce.
+// Output: the bytes in a device's memory: threads fill one chunk while the previous one is copied.
+// Never: needs more pinned memory than two chunks.
 #pragma once
 
 #include <array>
@@ -15,9 +15,10 @@ namespace millrace {
 
 class StagedUpload {
  public:
-  // Room for pieces of so many bytes at most, smaller where the host has little; OutOfMemory where it has hardly any.
+  // Allocates chunks of at most `bytes` each, smaller if the host has little memory. Throws OutOfMemory if it has too
+  // little even for those.
   void make_room(Accelerator& accelerator, std::uint64_t bytes, const std::string& purpose);
-  // put(begin, end, to): bytes [begin, end) of all, on any thread. Some may be under way when this returns.
+  // Calls put(begin, end, to) for bytes [begin, end) of `all`, on any thread. Copies may be pending when it returns.
   void run(Queue& queue, const Executor& executor, std::uint64_t all, DeviceBuffer<std::uint8_t>& to,
            const std::function<void(std::uint64_t, std::uint64_t, std::uint8_t*)>& put);
 

@@ -1,12 +1,12 @@
-// Enters: sizes and seeds.
-// Leaves: pictures, encoded in every variety that the tests need, and folders that vanish at the end of a test.
+// Input: sizes of images, and seeds.
+// Output: images in every encoding that the tests need, and folders that are removed at the end of a test.
 // Never: part of the program.
 #pragma once
 
 #include <cstddef>
 #include <cstdio>
 
-// jpeglib.h needs these before it.
+// jpeglib.h needs <cstddef> and <cstdio> before it.
 #include <jpeglib.h>
 #include <png.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ struct TestPixels {
   const std::uint8_t* row(int y) const { return data.data() + static_cast<std::ptrdiff_t>(y) * width * channels; }
 };
 
-// Slopes with grain: every row, column and channel differs.
+// Gradients with noise: every row, column and channel differs.
 inline TestPixels test_pixels(int width, int height, int channels, std::uint32_t seed = 1) {
   TestPixels out{width, height, channels, {}};
   std::uint32_t state = seed * 2654435761U + 1;
@@ -93,7 +93,7 @@ inline std::string test_exif(int orientation) {
 struct JpegKind {
   bool progressive = false;
   int quality = 90;
-  int sampling = 2;  // of luma, both ways: 1 keeps full colour
+  int sampling = 2;  // sampling factor of luma in both directions: 1 keeps full colour
   int restart_rows = 0;
   std::string exif{};  // a TIFF structure
 };
@@ -184,7 +184,7 @@ inline std::string png_bytes(const TestPixels& pixels, PngKind kind = {}) {
                    static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.channels), kind);
 }
 
-// Keeps what a decoder hands out.
+// Keeps the pixels that a decoder returns.
 class KeepingSink : public RowSink {
  public:
   Outcome<void> begin(const PictureInfo& given) override {

@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: every job by its name, in the order of the help.
-// Never: makes one that nobody asks for.
+// Input: nothing.
+// Output: all jobs with their names, in the order of the help.
+// Never: constructs a job that was not requested.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@ namespace millrace {
 
 struct ListedJob {
   std::string_view name, about;
-  std::string_view below;  // the job that it stands below, as `apply` below `dedupe`; empty: below none
+  std::string_view below;  // the parent command, as `dedupe` for `apply`; empty if there is none
   std::unique_ptr<Job> (*make)();
 };
 
-// What stands below another comes behind it.
+// Returns all jobs. A job with a parent comes after it.
 std::span<const ListedJob> all_jobs();
 
 }  // namespace millrace

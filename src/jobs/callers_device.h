@@ -1,6 +1,6 @@
-// Enters: what a caller of the library says of devices, and where an array of his lies.
-// Leaves: the device that works on it.
-// Never: opens one.
+// Input: the device options of a library call, and the CUDA device that holds an array.
+// Output: the device that processes the array.
+// Never: opens a device.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace millrace {
 
 class CallersDevice {
  public:
-  // Members of the library's options. Failure(usage), Failure(unavailable) where there is no such device: one that is
-  // named is there.
+  // Takes members of the library's options. Throws Failure(usage) for an invalid value, and Failure(unavailable) if the
+  // named device does not exist.
   CallersDevice(const std::string& device, const std::string& verify_device, std::uint64_t device_memory);
 
-  // By name, and not the CPU.
+  // Device that was named; empty for "auto" and for the CPU.
   const std::optional<Device>& named() const { return named_; }
   const AcceleratorOptions& options() const { return options_; }
-  // The device that an array is on, whether kernels can run on it or not: the CPU's results can be copied. Its number
-  // is CUDA's own. `name` is the array's, `work` what is done ("charts are drawn"), for messages. Failure(usage),
-  // Failure(unavailable).
+  // Returns the device that holds an array, even if no kernels can run on it: results of the CPU can be copied to it.
+  // `ordinal` is CUDA's own device number. Messages use `name`, the array's name, and `work`, such as "charts are
+  // drawn". Throws Failure(usage) or Failure(unavailable).
   Device holding(std::int32_t ordinal, const char* name, const char* work) const;
 
  private:
@@ -32,7 +32,7 @@ class CallersDevice {
   std::optional<Device> named_;
 };
 
-// Why some or all is the CPU's; empty where nothing is.
+// Returns the reason why the CPU computed some or all of the results; empty if it computed none.
 std::string why_by_cpu(const Accelerator& accelerator);
 
 }  // namespace millrace

@@ -30,7 +30,7 @@ void check_images(std::span<const ArrayView> images, const std::string& name) {
 
 namespace {
 
-// In bytes, from one to the next.
+// Distances between neighbors, in bytes.
 struct Steps {
   explicit Steps(const ArrayView& image) {
     if (image.shape.size() == 3) channels = image.shape[2];

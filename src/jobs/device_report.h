@@ -1,6 +1,6 @@
-// Enters: what a device did in a run.
-// Leaves: lines for a person, and a key of the run's JSON.
-// Never: keeps a device's failure to itself.
+// Input: an accelerator's statistics of a run.
+// Output: lines for the user, and the key "device" of the run's JSON.
+// Never: hides a device's failure.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 namespace millrace {
 
 std::vector<std::string> words_of(const Accelerator& accelerator);
-// What has to be said to whoever wants to hear nothing else; empty where all went well.
+// Returns the warning to show even if all other text is suppressed; empty if the device did not fail.
 std::string trouble_of(const Accelerator& accelerator);
 
-// The object that `pieces` are, with the key "device" behind its others; unchanged where no device was asked for.
-// `note` is why the CPU stands for one.
+// Adds the key "device" after all other keys of the object; returns `pieces` unchanged if no device was requested.
+// `note` is the reason why the CPU replaces a requested device.
 std::vector<std::string> with_device(std::vector<std::string> pieces, const Accelerator* accelerator,
                                      const std::string& note);
 

@@ -7,8 +7,8 @@
 namespace millrace {
 namespace {
 
-// Where the field of view is not to be trusted, or little is to be seen. Found on photographs and on made ones; a
-// person looks at what is named.
+// Thresholds for flagging a photograph whose field of view is doubtful, or whose quality is poor. They were found on
+// real and synthetic photographs; a person checks the flagged ones.
 constexpr double kExplained = 0.7, kOnCircle = 0.1, kDark = 0.15, kSaturated = 0.02, kVisible = 0.6, kSharp = 0.12;
 
 std::vector<std::string> doubts_of(const fundus::Bounds& bounds, const fundus::Quality& quality) {
@@ -20,7 +20,7 @@ std::vector<std::string> doubts_of(const fundus::Bounds& bounds, const fundus::Q
   if (quality.sharpness < kSharp) out.emplace_back("blurred");
   if (quality.saturated > kSaturated) out.emplace_back("overexposed");
   if (!bounds.full_frame && quality.visible < kVisible) out.emplace_back("clipped");
-  // As every picture of something else is that does not fade into the dark at one side.
+  // Images of other subjects are clipped at all four sides, unless they fade to black at one side.
   if (bounds.lines.size() == 4) out.emplace_back("clipped at all four sides");
   return out;
 }

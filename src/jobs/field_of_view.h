@@ -1,6 +1,6 @@
-// Enters: a photograph, decoded.
-// Leaves: the square of it that networks are given, where that lies, and what there is to doubt.
-// Never: leaves anything out for a doubt.
+// Input: a decoded photograph.
+// Output: its square crop, the input of networks; the crop's position; and reasons to doubt the field of view.
+// Never: excludes a photograph because of a doubt.
 #pragma once
 
 #include <string>
@@ -14,25 +14,25 @@
 namespace millrace {
 
 struct FieldOfView {
-  std::int32_t width = 0, height = 0;  // of the photograph
+  std::int32_t width = 0, height = 0;  // of the photograph, in pixels
   fundus::Bounds bounds;
   fundus::Quality quality;
-  std::vector<std::string> doubts;  // why somebody should look at it
+  std::vector<std::string> doubts;  // reasons why a person should check the photograph
   fundus::Crop crop;
 };
 
-// All of a picture, red, green and blue. Failure(unsupported) for grays of which nothing says what is black.
+// Returns the whole image as RGB. Throws Failure(unsupported) for gray values whose black and white points are unknown.
 std::vector<std::uint8_t> whole_picture(PictureRows& rows, const std::string& path);
-// What decoding it takes, and a square of this side of it: the photograph, and what the decoder holds; crop, enhanced
-// picture, and a surround.
+// Returns the memory for finding the field of view. It includes the decoded photograph and the decoder's own memory.
+// Crop, enhanced image and surround are squares with sides of `side` pixels.
 Bytes field_of_view_bytes(const PictureInfo& info, std::int32_t side);
 
-// Of a fundus photograph; `square` is its crop. Failure(bad_data) where there is no circle; (unsupported) where it is
-// too small to have one.
+// Finds the field of view of a fundus photograph and sets `square` to its crop. Throws Failure(bad_data) if there is no
+// circle, and Failure(unsupported) if the photograph is too small or too large to have one.
 FieldOfView find_field_of_view(const fundus::Photograph& photograph, std::int32_t side, const std::string& path,
                                std::vector<std::uint8_t>& square);
 
-// As a member of JSON, and back from it. What throws it is no such thing.
+// Converts a field of view to JSON and back. field_of_json() throws if `json` is something else.
 Json json_of_field(const FieldOfView& field);
 FieldOfView field_of_json(const Json& json);
 

@@ -1,5 +1,5 @@
-// Enters: folders, and what a person says of how they are searched.
-// Leaves: the options for it, the same in every job that searches folders; the files.
+// Input: folders, and the user's options for searching them.
+// Output: these options, the same in every job that searches folders; the files that were found.
 // Never: opens a file.
 #pragma once
 
@@ -30,7 +30,7 @@ struct FolderOptions {
 };
 void describe(Settings& settings, FolderOptions& options);
 
-// Every file below the roots, whatever it is, but for those that `dedupe apply` set aside.
+// Returns all files below the roots, of any type, except those that `dedupe apply` set aside.
 WalkResult find_files(const std::vector<std::string>& roots, const FolderOptions& options, const RunContext& context);
 
 }  // namespace millrace

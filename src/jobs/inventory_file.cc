@@ -16,7 +16,7 @@ constexpr const char* kName = "inventory";
 
 std::uint64_t number_in(const Json& line, const char* name) { return line.at(name).get<std::uint64_t>(); }
 
-// One line more of the list; false where it is none.
+// Adds one line of the inventory to `out`; returns false if it is not a valid line.
 bool take(const Json& line, WalkResult& out) {
   auto path = path_of(line);
   if (!path) return false;
@@ -29,7 +29,7 @@ bool take(const Json& line, WalkResult& out) {
   file.path = std::move(*path);
   file.size = number_in(line, "bytes");
   if (!read_number(line.at("mtime_ns").get<std::string>(), file.mtime_ns)) return false;
-  // Each path once, in their order: what is made of it hangs on that.
+  // Each path must occur once, in sorted order: the results depend on that order.
   if (!out.files.empty() && !(out.files.back().path < file.path)) return false;
   out.files.push_back(std::move(file));
   return true;
@@ -38,7 +38,8 @@ bool take(const Json& line, WalkResult& out) {
 }  // namespace
 
 std::string identity_of(std::span<const FileEntry> files, std::span<const Error> unreadable) {
-  // A hash of the hash of what came before and of some entries more, so that a hundred million need no room at once.
+  // Replaces the buffered entries by their hash as soon as there are enough, so that a hundred million of them need
+  // little memory.
   constexpr std::size_t kTogether = 1 << 16;
   std::string all;
   const auto fold = [&all] {
@@ -110,7 +111,7 @@ Outcome<WalkResult> read_inventory(const std::string& path) {
       head = line;
       return line.is_object() && line.value(kJsonMark, std::string()) == kName;
     };
-    // It may have a hundred million of them.
+    // The limit is per line: the file may have a hundred million lines.
     constexpr std::size_t kLongest = 1 << 20;
     const auto taken = each_line(**file, kLongest, take_line);
     if (!taken) return taken.error();

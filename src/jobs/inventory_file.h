@@ -1,10 +1,10 @@
-// Enters: files that were found below folders; or a list of them, which may be anybody's.
-// Leaves: the list as lines of JSON, the same for the same files; from such lines, the files as they were found.
-// Never: looks whether they are still there: who reads one does.
+// Input: files that were found below folders, or an inventory, which may come from an untrusted source.
+// Output: the inventory as JSON lines, identical for identical files; or the files that an inventory lists.
+// Never: checks that listed files still exist: the reader of a file does.
 //
-// The first line is {"millrace": "inventory", "files": N, "unreadable": M, "bytes": B, "identity": "..."}; then come
-// {"path": ..., "bytes": ..., "mtime_ns": "..."}, with "path_base64" where the path is no UTF-8, by their paths; then
-// {"path": ..., "error": ..., "remedy": ...} for folders and files that could not be looked at.
+// The first line is {"millrace": "inventory", "files": N, "unreadable": M, "bytes": B, "identity": "..."}. Then follow
+// lines {"path": ..., "bytes": ..., "mtime_ns": "..."}, sorted by path, with "path_base64" if the path is not UTF-8.
+// The last lines are {"path": ..., "error": ..., "remedy": ...} for folders and files that could not be read.
 #pragma once
 
 #include <functional>
@@ -17,16 +17,17 @@
 
 namespace millrace {
 
-// 128 bits in hex over paths, sizes and times, and what was unreadable: of the same list, the same.
+// Returns a hash of 128 bits, in hex, of paths, sizes, times and unreadable entries: equal lists have equal hashes.
 std::string identity_of(std::span<const FileEntry> files, std::span<const Error> unreadable);
 
-// In pieces that are whole lines.
+// Passes the inventory to `write` as strings of whole lines.
 void write_inventory(const WalkResult& found, const std::function<void(std::string_view)>& write);
 
-// Failure(usage) where a person says how folders are walked, beside a list: nothing is walked then.
+// Throws Failure(usage) if options for walking folders are given together with an inventory: nothing is walked then.
 void refuse_walking(const FolderOptions& options);
 
-// Without device, inode and links. Error(bad_data) where it is no inventory, or not as it was written.
+// Returns the listed files, without device, inode and links. Gives Error(bad_data) if the file is not an inventory, or
+// was changed after it was written.
 Outcome<WalkResult> read_inventory(const std::string& path);
 
 }  // namespace millrace

@@ -58,7 +58,7 @@ std::string json_of(const Plan& plan, std::string_view job) {
 
 std::vector<std::string> json_pieces(const Json& object) { return {object.dump(1) + "\n"}; }
 
-// Results end with the brace of their one object.
+// Inserts the key before the closing brace: every result ends with the brace of its single object.
 std::vector<std::string> with_key(std::vector<std::string> pieces, std::string_view key, const Json& value) {
   if (pieces.empty()) return pieces;
   std::string& last = pieces.back();

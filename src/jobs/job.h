@@ -1,5 +1,5 @@
-// Enters: settings, and what a person named.
-// Leaves: what every job is to whoever runs it: a plan, or a run with its result, as data.
+// Input: the job's options and the inputs that the user named.
+// Output: the interface of all jobs: each gives a plan, or runs and gives a result, as data.
 // Never: reads a command line, or decides how a plan or a result is shown.
 #pragma once
 
@@ -20,65 +20,65 @@
 
 namespace millrace {
 
-// What a job would do and what it takes.
+// Estimate of a job's work, time and memory, made without running it.
 struct Plan {
-  // For a person: "output", "about 2 GiB (14 KiB a chart)". One without a name stands alone.
+  // Line for the user, such as "output", "about 2 GiB (14 KiB a chart)". A line without a name is only its words.
   struct Line {
     std::string name, words;
   };
-  // What is held at once for one purpose, at the most, about.
+  // Estimated upper bound of the memory that one purpose holds at once.
   struct Need {
     std::string purpose;
     Bytes size;
   };
 
-  std::string items;              // a line an item, where a plan lists them
-  std::vector<Line> lines;        // what would be done
-  Json figures = Json::object();  // the same for a program
+  std::string items;              // text with one line per item, for plans that list them
+  std::vector<Line> lines;        // description of the work
+  Json figures = Json::object();  // the same description for programs
   std::string device = "cpu";
-  int threads = 0;              // 0: the job computes nothing
-  std::uint64_t in_flight = 0;  // items at once; 0 where none flow
-  std::vector<Need> memory;     // all of it is what the job takes
-  std::string more_memory;      // what may come on top where there is room, in words
-  Bytes allowed;                // --memory
+  int threads = 0;              // 0 if the job computes nothing
+  std::uint64_t in_flight = 0;  // items processed at once; 0 if the job has no pipeline
+  std::vector<Need> memory;     // estimates that add up to the job's memory
+  std::string more_memory;      // optional extra memory, in words, used if there is room
+  Bytes allowed;                // limit set by --memory
   std::optional<double> seconds;
-  std::string seconds_of;  // what takes them: "the decoding"
+  std::string seconds_of;  // the step that needs this time, such as "the decoding"
 
   Bytes needed() const;
 };
 
-// A line each of what was planned; {"plan": {...}} under the job's own mark.
+// Returns the plan as one line of text per item, or as JSON: {"plan": {...}} under the job's own mark.
 std::string text_of(const Plan& plan);
 std::string json_of(const Plan& plan, std::string_view job);
 
-// What a run leaves besides its outputs.
+// Result of a run, in addition to its output files.
 struct Result {
-  // For stdout, unless --quiet or JSON takes its place.
+  // Text for stdout, unless --quiet is given or JSON is printed instead.
   std::string listing;
-  // Lines for a person.
+  // Lines for the user.
   std::vector<std::string> summary;
-  // One more, where no JSON was asked for.
+  // Additional line, shown only if no JSON was requested.
   std::string unless_json;
-  // What has to be said to whoever wants to hear nothing else; empty where all went well.
+  // Warning that is shown even if all other text is suppressed; empty if the run had no problem.
   std::string warning;
-  // The object that --json writes, in pieces; its first key is the job's mark. Called at most once, while the job is
-  // there.
+  // Returns the object for --json, as strings to be written one after the other; its first key is the job's mark.
+  // Called at most once, while the job exists.
   std::function<std::vector<std::string>()> json;
-  // partial where some inputs could not be used; the summary names them.
+  // `partial` if some inputs could not be used; the summary lists them.
   ExitCode exit_code = ExitCode::done;
 };
 
-// The one piece that most results are.
+// Returns the object as the single string that most results consist of.
 std::vector<std::string> json_pieces(const Json& object);
-// Adds a key behind the others of that object.
+// Adds a key after all others of the object.
 std::vector<std::string> with_key(std::vector<std::string> pieces, std::string_view key, const Json& value);
 
-// Data for stdout while a job runs: whole lines.
+// Receives data for stdout while a job runs, in whole lines.
 using Print = std::function<void(std::string_view)>;
 
 class Job {
  public:
-  // What stands on the command line without a flag.
+  // Positional arguments of the command line.
   struct Arguments {
     std::string name, help;
     std::vector<std::string>* values;
@@ -92,15 +92,15 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   virtual Arguments arguments() = 0;
-  // True when look_at() names every file that a run reads or writes, so that the kernel can refuse the rest.
+  // True if look_at() names every file that a run reads or writes, so that the kernel can refuse access to all others.
   virtual bool can_be_sandboxed() const { return true; }
-  // The kinds of device that it has versions for, besides the CPU.
+  // Returns the kinds of device that the job supports besides the CPU.
   virtual std::vector<DeviceKind> devices() const { return {}; }
   virtual void describe(Settings& settings) = 0;
-  // Says what is read and adds what is written, but for the JSON of the result: before the work, with a plan too.
+  // Registers all files that are read and written, except the JSON result. Called before the work, and before a plan.
   virtual void look_at(Outputs& outputs) = 0;
   virtual OutputKind json_kind() const = 0;
-  // Changes nothing. Failure where a run would fail for what can be known before it.
+  // Changes nothing. Throws a Failure if it can already be known that a run would fail.
   virtual Plan plan(RunContext& context) = 0;
   virtual Result run(RunContext& context, const Print& print) = 0;
 };

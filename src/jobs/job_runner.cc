@@ -20,7 +20,7 @@ namespace {
 OutputKind trace_kind() {
   const auto ours = [](FileReader& file) {
     if (json_result("trace", {})(file)) return true;
-    // Before traces said who made them they began with a thread's name, or with a stage's totals.
+    // Recognizes traces of earlier versions, which began with a thread's name or a stage's totals, and not with a mark.
     const auto front = file.peek();
     const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
     return text.starts_with(R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"name":"worker )") ||
@@ -29,7 +29,7 @@ OutputKind trace_kind() {
   return {"a trace", Readers::everyone, ours};
 }
 
-// Names a few of the paths: all are in the JSON.
+// Names only the first few paths: the JSON lists all of them.
 std::string words_of(std::span<const std::string> paths) {
   constexpr std::size_t kMaxNamed = 6;
   if (paths.empty()) return "nothing";
@@ -107,8 +107,8 @@ JobRunner::JobRunner(std::string name, std::unique_ptr<Job> job) : name_(std::mo
 }
 JobRunner::~JobRunner() = default;
 
-// A flag beats the environment, which beats the file: of --device and --gpu the one that was said nearer is meant. What
-// no flag says is not for jobs that have no version for a device.
+// Flags have precedence over the environment, and the environment over the configuration file. Of --device and --gpu,
+// the one with the higher precedence counts. For jobs that support no device, only flags count.
 DeviceWish JobRunner::device_wish() const {
   DeviceWish wish = running_.device;
   const auto origin_of = [&](const std::string& name) {
@@ -145,7 +145,7 @@ void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, con
   job_->look_at(outputs);
   json_ = outputs.add("--json", running_.json, job_->json_kind());
   trace_file_ = outputs.add("--trace", running_.trace, trace_kind());
-  // Behind the walls of a sandbox it cannot be read.
+  // The attestation is read first, because the sandbox would deny access to its file.
   const std::vector<LocalAttestation> here =
       job_->devices().empty() ? std::vector<LocalAttestation>{} : doctor::attested_here();
   sandbox(outputs, enter_sandbox);

@@ -1,6 +1,6 @@
-// Enters: a job, the values of its options, and whoever called it.
-// Leaves: a plan, or a result with what devices did in it; the JSON and the trace that were asked for.
-// Never: reads a command line, prints, or keeps anything for another run.
+// Input: a job, the values of its options, and the caller's callbacks.
+// Output: a plan, or a result with a report on the device; the JSON and the trace, if requested.
+// Never: reads a command line, prints, or keeps any state for another run.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace millrace {
 
-// The options that every job has, whoever runs it.
+// Options that all jobs share, from the command line as from the library.
 struct RunningOptions {
   DeviceWish device;
   AcceleratorOptions accelerator;
@@ -34,23 +34,24 @@ struct RunningOptions {
 struct SandboxReport {
   bool is_enforced = false;
   std::string how;                         // "Landlock 7, seccomp"; or why all or part of it is not enforced
-  std::vector<std::string> reads, writes;  // paths as they were named; folders
+  std::vector<std::string> reads, writes;  // files and folders as the user named them; folders
 };
-// Sandboxes the process of a caller that has it to itself: only what the outputs name stays within its reach.
+// Sandboxes the process, if it belongs to the caller alone: afterwards it can access only the files that the outputs
+// name.
 using EnterSandbox = std::function<SandboxReport(const Outputs&)>;
 
-// Under the heading "Running".
+// Describes these options under the heading "Running".
 void describe_running(Settings& settings, RunningOptions& options);
-// As a caller of the library is told of it.
+// Returns the description of an option for callers of the library.
 JobOption described(const Settings::Entry& entry);
 
-// Failure(unavailable) in a child of fork() whose parent has had an executor: where more is needed than the thread that
-// calls.
+// Throws Failure(unavailable) in a child of fork() whose parent has had an executor. Called by all code that needs more
+// than the calling thread.
 void throw_if_forked_behind_threads();
 
 class JobRunner {
  public:
-  // Describes the job's options in `settings()`, and those of running behind them under "Running".
+  // Describes the job's options in `settings()`, followed by the running options under "Running".
   JobRunner(std::string name, std::unique_ptr<Job> job);
   ~JobRunner();
   JobRunner(const JobRunner&) = delete;
@@ -58,30 +59,30 @@ class JobRunner {
 
   const std::string& name() const { return name_; }
   Job& job() { return *job_; }
-  // Whoever calls gives values, and may add options of its own, before start().
+  // Options to be set before start(). The caller sets values, and may add options of its own.
   Settings& settings() { return settings_; }
   const RunningOptions& running() const { return running_; }
 
-  // Looks at what is read and written, and takes memory, threads and a device. `config` is a file that options came
-  // from, or empty; `cancel` is looked at until this is gone. `enter_sandbox` is called for --sandbox all, before there
-  // is a second thread.
+  // Checks the inputs and outputs, and reserves memory, threads and a device. `config` is the file that options came
+  // from, or empty. `cancel` is polled until this object is destroyed. `enter_sandbox` is called for --sandbox all,
+  // before a second thread is started.
   void start(const CancelToken& cancel, const ProgressTo& progress, const std::string& config,
              const EnterSandbox& enter_sandbox = nullptr);
 
-  // Behind start(), one of them, once.
+  // Runs the job, or only plans it. Call one of them, once, after start().
   Plan plan();
   Result run(const Print& print);
-  // What --json and --trace name, if anything.
+  // True if --json names an output.
   bool writes_json() const { return static_cast<bool>(json_); }
-  // The result as JSON, in pieces; written, too, where --json asks for it. Once.
+  // Returns the result's JSON as strings, and also writes it to the output of --json, if there is one. Call it once.
   std::vector<std::string> write_json(const Result& result);
   void write_json(const Plan& plan) const;
   void write_trace() const;
 
   RunContext& context() { return *context_; }
-  // Why the CPU stands for the device that was asked for; empty where it does not.
+  // Reason why the CPU replaces the requested device; empty if it does not.
   const std::string& device_note() const { return device_note_; }
-  // The part of --sandbox all that is missing, in words; empty where nothing is.
+  // Description of the part of --sandbox all that could not be enforced; empty if all of it is.
   const std::string& sandbox_note() const { return sandbox_note_; }
 
  private:
@@ -95,7 +96,7 @@ class JobRunner {
   Output json_, trace_file_;
   std::string device_note_, sandbox_note_;
   SandboxReport sandbox_report_;
-  // What a run works with, in the order in which it is made.
+  // Resources of a run, in the order of their construction.
   std::optional<Budget> budget_;
   std::optional<Trace> trace_;
   std::optional<Executor> executor_;

@@ -1,4 +1,4 @@
-// What include/millrace/jobs.h promises: jobs as the program runs them.
+// Implements include/millrace/jobs.h: runs jobs as the program does.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,7 +16,7 @@
 namespace millrace {
 namespace {
 
-// "dedupe apply"
+// Returns the name with its parent command: "dedupe apply".
 std::string full_name(const ListedJob& job) {
   return job.below.empty() ? std::string(job.name) : fmt::format("{} {}", job.below, job.name);
 }
@@ -35,7 +35,7 @@ const ListedJob& job_named(const std::string& name) {
                 nearest == nullptr ? "" : fmt::format("did you mean '{}'?", full_name(*nearest)));
 }
 
-// Of a program that logs by spdlog too the logger is its own.
+// Logs warnings, unless the calling program has set up a named spdlog logger of its own.
 void log_what_matters() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -72,7 +72,7 @@ JobResult run_job(const JobRequest& request, const JobWatch& watch) {
   if (!request.config.empty()) settings.apply_file(request.config);
   settings.apply_environment([](const char* name) { return std::getenv(name); });
   for (const auto& [name, values] : request.options) settings.apply_flag(name, values);
-  // The result has it.
+  // The result contains the JSON, so that it need not be printed as well.
   if (runner.running().json == "-") settings.apply_flag("json", {""});
   for (const Settings::Entry& entry : settings.entries()) {
     if (entry.value_name.starts_with("FILE") && entry.text() == "-")

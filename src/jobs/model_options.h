@@ -1,6 +1,6 @@
-// Enters: what a person says of a network.
-// Leaves: the same options in every job that has one.
-// Never: opens it.
+// Input: the user's options for a network.
+// Output: the same options in every job that runs a network.
+// Never: opens the network.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,17 +14,17 @@
 
 namespace millrace {
 
-// --mixed, beside --part.
+// Describes --mixed, which accompanies --part.
 void describe_mixed(Settings& settings, model::PictureModelOptions& options);
 void describe_one(Settings& settings, model::PictureModelOptions& options);
 void describe_precision(Settings& settings, model::PictureModelOptions& options);
-// All but these. `from` is what a probability decides: "pixel of the mask is set"; `items` are what the network sees:
-// "windows".
+// Describes the options that have no function of their own here. `from` is the decision that a probability makes, such
+// as "pixel of the mask is set"; `items` are the network's inputs, such as "windows".
 void describe(Settings& settings, model::PictureModelOptions& options, const std::string& from,
               const std::string& items);
 void describe_window(Settings& settings, model::PictureModelOptions& options, const std::string& help);
 
-// A choice, or "auto": what the card says.
+// Describes an option whose value is one of the choices, or "auto" for the value in the card.
 template <typename E>
 void add_or_card(Settings& settings, const char* name, const std::string& help, std::optional<E>& value) {
   std::string names;

@@ -15,7 +15,7 @@ namespace {
 
 std::filesystem::path normal_form(const std::string& path) { return std::filesystem::path(path).lexically_normal(); }
 
-// What a person named, as folders are compared: without dots, and without a slash at the end.
+// Returns the named paths in a form that can be compared: normalized, and without a trailing slash.
 std::set<std::string> roots_of(const std::vector<std::string>& named) {
   std::set<std::string> out;
   for (const std::string& each : named) {
@@ -37,7 +37,7 @@ std::string name_below(const std::string& path, const std::set<std::string>& roo
   }
 }
 
-// An input in a folder that has the name of what another one is made into: "a.mp4.shards/b.mp4" beside "a.mp4".
+// Refuses an input whose folder has the name of another input's results: "a.mp4.shards/b.mp4" beside "a.mp4".
 void refuse_folders_named_as_results(const std::map<std::string, std::string>& names, const InputRules& rules) {
   for (const auto& [name, path] : names) {
     for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {

@@ -1,7 +1,7 @@
-// Enters: files and folders that a person named, and the folder of results.
-// Leaves: the files in them that a job takes, each with a name for its results below that folder.
-// Never: gives two of them one name, or one that leads out of that folder; takes results of an earlier run; opens a
-//   file.
+// Input: the files and folders that the user named, and the results folder.
+// Output: the files among them that a job accepts, each with a name for its results below the results folder.
+// Never: gives two files one name, or a name that leads out of the results folder; accepts results of an earlier run;
+//   opens a file.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,32 @@ namespace millrace {
 
 struct NamedInput {
   FileEntry file;
-  // Below the nearest folder that was named, with its folders; of a file that was named itself its own name.
+  // Path relative to the nearest folder that was named; for a file that was itself named, its file name.
   std::string below;
-  std::string name;  // of its results
+  std::string name;  // of the results
 };
 
 struct NamedInputs {
   std::vector<NamedInput> inputs;
-  std::vector<Error> unreadable;  // also what was named and cannot be taken where it lies
+  std::vector<Error> unreadable;  // includes named files that cannot be accepted because of their location
   std::uint64_t links = 0;        // symbolic links that were not followed
 };
 
-// What a job says of its inputs.
+// Rules of a job for its inputs.
 struct InputRules {
-  std::string argument;  // as the command line calls them, for messages
-  // Of a file in a folder; one that was named itself is taken whatever it is.
+  std::string argument;  // name of the positional argument, for messages
+  // True for a file that is accepted from a folder. Files that were themselves named are always accepted.
   std::function<bool(const FileEntry&)> takes;
-  // What its results are named by; empty: as it lies below.
+  // Returns the name of an input's results. If this is empty, results are named by the path relative to the folder.
   std::function<std::string(const std::string& below)> name{};
-  // Names in the folder of results that are the job's own: nothing lies below them.
+  // Names in the results folder that the job reserves: no results are placed below them.
   std::vector<std::string> reserved{};
-  // A folder of this name would be what one of these is made into; empty: none would.
+  // Returns the names of inputs whose results would have the name `folder`. Empty if results never occupy such names.
   std::function<std::vector<std::string>(const std::string& folder)> made_from{};
 };
 
-// Failure(usage) where results of two would lie in each other's way; (conflict) where all of them lie in the folder of
-// results.
+// Finds the inputs and names their results. Throws Failure(usage) if the results of two inputs would collide, and
+// Failure(conflict) if all inputs lie in the results folder.
 NamedInputs find_inputs(const std::vector<std::string>& named, const std::string& output, const FolderOptions& options,
                         const InputRules& rules, const RunContext& context);
 

@@ -1,5 +1,5 @@
-// Enters: folders and files, and what a person says of the pictures in them.
-// Leaves: the options for it, the same in every job; the files; how each of them is decoded.
+// Input: folders and files, and the user's options for the images in them.
+// Output: these options, the same in every job that reads images; the files; how each of them is decoded.
 // Never: opens a file.
 #pragma once
 
@@ -22,7 +22,7 @@ struct PictureFileOptions : FolderOptions {
 
 void describe(Settings& settings, PictureFileOptions& options);
 
-// As the options say, in the helpers of the run, until it is told to stop.
+// Returns the options for decoding: with the helper processes of the run, and until the run is cancelled.
 DecodeOptions decode_options(const PictureFileOptions& options, RunContext& context);
 
 }  // namespace millrace

@@ -13,7 +13,8 @@
 namespace millrace {
 namespace {
 
-// The results in the folder, if there are any, are of the same. False where no run.json is there.
+// Throws Failure(conflict) unless the results in the folder have the same provenance. Returns false if there is no
+// run.json.
 bool check_run_file(const std::string& folder, const Attributes& now) {
   const std::string record = path_in(folder, RunFolder::kRunFile);
   std::error_code error;
@@ -34,7 +35,7 @@ bool check_run_file(const std::string& folder, const Attributes& now) {
 }  // namespace
 
 void check_folder(const std::string& folder, const Attributes& now, const std::string& unfinished) {
-  // What a run has there that begins at the same time, before its run.json.
+  // Names that a concurrent run may have in the folder before it writes run.json.
   const auto is_of_a_run = [&](const std::string& name) {
     return name == unfinished || name.starts_with(AtomicFile::kTemporaryPrefix);
   };
@@ -60,7 +61,7 @@ void claim_folder(const std::string& folder, const Attributes& now, const std::s
   }
   check_folder(folder, now, unfinished);
   if (check_run_file(folder, now)) return;
-  // Of several that begin at once, the first one's stands.
+  // If several runs start at once, the run.json of the first is kept.
   try {
     AtomicFile file(path_in(folder, RunFolder::kRunFile), Replaceable{.anything = false, .looked_at = {}},
                     Readers::everyone);

@@ -1,6 +1,6 @@
-// Enters: the name of a folder of results, and what results are to be made of.
-// Leaves: that folder as this job's, with a file that says what all results in it are made of.
-// Never: takes one that holds other things, or results that were made otherwise.
+// Input: the name of a results folder, and the provenance of the results to be made.
+// Output: the folder, claimed for this job, with a file that records the provenance of all results in it.
+// Never: claims a folder that holds other files, or results with another provenance.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace millrace {
 
-// New, or empty, or an earlier run's of the same. Failure(conflict) that says what it is else. `unfinished` is where
-// runs that begin at the same time may be at work in it already; empty where nowhere.
+// Claims a folder that is new, empty, or has results of the same provenance `now`. Throws Failure(conflict) that says
+// what else it is. `unfinished` is the name in it that concurrent runs may be using already; empty if there is none.
 void claim_folder(const std::string& folder, const Attributes& now, const std::string& unfinished = "");
-// The same without making or writing anything.
+// Checks the same without creating or writing anything.
 void check_folder(const std::string& folder, const Attributes& now, const std::string& unfinished = "");
-// A folder in it, made where it is missing. Failure(conflict) where a link leads out of it.
+// Creates a subfolder of `top` if it is missing. Throws Failure(conflict) if a link leads out of `top`.
 void make_folder_below(const std::string& top, const std::string& folder);
-// Throws what has failed where nothing can be written there any more: then it is no input's fault.
+// Throws `error` if the folder cannot be written to any more: then the input is not the cause.
 void throw_if_nothing_can_be_written(const Error& error, const std::string& folder);
-// What runs that were killed were just writing. The folder is this run's alone.
+// Removes the stale temporary files of killed runs. The folder must belong to this run alone.
 void remove_litter(const std::string& folder);
 
 }  // namespace millrace

@@ -1,4 +1,4 @@
-// Two runs in one process do not see each other.
+// Two runs in one process do not affect each other.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ std::string ppm(int width, int height, int seed) {
   return out;
 }
 
-// What `hash` made of a folder, with all that is a run's own.
+// Output of `hash` for one folder, with all the state of one run.
 struct HashRun {
   CancelToken cancel;
   Trace trace;
@@ -27,7 +27,7 @@ struct HashRun {
   std::string failure;
   bool went_on_after = false;
 
-  // `stop_at` cancels it when so many lines were printed.
+  // `stop_at` cancels the run after that many lines were printed.
   void hash(const std::string& folder, Bytes memory, int stop_at = -1) {
     const Executor executor(2, &cancel);
     Budget budget(memory);
@@ -91,7 +91,7 @@ TEST_F(TwoJobs, OneThatIsStoppedLeavesTheOtherAlone) {
   EXPECT_EQ(whole.printed, alone.printed);
 }
 
-// A codec's memory is bounded by its own run's, whatever another run allows.
+// The memory of a codec is limited by its own run, whatever another run allows.
 TEST_F(TwoJobs, MemoryIsEachRunsOwn) {
   HashRun small, large;
   small.hash(folder_.path(), 4_MiB);

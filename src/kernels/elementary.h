@@ -1,17 +1,18 @@
-// Enters: one number.
-// Leaves: its logarithm, exponential or arc cosine, a cosine of a part of a turn: the same bits on every machine, whose
-// own libraries differ.
-// Never: is as fast as a library's where many are wanted at once.
+// Input: one number.
+// Output: its logarithm, exponential or arc cosine, or the cosine of a fraction of a turn. The bits are the same on
+// every machine, unlike those of the machines' own libraries.
+// Never: is as fast as a library's function on many numbers at once.
 #pragma once
 
 #include <cmath>
 
 namespace millrace {
 
-// cos(2 pi m / n) for any m and n > 0, by reflection into the first quadrant, so that equal magnitudes are equal bits
-// and antisymmetric sums cancel exactly. Long double rounds to the same double with every machine's own library.
+// Returns cos(2 pi m / n) for any m and n > 0. Reflection into the first quadrant makes equal magnitudes equal bits, so
+// that antisymmetric sums cancel exactly. Long double results round to the same double with every machine's own
+// library.
 inline double cosine_of_turn(long m, long n) {
-  // In quarters of 1 / n.
+  // From here on m counts quarters of 1 / n of a turn.
   m = 4 * (m % n);
   if (m < 0) m += 4 * n;
   if (m > 2 * n) m = 4 * n - m;
@@ -24,10 +25,10 @@ inline double cosine_of_turn(long m, long n) {
   return negative ? -value : value;
 }
 
-// sin(2 pi m / n) = cos(2 pi (m / n - 1 / 4)).
+// Returns sin(2 pi m / n) = cos(2 pi (m / n - 1 / 4)).
 inline double sine_of_turn(long m, long n) { return cosine_of_turn(4 * m - n, 4 * n); }
 
-// The natural logarithm of a finite x > 0, to about 2e-16: with x = m 2^e and m between sqrt(1/2) and sqrt(2),
+// Returns the natural logarithm of a finite x > 0, to about 2e-16. With x = m 2^e and m between sqrt(1/2) and sqrt(2),
 // log m = 2 artanh((m - 1) / (m + 1)) by its series.
 inline double logarithm(double x) {
   int exponent = 0;
@@ -42,7 +43,7 @@ inline double logarithm(double x) {
   return 2 * s * sum + exponent * 0.69314718055994531;
 }
 
-// log(1 + x) of a finite x > -1, to about 4e-16 of itself, also where 1 + x is 1.
+// Returns log(1 + x) of a finite x > -1, with a relative error of about 4e-16, even where 1 + x rounds to 1.
 inline double logarithm_of_one_plus(double x) {
   if (x < -0.29 || x > 0.41) return logarithm(1 + x);
   const double s = x / (2 + x), s2 = s * s;
@@ -51,8 +52,8 @@ inline double logarithm_of_one_plus(double x) {
   return 2 * s * sum;
 }
 
-// e to the power of x, to within 2 units in the last place: 2^n times the series of what is left, which is at most half
-// of log 2. Zero and infinity beyond what a double holds.
+// Returns e to the power of x, to within 2 units in the last place. It is 2^n times the series of the remainder, which
+// is at most half of log 2. Returns zero or infinity beyond the range of a double.
 inline double exponential(double x) {
   constexpr double kLog2High = 6.93147180369123816490e-01, kLog2Low = 1.90821492927058770002e-10;
   constexpr double kMost = 750;
@@ -65,8 +66,8 @@ inline double exponential(double x) {
   return std::ldexp(sum, static_cast<int>(n));
 }
 
-// The arc cosine, from 0 to pi, of x from -1 to 1; what is beyond counts as the nearer end. With
-// acos x = 2 atan sqrt((1 - x) / (1 + x)) and atan z = 2 atan(z / (1 + sqrt(1 + z^2))), until the series is short.
+// Returns the arc cosine, from 0 to pi, of x clamped to [-1, 1]. It uses acos x = 2 atan sqrt((1 - x) / (1 + x)). The
+// angle is halved by atan z = 2 atan(z / (1 + sqrt(1 + z^2))) until the series is short.
 inline double arc_cosine(double x) {
   constexpr double kPi = 3.14159265358979323846;
   if (x >= 1) return 0;

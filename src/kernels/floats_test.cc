@@ -41,28 +41,28 @@ struct Case {
   float a, b, c;
 };
 
-// What a product that is rounded before it is added, or a sum that is rounded to float64 first, gets wrong; and the
-// ends of what there is.
+// Returns cases that go wrong if the product is rounded before the addition, or the sum to float64 first. Others lie at
+// the ends of the number range.
 std::vector<Case> hard_cases() {
   const float tiny = std::numeric_limits<float>::denorm_min(), most = std::numeric_limits<float>::max(),
               infinity = std::numeric_limits<float>::infinity();
   std::vector<Case> out = {
       {1 + 0x1p-12F, 1 + 0x1p-12F, -1},
-      // The product is 2^-24 more than half a unit beside c, or exactly half a unit, and something far below decides.
+      // The product is just above or exactly half a unit in the last place of c, so that very low bits decide.
       {0x1p-24F, 1 + 0x1p-23F, 1},
       {0x1p-24F, 1, 1},
       {0x1p-24F, 1, 1 + 0x1p-23F},
       {0x1.000002p-24F, 0x1.fffffep-1F, 1},
       {0x1p-60F, 0x1p-60F, 1 + 0x1p-23F},
       {0x1.8p-12F, 0x1.8p-12F, 0x1p+12F},
-      // Below all normal numbers.
+      // Results are subnormal.
       {0x1p-75F, 0x1p-75F, tiny},
       {0x1.8p-75F, 0x1p-75F, tiny},
       {-0x1.000002p-64F, 0x1.000002p-62F, 0x1.fffffep-126F},
       {0x1p-100F, 0x1p-100F, 0},
       {-0x1p-100F, 0x1p-100F, 0},
       {tiny, 0.5F, 0},
-      // To nothing, and beyond the last.
+      // Results are zero, overflow or are not finite.
       {3, 4, -12},
       {-0.0F, 1, -0.0F},
       {0, 5, -0.0F},
@@ -82,7 +82,7 @@ std::vector<Case> hard_cases() {
     };
     const int spread = i % 3 == 0 ? 1 : i % 3 == 1 ? 14 : 80;
     out.push_back({number(spread), number(spread), number(spread)});
-    // About the middle between two numbers.
+    // Results lie near the middle between two numbers.
     const float c = number(0), half = 0x1p-24F * (random() % 2 == 0 ? 1 : -1);
     out.push_back({half, 1 + static_cast<float>(static_cast<int>(random() % 3) - 1) * 0x1p-23F, c});
   }

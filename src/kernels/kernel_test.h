@@ -1,4 +1,4 @@
-// What the operations' tests share: running one body at every CPU level, and seeded data.
+// Helpers of the operations' tests: running a test body at every CPU level, and seeded data.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace millrace {
 
-// Runs `body` once at every level this machine has, and puts the best one back.
+// Runs `body` once at every level this machine has, and then restores the previous level.
 inline void at_every_cpu_level(const std::function<void()>& body) {
   const CpuLevel before = current_cpu_level();
   for (const CpuLevel level : available_cpu_levels()) {
@@ -28,8 +28,8 @@ inline void at_every_cpu_level(const std::function<void()>& body) {
   use_cpu_level(before);
 }
 
-// Stops `work` before it begins, and then `moments` times at some moment on the way, `step` apart: it ends as cancelled
-// or whole, never half.
+// Cancels `work` before it begins, and then `moments` - 1 times during the run, at delays that are `step` apart. It
+// must end as cancelled or complete, never in between.
 inline void expect_that_it_can_be_stopped(int moments, std::chrono::microseconds step,
                                           const std::function<void(const Executor&)>& work) {
   for (int moment = 0; moment < moments; ++moment) {

@@ -1,4 +1,4 @@
-// Forcing a level changes the code that runs, not only the name that is shown.
+// Tests that forcing a level changes the code that runs, not only the displayed name.
 #include "src/kernels/kernel_test.h"
 #include "src/kernels/resize/resize_passes.h"
 

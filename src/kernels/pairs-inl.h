@@ -1,4 +1,4 @@
-// Pair-wise multiply-add for vectorised files; included once a target, inside foreach_target's passes.
+// Pair-wise multiply-add for vectorised files; included once per target, inside foreach_target's passes.
 #if defined(MILLRACE_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MILLRACE_PAIRS_INL_H_
 #undef MILLRACE_PAIRS_INL_H_
@@ -11,9 +11,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace millrace::HWY_NAMESPACE {
 
-// acc[i] + a[2i] * b[2i] + a[2i + 1] * b[2i + 1], modulo 2^32. On x86 this is one instruction, and Highway's
-// ReorderWidenMulAccumulate happens to be it; elsewhere that operation pairs other lanes, so the pairs are taken
-// apart by shifts.
+// Returns acc[i] + a[2i] * b[2i] + a[2i + 1] * b[2i + 1], modulo 2^32. On x86 this is one instruction, and Highway's
+// ReorderWidenMulAccumulate happens to be it. On other machines that operation pairs other lanes, so the pairs are
+// separated by shifts.
 template <class D32, class V16, class V32>
 HWY_INLINE V32 pair_multiply_add(D32 d32, V16 a, V16 b, V32 acc) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL

@@ -1,6 +1,6 @@
-// Enters: a small symmetric system of equations.
-// Leaves: its solution, by Cholesky's method.
-// Never: allocates, or solves what is not positive.
+// Input: a small symmetric system of equations.
+// Output: its solution, by Cholesky's method.
+// Never: allocates, or solves a system that is not positive definite.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 
 namespace millrace {
 
-// Solves h x = b in place, where x holds b; of `h` the lower half is read. False when it is not positive.
+// Solves h x = b in place, where x holds b; reads only the lower half of `h`. False if h is not positive definite.
 template <std::size_t N>
 bool solve_positive(std::array<std::array<double, N>, N>& h, std::array<double, N>& x) {
-  std::array<double, N> share;  // one over the diagonal: a division takes as long as a row of products
+  std::array<double, N> share;  // reciprocals of the diagonal: a division takes as long as a row of products
   for (std::size_t i = 0; i < N; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = h[i][j];

@@ -8,8 +8,9 @@
 namespace millrace {
 namespace {
 
-// Householder's reflections, from the left and from the right, leave a diagonal and what is beside it (8.3.1). Where
-// `reflections` [n, n] is not empty it gets their vectors, a row each, and `lengths` the squares of these.
+// Reduces a symmetric matrix to a diagonal and the entries beside it by Householder reflections from both sides
+// (8.3.1). If `reflections` [n, n] is not empty, it receives the reflections' vectors, one per row, and `lengths` their
+// squared lengths.
 void tridiagonalize(std::vector<double>& a, std::size_t n, std::vector<double>& diagonal, std::vector<double>& beside,
                     std::vector<double>& reflections, std::vector<double>& lengths) {
   std::vector<double> v(n), w(n);
@@ -30,7 +31,7 @@ void tridiagonalize(std::vector<double>& a, std::size_t n, std::vector<double>& 
       lengths[k] = length;
     }
     if (length == 0) continue;
-    // a is symmetric to the bit, so its rows are its columns: whole rows go through vectors.
+    // The matrix is symmetric to the bit, so rows can replace columns, and whole rows are vectorised.
     for (std::size_t i = k + 1; i < n; ++i) w[i] = 0;
     for (std::size_t j = k + 1; j < n; ++j)
       for (std::size_t i = k + 1; i < n; ++i) w[i] += a[j * n + i] * v[j];
@@ -47,8 +48,8 @@ void tridiagonalize(std::vector<double>& a, std::size_t n, std::vector<double>& 
   if (n > 1) beside[n - 2] = a[(n - 1) * n + n - 2];
 }
 
-// One step of the implicit QR method with Wilkinson's shift, on rows `begin` to `end` - 1 (8.3.2). The rotations turn
-// the rows of `vectors` [n, n] too, where it is not empty.
+// Does one step of the implicit QR method with Wilkinson's shift, on rows `begin` to `end` - 1 (8.3.2). The rotations
+// are also applied to the rows of `vectors` [n, n], unless it is empty.
 void chase(std::vector<double>& d, std::vector<double>& e, std::size_t begin, std::size_t end,
            std::vector<double>& vectors) {
   const std::size_t last = end - 1, n = d.size();
@@ -80,7 +81,7 @@ void chase(std::vector<double>& d, std::vector<double>& e, std::size_t begin, st
 
 void diagonalize(std::vector<double>& d, std::vector<double>& e, std::vector<double>& vectors) {
   constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-  constexpr int kMostSteps = 60;  // of one eigenvalue; two or three are usual
+  constexpr int kMostSteps = 60;  // per eigenvalue; two or three are usual
   std::size_t end = d.size();
   for (int steps = 0; end > 1;) {
     std::size_t begin = end - 1;
@@ -120,7 +121,7 @@ Eigen eigenvectors(std::vector<double> a, std::size_t n, std::size_t wanted) {
     out.values[k] = d[order[k]];
     double* const vector = out.vectors.data() + k * n;
     std::copy_n(turned.begin() + static_cast<std::ptrdiff_t>(order[k] * n), n, vector);
-    // Back through the reflections, the last one first.
+    // Applies the reflections in reverse order.
     for (std::size_t r = n; r-- > 0;) {
       if (lengths[r] == 0) continue;
       const double* const v = reflections.data() + r * n;

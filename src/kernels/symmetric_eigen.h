@@ -1,6 +1,6 @@
-// Enters: a symmetric matrix.
-// Leaves: its eigenvalues and, if asked for, its eigenvectors, from basic operations in one order.
-// Never: fails: what has not converged after very many steps is given as it is.
+// Input: a symmetric matrix.
+// Output: its eigenvalues and, if requested, its eigenvectors, from basic operations in a fixed order.
+// Never: fails: an eigenvalue that has not converged after very many steps is returned as it is.
 //
 // Source: Golub and Van Loan, Matrix Computations, 8.3: Householder's tridiagonal form, then the implicit QR method.
 #pragma once
@@ -10,14 +10,14 @@
 
 namespace millrace {
 
-// Of a symmetric [n, n], the greatest first.
+// Returns the eigenvalues of a symmetric [n, n], largest first.
 std::vector<double> eigenvalues(std::vector<double> matrix, std::size_t n);
 
 struct Eigen {
-  std::vector<double> values;   // the `wanted` greatest, the greatest first, equal ones in the order they were found
-  std::vector<double> vectors;  // [wanted, n], each of length 1; the entry of largest size, of equals the first, is > 0
+  std::vector<double> values;   // the `wanted` largest, in descending order; equal ones in the order they were found
+  std::vector<double> vectors;  // [wanted, n], each of length 1; the first entry of largest magnitude is > 0
 };
-// `wanted` of at most n. About 6 n^3 operations.
+// Computes the `wanted` largest eigenvalues and their vectors; `wanted` is at most n. About 6 n^3 operations.
 Eigen eigenvectors(std::vector<double> matrix, std::size_t n, std::size_t wanted);
 
 }  // namespace millrace

@@ -9,7 +9,7 @@ namespace millrace {
 namespace {
 
 TEST(SymmetricEigen, OfAKnownMatrix) {
-  // Its vectors are (1, 1) and (1, -1), over sqrt(2).
+  // The eigenvectors are (1, 1) and (1, -1), over sqrt(2).
   const Eigen found = eigenvectors({2, 1, 1, 2}, 2, 2);
   EXPECT_NEAR(found.values[0], 3, 1e-15);
   EXPECT_NEAR(found.values[1], 1, 1e-15);
@@ -26,7 +26,7 @@ TEST(SymmetricEigen, VectorsAreWhatTheMatrixOnlyStretches) {
     std::vector<double> a(n * n);
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j <= i; ++j)
-        // Whole numbers of few sizes: some values come more than once.
+        // Whole numbers of few sizes give repeated eigenvalues.
         a[i * n + j] = a[j * n + i] = i == j || random() % 3 == 0 ? static_cast<double>(random() % 5) : 0;
     const Eigen found = eigenvectors(a, n, n);
     const std::vector<double> values = eigenvalues(a, n);

@@ -1,6 +1,7 @@
-// Enters: how many items there are, and work that takes a batch of them.
-// Leaves: the work done for all of them, in their order.
-// Never: gives up on what fits one by one; decides what a result is: that must not depend on the batch an item was in.
+// Input: a range of items, and a function that processes one batch of them.
+// Output: every item processed once, in order.
+// Never: fails while items still fit one at a time. Never lets a result depend on the batch: `work` must guarantee
+// that.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +12,16 @@
 namespace millrace {
 
 struct BatchSizes {
-  std::uint64_t most = 1, fewest = 1;  // items; `most` is where it begins
+  std::uint64_t most = 1, fewest = 1;  // items; the first batch has `most`
 };
 
 enum class Fit : std::uint8_t { easy, tight };
 
-// Calls work(begin, end) for batches of [begin, end). One that throws OutOfMemory is halved and tried again, down to
-// `fewest` items, of which OutOfMemory is thrown again; one that was Fit::tight makes the next one half as large. After
-// eight easy ones in a row batches double; after twice as many as the time before, where that was refused, so that
-// what is tried in vain stays a small part of the work.
+// Calls work(begin, end) for consecutive batches [begin, end). A batch that throws OutOfMemory is halved and tried
+// again. A batch of `fewest` items or less that throws it ends the call with that exception. A batch that returns
+// Fit::tight halves the size of the next one. After eight easy batches in a row the size doubles. Each time that such a
+// growth is refused, twice as many easy batches are required before the next one. So refused batches stay a small part
+// of the work.
 template <typename Work>
 void backing_off(std::uint64_t begin, std::uint64_t end, BatchSizes sizes, Work&& work) {
   const std::uint64_t fewest = std::max<std::uint64_t>(1, sizes.fewest), most = std::max(fewest, sizes.most);
@@ -33,7 +35,7 @@ void backing_off(std::uint64_t begin, std::uint64_t end, BatchSizes sizes, Work&
       begin = next;
     } catch (const OutOfMemory&) {
       if (next - begin <= fewest) throw;
-      // What was tried may have been less than a whole batch.
+      // The refused batch may have been shorter than `size`, at the end of the range.
       size = next - begin;
     }
     if (fit == Fit::tight) {

@@ -7,7 +7,7 @@
 namespace millrace {
 namespace {
 
-// Work that needs a byte of a budget for each item.
+// Work that reserves one byte of a budget for each item.
 struct Worker {
   explicit Worker(std::uint64_t limit) : budget(Bytes{limit}) {}
   Fit operator()(std::uint64_t begin, std::uint64_t end) {

@@ -68,12 +68,12 @@ Reservation Budget::reserve_some(Bytes each, std::size_t& count, const std::stri
     if (auto some = try_reserve(each * count)) return std::move(*some);
   }
   if (auto one = try_reserve(each * count)) return std::move(*one);
-  return reserve(each * count, purpose);  // which says why not
+  return reserve(each * count, purpose);  // throws an error that gives the reason
 }
 
 ReservedWorkspace Budget::reserve_all(const Workspace& size, const std::string& purpose) {
   ReservedWorkspace out;
-  // What was had before one that is refused goes back with it.
+  // When a later reservation is refused, the destructor of `out` returns the earlier ones.
   out.host = reserve(size.host, purpose);
   if (size.pinned.count > 0) out.pinned = reserve(size.pinned, purpose, MemoryKind::pinned);
   if (size.device.count > 0) out.device = reserve(size.device, purpose, MemoryKind::device);
@@ -94,7 +94,8 @@ std::optional<Reservation> Budget::wait_for(Bytes size, const std::string& purpo
     const Bytes reachable = host.limit < host.standing ? Bytes{} : host.limit - host.standing;
     if (size > reachable) refuse(size, purpose, MemoryKind::host, reachable);
     if (cancelled()) return std::nullopt;
-    // A cancel is a flag set by a signal handler, which cannot notify; so look at it now and then.
+    // A signal handler sets the cancel flag and cannot notify the condition variable, so the flag is polled every 50
+    // ms.
     returned_.wait_for(lock, std::chrono::milliseconds(50));
   }
   return grant(size, MemoryKind::host, false);

@@ -1,12 +1,13 @@
-// Enters: how much memory a job may use, and requests for parts of it.
-// Leaves: reservations that give their part back when they end, and a peak for the report.
-// Never: allocates; src/memory/buffer.h does. Never lets a request wait for what will not come.
+// Input: the memory limit of a job, and requests for shares of it.
+// Output: reservations, which return their share when they end, and the peak use for the report.
+// Never: allocates; src/memory/buffer.h does. Never lets a request wait for memory that cannot become free.
 //
-// A reservation stands or passes. What stands is held for a job, or a step of one: tables, helper processes, the items
-// that a chain has in flight. What passes is held for one item and comes back when that is through, whatever else
-// happens: whoever holds it must not wait for more. So a request can wait for what passes, never for what stands.
+// A reservation is standing or temporary. A standing one is held for a job or a step of it: tables, helper processes,
+// items that a chain has in flight. A temporary one is held for one item and returned when that item is done, in every
+// case. So the holder of a temporary reservation must not wait for more memory. A request can wait for temporary
+// reservations to be returned, never for standing ones.
 //
-// Each kind of memory has a limit of its own. What is pinned is the host's: it has to fit within both limits.
+// Each kind of memory has its own limit. Pinned memory is host memory too: it must fit within both limits.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@
 
 namespace millrace {
 
-// A request that can never fit, or did not fit now. A type of its own so that a batch can be halved on it.
+// A request that can never fit, or did not fit now. It has its own type so that callers can catch it and halve a batch.
 class OutOfMemory : public Failure {
  public:
   using Failure::Failure;
@@ -31,7 +32,7 @@ class OutOfMemory : public Failure {
 
 class Budget;
 
-// A part of a budget, given back by the destructor. Movable, and empty after a move.
+// A share of a budget, returned by the destructor. Movable, and empty after a move.
 class Reservation {
  public:
   Reservation() = default;
@@ -63,36 +64,37 @@ class Reservation {
   bool stands_ = false;
 };
 
-// What was reserved of a Workspace, all of it together.
+// Reservations for all memory kinds of one Workspace.
 struct ReservedWorkspace {
   Reservation host, pinned, device;
 };
 
-// One job's memory. Thread-safe.
+// Memory limits and reservations of one job. Thread-safe.
 class Budget {
  public:
-  // None but the host's; pinned memory as much as that.
+  // Allows no device memory, and as much pinned memory as host memory.
   explicit Budget(Bytes limit) : Budget(Workspace{limit, limit, {}}) {}
   explicit Budget(const Workspace& limits);
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  // What stands: at once, or OutOfMemory naming the purpose, the size asked for and what is free.
+  // Makes a standing reservation at once, or throws OutOfMemory with the purpose, the requested size and the free size.
   Reservation reserve(Bytes size, const std::string& purpose, MemoryKind kind = MemoryKind::host);
-  // All of it, or OutOfMemory and nothing.
+  // Reserves all kinds of memory in `size`, standing. If one does not fit, reserves nothing and throws OutOfMemory.
   ReservedWorkspace reserve_all(const Workspace& size, const std::string& purpose);
-  // What passes: at once, or nothing.
+  // Makes a temporary reservation of host memory at once; std::nullopt if it does not fit.
   std::optional<Reservation> try_reserve(Bytes size);
-  // The same, for as many of `count` things as there is room for, by halving it; OutOfMemory where that is none.
+  // Makes a temporary reservation for `count` objects of size `each`. Halves `count` until it fits; throws OutOfMemory
+  // if not even one fits.
   Reservation reserve_some(Bytes each, std::size_t& count, const std::string& purpose);
-  // What passes: waits until others give back enough. OutOfMemory when `size` exceeds what waiting can bring: the limit
-  // less what stands. Returns nothing when `cancelled` becomes true.
+  // Waits until a temporary reservation of `size` fits. Throws OutOfMemory when `size` exceeds the limit minus all
+  // standing reservations, as waiting cannot help then. Returns std::nullopt when `cancelled` becomes true.
   std::optional<Reservation> wait_for(Bytes size, const std::string& purpose, const std::function<bool()>& cancelled);
 
   Bytes limit(MemoryKind kind = MemoryKind::host) const { return pool(kind).limit; }
   Bytes used(MemoryKind kind = MemoryKind::host) const;
   Bytes peak(MemoryKind kind = MemoryKind::host) const;
-  // The most that a single waiting request can be granted.
+  // Returns the largest size that a single waiting request can be granted.
   Bytes largest_grant() const;
 
  private:
@@ -113,10 +115,10 @@ class Budget {
 
   mutable std::mutex mutex_;
   std::condition_variable returned_;
-  std::array<Pool, 3> pools_;  // by MemoryKind, which begins with 1
+  std::array<Pool, 3> pools_;  // indexed by MemoryKind minus 1
 };
 
-// Resident memory of this process and of its live children now, and their peaks, as the system counts them.
+// Resident memory of this process and its live children, now and at the peak of each, as the system counts it.
 struct ResidentMemory {
   Bytes now, peak;
 };

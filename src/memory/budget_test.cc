@@ -36,7 +36,7 @@ TEST(Budget, ReserveAndRelease) {
     moved.release();
     moved.release();
     EXPECT_EQ(budget.used(), 6_MiB);
-    // Assigning gives back what was held.
+    // Assignment returns the reservation that was held before.
     moved = budget.reserve(1_MiB, "a");
     moved = budget.reserve(2_MiB, "a");
     EXPECT_EQ(budget.used(), 8_MiB);
@@ -58,7 +58,7 @@ TEST(Budget, OutOfMemoryNamesPurposeAndSizes) {
     EXPECT_THAT(failure.error().what, HasSubstr("3.0 MiB of 10 MiB"));
     EXPECT_THAT(failure.error().remedy, HasSubstr("1.0 MiB more with --memory"));
   }
-  // Sizes whose sum would wrap around are refused like any other.
+  // Sizes whose sum would overflow are refused like any other.
   EXPECT_THROW(budget.reserve(Bytes{~std::uint64_t{0}}, "x"), OutOfMemory);
   EXPECT_FALSE(budget.try_reserve(Bytes{~std::uint64_t{0}}));
   EXPECT_EQ(budget.used(), 7_MiB);
@@ -85,7 +85,7 @@ TEST(Budget, AWaitIsWoken) {
   std::promise<void> waiting;
   std::atomic<bool> told{false};
   std::thread waiter([&] {
-    // It is asked whether it was cancelled before every wait: then it is about to wait.
+    // The callback runs before every wait, so its first call shows that the wait is about to begin.
     const auto granted = budget.wait_for(5_MiB, "waiter", [&] {
       if (!told.exchange(true)) waiting.set_value();
       return false;
@@ -116,7 +116,7 @@ TEST(Budget, WaitingForTheImpossibleFailsAtOnce) {
   const Reservation other = budget.try_reserve(1_MiB).value();
   EXPECT_EQ(budget.largest_grant(), 4_MiB);
   EXPECT_THROW(budget.wait_for(5_MiB, "too much", kNever), OutOfMemory);
-  // What fits once `other` is back is waited for, not refused.
+  // A request that fits once `other` is returned waits and is not refused.
   EXPECT_FALSE(budget.wait_for(4_MiB, "later", [] { return true; }));
   EXPECT_TRUE(budget.wait_for(3_MiB, "now", kNever));
 }
@@ -141,7 +141,7 @@ TEST(Budget, AWaitThatBecomesImpossibleEnds) {
     waiting.get_future().wait();
     table = budget.reserve(2_MiB, "the table");
     passing.release();
-    // What was free for the waiter by then, it has; else it was told.
+    // By now the waiter has either been granted its memory or been refused.
   });
   const auto ask = [&] {
     if (!told.exchange(true)) waiting.set_value();
@@ -155,7 +155,7 @@ TEST(Budget, ManyThreadsStayInside) {
   constexpr Bytes kLimit = 1_MiB;
   Budget budget(kLimit);
   const Reservation table = budget.reserve(100_KiB, "the table");
-  // Counted apart from the budget's own books.
+  // These counters are independent of the budget's own accounting.
   std::atomic<std::uint64_t> held{table.size().count}, most{0}, granted{0};
   std::vector<std::thread> threads;
   for (unsigned t = 0; t < 8; ++t) {
@@ -217,7 +217,7 @@ TEST(Budget, EveryKindHasALimitOfItsOwn) {
   EXPECT_THROW(budget.reserve(1_MiB, "more weights", MemoryKind::device), OutOfMemory);
   EXPECT_EQ(budget.used(MemoryKind::device), 6_MiB);
   {
-    // What is pinned is the host's too.
+    // Pinned memory counts as host memory too.
     const Reservation pinned = budget.reserve(2_MiB, "copies", MemoryKind::pinned);
     EXPECT_EQ(budget.used(MemoryKind::pinned), 2_MiB);
     EXPECT_EQ(budget.used(), 9_MiB);

@@ -1,6 +1,7 @@
-// Enters: a number of elements.
-// Leaves: memory aligned for every vector level, reused when it is asked for again.
-// Never: shrinks, throws away its contents' place, or runs constructors. Where the system has none left: OutOfMemory.
+// Input: a number of elements.
+// Output: memory aligned for the vectors of every CPU level, reused when it is requested again.
+// Never: shrinks, moves its contents without a growth, or runs constructors. Throws OutOfMemory if the system has none
+// left.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +14,14 @@
 
 namespace millrace {
 
-// The widest vector of any level, and a cache line.
+// Size in bytes of the widest vector of any CPU level, and of a cache line.
 inline constexpr std::size_t kAlignment = 64;
 
-// OutOfMemory: what a budget allowed is not always there to be had.
+// Throws OutOfMemory: the system may lack memory that the budget has granted.
 [[noreturn]] void throw_no_memory(std::size_t bytes);
 
-// Uninitialised memory for plain values. resize() keeps the allocation when it is large enough, so that a stage
-// that holds its buffers between items allocates only while it meets larger items than before.
+// Uninitialised memory for trivially copyable values. resize() keeps the allocation when it is large enough. So a stage
+// that keeps its buffers between items allocates only when an item is larger than all before it.
 template <typename T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -35,7 +36,7 @@ class Buffer {
   }
   ~Buffer() { std::free(data_); }
 
-  // Contents are unspecified after a growth. At least one vector of bytes past the end may be read.
+  // The contents are unspecified after a growth. At least one vector of bytes past the end may be read.
   void resize(std::size_t count) {
     if (count > capacity_) {
       const std::size_t bytes = (count * sizeof(T) + 2 * kAlignment - 1) / kAlignment * kAlignment;
@@ -48,7 +49,7 @@ class Buffer {
     count_ = count;
   }
 
-  // Room for at least `count`, the first `used` elements kept.
+  // Makes room for at least `count` elements and keeps the first `used` ones.
   void grow(std::size_t count, std::size_t used) {
     if (count <= count_) return;
     Buffer larger(std::max(count, 2 * count_));

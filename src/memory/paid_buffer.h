@@ -1,6 +1,6 @@
-// Enters: a budget, and how many elements are needed.
-// Leaves: memory that the budget has paid for, given back together.
-// Never: is larger than what was paid.
+// Input: a budget and a number of elements.
+// Output: memory together with its reservation in the budget; both are released together.
+// Never: is larger than its reservation.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace millrace {
 
-// Host memory. OutOfMemory where the budget or the system has none.
+// Host memory with a standing reservation. Throws OutOfMemory if the budget or the system has too little.
 template <typename T>
 class PaidBuffer {
  public:
@@ -27,7 +27,7 @@ class PaidBuffer {
   Bytes paid() const { return paid_.size(); }
 
  private:
-  // Before the memory, so that it is given back after it.
+  // The reservation is declared before the memory, so that it is returned after the memory is freed.
   Reservation paid_;
   Buffer<T> buffer_;
 };

@@ -1,6 +1,6 @@
-// Enters: things that cost time or memory to make, given back after use.
-// Leaves: the same ones again, so that a stage in its steady state makes none.
-// Never: hands one thing to two users.
+// Input: a function that makes objects which cost time or memory to make.
+// Output: objects on loan; an object that is returned is lent again, so that a stage in steady state makes no new ones.
+// Never: lends one object to two users at once.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 
 namespace millrace {
 
-// Thread-safe. Must outlive what it lent.
+// Thread-safe. Must outlive the objects that it has lent.
 template <typename T>
 class Pool {
  public:
   explicit Pool(std::function<std::unique_ptr<T>()> make) : make_(std::move(make)) {}
 
-  // Goes back to the pool when its last user lets go of it.
+  // Returns a free object, or a new one. The object returns to the pool when its last user releases it.
   std::shared_ptr<T> take() {
     std::unique_ptr<T> item;
     {
@@ -34,7 +34,7 @@ class Pool {
             }};
   }
 
-  // visit(T&) of each that is back.
+  // Calls visit(T&) for each object that is not on loan.
   template <typename Visit>
   void each(const Visit& visit) {
     const std::lock_guard lock(mutex_);

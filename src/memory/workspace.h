@@ -1,5 +1,5 @@
-// Enters: what an operation or a job needs of memory.
-// Leaves: the same by kind, so that it can be had before the work begins.
+// Input: the memory that an operation or a job needs.
+// Output: the number of bytes of each memory kind, so that they can be reserved before the work begins.
 // Never: allocates.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace millrace {
 
-// Bytes of each kind, held at once. Pinned memory is the host's too, and is counted once: as pinned.
+// Bytes of each kind, held at the same time. Pinned memory is host memory too, and is counted once: as pinned.
 struct Workspace {
   Bytes host{}, pinned{}, device{};
 

@@ -90,7 +90,7 @@ class CardReader {
     if (side != std::floor(side) || side < 1 || side > 16384) refuse(key, "a whole number of pixels up to 16384");
     return static_cast<std::int64_t>(side);
   }
-  // False where the key is none of these.
+  // Returns false for a key of another kind.
   bool read_output(const std::string& key, const Json& value, OutputCard& out) const {
     if (key == "task") {
       out.task = choice<Task>(value, key);
@@ -223,26 +223,28 @@ Json describe_classes(std::int64_t count) {
   for (std::size_t k = 0; k < named.size(); ++k) {
     const auto color = class_color(named.size() == 1 ? 1 : k);
     Json one = {{"name", named[k].name}};
-    // The first of several is what is none, or something, as the activation is: what is not said is right for both.
+    // The first of several classes is the background or a class, depending on the activation. Without a colour, both
+    // are right.
     if (named.size() == 1 || k > 0) one["color"] = fmt::format("#{:02x}{:02x}{:02x}", color[0], color[1], color[2]);
     out.push_back(std::move(one));
   }
   return out;
 }
 
-// What can be guessed of an output: [N, K, height, width], or [N, K].
+// Describes what can be guessed about an output: [N, K, height, width], or [N, K].
 Json describe_output(const Port& port, bool channels_last) {
   Json out;
   const std::size_t sides = port.shape.size();
   const std::int64_t classes = sides == 4 ? port.shape[channels_last ? 3 : 1] : sides == 2 ? port.shape[1] : kOpen;
-  // One number is no choice of classes.
+  // A single number is no choice of classes.
   const bool is_number = sides == 2 && classes == 1;
   out["task"] = is_number ? "regression" : sides == 2 ? "classification" : "segmentation";
-  // A model whose last operator makes probabilities needs nothing more; a file's first node of a kind does not tell.
+  // A model whose last operator computes probabilities needs no activation. The file's list of operators does not show
+  // that.
   if (!is_number) out["activation"] = sides == 2 ? "softmax" : "none";
-  // How many there are may be known only when it has run.
+  // The number of classes may be unknown until the model has run.
   if (classes >= 1 && classes <= static_cast<std::int64_t>(kMostClasses)) out["classes"] = describe_classes(classes);
-  // Of several classes that exclude each other the likeliest is taken.
+  // A threshold is not needed for several classes that exclude each other: the likeliest one is taken.
   if (sides != 2 && classes <= 1) out["threshold"] = 0.5;
   return out;
 }
@@ -253,7 +255,7 @@ std::string describe(const OnnxFile& onnx) {
   const auto side = [](const std::vector<Port>& ports, std::size_t k) {
     return ports.size() == 1 && ports[0].shape.size() == 4 ? ports[0].shape[k] : kOpen;
   };
-  // Channels are few, and sides many.
+  // Channels are few; height and width are large.
   const auto is_channels = [](std::int64_t count) { return count == 1 || count == 3 || count == 6; };
   const bool last = !is_channels(side(onnx.inputs, 1)) && is_channels(side(onnx.inputs, 3));
   const std::int64_t channels = side(onnx.inputs, last ? 3 : 1), height = side(onnx.inputs, last ? 1 : 2),
@@ -276,7 +278,7 @@ std::string describe(const OnnxFile& onnx) {
   } else {
     for (const Port& port : onnx.outputs) out["outputs"][utf8_for_display(port.name)] = describe_output(port, last);
   }
-  // A window that is no square is the file's own.
+  // A window that is no square is given by the file itself.
   if (height == kOpen && width == kOpen) out["window"] = 512;
   if (height != kOpen && height == width) out["window"] = height;
   return out.dump(1) + "\n";

@@ -1,6 +1,6 @@
-// Enters: M.json beside a model, or one that a person names.
-// Leaves: what a model's file does not say: how pictures become its input, and what its outputs mean.
-// Never: names a file, or anything that is run; takes a key that it does not know.
+// Input: the file M.json beside a model M.onnx, or a file that a person names.
+// Output: facts that a model's file does not contain: how pictures become its input, and what its outputs mean.
+// Never: names a file, or anything that is executed; accepts an unknown key.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace millrace::model {
 
-// rgb+enhanced: six, of a photograph that was preprocessed: red, green and blue, and these with their contrast
-// enhanced.
+// Channels of the input. rgb+enhanced has six, from a preprocessed photograph: red, green and blue, and the same with
+// enhanced contrast.
 enum class ChannelOrder : std::uint8_t { rgb, bgr, gray, enhanced };
 constexpr std::array<Choice<ChannelOrder>, 4> choices_of(ChannelOrder) {
   return {{{"rgb", ChannelOrder::rgb},
@@ -25,8 +25,8 @@ constexpr std::array<Choice<ChannelOrder>, 4> choices_of(ChannelOrder) {
            {"rgb+enhanced", ChannelOrder::enhanced}}};
 }
 std::size_t channels_of(ChannelOrder order);
-// What an output is: of each pixel what it shows; of the picture which class it is, or numbers; or of each pixel how
-// likely it is a point that is looked for.
+// Kind of an output: a class for each pixel; a class for the picture, or numbers; or for each pixel the likelihood of a
+// point.
 enum class Task : std::uint8_t { segmentation, classification, regression, keypoints };
 constexpr std::array<Choice<Task>, 4> choices_of(Task) {
   return {{{"segmentation", Task::segmentation},
@@ -34,13 +34,13 @@ constexpr std::array<Choice<Task>, 4> choices_of(Task) {
            {"regression", Task::regression},
            {"keypoints", Task::keypoints}}};
 }
-// What windows are cut of: the picture itself; the square around a fundus photograph's field of view; the picture,
+// Source of the windows: the picture itself; the square around the field of view of a fundus photograph; the picture
 // padded to a square.
 enum class Preprocess : std::uint8_t { none, fundus, square };
 constexpr std::array<Choice<Preprocess>, 3> choices_of(Preprocess) {
   return {{{"none", Preprocess::none}, {"fundus", Preprocess::fundus}, {"square", Preprocess::square}}};
 }
-// What makes probabilities of a network's outputs.
+// Function that turns a network's outputs into probabilities.
 enum class Activation : std::uint8_t { none, sigmoid, softmax };
 constexpr std::array<Choice<Activation>, 3> choices_of(Activation) {
   return {{{"none", Activation::none}, {"sigmoid", Activation::sigmoid}, {"softmax", Activation::softmax}}};
@@ -49,19 +49,20 @@ constexpr std::array<Choice<Activation>, 3> choices_of(Activation) {
 struct ClassCard {
   std::string name;
   std::optional<std::array<std::uint8_t, 3>> color{};  // nothing: one of our own
-  bool drawn = true;                                   // into overlays and outlines; of "color": null not
+  bool drawn = true;                                   // in overlays and outlines; false for "color": null
 };
 inline constexpr std::size_t kMostClasses = 4096;  // of one output
-// Told apart at a glance, also by the colour-blind (Okabe and Ito 2008); the first is what is none.
-inline constexpr std::size_t kColorCount = 8;  // then they begin anew
+// Colours that are easy to distinguish, also for the colour-blind (Okabe and Ito 2008); the first is that of the
+// background.
+inline constexpr std::size_t kColorCount = 8;  // then they repeat
 std::array<std::uint8_t, 3> class_color(std::size_t k);
-// Where a channel lies in the network's input and output: before the sides, or behind them.
+// Position of the channels in the network's input and output: before height and width, or after them.
 enum class Layout : std::uint8_t { nchw, nhwc };
 constexpr std::array<Choice<Layout>, 2> choices_of(Layout) {
   return {{{"nchw", Layout::nchw}, {"nhwc", Layout::nhwc}}};
 }
 
-// What an output means. Every key may be missing.
+// Meaning of an output. Every key is optional.
 struct OutputCard {
   std::optional<Task> task;
   std::optional<Activation> activation;
@@ -69,32 +70,33 @@ struct OutputCard {
   std::optional<double> threshold;
 };
 
-// Every key may be missing.
+// Contents of a model card. Every key is optional.
 struct Card {
   std::optional<ChannelOrder> input;
   std::optional<Layout> layout;
-  // A pixel v of 0..255 becomes ((low + v / 255 * (high - low)) - mean) / std, in float32, by channel of the input.
+  // A pixel v of 0..255 becomes ((low + v / 255 * (high - low)) - mean) / std, in float32, for each channel of the
+  // input.
   std::optional<std::array<float, 2>> range;
   std::vector<float> mean, std;
   std::optional<std::int64_t> window;
   std::optional<Preprocess> preprocess;
-  std::optional<std::int64_t> size;  // of the square
-  OutputCard output;                 // of the one that there is
-  // Of several, those that count, by the network's names for them, in this order.
+  std::optional<std::int64_t> size;  // side of the square
+  OutputCard output;                 // meaning of the only output
+  // Outputs that are used, if there are several: by the network's names for them, in this order.
   std::vector<std::pair<std::string, OutputCard>> outputs;
 };
 
-// Of red, green and blue, as networks that began with ImageNet take them.
+// Values for red, green and blue, as used by networks that were pretrained on ImageNet.
 inline constexpr std::array<double, 3> kImageNetMean = {0.485, 0.456, 0.406}, kImageNetStd = {0.229, 0.224, 0.225};
 
-// "M.json" for "M.onnx".
+// Returns "M.json" for "M.onnx".
 std::string card_beside(const std::string& model);
-// Failure(bad_data) that names the key, what is wrong with it, and what it may be; (not_found, io).
+// These two throw Failure(bad_data) with the key, its fault, and the values that are allowed; (not_found, io).
 Card read_card(const std::string& path);
 Card card_of(const std::string& text, const std::string& path);
-// "class 1", or "class 0" and on where there are several, of which the first is what is none.
+// Returns "class 1"; or "class 0" and following where there are several, of which the first is the background.
 std::vector<ClassCard> unnamed_classes(std::size_t count);
-// A first card for a model: what can be guessed from its file, and every key with a value to start from.
+// Makes a first card for a model: facts that can be guessed from its file, and a starting value for every key.
 std::string describe(const OnnxFile& onnx);
 
 }  // namespace millrace::model

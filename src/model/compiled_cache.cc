@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostModels = 32;
 
-constexpr const char* kLock = "lock";    // locked while somebody is at it
-constexpr const char* kWhole = "whole";  // a hash of all other files, once something was compiled to its end
+constexpr const char* kLock = "lock";    // locked while a process uses the folder
+constexpr const char* kWhole = "whole";  // hash of all other files, once a compilation was completed
 
 void remove_oldest(const std::string& top, const std::string& keep) {
   std::error_code error;
@@ -40,7 +40,7 @@ void remove_oldest(const std::string& top, const std::string& keep) {
   for (std::size_t k = 0; k <= all.size() - kMostModels; ++k) fs::remove_all(all[k].second, error);
 }
 
-// Both throw what std::filesystem throws.
+// These two throw the exceptions of std::filesystem.
 PartBytes compiled_files(const std::string& folder) {
   PartBytes out;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -52,7 +52,7 @@ PartBytes compiled_files(const std::string& folder) {
   return out;
 }
 
-// Names, sizes and times: the same text where nobody has written since.
+// Names, sizes and times of the files: the same text where nobody has written since.
 std::string state_text(const std::string& folder) {
   std::string out;
   for (const FileBytes& each : compiled_files(folder)) {
@@ -62,14 +62,14 @@ std::string state_text(const std::string& folder) {
   return out;
 }
 
-// The hash of what was compiled, as text. Throws Failure, and what std::filesystem throws.
+// Hash of the compiled files, as text. Throws Failure, and the exceptions of std::filesystem.
 std::string hash_text(const std::string& folder, const CancelToken* cancel) {
   return fmt::format("{:016x}\n", hash_of(compiled_files(folder), [&] {
                        if (cancel != nullptr && cancel->cancelled()) throw Failure(interrupted());
                      }));
 }
 
-// True where every byte is as it was compiled: a network of which one bit has flipped gives other masks without a word.
+// True where every byte is as it was compiled. A network with one flipped bit would make other masks without any error.
 bool is_as_compiled(const std::string& folder, const CancelToken* cancel) {
   constexpr std::uint64_t kMaxText = 64;
   const auto kept = read_text(path_in(folder, kWhole), kMaxText);
@@ -92,7 +92,7 @@ Outcome<std::string> cache_folder(const std::string& top, const std::string& key
   } catch (const Failure& failure) {
     return failure.error();
   }
-  // Folders are reached without following a link: what lies above may be links of the user's own.
+  // The cache's folders are opened without following links; the folders above may be links of the user's own.
   const auto above = real_path(folder_of(top));
   if (!above) return system_error("the folder is not there", printable(folder_of(top)), errno);
   if (!is_own_folder(*above)) {
@@ -137,9 +137,9 @@ Outcome<CacheTurn> CacheTurn::wait(const std::string& folder, std::chrono::milli
 }
 
 void CacheTurn::done() const {
-  // The hash says that all lies on the disk, also behind a power cut; where it is not made the next run compiles anew.
+  // The hash proves that all files are on the disk, even after a power failure. Without it the next run compiles again.
   try {
-    if (!found_.empty() && state_text(folder_) == found_) return;  // what was found there was loaded
+    if (!found_.empty() && state_text(folder_) == found_) return;  // the existing files were loaded
     for (const auto& entry : fs::recursive_directory_iterator(folder_))
       if (entry.is_regular_file() && !entry.is_symlink()) sync_file(entry.path());
   } catch (const std::exception&) {

@@ -1,6 +1,6 @@
-// Enters: what a compiled model depends on.
-// Leaves: a folder for it in the user's own cache.
-// Never: one that anybody else could have written to: what is compiled is run.
+// Input: everything that a compiled model depends on.
+// Output: a folder for it in the user's own cache.
+// Never: returns a folder that anybody else could have written to, because compiled models are executed.
 #pragma once
 
 #include <chrono>
@@ -12,28 +12,28 @@
 
 namespace millrace::model {
 
-// In hexadecimal: of the model's bytes, how it is to run, the runtime's version, and the CPU.
+// Returns a hexadecimal key of the model's bytes, the session's options, the runtime's version, and the CPU.
 std::string cache_key(const ModelFile& file, const SessionOptions& options, const std::string& runtime);
-// TOP/KEY, made with mode 0700 as is what is missing above it. Error(conflict) where it, or TOP, is somebody else's or
-// others may write to it. Of many, those that were used least lately go.
+// Creates TOP/KEY, and missing folders above it, with mode 0700. Returns Error(conflict) where it, or TOP, belongs to
+// somebody else, or others may write to it. Of many folders, those that were not used for the longest time are removed.
 Outcome<std::string> cache_folder(const std::string& top, const std::string& key);
 
-// One at a time, of all processes, compiles into such a folder or reads what lies there: the runtime writes its file in
-// place, and who reads it meanwhile would see half of it. What a process that was killed has left is cleared away.
+// A lock of a cache folder. Only one process at a time compiles into a folder or reads from it, because the runtime
+// writes in place and a reader would see half a file. Files that a killed process has left are removed.
 class CacheTurn {
  public:
-  // Waits for whoever is at it. Error(timed_out) where that takes longer, (cancelled) where `cancel` says so, and what
-  // system calls say.
+  // Waits for the lock. Returns Error(timed_out) after `patience`, (cancelled) where `cancel` is set, and the errors of
+  // system calls.
   static Outcome<CacheTurn> wait(const std::string& folder, std::chrono::milliseconds patience,
                                  const CancelToken* cancel = nullptr);
-  // Records a hash of what lies there. The next run clears it away where it is not recorded, or the bytes are others.
+  // Records a hash of the files. The next run removes the files where there is no hash, or another one.
   void done() const;
 
  private:
   CacheTurn(std::string folder, Descriptor lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
   std::string folder_;
-  std::string found_;  // names, sizes and times of what was there and is whole
-  Descriptor lock_;    // until this is gone
+  std::string found_;  // names, sizes and times of files that were found intact
+  Descriptor lock_;    // locked while this object exists
 };
 
 }  // namespace millrace::model

@@ -23,7 +23,7 @@ TEST(CompiledCache, IsTheUsersAlone) {
     EXPECT_FALSE(cache_folder(top, "key").ok()) << each;
     ::chmod(each.c_str(), 0700);
   }
-  // A link is not followed, wherever it leads.
+  // A link is not followed, whatever its target.
   std::filesystem::remove(made);
   std::filesystem::create_directory(folder.at("elsewhere"));
   std::filesystem::create_symlink(folder.at("elsewhere"), made);
@@ -88,7 +88,7 @@ TEST(CompiledCache, WhatHasChangedSinceIsClearedAway) {
   compile();
   folder.write("models/key/1.blob", "planted");
   EXPECT_FALSE(is_kept()) << "another file lies there";
-  // Earlier versions have left an empty file.
+  // Earlier versions wrote an empty file.
   compile();
   folder.write("models/key/whole", "");
   EXPECT_FALSE(is_kept());

@@ -9,23 +9,23 @@
 
 namespace millrace::model {
 
-// A window on its way: flip after flip, and of each network after network.
+// A window in progress: it passes through flip after flip, and for each flip through network after network.
 struct Ensemble::Work {
   const float* input = nullptr;
   Prediction* out = nullptr;
   Session::Done done;
   std::size_t flip = 0, member = 0;
-  Buffer<float> flipped;                        // input
-  std::vector<Buffer<float>> raw;               // of each head, as the network gives it
-  Buffer<float> enlarged, sum;                  // of one map; of all maps over networks, of one flip
-  std::vector<Buffer<std::uint8_t>> of_first;   // of each head: labels of the first network
-  std::vector<Buffer<std::uint8_t>> differing;  // bit 0: another has another label; bit 1: one has any
+  Buffer<float> flipped;                        // flipped input
+  std::vector<Buffer<float>> raw;               // by head, as the network returns it
+  Buffer<float> enlarged, sum;                  // one enlarged map; sum of all maps over networks, for one flip
+  std::vector<Buffer<std::uint8_t>> of_first;   // by head: labels of the first network
+  std::vector<Buffer<std::uint8_t>> differing;  // bit 0: another network has another label; bit 1: one has any
   Buffer<std::uint8_t> labels;
 };
 
 namespace {
 
-// Of what is being handled: a callback throws nothing.
+// Converts the exception that is being handled to an Error, because a callback must not throw.
 Error current_error() {
   try {
     throw;
@@ -84,7 +84,7 @@ Ensemble::Ensemble(std::vector<PictureModel>& models, const PictureModelOptions&
   works_ = std::make_unique<Pool<Work>>([] { return std::make_unique<Work>(); });
 }
 
-// Between two networks a window is with none of them.
+// Waits for all windows: between two networks, no session knows about a window.
 Ensemble::~Ensemble() {
   {
     std::unique_lock lock(mutex_);
@@ -182,7 +182,7 @@ void Ensemble::submit(const float* input, Prediction& out, Session::Done done) {
   next(std::move(work));
 }
 
-// Where the network of a work's turn finds its input, and room for what it gives.
+// Returns the input of the next network, and buffers for its outputs.
 std::pair<const float*, std::vector<float*>> Ensemble::prepare(Work& work) {
   const PictureModel& model = models_[work.member];
   const Flip& flip = flips_[work.flip];
@@ -209,7 +209,7 @@ std::pair<const float*, std::vector<float*>> Ensemble::prepare(Work& work) {
   return {input, std::move(outputs)};
 }
 
-// `work` is the session's from here on: this frame may outlive what it was for.
+// The session owns `work` from here on, because this function may return after the work has ended.
 void Ensemble::next(std::shared_ptr<Work> work) {
   std::pair<const float*, std::vector<float*>> ports;
   try {
@@ -249,7 +249,7 @@ void Ensemble::step(Work& work) {
   ++work.flip;
 }
 
-// What a network has made of a window that was turned over.
+// Takes the outputs of a network for a flipped window.
 void Ensemble::take(Work& work) {
   const PictureModel& model = models_[work.member];
   const Flip& flip = flips_[work.flip];
@@ -289,7 +289,7 @@ void Ensemble::take_map(Work& work, std::size_t k, std::span<float> values) {
   } else {
     for (std::size_t i = 0; i < values.size(); ++i) to[i] += values[i];
   }
-  // Votes are on the window as it is.
+  // Votes are counted on the window that is not flipped.
   if (sessions_.size() == 1 || work.flip > 0 || head.task != Task::segmentation) return;
   head.activate(values);
   work.labels.resize(pixels());
@@ -307,7 +307,7 @@ void Ensemble::take_map(Work& work, std::size_t k, std::span<float> values) {
   }
 }
 
-// All networks have seen it turned over this way.
+// Called when all networks have processed one flip.
 void Ensemble::end_flip(Work& work) {
   const bool flips = flips_.size() > 1;
   Buffer<float>& sum = flips ? work.sum : work.out->maps;
@@ -343,7 +343,7 @@ Attributes made_of(const std::vector<PictureModel>& models, const Ensemble& ense
   Attributes out;
   for (std::size_t k = 0; k < models.size(); ++k) {
     for (auto& [key, value] : made_of(models[k], ensemble.session(k))) {
-      // What all of them share, or must, is said once.
+      // Facts that all networks share, or must share, are listed once.
       const bool of_all = key == "runtime" || key == "precision" || key == "cpu" || key == "window";
       if (k == 0 || !of_all) out.emplace_back(k == 0 ? key : fmt::format("{} of model {}", key, k + 1), value);
     }

@@ -1,12 +1,12 @@
-// Enters: windows of a picture, one by one.
-// Leaves: what several networks make of each, and of each turned over, as one: means of their outputs, and where they
-//   disagree.
-// Never: changes a number by how many windows are under way, or in what order networks end.
+// Input: windows of a picture, one by one.
+// Output: the combined result of several networks on each window and on its flips: means of their outputs, and the
+// number of pixels where they disagree.
+// Never: changes a number with the number of windows in progress, or with the order in which networks end.
 //
-// A mask's outputs: the mean over networks of the raw ones; over flips, turned back, of the raw ones or of what the
-// activation makes of them. Classes of a picture: the mean over networks and flips of what the activation makes.
-// Numbers of a picture: of each network its own, the mean over flips. Maps of points: the sum over networks, the mean
-// over flips. A map of a lower resolution is enlarged to the window's first.
+// Outputs for masks: the mean of the raw outputs over networks; then the mean over flips, flipped back, of raw outputs
+// or of activated ones. Classes of a picture: the mean over networks and flips of activated outputs. Numbers of a
+// picture: for each network the mean over flips. Maps of points: the sum over networks, the mean over flips. A map of a
+// lower resolution is first enlarged to the window.
 #pragma once
 
 #include <condition_variable>
@@ -22,7 +22,8 @@
 
 namespace millrace::model {
 
-// Beside the window itself: top and bottom changed, left and right, or each of these and both.
+// Flips that are used besides the window itself: top and bottom exchanged, left and right exchanged, or these two and
+// both together.
 enum class Flips : std::uint8_t { none, h, w, hw };
 constexpr std::array<Choice<Flips>, 4> choices_of(Flips) {
   return {{{"none", Flips::none}, {"h", Flips::h}, {"w", Flips::w}, {"hw", Flips::hw}}};
@@ -32,21 +33,21 @@ constexpr std::array<Choice<FlipMean>, 2> choices_of(FlipMean) {
   return {{{"probability", FlipMean::probability}, {"raw", FlipMean::raw}}};
 }
 
-// What a window becomes for a network.
+// Form of a window that a network takes as its input.
 struct Form {
   std::vector<std::size_t> order;
   std::vector<window::Levels> levels;
 };
 
-// In how many of a window's pixels networks give different labels, and in how many at least one gives any.
+// Number of a window's pixels where networks disagree on the label, and where at least one has any label.
 struct Votes {
   std::uint64_t differ = 0, any = 0;
 };
 
 struct Prediction {
   Buffer<float> maps;                        // [channels of all maps, height, width], head after head
-  std::vector<std::vector<double>> numbers;  // of each head that is no map: [classes], or [networks x classes]
-  std::vector<Votes> votes;                  // of each head; without several networks none
+  std::vector<std::vector<double>> numbers;  // for each head that is no map: [classes], or [networks x classes]
+  std::vector<Votes> votes;                  // for each head; empty for a single network
 };
 
 class Ensemble {
@@ -55,36 +56,36 @@ class Ensemble {
     int threads = 1, requests = 2;
     Flips flips = Flips::none;
     FlipMean mean = FlipMean::probability;
-    std::string cache;                    // as SessionOptions has it
-    const CancelToken* cancel = nullptr;  // likewise: looked at while it is made
+    std::string cache;                    // as in SessionOptions
+    const CancelToken* cancel = nullptr;  // as in SessionOptions; checked while sessions are created
   };
 
-  // All of them take windows of one size, and give the same: Failure(unsupported) that says which does not. Their heads
-  // are known from now on. `models` must live as long as it.
+  // The networks must take windows of one size and have the same outputs; otherwise this throws Failure(unsupported),
+  // with the one that differs. Their heads are known after this. `models` must live as long as this object.
   Ensemble(std::vector<PictureModel>& models, const PictureModelOptions& said, Options options);
-  // Waits for windows that are under way.
+  // Waits for windows in progress.
   ~Ensemble();
   Ensemble(const Ensemble&) = delete;
   Ensemble& operator=(const Ensemble&) = delete;
 
-  // Of one network, as all have them. Where their activation is in what comes out, as it is of means of probabilities,
-  // is_activated().
+  // Heads of one network, which are those of all. is_activated(): the outputs are activated already, because they are
+  // means of probabilities.
   const std::vector<Head>& heads() const { return models_.front().heads; }
   bool is_activated() const { return flips_.size() > 1 && options_.mean == FlipMean::probability; }
-  // Those that differ; input of a window is one after the other, each [channels, height, width].
+  // The different forms. A window's input has one form after the other, each [channels, height, width].
   const std::vector<Form>& forms() const { return forms_; }
   const Session& session(std::size_t k) const { return *sessions_[k]; }
-  // Why what was compiled of one of them is not kept; empty where all of it is.
+  // Reason why a compiled network was not cached; empty where all are.
   std::string not_cached() const;
 
-  // What a window takes while it is under way: input, prediction, and what is between.
+  // Bytes that a window takes while it is in progress: its input, its prediction, and intermediate results.
   Bytes bytes() const;
-  // As Session has them, of all.
+  // These act on all sessions, as the functions of Session do.
   void interrupt();
   void go_on();
   Session::Memory measure();
 
-  // `input` and `out` stay as they are until `done`, which is called once, as Session::Done has it.
+  // `input` and `out` must stay valid until `done` is called, once, as Session::Done describes.
   void submit(const float* input, Prediction& out, Session::Done done);
 
  private:
@@ -98,7 +99,8 @@ class Ensemble {
   void next(std::shared_ptr<Work> work);
   void step(Work& work);
   void end(std::shared_ptr<Work> work, const Error* error);
-  // It is whole as the network gives it, and nothing is added to it: it goes where it belongs at once.
+  // True where a map needs no processing: it has full resolution and nothing is added to it. It is written directly to
+  // its destination.
   bool is_in_place(const Head& head) const {
     return sessions_.size() == 1 && flips_.size() == 1 && head.is_map() && head.height == models_.front().height;
   }
@@ -112,17 +114,17 @@ class Ensemble {
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<Flip> flips_;
   std::vector<Form> forms_;
-  std::vector<std::size_t> form_of_, form_at_;  // of each network its form; of each form where it begins
-  std::vector<std::size_t> map_at_;             // of each head: its first channel
+  std::vector<std::size_t> form_of_, form_at_;  // form of each network; offset of each form
+  std::vector<std::size_t> map_at_;             // first channel of each head
   std::size_t channels_ = 0, input_elements_ = 0;
-  std::vector<float> ones_;  // what label() takes for weights
+  std::vector<float> ones_;  // weights for label()
   std::unique_ptr<Pool<Work>> works_;
   std::mutex mutex_;
   std::condition_variable ended_;
   std::size_t under_way_ = 0;
 };
 
-// What its results are made of, for a record of a run.
+// Provenance of its results, for the record of a run.
 Attributes made_of(const std::vector<PictureModel>& models, const Ensemble& ensemble);
 
 }  // namespace millrace::model

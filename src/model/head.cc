@@ -11,13 +11,13 @@
 namespace millrace::model {
 namespace {
 
-constexpr std::size_t kMostLabels = 255;  // of a mask of bytes
+constexpr std::size_t kMostLabels = 255;  // of a mask with one byte per pixel
 
 [[noreturn]] void refuse(const std::string& model, const std::string& what, const std::string& remedy) {
   throw Failure(ErrorCode::unsupported, what, model, remedy);
 }
 
-// What of a name may stand in a file's.
+// Replaces the characters of a name that may not be in a file name.
 std::string file_part(const std::string& name) {
   std::string out = name;
   for (char& each : out)
@@ -95,7 +95,7 @@ std::vector<Head::Label> Head::labels() const {
   std::vector<Label> out;
   if (has_none()) out.push_back({"none", class_color(0), false});
   for (const ClassCard& each : classes) {
-    // The first of several is what is none, unless somebody gave it a colour.
+    // The first of several classes is the background, unless somebody gave it a colour.
     const std::size_t k = out.size();
     const std::size_t own = k == 0 ? 0 : 1 + (k - 1 + first_color) % (kColorCount - 1);
     out.push_back({each.name, each.drawn ? each.color.value_or(class_color(own)) : class_color(0),

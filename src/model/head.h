@@ -1,5 +1,5 @@
-// Enters: what a network gives, as its file and its card have it.
-// Leaves: of each output that counts what it means, and how large it is.
+// Input: the outputs of a network, as its file and its card describe them.
+// Output: the meaning and the size of each output that is used.
 // Never: runs the network.
 #pragma once
 
@@ -15,36 +15,37 @@
 namespace millrace::model {
 
 struct Head {
-  std::string name;        // as results are named by it; empty where the network has one output
-  std::size_t output = 0;  // of the network's
-  std::string source;      // what the network calls it
+  std::string name;        // names its results; empty where the network has one output
+  std::size_t output = 0;  // index among the network's outputs
+  std::string source;      // the network's name for it
   Task task = Task::segmentation;
   Activation activation = Activation::none;
   double threshold = 0.5;
   std::vector<ClassCard> classes;
-  std::int64_t height = 0, width = 0;  // of what the network gives; 0 where that is numbers
-  std::size_t first_color = 0;         // of classes without their own, such that two outputs look different
+  std::int64_t height = 0, width = 0;  // size of the output; 0 where it is numbers
+  std::size_t first_color = 0;         // first colour for classes without their own, so that outputs look different
 
   bool is_map() const { return task == Task::segmentation || task == Task::keypoints; }
-  // A pixel of the mask is the likeliest class; or, where there is one alone or they do not exclude each other, 0 where
-  // none is likely enough, else 1 and on.
+  // True where a pixel may be background, which is 0. That is so for a single class, or for classes that do not exclude
+  // each other, where none is likely enough; classes count from 1. Otherwise a pixel is the likeliest class.
   bool has_none() const { return classes.size() == 1 || activation == Activation::sigmoid; }
-  // What the mask's numbers stand for: the colours of 0 and on, and whether they are drawn.
+  // Meaning of a mask's numbers from 0 on: names, colours, and whether they are drawn.
   struct Label {
     std::string name;
     std::array<std::uint8_t, 3> color;
     bool drawn;
   };
   std::vector<Label> labels() const;
-  // Of a mask that has_none(): from which probability on a pixel is something.
+  // For a mask with has_none(): the least probability of a pixel that is not background.
   std::optional<float> least() const {
     return has_none() ? std::optional(static_cast<float>(threshold)) : std::nullopt;
   }
-  // In place, of [classes, ...].
+  // Applies the activation in place to [classes, ...].
   void activate(std::span<float> values) const;
 };
 
-// Of values of all maps, [channels, ...], head after head, those of each head; of one that is no map none.
+// Splits the values of all maps, [channels, ...], head after head, into one span for each head; empty for a head that
+// is no map.
 template <typename T>
 std::vector<std::span<T>> maps_of(const std::vector<Head>& heads, std::span<T> values) {
   std::size_t channels = 0;
@@ -59,19 +60,20 @@ std::vector<std::span<T>> maps_of(const std::vector<Head>& heads, std::span<T> v
   return out;
 }
 
-// What a person says of all outputs, before the card.
+// A person's options for all outputs, which have priority over the card.
 struct HeadOptions {
   std::optional<Activation> activation;
   std::optional<double> threshold;
 };
 
-// Of a network whose input is height x width. An output that is smaller, by a whole factor that is the same along both,
-// is of that resolution. Failure(unsupported) where an output is something else, or nothing says which of several
-// count; (usage) for a threshold that means nothing; (bad_data) for a card that names what is not there.
+// Makes the heads of a network whose input is height x width. An output that is smaller by a whole factor, the same for
+// both sides, is a map of that resolution. Throws Failure(unsupported) for any other output, or where it is not known
+// which of several are used; (usage) for a threshold without a meaning; (bad_data) for a card that names a missing
+// output.
 std::vector<Head> heads_of(const std::string& model, const Card& card, const HeadOptions& options,
                            const std::vector<Output>& outputs, std::int64_t height, std::int64_t width);
 
-// "vessel #e69f00, ...", for a record of what results are made of.
+// Returns "vessel #e69f00, ...", for the provenance of results.
 std::string text_of(const std::vector<Head::Label>& labels);
 
 }  // namespace millrace::model

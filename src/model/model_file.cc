@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMaxModelBytes = std::uint64_t{2} << 30;
 
-// Where numbers lie, or the reason why they are not looked for there.
+// Returns the path of a file with weights, or the reason why it may not be used.
 Outcome<std::string> place_of(const std::string& model, const std::string& location) {
   const auto outside = [&] {
     return Error{ErrorCode::unsupported,

@@ -1,6 +1,6 @@
-// Enters: the path of an ONNX model.
-// Leaves: what it says of itself, and a digest of all its bytes.
-// Never: lets a model name a file outside its folder, or hands one on that is not of its format.
+// Input: the path of an ONNX model.
+// Output: its description of itself, and a digest of all its bytes.
+// Never: lets a model name a file outside its folder; returns a file of another format.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace millrace::model {
 struct ModelFile {
   std::string path;
   OnnxFile onnx;
-  std::uint64_t bytes = 0;  // with the files that its numbers lie in
-  std::string digest;       // in hexadecimal, of the same
+  std::uint64_t bytes = 0;  // with the files that contain its weights
+  std::string digest;       // hexadecimal, of the same bytes
 };
 
-// Failure(not_found, io, bad_data), and (unsupported) where numbers lie outside the model's folder. All of a model is
-// read; files over 2 GiB are no ONNX, whose numbers then lie beside it.
+// Throws Failure(not_found, io, bad_data), and (unsupported) where weights are outside the model's folder. Reads all of
+// a model. An ONNX file has at most 2 GiB; larger weights are in files beside it.
 ModelFile open_model(const std::string& path, const std::function<bool()>& cancelled = {});
 
 }  // namespace millrace::model

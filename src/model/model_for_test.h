@@ -1,4 +1,4 @@
-// ONNX models that tests make, field by field.
+// ONNX models for tests, written field by field.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline std::string bytes(std::uint32_t field, const std::string& value) {
   return varint(field << 3 | 2) + varint(value.size()) + value;
 }
 
-// A side of 0 has a name instead.
+// A side of 0 is written as a name instead.
 inline std::string value_info(const std::string& name, std::initializer_list<int> sides) {
   std::string shape;
   for (const int side : sides)
@@ -43,13 +43,13 @@ inline std::string external(const std::string& name, int side, const std::string
   return number(1, static_cast<std::uint64_t>(side)) + number(2, 1) + bytes(8, name) +
          bytes(13, bytes(1, "location") + bytes(2, location)) + number(14, 1);
 }
-// `graph` is its fields: 1 node, 5 initializer, 11 input, 12 output.
+// `graph` contains its fields: 1 node, 5 initializer, 11 input, 12 output.
 inline std::string model(const std::string& graph, int operator_set = 13) {
   return number(1, 8) + bytes(2, "a test") + bytes(3, "1.0") + bytes(7, bytes(2, "graph") + graph) +
          bytes(8, bytes(1, "") + number(2, static_cast<std::uint64_t>(operator_set)));
 }
 
-// y = factor x, of one channel, for any window.
+// Model of y = factor x, for one channel and any window.
 inline std::string times(float factor) {
   return model(bytes(1, node("Mul", "scale", {"x", "factor"}, "y")) + bytes(5, floats("factor", {1}, {factor})) +
                bytes(11, value_info("x", {1, 1, 0, 0})) + bytes(12, value_info("y", {1, 1, 0, 0})));

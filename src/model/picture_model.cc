@@ -19,7 +19,7 @@ constexpr const char* kMixed = "mixed";
   throw Failure(ErrorCode::unsupported, what, model.file.path, remedy);
 }
 
-// The one input, [N, C, H, W], whatever layout the network has.
+// Returns the only input as [N, C, H, W], in whichever layout the network has it.
 Port input_of(const PictureModel& model) {
   const auto& inputs = model.file.onnx.inputs;
   if (inputs.size() != 1) {
@@ -68,7 +68,7 @@ void set_channels(const PictureModelOptions& options, const Card& card, const Po
                         const std::array<double, 3>& of_enhanced) {
     if (values.empty() && enhanced) values.assign(of_enhanced.begin(), of_enhanced.end());
     if (values.empty()) return std::vector<float>(channels, otherwise);
-    // Those of red, green and blue are those of the enhanced ones.
+    // The values of red, green and blue are used for the enhanced channels as well.
     if (enhanced && values.size() == 3) values.insert(values.end(), {values[0], values[1], values[2]});
     if (values.size() != channels) {
       throw Failure(
@@ -85,7 +85,7 @@ void set_channels(const PictureModelOptions& options, const Card& card, const Po
   model.levels.resize(channels);
   for (std::size_t c = 0; c < channels; ++c) {
     for (std::size_t v = 0; v < 256; ++v) {
-      // 255 of 0..255 is 255, whatever a fraction of float32 makes of it.
+      // Computed in double, so that 255 in a range of 0..255 is exactly 255.
       const double value = low + static_cast<double>(v) * (static_cast<double>(high) - low) / 255;
       model.levels[c].of[v] = (static_cast<float>(value) - mean[c]) / deviation[c];
     }
@@ -160,7 +160,7 @@ Attributes made_of(const PictureModel& model, const Session& session) {
                     {"input", choice_name(model.input)},
                     {"layout", choice_name(model.layout)},
                     {"levels", levels}};
-  // In their order: that of masks in tables and records.
+  // Outputs are listed in their order, which is that of masks in tables and records.
   std::string outputs;
   for (const Head& head : model.heads) outputs += (outputs.empty() ? "" : ", ") + head.source;
   if (!model.card.outputs.empty()) out.emplace_back("outputs that count", outputs);

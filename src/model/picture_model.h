@@ -1,6 +1,6 @@
-// Enters: a network's file, its card, and what a person says of it.
-// Leaves: how a picture becomes its input, and what its outputs mean, checked before the first picture.
-// Never: runs it.
+// Input: a network's file, its card, and a person's options.
+// Output: the conversion of a picture to its input, and the meaning of its outputs, checked before the first picture.
+// Never: runs the network.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ struct PictureModelOptions {
   std::optional<double> threshold;
   std::optional<long long> window;
   Precision precision = Precision::f32;
-  long long requests = 0;  // 0: one a thread
-  bool mixed = false;      // results may be of several CPUs and runtimes
+  long long requests = 0;  // 0: one per thread
+  bool mixed = false;      // results of several CPUs and runtimes are allowed
 };
 
 struct PictureModel {
@@ -33,27 +33,27 @@ struct PictureModel {
   Card card;
   std::int64_t height = 0, width = 0;  // of its input
   ChannelOrder input = ChannelOrder::rgb;
-  std::vector<std::size_t> order;      // the picture's channel that each of the network's is
+  std::vector<std::size_t> order;      // index of the picture's channel for each channel of the network
   std::vector<window::Levels> levels;  // by channel of the network
   Layout layout = Layout::nchw;
-  bool mixed = false;       // as PictureModelOptions has it
-  std::vector<Head> heads;  // once it is known what it gives
+  bool mixed = false;       // as in PictureModelOptions
+  std::vector<Head> heads;  // set once its outputs are known
 
   std::vector<std::int64_t> input_shape() const;
   std::uint64_t input_elements() const { return order.size() * static_cast<std::uint64_t>(height * width); }
 };
 
-// Failure(usage) for options that are missing; (unsupported) for a model that takes something else; and what reading
-// the model and the card throws.
+// Throws Failure(usage) for missing options, (unsupported) for a model with another kind of input, and the errors of
+// reading the model and the card.
 PictureModel open_picture_model(const PictureModelOptions& options, const std::function<bool()>& cancelled);
 
-// Of one mask as large as the input: Failure(unsupported) where it gives something else, or is of preprocessed
-// photographs. What it throws otherwise is heads_of()'s.
+// Returns the head of a model with one mask as large as the input. Throws Failure(unsupported) for another output, or
+// for a model of preprocessed photographs; also the errors of heads_of().
 const Head& check_one_mask(const PictureModelOptions& options, PictureModel& model, const std::vector<Output>& outputs);
 
-// What its results are made of, for a record of a run. The runtime and the CPU are "mixed" where they may be several.
+// Provenance of its results, for the record of a run. The runtime and the CPU are "mixed" where they may be several.
 Attributes made_of(const PictureModel& model, const Session& session);
-// "OpenVINO 2026.4.1 on AMD EPYC": what else a result hangs on.
+// "OpenVINO 2026.4.1 on AMD EPYC": the rest that a result depends on.
 std::string maker_of(const Session& session);
 
 }  // namespace millrace::model

@@ -23,7 +23,7 @@ bool is_word_of(const std::string& word, const std::string& text) {
   return false;
 }
 
-// "src/core/node.cpp:12:"
+// True for a place in source code: "src/core/node.cpp:12:".
 bool is_place(std::string_view word) {
   if (word.ends_with(':')) word.remove_suffix(1);
   const std::size_t colon = word.rfind(':');
@@ -50,7 +50,7 @@ std::string plain_words(const std::string& what, const OnnxFile& onnx) {
   for (std::string word; in >> word;) {
     if (word == "Summary:" || word == "--") continue;
     if (is_place(word)) {
-      // "Exception from PLACE", "Check 'a == b' failed at PLACE".
+      // The phrases are "Exception from PLACE" and "Check 'a == b' failed at PLACE".
       if (ends_with(words, {"Exception", "from"})) {
         drop(2);
       } else if (ends_with(words, {"failed", "at"})) {

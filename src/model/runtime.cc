@@ -22,7 +22,7 @@ std::string remedy() {
 Outcome<const Backend*> open_backend(const std::string& library) {
   if (::access(library.c_str(), R_OK) != 0)
     return Error{ErrorCode::unavailable, "what runs models is not installed", library, remedy()};
-  // Closed by no one: its threads may outlive who used them.
+  // The library is never closed, because its threads may outlive its users.
   void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     // OpenVINO's own libraries were moved or removed.

@@ -1,6 +1,6 @@
-// Enters: a shared object beside the program that may or may not be there.
-// Leaves: what runs models, or what to install.
-// Never: links it: a program without it does all that needs no model.
+// Input: a shared object beside the program, which may be missing.
+// Output: the backend that runs models, or advice on what to install.
+// Never: links it. A program without it does everything that needs no model.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace millrace::model {
 
-// Opened once and never closed. Error(unavailable) where it is not there, needs what is not there, or is another
-// version's.
+// Opens a backend once and never closes it. Returns Error(unavailable) where it is missing, needs a missing library, or
+// belongs to another version.
 Outcome<const Backend*> open_backend(const std::string& library);
-// What this machine has, beside the program or where MILLRACE_HELPERS says.
+// Returns the backend of this machine, beside the program or in the folder that MILLRACE_HELPERS names.
 Outcome<const Backend*> runtime();
 
 }  // namespace millrace::model

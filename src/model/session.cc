@@ -18,7 +18,7 @@
 namespace millrace::model {
 
 struct Session::Request {
-  std::recursive_mutex ending;  // the backend may end the next one before begin() of it returns
+  std::recursive_mutex ending;  // recursive: the backend may end the next item before begin() of it returns
   Session* session = nullptr;
   BackendRequest* handle = nullptr;
   Waiting item;
@@ -37,7 +37,7 @@ Session::Session(const ModelFile& file, const SessionOptions& options)
   std::optional<CacheTurn> turn;
   if (!options.cache.empty()) {
     const auto folder = cache_folder(options.cache, cache_key(file, options, runtime_));
-    // Compiling takes seconds, minutes at the most.
+    // Compiling takes seconds, minutes at most.
     auto waited =
         folder ? CacheTurn::wait(*folder, std::chrono::minutes(3), options.cancel) : Outcome<CacheTurn>(folder.error());
     if (waited) {
@@ -175,7 +175,7 @@ void Session::end(Request& request, const char* what) {
       waiting_.pop_front();
     }
   }
-  // The next one first: what is done with this one must not keep the network waiting.
+  // The next item is started first: handling this result must not keep the network waiting.
   if (next) begin(request, *std::move(next));
   done(error ? &*error : nullptr);
 }
@@ -186,7 +186,7 @@ Error Session::error_of(const std::string& what) const {
 }
 
 void Session::wait_for(const std::function<void(Done)>& submit, const CancelToken* cancel) {
-  // Shared with `done`, which may come when nobody waits any more.
+  // Shared with `done`, which may be called when nobody waits any more.
   struct Wait {
     std::mutex mutex;
     std::condition_variable ended;

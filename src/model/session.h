@@ -1,6 +1,7 @@
-// Enters: a model, and inputs one after the other.
-// Leaves: its outputs, in memory of who asked, each as it is done.
-// Never: decides in what order results are used, or what they mean; changes a number by how many are under way.
+// Input: a model, and inputs one after the other.
+// Output: its outputs, in the caller's memory, each as soon as it is done.
+// Never: decides in what order results are used, or what they mean; changes a number with the number of requests in
+// progress.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +20,20 @@
 
 namespace millrace::model {
 
-// What a network computes in. Results in bfloat16 are others, and faster where a CPU has it.
+// Precision of the network's computation. Results in bfloat16 differ, and are faster on a CPU that supports it.
 enum class Precision : std::uint8_t { f32, bf16 };
 constexpr std::array<Choice<Precision>, 2> choices_of(Precision) {
   return {{{"f32", Precision::f32}, {"bf16", Precision::bf16}}};
 }
 
 struct SessionOptions {
-  std::vector<std::int64_t> input;  // the shape of one, whole
+  std::vector<std::int64_t> input;  // complete shape of one input
   Precision precision = Precision::f32;
   int threads = 1;
-  int requests = 2;            // under way at once
-  bool channels_last = false;  // of the network: inputs and outputs here are [1, channels, height, width] all the same
-  std::string cache;           // a folder of folders for what is compiled, each the user's alone; empty: none
-  const CancelToken* cancel = nullptr;  // looked at while another run compiles the same, and in measure()
+  int requests = 2;            // running at once
+  bool channels_last = false;  // layout of the network; inputs and outputs here are always [1, channels, height, width]
+  std::string cache;           // folder with one folder for each compiled model, writable only by the user; empty: none
+  const CancelToken* cancel = nullptr;  // checked while another run compiles the same model, and in measure()
 };
 
 struct Output {
@@ -42,39 +43,41 @@ struct Output {
 
 class Session {
  public:
-  // Called once for each that was submitted, with nothing or what went wrong: on a thread of the backend; where it was
-  // interrupted, also on the thread of interrupt(), or of submit() before that returns.
+  // Called once for each input that was submitted, with null or an error, on a thread of the backend. After an
+  // interruption it may also be called on the thread of interrupt(), or of submit() before that returns.
   using Done = std::function<void(const Error* error)>;
-  // Submits one, and waits until it is done. Throws what went wrong; Failure(cancelled) where `cancel` says so and it
-  // does not end: what it was given must stay then, and `done` may still be called.
+  // Submits one input, and waits until it is done. Throws its error. Throws Failure(cancelled) where `cancel` is set
+  // and the input does not end. In that case the buffers must stay valid, and `done` may still be called.
   static void wait_for(const std::function<void(Done)>& submit, const CancelToken* cancel = nullptr);
 
-  // Compiles it. Failure(unsupported) where the model needs what is not there, or cannot have such an input, and names
-  // the node; (unavailable) where nothing runs models here.
+  // Compiles the model. Throws Failure(unsupported), with the node's name, where the model needs a missing operator or
+  // cannot have such an input; (unavailable) where no backend is installed.
   Session(const ModelFile& file, const SessionOptions& options);
-  // Waits for those that are under way, but for one that did not end when measure() was cancelled: a network may loop
-  // for ever, and nothing of the runtime stops it. What that holds is never given back.
+  // Waits for running requests, except one that did not end when measure() was cancelled. A network may loop for ever,
+  // and the runtime cannot stop it. The memory of such a request is never freed.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   const std::vector<Output>& outputs() const { return outputs_; }
-  // Why nothing is kept of what was compiled, though a folder for it was named; empty where it is.
+  // Reason why the compiled model was not cached, though a folder was given; empty where it was.
   const std::string& not_cached() const { return not_cached_; }
-  // "OpenVINO 2026.4.1", and "f32" as the runtime itself says.
+  // These two are "OpenVINO 2026.4.1", and "f32" as the runtime itself reports.
   const std::string& runtime() const { return runtime_; }
   const std::string& precision() const { return precision_; }
 
-  // One input, float32, and room for each output, null where it is not wanted; all stay as they are until `done`.
-  // Returns at once; where all requests are busy it is started when one is free, in the order of calls. Any thread.
+  // Takes one input in float32, and room for each output, null where it is not wanted; all must stay valid until
+  // `done`. Returns at once. Where all requests are busy, it starts when one is free, in the order of calls. Any thread
+  // may call it.
   void submit(const float* input, std::vector<float*> outputs, Done done);
 
-  // What is under way and what waits ends with interrupted(), as soon as the backend lets it, and so does what is
-  // submitted until go_on().
+  // Ends running and waiting inputs with interrupted(), as soon as the backend allows it, and inputs that are submitted
+  // until go_on().
   void interrupt();
   void go_on();
 
-  // What the compiled model takes, and a request; measured by running one on zeros, which nothing may run beside.
+  // Memory of the compiled model, and of one request. It is measured by running one on zeros; nothing else may run
+  // meanwhile.
   struct Memory {
     Bytes model, request;
   };
@@ -109,8 +112,8 @@ class Session {
   bool stuck_ = false;
 };
 
-// What a runtime said, without the places in its source that it names; and where it says that an operator is missing,
-// the name of a node that needs it.
+// Returns a runtime's message without the places in its source. Where an operator is missing, the name of a node that
+// needs it is added.
 std::string plain_words(const std::string& what, const OnnxFile& onnx);
 
 }  // namespace millrace::model

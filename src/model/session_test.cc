@@ -134,7 +134,7 @@ class SessionTest : public InFolder {
   }
 };
 
-// Those that were submitted and are not done.
+// Counts the inputs that were submitted and are not done.
 class Awaited {
  public:
   Session::Done one() {
@@ -165,7 +165,7 @@ TEST_F(SessionTest, GivesEachItsOwnResult) {
     EXPECT_THAT(session.outputs()[0].shape, ElementsAre(1, 1, 2, 3));
     EXPECT_EQ(session.precision(), "f32");
     EXPECT_THAT(session.runtime(), HasSubstr("OpenVINO"));
-    // More than there are requests.
+    // There are more inputs than requests.
     std::vector<std::vector<float>> inputs(50, std::vector<float>(6)), outputs(50, std::vector<float>(6));
     Awaited awaited;
     const Session::Done first = awaited.one();
@@ -191,7 +191,7 @@ TEST_F(SessionTest, WhatIsInterruptedEndsOnceAndTheNextIsRight) {
   std::atomic<bool> go{false};
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     session.submit(input.data(), {outputs[k].data()}, [&, k](const Error* error) {
-      // The first holds the backend's thread until all others have been interrupted.
+      // The first one holds the backend's thread until all others have been interrupted.
       ++entered;
       while (!go) std::this_thread::yield();
       ++ended[k];
@@ -213,7 +213,7 @@ TEST_F(SessionTest, WhatIsInterruptedEndsOnceAndTheNextIsRight) {
   EXPECT_TRUE(told) << "at once";
   while (left > 0) std::this_thread::yield();
   for (const auto& times : ended) EXPECT_EQ(times, 1);
-  // All that waited; the first was through, and the second with the backend.
+  // The inputs that waited are interrupted. The first one was done, and the second one was with the backend.
   EXPECT_GE(interrupted, 38);
   EXPECT_LE(interrupted, 39);
   session.go_on();
@@ -237,7 +237,7 @@ TEST_F(SessionTest, InputThatDoesNotFitIsRefused) {
             bytes(11, value_info("x", {1, 3, 0, 0})) + bytes(12, value_info("y", {1, 1, 0, 0})));
   const Error error = refuses(three, {1, 1, 8, 8});
   EXPECT_EQ(error.code, ErrorCode::unsupported);
-  // The runtime names nodes by what they give.
+  // The runtime names nodes by their outputs.
   EXPECT_THAT(error.what, AllOf(HasSubstr("'y'"), HasSubstr("channel"), Not(HasSubstr(".cpp"))));
 }
 
@@ -257,7 +257,7 @@ TEST_F(SessionTest, BrokenModelIsNoCrash) {
       EXPECT_FALSE(failure.error().what.empty());
     }
   }
-  EXPECT_GT(taken, 0);  // names may be anything
+  EXPECT_GT(taken, 0);  // a changed name leaves a valid model
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Enters: a wish to stop that may come, and what has to be told of it.
-// Leaves: it told, once, soon after: for work that looks at no token.
-// Never: tells anything behind its end.
+// Input: a cancel token, and a function to call once the token is cancelled.
+// Output: one call of the function, soon after: for work that checks no token.
+// Never: calls the function after the destructor.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,8 @@ namespace millrace {
 
 class CancelWatch {
  public:
-  // `tell` is called on a thread of the watch's own, and throws nothing. Both live as long as it.
+  // `tell` is called on a thread of this object, and throws nothing. `cancel`, and all that `tell` uses, must outlive
+  // it.
   CancelWatch(const CancelToken& cancel, std::function<void()> tell)
       : cancel_(cancel), tell_(std::move(tell)), thread_([this] { watch(); }) {}
   ~CancelWatch() {

@@ -26,7 +26,7 @@ TEST(CancelWatch, TellsNothingBehindItsEndOrUnasked) {
   }
   cancel.cancel();
   EXPECT_EQ(told, 0);
-  // One that ends while it tells has told: what is told of lives until then.
+  // The destructor waits for a call that is under way: `own` is valid until then.
   for (int round = 0; round < 20; ++round) {
     auto own = std::make_unique<std::atomic<int>>(0);
     {

@@ -13,8 +13,8 @@ namespace millrace::chain {
 namespace {
 
 struct Token {
-  std::uint64_t number = 0;  // in the source's order
-  std::size_t stage = 0;     // the next one it goes through
+  std::uint64_t number = 0;  // position in the source's order
+  std::size_t stage = 0;     // next stage that it goes through
   Carried item;
   Reservation paid;
   Bytes price;
@@ -25,9 +25,9 @@ int width_of(const Stage& stage, const Executor& executor) {
   return stage.ordered ? 1 : executor.threads();
 }
 
-// One run. Work is handed out as tasks, so that a thread with none helps others and none waits in a stage for another
-// item: an item that has come too early to an ordered stage lies there until the one before it is through, and an item
-// for which there is no memory lies in the source until another gives some back.
+// State of one run of a chain. Work is handed out as tasks, so that a thread without work helps others, and no thread
+// waits in a stage for another item. An item that is too early for an ordered stage is kept there until the one before
+// it is through. An item for which there is no memory is kept in the source until another one releases some.
 class Run {
  public:
   Run(Source source, const std::vector<Stage>& stages, RunContext& context, const Price& price)
@@ -47,17 +47,17 @@ class Run {
   }
 
  private:
-  // A stage, and who is in it or before it.
+  // A stage, with the items that are in it or wait for it.
   struct Place {
     Place(const Stage& of, Trace::Stage& timed) : stage(of), trace(timed) {}
     const Stage& stage;
     Trace::Stage& trace;
     bool busy = false;
-    std::uint64_t next = 0;  // ordered: whose turn it is
+    std::uint64_t next = 0;  // ordered: number of the item whose turn it is
     std::map<std::uint64_t, Token> early;
   };
 
-  // Goes with item after item, until none may go on its way or somebody else is at the source.
+  // Processes one item after the other, until none may start or another thread is at the source.
   void feed() {
     while (std::optional<Token> token = next()) {
       call();
@@ -65,7 +65,7 @@ class Run {
     }
   }
 
-  // Who is free comes to the source.
+  // Asks a free thread to come to the source.
   void call() {
     if (called_.exchange(true)) return;
     tasks_.run([this] {
@@ -87,7 +87,8 @@ class Run {
     while (later || (waiting_ && !pay(*waiting_))) {
       {
         const std::lock_guard lock(mutex_);
-        // The last one may have come through while this one asked; else the next one that does comes back here.
+        // The last item in flight may have finished meanwhile; otherwise the next one that finishes returns to the
+        // source.
         if (in_flight_ > 0) {
           at_source_ = false;
           return std::nullopt;
@@ -116,7 +117,7 @@ class Run {
     return out;
   }
 
-  // Without waiting while there is anybody to give memory back.
+  // Reserves memory for an item. Waits only if no item is in flight that could release memory.
   bool pay(Token& token) {
     if (!price_.is_by_item()) return true;
     bool alone = false;
@@ -131,13 +132,14 @@ class Run {
     auto granted =
         alone ? context_.budget.wait_for(token.price, "items in flight", [this] { return context_.cancel.cancelled(); })
               : context_.budget.try_reserve(token.price);
-    // Cancelled: what has been taken is done.
+    // Cancelled: items that were taken from the source are still finished.
     if (!granted) return alone;
     token.paid = *std::move(granted);
     return true;
   }
 
-  // Through as many stages as will have it; then the same with one that came too early and whose turn it is by then.
+  // Moves an item through all stages that accept it. Then does the same with an item that was too early and whose turn
+  // has come.
   void go(Token first) {
     std::optional<Token> token = std::move(first);
     while (token) {
@@ -153,7 +155,7 @@ class Run {
           hand_over(place, *std::exchange(token, std::nullopt));
           break;
         }
-        // What has ended in a stage goes on without an item: those behind it wait for its turn to pass.
+        // An item that has ended in a stage continues without contents: later items wait for its turn to pass.
         if (token->item) {
           Span span(place.trace);
           token->item = place.stage.body(std::move(token->item), span);
@@ -165,9 +167,8 @@ class Run {
     }
   }
 
-  // The group does not end before the task that is deferred here has run, and that runs when the item is handed back.
-  // The task has the item and what was paid for it, alone: who hands back may hold the callback for longer than there
-  // is anything of this run.
+  // Defers a task that runs when the item is handed back; the task group does not end before. Only the task owns the
+  // item and its reservation: the callback may be held for longer than this run exists.
   void hand_over(Place& place, Token&& handed) {
     struct Away {
       explicit Away(Trace::Stage& stage) : span(std::in_place, stage) {}
@@ -176,7 +177,7 @@ class Run {
     };
     const auto away = std::make_shared<Away>(place.trace);
     auto token = std::make_shared<Token>(std::move(handed));
-    // begin() may look at it while it is handed back; this is a task of the group too.
+    // begin() may use the item while it is handed back. This thread is in a task of the group too.
     const Carried item = token->item;
     const auto back = std::make_shared<oneapi::tbb::task_handle>(tasks_.defer([this, away, token = std::move(token)] {
       if (away->error) std::rethrow_exception(away->error);
@@ -185,7 +186,7 @@ class Run {
     const Handed done = [this, away, back](std::exception_ptr error) {
       away->error = std::move(error);
       away->span.reset();
-      // Not on this thread, which is not ours, nor among its tasks.
+      // The task is not run here: this thread is not ours, and its tasks are not those of the group.
       context_.executor.enqueue([this, back] { tasks_.run(std::move(*back)); });
     };
     try {
@@ -215,8 +216,9 @@ class Run {
     return true;
   }
 
-  // Whose turn it is goes on behind this one, where this one is through, and there is no other yet; else with another
-  // thread, so that it does not wait for the stages that this one has before it.
+  // Frees an ordered stage for the next item. That item continues on this thread if the current one has passed all
+  // stages, and no other item waits for this thread. Otherwise another thread takes it, so that it does not wait for
+  // the stages that the current one still has to pass.
   void leave(Place& place, const Token& token, std::optional<Token>& after) {
     std::optional<Token> freed;
     {
@@ -244,12 +246,12 @@ class Run {
 
   std::mutex mutex_;
   bool at_source_ = false, ended_ = false;
-  std::optional<Token> waiting_;  // whose memory is not there yet; of who is at the source
+  std::optional<Token> waiting_;  // item without memory yet; only for the thread at the source
   std::uint64_t numbered_ = 0;
   std::size_t in_flight_ = 0;
   Bytes in_flight_bytes_;
 
-  std::atomic<bool> called_{false};  // somebody to the source, who has not come yet
+  std::atomic<bool> called_{false};  // a thread was asked to come to the source and has not come yet
   oneapi::tbb::task_group tasks_;
 };
 

@@ -1,7 +1,8 @@
-// Enters: a source of items, stages that work on them, a sink.
-// Leaves: every item gone through every stage, in the source's order where a stage is ordered.
-// Never: holds more items than it has tokens, or more memory than the budget grants for them; lets an item's failure
-//   stop the others (items carry Outcomes).
+// Input: a source of items, stages that work on them, and a sink.
+// Output: every item after all stages, in the source's order where a stage is ordered.
+// Never: holds more items than it has tokens, or more memory than the budget grants; lets one failed item stop others.
+//
+// Items carry Outcomes, so a failed item continues as a failure. Example:
 //
 //   run(source<Path>("walk", next) | batch<Path>(8) | parallel<Batch<Path>, Picture>("decode", decode)
 //         | sink<Picture>("write", write), context, price);
@@ -22,44 +23,44 @@
 
 namespace millrace::chain {
 
-// What no item's price exceeds together.
+// Limit for the price of all items together: none.
 inline constexpr Bytes kNoLimit{std::numeric_limits<std::uint64_t>::max()};
 
-// An item on its way, whatever it is at the stage that it has come to.
+// An item in flight, whatever its type is at its present stage.
 using Carried = std::shared_ptr<void>;
 
 // A chain as the scheduler sees it. Users write source<>() | ... | sink<>().
 struct Source {
   std::string name;
-  // The next item, and what it takes while it is in flight; an empty one at the end, or where there is none before
-  // another is through: `later`. Called on one thread at a time.
+  // Returns the next item, and in `price` its memory while it is in flight. Returns an empty one at the end, or if
+  // there is none before another item is through: `later`. Called on one thread at a time.
   std::function<Carried(Bytes& price, bool& later)> next;
 };
-// An item is done, or what went wrong with all of the run. Called once, on any thread, also of somebody else.
+// Callback for an item that is done, or for an error that ends the run. Called once, on any thread, also a foreign one.
 using Handed = std::function<void(std::exception_ptr error)>;
 struct Stage {
   std::string name, remedy;
   bool ordered = false;  // one item at a time, in the source's order; else any, on any thread
   std::function<Carried(Carried item, Span& span)> body;
-  // In the place of a body: begins the work and returns. The item is kept until it has been handed back, by this alone:
-  // a callback that lives on holds nothing of it.
+  // Takes the place of a body: begins the work and returns. The chain keeps the item until it has been handed back. A
+  // callback that lives on owns no part of the item.
   std::function<void(const Carried& item, Handed done)> begin{};
-  int at_once = 0;  // of these works, as many as whoever does them can do
+  int at_once = 0;  // number of such works that can be done at the same time
 };
 
-// How many items are in flight: enough that a slow one at the head does not idle the others, and no more than the
-// budget can pay for at `each`, nor than `most` together.
+// Returns the number of items in flight: enough that a slow one at the head does not idle the others. It is limited by
+// what the budget can reserve at `each` bytes, and by `most` bytes together.
 std::size_t tokens_for(const RunContext& context, Bytes each, Bytes most = kNoLimit);
 
-// How items in flight are paid for.
+// Rule for reserving the memory of items in flight.
 class Price {
  public:
-  // Every item the same, reserved for all tokens as long as the chain runs: stages may wait for more. OutOfMemory
-  // before the first item where the budget cannot pay for one.
+  // Every item needs the same memory. It is reserved for all tokens as long as the chain runs, so stages may wait for
+  // more. OutOfMemory before the first item if the budget has no room for one.
   static Price fixed(Bytes each, Bytes most = kNoLimit) { return Price(each, most, false); }
-  // What the source says of each, reserved before it goes on its way and given back behind the last stage. Where the
-  // budget or `most` has no room the source waits, and no thread with it; an item for which there can be none throws
-  // OutOfMemory. Stages must not wait for more: two items that do would wait for each other.
+  // Every item needs what the source reports. Its memory is reserved before it starts and released after the last
+  // stage. If the budget or `most` has no room, the source waits, but no thread does. An item that can never fit throws
+  // OutOfMemory. Stages must not wait for more memory: two items that do so would wait for each other.
   static Price by_item(Bytes most = kNoLimit) { return Price({}, most, true); }
 
   Bytes each() const { return each_; }
@@ -74,13 +75,13 @@ class Price {
 
 void run(const Source& source, const std::vector<Stage>& stages, RunContext& context, const Price& price);
 
-// What has been put together of a chain: it gives Out, or ends in a sink.
+// A chain so far: its last stage returns Out, or it ends in a sink.
 template <typename Out>
 struct Chain {
   Source source;
   std::vector<Stage> stages;
 };
-// Nothing but a source as yet: what follows may still change what an item is.
+// A chain with only a source so far: the next step may still change what an item is.
 template <typename Out>
 struct Begun {
   std::string name;
@@ -92,8 +93,8 @@ struct Step {
   Stage stage;
 };
 
-// Items until `next` gives none. `next` may keep what it knows from one item to the next: every run begins with a copy
-// of it. `price` is asked where the chain runs by_item.
+// Starts a chain with the items of `next`, until it returns none. `next` may keep state between items: every run begins
+// with a copy of it. `price` is called if the chain runs by_item.
 template <typename Out>
 Begun<Out> source(std::string name, std::function<std::optional<Out>()> next,
                   std::function<Bytes(const Out&)> price = {}) {
@@ -103,8 +104,8 @@ Begun<Out> source(std::string name, std::function<std::optional<Out>()> next,
 template <typename Item>
 using Batch = std::vector<Item>;
 
-// `most` consecutive items as one, which costs what they cost; fewer at the end, or before one that does not go
-// `together` with the first.
+// Joins up to `most` consecutive items into one, whose price is the sum of theirs. There are fewer at the end, or
+// before an item that does not go `together` with the first.
 template <typename Item>
 struct Batching {
   std::size_t most;
@@ -117,7 +118,7 @@ Batching<Item> batch(std::size_t most, std::function<bool(const Item&, const Ite
 
 template <typename Item>
 Begun<Batch<Item>> operator|(Begun<Item> before, Batching<Item> batching) {
-  // What came after a batch's end, for the next one.
+  // `left` is the item after the end of a batch, for the next one.
   auto next = [next = std::move(before.next), batching, left = std::optional<Item>()](bool& later) mutable {
     std::optional<Batch<Item>> out;
     while (!out || out->size() < batching.most) {
@@ -130,7 +131,7 @@ Begun<Batch<Item>> operator|(Begun<Item> before, Batching<Item> batching) {
       if (!out) out.emplace();
       out->push_back(*std::move(item));
     }
-    // What there is goes on its way.
+    // A batch that has items is passed on at once.
     if (out) later = false;
     return out;
   };
@@ -145,9 +146,9 @@ Begun<Batch<Item>> operator|(Begun<Item> before, Batching<Item> batching) {
   return {std::move(before.name), std::move(next), std::move(price)};
 }
 
-// One item as many: `parts(item)` gives a function that gives them, one by one, until it gives nothing; or says that
-// there will be one `later`, when another that is in flight is through; never where none is. Only one item's are being
-// given at a time.
+// Splits an item into many. `parts(item)` returns a function that returns them one by one, and nothing at the end. It
+// may set `later`: there will be one when another item in flight is through. It must not do so if no item is in flight.
+// Only one item is split at a time.
 template <typename Out>
 using Parts = std::function<std::optional<Out>(bool& later)>;
 template <typename In, typename Out>
@@ -180,7 +181,7 @@ Begun<Out> operator|(Begun<In> before, Expanding<In, Out> expanding) {
   return {std::move(expanding.name), std::move(next), std::move(expanding.price)};
 }
 
-// Every item by itself, on any thread.
+// Processes every item by itself, on any thread.
 template <typename In, typename Out, typename Body>
 Step<In, Out> parallel(std::string name, Body body, std::string remedy = {}) {
   return {Stage{std::move(name), std::move(remedy), false,
@@ -189,7 +190,7 @@ Step<In, Out> parallel(std::string name, Body body, std::string remedy = {}) {
                 }}};
 }
 
-// One item at a time, in the source's order.
+// Processes one item at a time, in the source's order.
 template <typename In, typename Out, typename Body>
 Step<In, Out> ordered(std::string name, Body body, std::string remedy = {}) {
   Step<In, Out> out = parallel<In, Out>(std::move(name), std::move(body), std::move(remedy));
@@ -197,8 +198,8 @@ Step<In, Out> ordered(std::string name, Body body, std::string remedy = {}) {
   return out;
 }
 
-// Many items as one: what `body` gives for an item, in the source's order, goes on; an item for which it gives nothing
-// ends there.
+// Makes one item of many. `body` gets the items in the source's order. An item that it returns continues; if it returns
+// none, the item ends there.
 template <typename In, typename Out, typename Body>
 Step<In, Out> collect(std::string name, Body body, std::string remedy = {}) {
   return {Stage{std::move(name), std::move(remedy), true,
@@ -208,8 +209,8 @@ Step<In, Out> collect(std::string name, Body body, std::string remedy = {}) {
                 }}};
 }
 
-// Work that somebody else does, on threads of their own: a model, a device. `begin(item, done)` starts it and returns;
-// `done(error)` is called once when the item has what it asked for, on whatever thread; an error there, or thrown by
+// Work that is done elsewhere, on other threads: by a model or a device. `begin(item, done)` starts it and returns.
+// `done(error)` is called once when the item's work is complete, on any thread. An error there, or one thrown by
 // begin(), ends the run. No thread waits meanwhile.
 template <typename Item, typename Begin>
 Step<Item, Item> submit(std::string name, int at_once, Begin begin, std::string remedy = {}) {
@@ -247,7 +248,7 @@ Chain<Out> operator|(Chain<In> before, Step<In, Out> after) {
   return {std::move(before.source), std::move(before.stages)};
 }
 
-// Runs the chain; returns when every item is through, the run was cancelled, or a stage threw (thrown again here).
+// Runs the chain; returns when every item is through or the run was cancelled. Throws again what a stage threw.
 inline void run(const Chain<void>& chain, RunContext& context, const Price& price) {
   run(chain.source, chain.stages, context, price);
 }

@@ -1,4 +1,4 @@
-// Chains of which items are with somebody else for a while, who has threads of their own.
+// Tests chains whose items are elsewhere for a while, with a worker that has threads of its own.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace for_test;
 
-// Somebody else with threads of their own, who gives items back in whatever order.
+// Worker with threads of its own, which hands items back in any order.
 class Elsewhere {
  public:
   ~Elsewhere() {
@@ -58,7 +58,7 @@ TEST(ChainElsewhere, WhatIsDoneElsewhereComesBackInOrder) {
     chain::run(stages, run.context, chain::Price::fixed({}));
     ASSERT_EQ(got.size(), 200U);
     for (int i = 0; i < 200; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], 2 * i);
-    // No thread of the run waits for one: a single thread has several away.
+    // No thread of the run waits for an item: a single thread has several of them away.
     EXPECT_GT(most.load(), 1);
     EXPECT_LE(most.load(), 4 * threads);
   }
@@ -83,14 +83,14 @@ TEST(ChainElsewhere, WhatFailsElsewhereEndsTheRunWhenAllIsBack) {
                         }) |
                     chain::sink<int>("keep", [](int, Span&) {});
       EXPECT_THROW(chain::run(stages, run.context, chain::Price::fixed({})), Failure);
-      // Their items are gone: nobody writes into them any more.
+      // The items are destroyed, so no thread writes into them any more.
       EXPECT_EQ(away.load(), 0);
       EXPECT_EQ(run.budget.used(), Bytes{});
     }
   }
 }
 
-// As a runtime's thread does, that has called back and is not through with it when all else is gone.
+// Imitates the thread of a runtime that has called back, and still holds the callback when all else is gone.
 TEST(ChainElsewhere, WhoHandsBackAndKeepsTheCallbackHoldsNoItem) {
   for (const bool failing : {false, true}) {
     std::mutex mutex;

@@ -1,4 +1,4 @@
-// What tests of chains share.
+// Helpers that tests of chains share.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ inline auto numbers(int count, std::atomic<int>* given = nullptr) {
   });
 }
 
-// Work that takes differently long, so that items overtake each other.
+// Takes a different time for each item, so that items overtake each other.
 inline int busy(int item) {
   for (int i = 0; i < item * 7919 % 64; ++i) std::this_thread::yield();
   return item * 3;

@@ -34,7 +34,7 @@ TEST(Chain, SameOrderForEveryNumberOfThreads) {
 
 TEST(Chain, TokensBoundWhatIsInFlight) {
   for (const int threads : {1, 2, 7}) {
-    // The budget pays for three items.
+    // The budget has room for three items.
     JobSetup run(threads, 3_MiB);
     std::atomic<int> inside{0}, most{0};
     auto stages = chain::source<int>("numbers",
@@ -92,7 +92,7 @@ TEST(Chain, AnExceptionArrivesAndReturnsTheTokens) {
       } catch (const Failure& failure) {
         EXPECT_EQ(failure.error().what, "the " + at + " broke");
       }
-      // The sink takes items in their order: all before the one that failed in it, none behind.
+      // The sink takes items in order: all before the one that failed in it, and none after.
       EXPECT_LE(kept, 50);
       if (at == "sink") {
         EXPECT_EQ(kept, 50);
@@ -102,7 +102,7 @@ TEST(Chain, AnExceptionArrivesAndReturnsTheTokens) {
   }
 }
 
-// An item that needs more than the budget has beside the chain's own items is refused. It used to be waited for, for
+// An item that needs more than the budget has beside the chain's own items is refused. Such items used to wait for
 // ever.
 TEST(Chain, AnItemThatCanNeverHaveItsMemoryIsRefused) {
   for (const int threads : {1, 2, 7}) {
@@ -176,7 +176,7 @@ TEST(Chain, ItemsWaitForTheMemoryThatEachOfThemTakes) {
       chain::run(stages, run.context, chain::Price::by_item(most));
       ASSERT_EQ(got.size(), 300U);
       for (int i = 0; i < 300; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i);
-      // One that is larger than `most` goes alone.
+      // An item that is larger than `most` is in flight alone.
       EXPECT_LE(peak.load(), (8_MiB).count);
       EXPECT_LE(run.budget.peak(), 8_MiB);
       EXPECT_EQ(run.budget.used(), Bytes{});
@@ -251,7 +251,7 @@ TEST(Chain, BatchesAreConsecutiveItemsThatGoTogether) {
   }
 }
 
-// A slow end must not keep the others from beginning.
+// A slow sink must not keep other items from starting.
 TEST(Chain, AThreadThatEndsItemsDoesNotKeepOthersFromTheSource) {
   JobSetup run(4);
   std::atomic<int> working{0};
@@ -265,7 +265,7 @@ TEST(Chain, AThreadThatEndsItemsDoesNotKeepOthersFromTheSource) {
                                             return i;
                                           }) |
                 chain::sink<int>("slow", [&](int i, Span&) {
-                  // Until somebody is seen at work while this goes on, which the sink's own thread is not.
+                  // Waits until another thread is seen at work; the sink's own thread is not.
                   for (int t = 0; !seen && i > 20 && t < 200'000; ++t) {
                     seen = working > 0;
                     std::this_thread::yield();
@@ -275,8 +275,8 @@ TEST(Chain, AThreadThatEndsItemsDoesNotKeepOthersFromTheSource) {
   EXPECT_TRUE(seen);
 }
 
-// Each of two waits for the other, so that it fails where a stage in order keeps the next item until the one before it
-// has gone through all that follows.
+// Each of two items waits for the other. This fails if an ordered stage keeps the next item until the one before it has
+// passed all stages that follow.
 TEST(Chain, WhatComesThroughAStageInOrderIsWorkedOnTogether) {
   JobSetup run(2);
   std::mutex mutex;
@@ -307,7 +307,7 @@ TEST(Chain, NothingInNothingOut) {
 TEST(Chain, OneItemBecomesManyAndManyBecomeOne) {
   for (const int threads : {1, 2, 7}) {
     JobSetup run(threads);
-    std::vector<std::pair<int, int>> got;  // of which, their sum
+    std::vector<std::pair<int, int>> got;  // the item, and the sum of its parts
     struct Part {
       int of = 0, k = 0, count = 0;
     };
@@ -316,7 +316,7 @@ TEST(Chain, OneItemBecomesManyAndManyBecomeOne) {
         numbers(30) |
         chain::expand<int, Part>("parts",
                                  [](int of) {
-                                   // Of some there are none.
+                                   // Some items have no parts.
                                    return [of, count = of % 5, k = 0](bool&) mutable -> std::optional<Part> {
                                      if (k == count) return std::nullopt;
                                      return Part{of, k++, count};
@@ -343,7 +343,8 @@ TEST(Chain, OneItemBecomesManyAndManyBecomeOne) {
 TEST(Chain, AnItemThatWaitsForAnotherComesWhenThatIsThrough) {
   for (const int threads : {1, 2, 7}) {
     JobSetup run(threads);
-    // Of each three parts; the next one's first only when all of the one before are through.
+    // Each item has three parts. The first part of the next item comes only when all parts of the one before are
+    // through.
     std::atomic<int> inside{0};
     std::vector<int> got;
     int refused = 0;

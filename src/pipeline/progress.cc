@@ -33,13 +33,13 @@ Progress::~Progress() {
 }
 
 void Progress::loop() {
-  // A log wants few lines, a terminal a steady one.
+  // A log needs few lines, a terminal steady ones.
   const auto interval = to_.style == ProgressStyle::lines  ? std::chrono::milliseconds(5000)
                         : to_.style == ProgressStyle::json ? std::chrono::milliseconds(1000)
                                                            : std::chrono::milliseconds(200);
   std::unique_lock lock(mutex_);
   while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) {
-    // A watcher is somebody else's code, and nobody is above this thread: what it throws ends the reports alone.
+    // A watcher is foreign code, and no caller is above this thread: an exception of the watcher only ends the reports.
     try {
       report(false);
     } catch (...) {

@@ -1,5 +1,5 @@
-// Enters: how much there is to do and how much is done.
-// Leaves: a bar on a terminal, plain lines in a log, or JSON lines, all on stderr; or calls of whoever watches.
+// Input: the amount of work, and how much of it is done.
+// Output: a bar on a terminal, plain lines in a log, or JSON lines, all on stderr; or calls of a watcher.
 // Never: writes to stdout.
 #pragma once
 
@@ -26,13 +26,13 @@ constexpr std::array<Choice<ProgressStyle>, 5> choices_of(ProgressStyle) {
            {"none", ProgressStyle::none}}};
 }
 
-// Of one stage of a job: items, and bytes where it counts them. `total` may be a guess.
+// Progress of one stage of a job: items, and bytes if it counts them. `total` may be a guess.
 struct ProgressReport {
   std::string stage;
   std::uint64_t done = 0, total = 0, bytes = 0;
 };
 
-// Where progress goes: to stderr in a style, or to a watcher, from a thread of its own.
+// Destination of progress: stderr in a style, or a watcher, from a thread of its own.
 struct ProgressTo {
   ProgressTo(ProgressStyle to_stderr) : style(to_stderr) {}  // NOLINT(google-explicit-constructor)
   explicit ProgressTo(std::function<void(const ProgressReport&)> to) : watcher(std::move(to)) {}
@@ -49,7 +49,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Where it is known only as the work goes on; a guess is better than nothing.
+  // Sets a total that becomes known only during the work; a guess is better than nothing.
   void set_total(std::uint64_t total) { total_.store(total, std::memory_order_relaxed); }
   void add(std::uint64_t items, std::uint64_t bytes = 0) {
     done_.fetch_add(items, std::memory_order_relaxed);

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What stderr receives, without a terminal.
+// Returns the text that stderr receives, without a terminal.
 std::string shown(ProgressStyle style, std::uint64_t done, std::uint64_t total) {
   testing::internal::CaptureStderr();
   {
@@ -37,7 +37,7 @@ TEST(Progress, ABarEndsItsLineWhateverWasDone) {
     EXPECT_EQ(text.back(), '\n');
   }
   EXPECT_THAT(shown(ProgressStyle::bar, 0, 0), HasSubstr("0 of 0"));
-  // More than was announced is no reason to fall over.
+  // More items than were announced must not crash it.
   EXPECT_THAT(shown(ProgressStyle::bar, 9, 7), HasSubstr("9 of 7"));
 }
 

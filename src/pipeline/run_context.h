@@ -1,6 +1,6 @@
-// Enters: threads, memory, devices, and a person's wish to stop.
-// Leaves: all that a run works with, in one hand.
-// Never: shares any of it with another run: two of them live in one process and do not see each other.
+// Input: threads, memory, devices, and a cancel token.
+// Output: one object with everything that a run works with.
+// Never: shares any of it with another run: two runs live in one process and do not see each other.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 
 namespace millrace {
 
-// The places where a stranger's bytes are read: rare formats of pictures, HDF5 and film in helper processes, and the
-// rest in the program; or JPEG and PNG in helpers too, and the program in a sandbox of its own.
+// Places where untrusted bytes are read. `rare`: rare image formats, HDF5 and video are read in helper processes, and
+// the rest in the program. `all`: JPEG and PNG are read in helpers too, and the program has a sandbox of its own.
 enum class Sandbox : std::uint8_t { rare, all };
 constexpr std::array<Choice<Sandbox>, 2> choices_of(Sandbox) {
   return {{{"rare", Sandbox::rare}, {"all", Sandbox::all}}};
@@ -29,16 +29,16 @@ struct RunContext {
   Trace& trace;
   Budget& budget;
   ProgressTo progress = ProgressStyle::none;
-  // What helps the CPU where an operation can use it; null: nothing does.
+  // Device that helps the CPU where an operation can use it; null: none.
   Accelerator* accelerator = nullptr;
-  // Who decodes what is not decoded in this process.
+  // Processes that decode the files that are not decoded in this one.
   HelperPool helpers{budget.limit()};
   Sandbox sandbox = Sandbox::rare;
 
-  // For operations that have versions for a device.
+  // Returns the engines for operations that have versions for a device.
   Engines engines() const { return {executor, accelerator}; }
 
-  // Failure(cancelled) when the job was told to stop.
+  // Failure(cancelled) if the job was told to stop.
   void throw_if_cancelled() const {
     if (cancel.cancelled()) throw Failure(interrupted());
   }

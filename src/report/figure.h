@@ -1,6 +1,6 @@
-// Enters: what a block of src/report/plot draws, and the numbers that it drew.
-// Leaves: a figure as data: a picture that stands alone, words, a table of the same numbers.
-// Never: HTML; that is src/report/page.
+// Input: the picture that a block of src/report/plot draws, and the numbers in it.
+// Output: a figure as data: a self-contained picture, texts, and a table of the same numbers.
+// Never: contains HTML, which src/report/page makes.
 #pragma once
 
 #include <string>
@@ -8,25 +8,25 @@
 
 namespace millrace::report {
 
-// Cells are texts; what a column holds decides how they stand.
+// Column of a table whose cells are texts; `number` decides how they are aligned.
 struct Column {
   std::string title;
-  bool number = false;  // to the right, sorted by value
+  bool number = false;  // aligned to the right, sorted by value
 };
 struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;  // as many cells as columns; fewer leave the last ones empty
-  std::string note;                            // below it; may be empty
+  std::string note;                            // text below the table; may be empty
 };
 
-// A table beside a plot shows at most so many rows.
+// Largest number of rows in a table beside a plot.
 inline constexpr std::size_t kMostNumberRows = 400;
 
 struct Figure {
   std::string title;    // one line
-  std::string caption;  // what is to be seen, in which units; may be empty
-  std::string svg;      // a whole document: namespace, colours, fonts and a white ground of its own
-  int width = 0;        // of that picture, in CSS pixels at its natural size
+  std::string caption;  // content of the picture and its units; may be empty
+  std::string svg;      // a whole document with its own namespace, colours, fonts and white background
+  int width = 0;        // width of the picture, in CSS pixels at its natural size
   Table numbers;
 };
 

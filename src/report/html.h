@@ -1,6 +1,6 @@
-// Enters: texts of any bytes, names that strangers gave among them.
-// Leaves: what of them may stand in HTML and in SVG, between tags and inside quoted attributes.
-// Never: lets a text end the element or the attribute that it stands in, or turn the order of what is around it.
+// Input: texts of any bytes, among them names that strangers gave.
+// Output: texts that are safe in HTML and in SVG, between tags and inside quoted attributes.
+// Never: lets a text end its element or attribute, or reverse the order of the text around it.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace millrace {
 
-// & < > " ' escaped; bytes that are not UTF-8, and what XML does not know as a character (U+FFFE, U+FFFF), as U+FFFD.
+// Escapes & < > " '. Bytes that are not UTF-8, and code points that are no XML characters (U+FFFE, U+FFFF), become
+// U+FFFD.
 std::string html_text(std::string_view text);
 
-// html_text of what printable() (src/base/text.h) makes of it: control characters and those that turn the order of text
-// are shown as escapes. The result is well-formed XML, too.
+// Returns html_text() of printable() (src/base/text.h): control characters and those that change the order of text are
+// shown as escapes. The result is well-formed XML, too.
 std::string html_name(std::string_view text);
 
 }  // namespace millrace

@@ -1,6 +1,6 @@
-// Enters: a path, which is bytes; or errors about some.
-// Leaves: how every JSON output of ours writes it: "path" as text for people, and "path_base64" when that loses
-// something; and the path again.
+// Input: a path, which is bytes; or errors about some.
+// Output: the form of a path in every JSON output: "path" as text for people, and "path_base64" if that loses
+//   something; and the path read back.
 // Never: leaves out what is needed to open the file again.
 #pragma once
 
@@ -26,7 +26,7 @@ inline void add_path(JsonText& object, const std::string& path) {
   if (!is_utf8(path)) object.key("path_base64").value(base64(path));
 }
 
-// The path that add_path() wrote; nothing where there is none, or one that no file can have.
+// Returns the path that add_path() wrote; nothing if there is none, or one that no file can have.
 inline std::optional<std::string> path_of(const Json& object) {
   if (!object.is_object()) return std::nullopt;
   const auto encoded = object.find("path_base64"), plain = object.find("path");
@@ -37,7 +37,7 @@ inline std::optional<std::string> path_of(const Json& object) {
   return path;
 }
 
-// What could not be used: [{"path": ..., "reason": ...}, ...].
+// Returns the files that could not be used: [{"path": ..., "reason": ...}, ...].
 inline Json json_of_unusable(std::span<const Error> errors) {
   Json out = Json::array();
   for (const Error& error : errors) {

@@ -1,6 +1,6 @@
-// Enters: keys and values, in order.
-// Leaves: the same bytes that Json::dump(1) gives for them.
-// Never: holds a tree; for lists of a hundred thousand objects, whose trees would be several times their text.
+// Input: keys and values, in order.
+// Output: the same bytes that Json::dump(1) gives for them.
+// Never: holds a tree: for lists of a hundred thousand objects it would be several times as large as the text.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace millrace {
 
 class JsonText {
  public:
-  // Appends to `out`, in which the first value stands `depth` levels deep.
+  // Appends to `out`, in which the first value is `depth` levels deep.
   explicit JsonText(std::string& out, int depth = 0) : out_(out), depth_(depth) {}
 
   void open_object() { open('{'); }
@@ -23,7 +23,7 @@ class JsonText {
   void open_array() { open('['); }
   void close_array() { close(']'); }
 
-  // Keys are ours: plain ASCII without quotes.
+  // Keys are constants of the program: plain ASCII without quotes.
   JsonText& key(std::string_view name) {
     begin_item();
     out_ += '"';
@@ -56,7 +56,7 @@ class JsonText {
     out_ += '\n';
     out_.append(static_cast<std::size_t>(depth_), ' ');
   }
-  // What separates an item from what came before it.
+  // Writes the separator between an item and the one before it.
   void begin_item() {
     if (after_key_) {
       after_key_ = false;
@@ -82,8 +82,8 @@ class JsonText {
 
   std::string& out_;
   int depth_;
-  bool inside_ = false;  // of some object or array
-  bool empty_ = true;    // the innermost has no item yet
+  bool inside_ = false;  // true inside of an object or array
+  bool empty_ = true;    // true if the innermost has no item yet
   bool after_key_ = false;
 };
 

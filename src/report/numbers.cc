@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kMinus = "\u2212", kTimesTen = "\u00D710", kAbsent = "\u2013", kInfinity = "\u221E";
 
-// The text of what is not finite, else nothing.
+// Returns the text of a number that is not finite, else an empty text.
 std::string not_finite(double value) {
   if (value != value) return std::string(kAbsent);
   if (std::isinf(value)) return std::string(value < 0 ? kMinus : "") + std::string(kInfinity);
@@ -23,7 +23,7 @@ std::string not_finite(double value) {
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// Digits of a fixed notation, the ones in front of the point grouped.
+// Groups the digits in front of the point of a fixed notation.
 std::string grouped_digits(const std::string& fixed) {
   const std::size_t point = std::min(fixed.find('.'), fixed.size());
   std::string text = fixed;
@@ -69,7 +69,7 @@ std::string fixed_text(double value, int decimals) {
 std::string number_text(double value, int digits) {
   if (std::string odd = not_finite(value); !odd.empty()) return odd;
   if (value == 0) return "0";
-  // Rounded to its digits first: 9.996 is 10.0, not 10.00.
+  // Digits are rounded first: 9.996 is 10.0, not 10.00.
   const int exponent = decade_of(value, digits);
   if (exponent >= -4 && exponent < 7) return fixed_text(value, std::max(digits - 1 - exponent, 0));
   const std::string scientific = fmt::format("{:.{}e}", std::fabs(value), digits - 1);
@@ -88,7 +88,7 @@ std::string p_number(double p, std::size_t permutations) {
   if (permutations == 0 && p < kLeast) return "< 10" + superscript(-6);
   const double least = 1 / (static_cast<double>(permutations) + 1);
   const bool bound = permutations > 0 && p <= least * (1 + 1e-9);
-  // A bound may be told with fewer digits, upwards: 1 / 10,001 is at most 0.0001.
+  // A bound may have fewer digits, rounded up: 1 / 10,001 is at most 0.0001.
   if (bound) return "\u2264 " + without_zeros(number_text(least, 2));
   return without_zeros(number_text(p, 3));
 }

@@ -45,7 +45,7 @@ std::string Trace::chrome_json() const {
                       {"ts", 0},
                       {"args", {{"items", s.items_.load()}, {"bytes", s.bytes_.load()}}}});
   }
-  // The first key tells that this program wrote the file (src/io/output/output.h).
+  // The first key marks the file as written by this program (src/io/output/output.h).
   return Json{{"millrace", "trace"}, {"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump();
 }
 

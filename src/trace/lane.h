@@ -1,6 +1,6 @@
-// Enters: one thread's events.
-// Leaves: the same, for those who add to them and those who write them.
-// Never: is seen outside of this folder.
+// Input: the events of one thread.
+// Output: those events, for the code that appends to them and the code that writes the trace file.
+// Never: is used outside of this folder.
 #pragma once
 
 #include <cstdint>

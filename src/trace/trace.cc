@@ -63,12 +63,12 @@ void Trace::add_elsewhere(const std::string& lane, double begin_s, double end_s,
   elsewhere_.push_back({&where, begin, end, false});
 }
 
-// Each thread appends to a lane of its own, so that a span never waits for another thread's. Which it is, is remembered
-// from span to span: only a thread that works for several runs in turns has to look.
+// Each thread appends to its own lane, so that a span never waits for another thread. The lane is cached from span to
+// span; only a thread that alternates between several runs has to search for it.
 Trace::Lane& Trace::lane() {
   thread_local std::uint64_t trace = 0;
   thread_local Lane* mine = nullptr;
-  thread_local const std::uint64_t me = next_thread.fetch_add(1);  // the system's numbers come again
+  thread_local const std::uint64_t me = next_thread.fetch_add(1);  // own numbers, as the system reuses its thread ids
   if (mine != nullptr && trace == id_) return *mine;
   const std::lock_guard lock(mutex_);
   auto found = std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) { return lane->owner == me; });
@@ -96,7 +96,7 @@ Wait::~Wait() {
 }
 
 std::string verdict_of(const std::vector<StageTotals>& stages, double elapsed_s) {
-  // The limit is the stage whose threads were busy for the largest share of the time they had.
+  // The limiting stage is the one whose threads were busy for the largest share of their available time.
   const StageTotals* limit = nullptr;
   double limit_share = 0;
   for (const StageTotals& s : stages) {
@@ -107,7 +107,8 @@ std::string verdict_of(const std::vector<StageTotals>& stages, double elapsed_s)
     }
   }
   if (limit == nullptr || elapsed_s <= 0) return "nothing was measured";
-  // A thread that waits for a device is inside of its stage: then what it waits for is the limit.
+  // A thread that waits for a device is busy in its stage. If devices account for most of that time, the device is the
+  // limit.
   const StageTotals* lane = nullptr;
   double lanes_s = 0;
   for (const StageTotals& s : stages) {

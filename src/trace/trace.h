@@ -1,6 +1,6 @@
-// Enters: when each stage of a job began and ended, waited, and how many bytes it moved.
-// Leaves: totals a stage, a verdict on what limited the job, and a Chrome trace file for Perfetto.
-// Never: slows a job down by more than two clock reads a span; keeps single spans only when asked to.
+// Input: the begin, the end, the waits and the bytes moved of each stage of a job.
+// Output: totals per stage, a verdict on what limited the job, and a Chrome trace file for Perfetto.
+// Never: slows a job down by more than two clock reads per span. Never keeps single spans unless requested.
 #pragma once
 
 #include <atomic>
@@ -16,23 +16,23 @@ namespace millrace {
 
 using Clock = std::chrono::steady_clock;
 
-// Lanes of what runs beside this program's threads, and the stages of their totals.
+// Names of lanes for work outside of this program's threads, and of the stages that hold their totals.
 inline constexpr const char *kToDevice = "to device", *kOnDevice = "on device", *kFromDevice = "from device";
 
-// What one stage did, summed over all threads.
+// Totals of one stage, summed over all threads.
 struct StageTotals {
   std::string name;
-  int width = 1;  // how many threads may be inside at once
+  int width = 1;  // maximum number of threads inside at once
   std::uint64_t items = 0;
   std::uint64_t bytes = 0;
-  double busy_s = 0;    // inside the stage, waits left out
+  double busy_s = 0;    // inside the stage, without waits
   double waited_s = 0;  // inside the stage, waiting for memory or for another stage
-  std::string remedy;   // what to try when this stage is the limit
+  std::string remedy;   // advice for when this stage is the limit
 };
 
 class Trace {
  public:
-  // One stage's counters. Lives as long as its Trace; any thread may add to it.
+  // Counters of one stage. They live as long as the Trace; any thread may add to them.
   class Stage {
    public:
     void add_bytes(std::uint64_t n) { bytes_.fetch_add(n, std::memory_order_relaxed); }
@@ -50,26 +50,26 @@ class Trace {
     std::atomic<std::int64_t> busy_ns_{0}, waited_ns_{0};
   };
 
-  // With `keep_spans` every span is kept for chrome_json; without, only totals are.
+  // Keeps every span for chrome_json if `keep_spans`; otherwise only totals.
   explicit Trace(bool keep_spans = false);
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  // The stage of this name, made at the first call. `width` is how many threads may work in it at once.
+  // Returns the stage of this name, created at the first call. At most `width` threads may work in it at once.
   Stage& stage(const std::string& name, int width = 1, const std::string& remedy = {});
 
-  // What something beside this program's threads did, as one item of the stage that has its lane's name; in seconds
-  // since the trace began.
+  // Adds work done outside of this program's threads as one item of the stage named `lane`. Times are in seconds since
+  // the trace began.
   void add_elsewhere(const std::string& lane, double begin_s, double end_s, std::uint64_t bytes);
 
   std::vector<StageTotals> totals() const;
   double elapsed_s() const;
 
-  // One paragraph for the end of a job: which stage limited it, how much each waited, one thing to try.
+  // Returns one paragraph for the end of a job: the limiting stage, the busy and waiting times, and one thing to try.
   std::string verdict() const;
 
-  // The Chrome trace event format (JSON array form), which ui.perfetto.dev opens.
+  // Returns the Chrome trace event format as JSON, which ui.perfetto.dev opens.
   std::string chrome_json() const;
 
  private:
@@ -80,10 +80,10 @@ class Trace {
     std::int64_t begin_ns, end_ns;
     bool wait;
   };
-  struct Lane;  // one thread's events
+  struct Lane;  // events of one thread
 
   void record(const Stage& stage, Clock::time_point begin, Clock::time_point end, bool wait);
-  // The calling thread's.
+  // Returns the lane of the calling thread.
   Lane& lane();
 
   const bool keep_spans_;
@@ -95,7 +95,7 @@ class Trace {
   std::vector<Event> elsewhere_;
 };
 
-// Time inside a stage, from construction to destruction. Counts one item.
+// Measures the time inside a stage, from construction to destruction. Counts one item.
 class Span {
  public:
   explicit Span(Trace::Stage& stage) : stage_(stage), begin_(Clock::now()) {}
@@ -111,7 +111,7 @@ class Span {
   std::int64_t waited_ns_ = 0;
 };
 
-// Time inside a Span that was spent waiting; taken off the stage's busy time.
+// Measures waiting inside a Span, which is subtracted from the stage's busy time.
 class Wait {
  public:
   explicit Wait(Span& span) : span_(span), begin_(Clock::now()) {}
@@ -124,7 +124,7 @@ class Wait {
   Clock::time_point begin_;
 };
 
-// The verdict in words from totals and the job's wall time; apart so that it can be tested on invented times.
+// Words the verdict from totals and the job's wall time. A separate function, so that tests can use invented times.
 std::string verdict_of(const std::vector<StageTotals>& stages, double elapsed_s);
 
 }  // namespace millrace

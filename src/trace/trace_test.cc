@@ -16,7 +16,7 @@ using testing::Not;
 using testing::StartsWith;
 
 TEST(Verdict, NamesTheBusiestStageForItsWidth) {
-  // decode is busy for longer in all, but on four threads; write has one and is never idle.
+  // The stage decode is busy for longer in total, but on four threads; write has one thread and is never idle.
   const std::string text = verdict_of({{"walk", 1, 100, 0, 0.1, 0, ""},
                                        {"decode", 4, 100, 400'000'000, 24, 0, "more --threads"},
                                        {"write", 1, 100, 50 << 20, 10, 2.5, "a faster disk"}},
@@ -28,7 +28,7 @@ TEST(Verdict, NamesTheBusiestStageForItsWidth) {
   EXPECT_THAT(text, Not(HasSubstr("--threads")));
 }
 
-// The stage that waits for a device is busy all the time, and is not what to look at.
+// A stage that waits for a device looks busy all the time but is not the limit.
 TEST(Verdict, TransfersOrTheDeviceLimitWhoWaitsForThem) {
   const StageTotals join{"join", 1, 1, 0, 9.8, 0, "more threads"};
   EXPECT_THAT(verdict_of({join, {kToDevice, 1, 9, 6'000'000'000, 6, 0, ""}, {kOnDevice, 1, 9, 0, 1, 0, ""}}, 10),
@@ -49,7 +49,7 @@ TEST(Verdict, ManyThreads) {
 TEST(Verdict, OddTimes) {
   EXPECT_EQ(verdict_of({}, 10), "nothing was measured");
   EXPECT_EQ(verdict_of({{"read", 1, 0, 0, 1, 0, ""}}, 0), "nothing was measured");
-  // Clocks of several threads may add up to a little more than there was.
+  // Clocks of several threads may add up to slightly more than the elapsed time.
   EXPECT_THAT(verdict_of({{"read", 1, 1, 0, 10.4, 0, ""}}, 10), HasSubstr("busy 100 %"));
   EXPECT_THAT(verdict_of({{"read", 1, 1, 5, 0, 0, ""}}, 10), HasSubstr("busy 0 %"));
 }

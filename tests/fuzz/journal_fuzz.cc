@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(path->empty() || (path->starts_with('/') && (*path + "/").find("/../") == std::string::npos &&
                                 path->find('\0') == std::string::npos));
     }
-    // Nothing but hidden names of this journal, and the file's own, beside the file or where it went.
+    // Only hidden names of this journal, and the file's own name, beside the file or at its destination.
     if (!record.temporary.empty()) {
       require(file_name(record.temporary).starts_with(".millrace-") &&
               record.temporary.find(journal.id) != std::string::npos);

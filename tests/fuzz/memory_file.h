@@ -1,5 +1,5 @@
-// Enters: the bytes of one fuzz input.
-// Leaves: a path that FileReader opens like any file's.
+// Input: the bytes of one fuzz input.
+// Output: a path that FileReader opens like any file's.
 // Never: touches a disk.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace millrace::fuzz {
 
-// One memory file a process, filled anew for every input.
+// Path of the process's memory file, which is refilled for every input.
 inline std::string path_of_bytes(const std::uint8_t* data, std::size_t size) {
   static const int fd = ::memfd_create("fuzz-input", MFD_CLOEXEC);
   if (fd < 0 || ::ftruncate(fd, 0) != 0 || ::pwrite(fd, data, size, 0) != static_cast<ssize_t>(size)) std::abort();

@@ -1,5 +1,5 @@
-// Enters: a fuzz input that claims to be a picture of one format.
-// Leaves: it decoded in full, to its exact luma, and reduced, with what every decoder promises checked.
+// Input: a fuzz input that claims to be a picture of one format.
+// Output: it decoded in full, to its exact luma, and reduced, with what every decoder promises checked.
 // Never: decodes a picture so large that it only costs time.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What picture files and sidecars say about themselves, as someone may have made them say it.
+// Fuzz target: metadata of picture files and sidecars that an attacker may have written.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (failure.error().message().empty()) std::abort();
       return;
     }
-    // What was accepted prints as YAML that is accepted again.
+    // Accepted settings print as YAML that is accepted again.
     const std::string printed = settings.print();
     Settings again;
     auto second = options;

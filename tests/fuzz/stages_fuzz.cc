@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (file->entry.path.empty() || file->entry.path.find('\0') != std::string::npos) std::abort();
       const bool picture = file->read.has_picture && !file->read.picture.failed;
       if (picture && (file->read.picture.width < 1 || file->read.picture.height < 1)) std::abort();
-      // What was read back is written as it was read.
+      // A record that was read back is written with the same content.
       const auto again = dedupe::file_record(dedupe::line_of(file->entry, file->read));
       if (!again || again->entry.path != file->entry.path || again->read.content != file->read.content) std::abort();
     }

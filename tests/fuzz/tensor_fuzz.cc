@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<std::byte> out(bytes);
     const auto done = reader.read(fd, size - 1, path, tensor, out);
     if (!done.ok() && (done.error().what.empty() || done.error().code == ErrorCode::internal)) std::abort();
-    // Of a file that is shorter than it was when it was listed nothing is read.
+    // Reads nothing of a file that has become shorter since it was listed.
     if (size > 1) (void)reader.read(fd, (size - 1) / 2, path, tensor, out);
   }
   ::close(fd);

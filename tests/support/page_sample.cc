@@ -1,5 +1,5 @@
-// Enters: a JSON file of the report page's data model, or a number of groups to make up.
-// Leaves: the report page, so that a browser can be tried on it without a search for duplicates.
+// Input: a JSON file of the report page's data model, or a number of groups to make up.
+// Output: the report page, so that a browser can be tried on it without a search for duplicates.
 // Never: reads a picture.
 //
 //   page_sample OUT.html MODEL.json [--inline-limit BYTES]
@@ -135,7 +135,7 @@ std::string made_up_jpeg(unsigned seed, int width, int height) {
 PageGroup made_up_group(unsigned i) {
   PageGroup group;
   group.id = "g" + std::to_string(i);
-  // As it comes: mostly what suggests something.
+  // Mix of kinds as in real results: most groups suggest a removal.
   group.kind = i % 11 < 3 ? GroupKind::identical : millrace::dedupe::kGroupKinds[i % 11 - 2];
   const unsigned count = 2 + i % 4;
   const std::string thumb = made_up_jpeg(i, i % 3 == 1 ? 85 : 128, i % 3 == 1 ? 128 : 85);

@@ -1,5 +1,5 @@
-// What runs models where sanitizers forbid OpenVINO: the one network of tests/support/onnx_model.py, y = W x + ramp,
-// each request on a thread of its own. Built into a folder of its own, from which only tests take it.
+// Inference backend for builds with sanitizers, which OpenVINO does not allow. It runs the one network of
+// tests/support/onnx_model.py, y = W x + ramp, each request on its own thread. Only tests load it, from its own folder.
 #include <condition_variable>
 #include <cstring>
 #include <fstream>

@@ -1,5 +1,5 @@
-// Enters: a name for a page.
-// Leaves: a page with every block of src/report in several states, or that of `millrace latents`, made of numbers that
+// Input: a name for a page.
+// Output: a page with every block of src/report in several states, or that of `millrace latents`, made of numbers that
 // mean
 //   nothing.
 // Never: reads anything.

@@ -25,7 +25,7 @@ namespace {
 
 std::string said;
 
-// What an attempt came to: nothing is said of one that was refused.
+// Records an attempt that succeeded; refused attempts are not recorded.
 void attempt(const char* what, bool done) {
   if (done) said += std::string(what) + "\n";
 }
@@ -75,15 +75,15 @@ int main(int argc, char** argv) {
   begin_helping(argc, argv);
   put_up_walls();
   end_with_program();
-  // Where it may write: a path of the program's choice.
+  // Path, chosen by the program, that this process may write to.
   std::uint32_t size = 0;
   if (!receive_bytes(kHelperSocket, &size, sizeof size)) return 1;
-  // As a file does that keeps a decoder busy for ever.
+  // Imitates a file that keeps a decoder busy forever.
   for (volatile bool busy = size > PATH_MAX; busy;) {
   }
   std::string writable(size, '\0');
   if (!receive_bytes(kHelperSocket, writable.data(), size)) return 1;
-  // What it may: compute, in threads, with memory, and answer.
+  // Allowed actions: computing, threads, memory, and an answer.
   std::thread([&] { try_everything(writable.c_str()); }).join();
   std::string memory(std::size_t{8} << 20, 'm');
   said += memory.substr(0, 1);

@@ -1,25 +1,24 @@
-// Enters: a kernel body, written once in the C that OpenCL C, CUDA C++ and C++ have in common.
-// Leaves: the same body for NVIDIA (clang or nvcc), for OpenCL drivers, and for the host, where it is checked.
-// Never: lets a compiler choose an operation: what is fused is written MR_FMA, what is rounded is rounded to nearest.
+// Input: a kernel body, written once in the common subset of OpenCL C, CUDA C++ and C++.
+// Output: the same body for NVIDIA (clang or nvcc), for OpenCL drivers, and for the host, where it is checked.
+// Never: lets a compiler choose an operation: a fused multiply-add is written MR_FMA, all rounding is to nearest.
 //
-// How a body is written (docs/gpu.md has an example):
-// - MR_KERNEL(name, threads)(parameters) { ... }, and MR_REGISTER(name) behind it. Blocks have exactly `threads`
-//   threads in one dimension; a grid has blocks in one dimension.
+// Rules for a body (docs/gpu.md has an example):
+// - MR_KERNEL(name, threads)(parameters) { ... }, followed by MR_REGISTER(name). Blocks have exactly `threads` threads
+//   in one dimension; a grid has blocks in one dimension.
 // - Arrays in the device's memory are MR_IN(type) and MR_OUT(type); numbers are u32, i32, u64, i64, f32, f64. Arrays
 //   are only indexed: no pointers are made from them.
-// - MR_SHARED(type, name, count) stands first in a kernel; MR_SHARED_OF(type) is what a function takes it as, as
-//   MR_IN_OF(type) is for an array that is read (one that is restrict would be more than Oclgrind knows). Every
-//   thread of a block passes the same MR_BARRIERs, or none.
-// - No library functions, no floating atomics, no conversion of a floating number that its integer cannot hold.
-//   MR_AS_F64(u64) and its like take bits for what they are. OpenCL's words (half, kernel, global) are no names.
-// - Floating numbers are only used where MR_F32 or MR_F64 stands at the top of the body: not every device has them as
-//   they have to be.
+// - MR_SHARED(type, name, count) stands first in a kernel. A function takes it as MR_SHARED_OF(type), and an input
+//   array as MR_IN_OF(type), without restrict, which Oclgrind does not support there. Every thread of a block passes
+//   the same MR_BARRIERs, or none.
+// - No library functions, no floating-point atomics, no conversion of a floating-point number that does not fit the
+//   integer. MR_AS_F64(u64) and similar macros reinterpret bits. OpenCL's keywords (half, kernel, global) are no names.
+// - Floating-point numbers require MR_F32 or MR_F64 at the top of the body: not every device has them with the
+//   required precision.
 #ifndef MILLRACE_BODY_H
 #define MILLRACE_BODY_H
 
 #if defined(MILLRACE_BODY_HOST)
-// C++ on the host, every access checked: who compiles a body so has included what that is
-// (tests/support/gpu/host_body.h).
+// C++ on the host, with every access checked. The including file must define how (tests/support/gpu/host_body.h).
 
 #elif defined(__OPENCL_C_VERSION__)
 #pragma OPENCL FP_CONTRACT OFF
@@ -44,7 +43,7 @@ typedef long i64;
 #define MR_THREADS ((u32)get_local_size(0))
 #define MR_BLOCKS ((u32)get_num_groups(0))
 #define MR_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-// The old value. Those of arrays in global memory, and those of shared ones.
+// Atomics return the old value. There are separate macros for arrays in global memory and for shared arrays.
 #define MR_ATOMIC_ADD(array, at, value) atomic_add(&(array)[at], value)
 #define MR_ATOMIC_OR(array, at, value) atomic_or(&(array)[at], value)
 #define MR_SHARED_ADD(array, at, value) atomic_add(&(array)[at], value)
@@ -72,7 +71,7 @@ typedef long long i64;
 #define MR_IN_OF(type) const type*
 #define MR_SHARED_OF(type) type*
 #define MR_UNROLL _Pragma("unroll")
-#if defined(__clang__)  // without a header of CUDA's
+#if defined(__clang__)  // needs no CUDA header
 #define MR_KERNEL(name, threads) extern "C" __attribute__((global)) __attribute__((launch_bounds(threads))) void name
 #define MR_DEVICE static __attribute__((device, always_inline)) inline
 #define MR_SHARED(type, name, count) __attribute__((shared)) static type name[count]
@@ -85,7 +84,7 @@ typedef long long i64;
 #define MR_ATOMIC_OR(array, at, value) __atomic_fetch_or(&(array)[at], value, __ATOMIC_RELAXED)
 #define MR_SHARED_ADD(array, at, value) __atomic_fetch_add(&(array)[at], value, __ATOMIC_RELAXED)
 #define MR_POPCOUNT(x) ((u32)__builtin_popcount(x))
-// Of the type of what they get: one of another type would take what follows along.
+// Overloads by argument type: a builtin of another type would widen the surrounding expression.
 MR_DEVICE float mr_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 MR_DEVICE double mr_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 MR_DEVICE float mr_sqrt(float x) { return __builtin_sqrtf(x); }
@@ -96,7 +95,7 @@ MR_DEVICE double mr_sqrt(double x) { return __builtin_sqrt(x); }
 #define MR_AS_F32(x) __builtin_bit_cast(float, (u32)(x))
 #define MR_AS_U64(x) __builtin_bit_cast(u64, (double)(x))
 #define MR_AS_F64(x) __builtin_bit_cast(double, (u64)(x))
-#else  // nvcc, for a second opinion
+#else  // nvcc, for comparison with clang
 #define MR_KERNEL(name, threads) extern "C" __global__ void __launch_bounds__(threads) name
 #define MR_DEVICE static __device__ inline
 #define MR_SHARED(type, name, count) __shared__ type name[count]

@@ -24,7 +24,7 @@ namespace {
 
 std::atomic<bool> forked{false};
 
-// On the calling thread.
+// Runs all parts on the calling thread.
 void in_parts(std::size_t count, std::size_t grain, const Executor& executor,
               const std::function<void(std::size_t, std::size_t)>& body) {
   for (std::size_t at = 0; at < count && !executor.cancelled(); at += std::min(grain, count - at)) {
@@ -60,11 +60,11 @@ struct Executor::Arena {
       control.emplace(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
     }
   }
-  // Lets an arena have more threads than the machine has cores, which tests and users may ask for. Of several that
-  // live at once the lowest holds for all, so an arena that needs none has none.
+  // Allows an arena more threads than the machine has cores, for tests and for users who want that. The lowest of
+  // several live limits applies to all arenas, so an arena that needs no limit sets none.
   std::optional<oneapi::tbb::global_control> control;
   mutable oneapi::tbb::task_arena arena;
-  // Threads on their way into enqueue() and back: of an arena they need more than the work that they bring.
+  // Number of threads inside enqueue(). They still use the arena after the work that they enqueued may have finished.
   std::atomic<int> enqueuing{0};
 };
 
@@ -78,7 +78,7 @@ Executor::Executor(int threads, const CancelToken* cancel)
   std::call_once(once,
                  [] { ::pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); }); });
   arena_ = {new Arena(threads_), [](Arena* arena) {
-              // Of threads that are not here an arena cannot take its leave.
+              // In a forked child the arena's threads do not exist, and its destructor would wait for them.
               if (is_forked_behind_threads()) return;
               while (arena->enqueuing > 0) std::this_thread::yield();
               delete arena;

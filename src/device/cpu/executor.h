@@ -1,6 +1,6 @@
-// Enters: a range of independent work and a function for parts of it.
-// Leaves: the work done on this job's threads.
-// Never: decides a result: a body sees only its range, so any split gives the same bytes.
+// Input: a range of independent work and a function for parts of it.
+// Output: the work done on this job's threads.
+// Never: influences a result: a body sees only its range, so any split gives the same bytes.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,14 @@
 
 namespace millrace {
 
-// The threads of one job, handed to every operation that splits its work. In a child of fork() whose parent has had one
-// there are no threads to be had: all work is done by the calling one.
+// The threads of one job, passed to every operation that splits its work. In a child of fork() whose parent has had an
+// executor there are no other threads: the calling thread does all work.
 class Executor {
  public:
-  // `threads` 0 means one a core this process may run on.
+  // `threads` 0 means one thread per core that this process may run on.
   explicit Executor(int threads = 0, const CancelToken* cancel = nullptr);
-  // The same threads, for a call that may be cancelled alone; the other one goes on.
+  // Shares the threads of another executor, for one call with its own cancellation; cancelling it does not affect the
+  // other executor.
   Executor(const Executor& threads, const CancelToken* cancel);
   ~Executor();
   Executor(const Executor&) = delete;
@@ -25,20 +26,19 @@ class Executor {
 
   int threads() const { return threads_; }
   bool cancelled() const { return cancel_ != nullptr && cancel_->cancelled(); }
-  // Failure(cancelled) if so, as interrupted() has it.
+  // Throws Failure(cancelled) if cancelled, with the message of interrupted().
   void throw_if_cancelled() const;
   void throw_if_cancelled(const char* standing) const;
 
-  // Calls body(begin, end) on disjoint ranges that cover [0, count), none shorter than `grain` but the last.
-  // Returns when all are done; the first exception is thrown again. Ranges not yet begun when the job is
-  // cancelled are skipped: check cancelled() before using the result. May be called from inside a body.
+  // Calls body(begin, end) on disjoint ranges that cover [0, count), none shorter than `grain` except the last. Returns
+  // when all are done and rethrows the first exception. Ranges that have not begun when the job is cancelled are
+  // skipped: check cancelled() before using the result. May be called from inside a body.
   void parallel_for(std::size_t count, std::size_t grain,
                     const std::function<void(std::size_t, std::size_t)>& body) const;
 
-  // Runs `work` inside this executor's threads, so that pipelines and loops within share them.
+  // Runs `work` inside this executor's threads, so that nested pipelines and loops share them.
   void run(const std::function<void()>& work) const;
-  // Begins `work` on one of these threads, some time, and returns: for what comes from a thread of somebody else. It
-  // must not throw.
+  // Schedules `work` on one of these threads and returns, for callbacks from foreign threads. `work` must not throw.
   void enqueue(std::function<void()> work) const;
 
  private:
@@ -48,11 +48,11 @@ class Executor {
   std::shared_ptr<Arena> arena_;
 };
 
-// This process is a child of fork() whose parent has had an executor: its threads have not come along, and what they
-// held at that moment is held for ever.
+// True if this process is a child of fork() whose parent has had an executor. The parent's threads do not exist here,
+// and locks that they held are never released.
 bool is_forked_behind_threads();
 
-// Cores this process may run on (its affinity mask and the cgroup's CPU quota, rounded up).
+// Returns the number of cores this process may run on, from its affinity mask and the cgroup's CPU quota, rounded up.
 int usable_cores();
 
 }  // namespace millrace

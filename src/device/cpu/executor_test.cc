@@ -65,7 +65,7 @@ TEST(Executor, AnExceptionArrives) {
       EXPECT_STREQ(e.what(), "part 613");
     }
     EXPECT_THROW(executor.run([] { throw std::logic_error("run"); }), std::logic_error);
-    // It works on after that.
+    // The executor still works after an exception.
     std::atomic<int> calls{0};
     executor.parallel_for(10, 1, [&](std::size_t, std::size_t) { ++calls; });
     EXPECT_EQ(calls, 10);
@@ -107,7 +107,7 @@ TEST(Executor, ACallIsCancelledAloneOnTheThreadsOfAll) {
     all->parallel_for(100, 1, [&](std::size_t, std::size_t) { ++calls; });
     EXPECT_EQ(calls, 100);
     EXPECT_NO_THROW(all->throw_if_cancelled());
-    // The threads are there as long as somebody has them.
+    // The threads exist as long as any executor shares them.
     const Executor other(*all, nullptr);
     all.reset();
     other.parallel_for(100, 1, [&](std::size_t, std::size_t) { ++calls; });
@@ -138,8 +138,8 @@ TEST(Executor, CallsMayBeNested) {
 }
 
 #ifndef MILLRACE_SERIAL
-// What was handed in from a thread of somebody else may be all that there was to do: whoever waits for it ends, and the
-// executor with him, while that thread is still on its way back.
+// Work enqueued by a foreign thread may be the last work. The executor may then be destroyed while that thread is still
+// returning from enqueue().
 TEST(Executor, WorkOfAnotherThreadMayBeTheLast) {
   for (int k = 0; k < 400; ++k) {
     std::promise<void> done;
@@ -156,8 +156,8 @@ TEST(Executor, WorkOfAnotherThreadMayBeTheLast) {
 #endif
 
 #if !defined(MILLRACE_SERIAL) && !defined(MILLRACE_SANITIZED)
-// Of threads that were forked away from there are none to be waited for. (A child of an instrumented process may do
-// next to nothing.)
+// A forked child must not wait for threads that exist only in its parent. (In the child of an instrumented process
+// hardly any call is allowed.)
 TEST(Executor, AForkedChildWorksAlone) {
   const Executor executor(3);
   const auto sums = [](const Executor& on) {

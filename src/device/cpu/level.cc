@@ -11,7 +11,7 @@
 namespace millrace {
 namespace {
 
-// Highway's targets by our level. AVX3_DL (Ice Lake, Zen 4) is a finer AVX-512 that Highway picks by itself.
+// Returns Highway's targets for a level. AVX3_DL (Ice Lake, Zen 4) is a finer AVX-512 that Highway picks by itself.
 std::int64_t targets_of(CpuLevel level) {
   switch (level) {
     case CpuLevel::baseline:
@@ -26,7 +26,7 @@ std::int64_t targets_of(CpuLevel level) {
   return 0;
 }
 
-// The machine's own targets, before any forcing.
+// Returns the machine's own targets, before a level is forced.
 std::int64_t machine_targets() {
   static const std::int64_t targets = [] {
     hwy::SetSupportedTargetsForTest(0);
@@ -66,7 +66,7 @@ std::optional<CpuLevel> cpu_level_named(std::string_view name) {
 std::vector<CpuLevel> available_cpu_levels() {
   std::vector<CpuLevel> levels;
 #if HWY_ARCH_X86
-  // aarch64 always has NEON, so nothing slower is compiled there.
+  // aarch64 always has NEON, so no slower level is compiled there.
   levels.push_back(CpuLevel::baseline);
 #endif
   for (const CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512, CpuLevel::neon}) {
@@ -79,7 +79,7 @@ CpuLevel current_cpu_level() { return forced() ? *forced() : available_cpu_level
 
 void use_cpu_level(CpuLevel level) {
   const auto available = available_cpu_levels();
-  // Not asked of Highway: it has its emulated vectors everywhere, and aarch64 builds leave them out.
+  // Highway's own check is no use here: it accepts its emulated vectors everywhere, but aarch64 builds leave them out.
   if (std::find(available.begin(), available.end(), level) == available.end()) {
     std::string known;
     for (const CpuLevel l : available) known += std::string(known.empty() ? "" : ", ") + name_of(l);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr CpuLevel kAll[] = {CpuLevel::baseline, CpuLevel::avx2, CpuLevel::avx512, CpuLevel::neon};
 
-// Puts the level and the variable back.
+// Restores the level and the variable after each test.
 class Level : public testing::Test {
  protected:
   Level() {
@@ -57,7 +57,7 @@ TEST_F(Level, ForcingLeavesHighwayOnlyThatLevel) {
     EXPECT_EQ((targets & HWY_AVX2) != 0, level == CpuLevel::avx2);
     EXPECT_EQ((targets & HWY_AVX3) != 0, level == CpuLevel::avx512);
     EXPECT_EQ((targets & HWY_NEON) != 0, level == CpuLevel::neon);
-    // The list is that of the machine, whatever is forced.
+    // The list describes the machine, independent of the forced level.
     EXPECT_THAT(available_cpu_levels(), testing::Contains(level));
   }
 }

@@ -39,7 +39,7 @@ Bytes cache_size(const std::string& root, int level) {
   return {};
 }
 
-// The tightest limit on the way from this process's cgroup to the root; every level's limit binds.
+// The tightest limits on the path from this process's cgroup to the root; the limits of all levels apply.
 struct CgroupLimits {
   std::uint64_t memory_limit = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t memory_free = std::numeric_limits<std::uint64_t>::max();
@@ -53,7 +53,7 @@ CgroupLimits cgroup_limits(const std::string& root) {
     const auto parts = split(line, ':');
     if (parts.size() < 3) continue;
     const bool v2 = parts[0] == "0" && parts[1].empty();
-    // Controllers that are mounted together come in either order: "cpu,cpuacct", "cpuacct,cpu".
+    // Controllers that are mounted together appear in either order: "cpu,cpuacct", "cpuacct,cpu".
     const auto controllers = split(parts[1], ',');
     const auto controls = [&](const char* name) {
       return std::find(controllers.begin(), controllers.end(), name) != controllers.end();
@@ -70,7 +70,7 @@ CgroupLimits cgroup_limits(const std::string& root) {
         // v1 writes "no limit" as a number near 2^63.
         if (limit && *limit < (std::uint64_t{1} << 60)) {
           limits.memory_limit = std::min(limits.memory_limit, *limit);
-          // Page cache counts as used, but the kernel gives it back before it kills anyone.
+          // Page cache counts as used, but the kernel reclaims it before it kills a process.
           std::uint64_t cache = 0;
           std::ifstream stat(folder + "/memory.stat");
           std::string key;
@@ -127,7 +127,7 @@ Machine describe_machine(const std::string& root, int affinity) {
   std::uint64_t unused = 0;
   bool tells_available = false;
   for (std::string line; std::getline(meminfo, line);) {
-    // Lines that are not "Name: number kB" count things, or are a newer kernel's.
+    // Lines that are not "Name: number kB" are counts, or come from a newer kernel.
     std::istringstream fields(line);
     std::string key, unit;
     std::uint64_t kib = 0;
@@ -140,7 +140,7 @@ Machine describe_machine(const std::string& root, int affinity) {
     }
     if (key == "MemFree:" || key == "Buffers:" || key == "Cached:") unused += kib * 1024;
   }
-  // Kernels before 3.14, and some that pretend to be one, do not say what is available.
+  // Kernels before 3.14, and systems that emulate one, do not report MemAvailable.
   if (!tells_available) machine.memory_available = std::min(machine.memory_total, Bytes{unused});
 
   if (affinity <= 0) {
@@ -156,7 +156,7 @@ Machine describe_machine(const std::string& root, int affinity) {
   }
   if (limits.memory_limit != std::numeric_limits<std::uint64_t>::max()) {
     machine.cgroup_limit = {limits.memory_limit};
-    // Where the machine's own memory cannot be read, the limit is all that is known.
+    // If the machine's own memory cannot be read, only the cgroup's limit applies.
     machine.memory_available = machine.memory_total.count == 0
                                    ? Bytes{limits.memory_free}
                                    : std::min(machine.memory_available, Bytes{limits.memory_free});
@@ -167,7 +167,7 @@ Machine describe_machine(const std::string& root, int affinity) {
 }
 
 Bytes automatic_memory(const Machine& machine) {
-  // Where nothing can be read (no /proc), jobs still run, in what any machine has.
+  // Without /proc nothing can be read; jobs still run, in an amount of memory that every machine has.
   if (machine.memory_total.count == 0 && machine.cgroup_limit.count == 0) return 1_GiB;
   return {machine.memory_available.count / 10 * 6};
 }

@@ -1,5 +1,4 @@
-// Replays descriptions of other machines: the few files of /proc and /sys that are read, written to
-// a folder.
+// Replays descriptions of other machines: the few files of /proc and /sys that are read, written to a folder.
 #include "src/device/cpu/machine.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A machine's files in a folder of their own.
+// A folder with the files that describe one machine.
 class Recorded {
  public:
   Recorded() {
@@ -120,7 +119,7 @@ TEST(Machine, ContainerThatSeesItsOwnCgroupAsRoot) {
       .file("/proc/meminfo", kMeminfo)
       .file("/proc/self/cgroup", "0::/\n")
       .file("/sys/fs/cgroup/memory.max", "1073741824\n")
-      .file("/sys/fs/cgroup/memory.current", "2147483648\n")  // over its limit for a moment
+      .file("/sys/fs/cgroup/memory.current", "2147483648\n")  // temporarily over its limit
       .file("/sys/fs/cgroup/cpu.max", "50000 100000\n");
   const Machine m = container.describe(4);
   EXPECT_EQ(m.cgroup_limit, 1_GiB);
@@ -154,7 +153,7 @@ TEST(Machine, CgroupVersion1) {
 }
 
 TEST(Machine, Version1ContainerWhosePathIsOnlyKnownOutside) {
-  // The path is the host's; inside, the container's own group is mounted as the root.
+  // The path is valid on the host; inside the container, its own group is mounted as the root.
   Recorded container;
   container.file("/proc/meminfo", kMeminfo)
       .file("/proc/self/cgroup", "9:memory:/docker/not/here\n")

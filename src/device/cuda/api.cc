@@ -16,7 +16,7 @@ struct Found {
 
 Found open_library(const std::string& library) {
   Found out;
-  // Closed again by no one: unloading a driver that has started threads is not safe.
+  // The library is never closed: unloading a driver that has started threads is not safe.
   void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     out.reason = fmt::format("no NVIDIA driver: {} cannot be opened", library);
@@ -40,7 +40,7 @@ Found open_library(const std::string& library) {
 
 const Api* find_api(const std::string& library, std::string& reason) {
   static std::mutex mutex;
-  // Never given back: allocations and queues may outlive everything else.
+  // The map is never freed: allocations and queues may outlive all other objects.
   static auto& libraries = *new std::map<std::string, Found>;
   const std::lock_guard lock(mutex);
   const auto known = libraries.find(library);

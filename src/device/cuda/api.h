@@ -1,6 +1,6 @@
-// Enters: the NVIDIA driver's library.
-// Leaves: its functions, by the names and signatures of the CUDA driver API, as pointers.
-// Never: includes or links anything of CUDA's; seen outside of this folder.
+// Input: the NVIDIA driver's library.
+// Output: its functions as pointers, with the signatures of the CUDA driver API.
+// Never: includes or links anything of CUDA; is used outside of this folder.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace millrace::cuda {
 
-// CUresult; 0 is success. A device is a small number, contexts, modules, functions, streams and events are opaque.
+// CUresult: 0 is success. A device is a small number; contexts, modules, functions, streams and events are opaque.
 using Result = int;
 using DevicePointer = unsigned long long;
 struct Context_;
@@ -72,14 +72,14 @@ struct Api {
 #define MILLRACE_POINTER(function, symbol, parameters) Result(*function) parameters = nullptr;
   MILLRACE_CUDA_FUNCTIONS(MILLRACE_POINTER)
 #undef MILLRACE_POINTER
-  // Since CUDA 11.4; null before.
+  // Available since CUDA 11.4; null before.
   Result (*device_uuid)(Uuid* uuid, int device) = nullptr;
 };
 
-// The driver, ready for use (cuInit); opened once a library. Null with the reason where there is none.
+// Returns the driver, initialised with cuInit; opens each library once. Null, with the reason, if there is no driver.
 const Api* find_api(const std::string& library, std::string& reason);
 
-// "out of memory (CUDA_ERROR_OUT_OF_MEMORY)" or the number.
+// Returns "CUDA_ERROR_OUT_OF_MEMORY (2)", or "error 2" if the driver has no name for it.
 std::string name_of(const Api& api, Result result);
 
 }  // namespace millrace::cuda

@@ -1,5 +1,5 @@
-// The CUDA driver API behind src/device/backend.h. The primary context is used, which every CUDA library of a process
-// shares; which context the calling thread had stays as it was.
+// Implements src/device/backend.h with the CUDA driver API. It uses the primary context, which all CUDA libraries of a
+// process share, and restores the calling thread's context after each call.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,26 +18,26 @@ namespace cuda {
 namespace {
 
 constexpr Result kOutOfMemory = 2;
-// The driver knows of nothing at an address.
+// Result codes for an address at which the driver knows no memory.
 constexpr std::array<Result, 2> kUnknown = {1, 500};
-// After these the context is dead for this process, or was never to be had: ECC, a device that is gone, a kernel that
-// faulted, ran too long or into a trap, and what the driver itself cannot name.
+// Result codes after which the context cannot be used by this process. Causes are ECC errors, a device that is gone, a
+// kernel that faulted, timed out or trapped, and errors unknown to the driver.
 constexpr std::array<Result, 16> kLost = {4, 46, 100, 101, 214, 226, 700, 702, 709, 714, 715, 716, 717, 718, 719, 999};
-// What cannot be compiled here: no image for this device, PTX that is not valid or too new, no compiler.
+// Result codes of a failed compilation: no image for this device, invalid or too new PTX, no compiler.
 constexpr std::array<Result, 5> kNotCompiled = {209, 218, 221, 222, 223};
 
 constexpr unsigned kPortable = 1;                 // CU_MEMHOSTALLOC_PORTABLE
 constexpr unsigned kNonBlocking = 1;              // CU_STREAM_NON_BLOCKING
 constexpr int kErrorLog = 5, kErrorLogBytes = 6;  // CU_JIT_ERROR_LOG_BUFFER and its size
 
-// What everything of one device shares; the last of them gives the context back.
+// State shared by all objects of one device; the last of them releases the context.
 struct Shared {
   const Api& api;
   int device = 0, ordinal = 0;
   cuda::Context context = nullptr;
 
   std::mutex mutex;
-  std::vector<cuda::DriverEvent> idle;  // events that have passed and nobody has any more: every step asks for two
+  std::vector<cuda::DriverEvent> idle;  // completed events for reuse: every operation needs two
 
   explicit Shared(const Api& api) : api(api) {}
   ~Shared();
@@ -53,7 +53,7 @@ struct Shared {
   }
 };
 
-// The device's context is the calling thread's, for as long as this is there.
+// Makes the device's context current for the calling thread while the object lives.
 class Current {
  public:
   explicit Current(const Shared& shared) : api_(shared.api) {
@@ -94,7 +94,7 @@ class DeviceMemory : public DeviceAllocation {
     handle = pointer;
   }
   ~DeviceMemory() override {
-    // An error here was another call's, which has told it.
+    // An error here comes from an earlier call, which has reported it.
     try {
       const Current current(*shared_);
       shared_->api.free(handle);
@@ -136,7 +136,7 @@ class CudaEvent : public DeviceEvent {
   std::shared_ptr<Shared> shared_;
 };
 
-// Somebody else's, of this process's primary context.
+// Memory allocated by other code in this process's primary context.
 class AdoptedMemory : public DeviceAllocation {
  public:
   AdoptedMemory(const std::shared_ptr<Shared>& ours, std::uint64_t address, Bytes size) : DeviceAllocation(size, {}) {
@@ -144,7 +144,7 @@ class AdoptedMemory : public DeviceAllocation {
     handle = address;
     if (size.count > ~std::uint64_t{0} - address) refuse("it reaches beyond all addresses", "pass its own shape");
     const Current current(shared);
-    // Memory that is mapped segment by segment (cuMemMap) has a range for each.
+    // Memory that is mapped in segments (cuMemMap) has one range per segment.
     for (std::uint64_t at = address, end = address + size.count; at < end;) {
       constexpr int kContext = 1, kMemoryType = 2, kOrdinal = 9;  // CU_POINTER_ATTRIBUTE_...
       constexpr unsigned kOnDevice = 2;                           // CU_MEMORYTYPE_DEVICE
@@ -169,11 +169,11 @@ class AdoptedMemory : public DeviceAllocation {
       std::size_t bytes = 0;
       const Result found = shared.api.address_range(&base, &bytes, at);
       if (!is_one_of(kUnknown, found)) shared.check(found, "asking how much memory there is");
-      // A kind of memory without ranges: then its last byte is asked for.
+      // Some kinds of memory have no ranges: then the last byte is checked.
       at = found == 0 && base + bytes > at ? base + bytes : std::max(at + 1, end - 1);
     }
-    // Who hands in an array by DLPack or as __cuda_array_interface__ has put its work in order with this stream, which
-    // a queue's own does not wait for.
+    // Code that passes an array by DLPack or __cuda_array_interface__ has ordered its work with the default stream. A
+    // queue's own stream does not wait for that one, so it waits for this event.
     const auto event = std::make_shared<CudaEvent>(ours);
     constexpr cuda::Stream kDefault = nullptr;
     shared.check(shared.api.event_record(event->event, kDefault), "recording an event");
@@ -184,7 +184,7 @@ class AdoptedMemory : public DeviceAllocation {
   [[noreturn]] static void refuse(const std::string& why, const char* remedy) {
     throw Failure(ErrorCode::usage, why, "", remedy);
   }
-  // False where the driver knows of no such memory.
+  // False if the driver knows no memory at this address.
   template <typename T>
   static bool ask(const Shared& shared, T& value, int attribute, std::uint64_t address) {
     const Result result = shared.api.pointer_attribute(&value, attribute, address);
@@ -220,7 +220,7 @@ class CudaQueue : public QueueBackend {
  public:
   explicit CudaQueue(std::shared_ptr<Shared> shared) : shared_(std::move(shared)), api_(shared_->api) {
     const Current current(*shared_);
-    // Never waits for what others of this process do on the same device.
+    // This stream does not wait for other work of this process on the same device.
     shared_->check(api_.stream_create(&stream_, kNonBlocking), "making a queue");
   }
   ~CudaQueue() override {
@@ -339,7 +339,7 @@ class CudaBackend : public DeviceBackend {
     const std::string hash(source.hash);
     const auto known = modules_.find(hash);
     if (known != modules_.end()) return known->second;
-    const std::string ptx(source.ptx);  // ends with a zero
+    const std::string ptx(source.ptx);  // copied, as the driver needs a terminating zero
     std::array<char, 2048> log{};
     std::array<int, 2> options = {kErrorLog, kErrorLogBytes};
     std::array<void*, 2> values = {log.data(), reinterpret_cast<void*>(log.size() - 1)};

@@ -24,7 +24,7 @@ std::string uuid_text(const cuda::Uuid& uuid) {
   return out;
 }
 
-// The number with dots in "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 ...".
+// Returns the dotted number in "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 ...".
 std::string build_in(const std::string& file) {
   std::ifstream in(file);
   std::string line, word;
@@ -36,7 +36,7 @@ std::string build_in(const std::string& file) {
   return "";
 }
 
-// A library that is exchanged is another one, where nothing tells its build.
+// Identifies the library by size and time, so that a replaced library is noticed even without a build number.
 std::string build_of_library(const void* function) {
   Dl_info library{};
   struct stat file {};

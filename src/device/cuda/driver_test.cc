@@ -1,4 +1,4 @@
-// No GPU is needed: the driver is a small library of our own (tests/support/gpu/fake_cuda.cc).
+// These tests need no GPU: the driver is a small library of this project (tests/support/gpu/fake_cuda.cc).
 #include "src/device/cuda/driver.h"
 
 #include <gmock/gmock.h>

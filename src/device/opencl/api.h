@@ -1,6 +1,6 @@
-// Enters: the library that finds OpenCL's drivers (the ICD loader).
-// Leaves: its functions, by the names and signatures of OpenCL 1.2, as pointers.
-// Never: includes or links anything of OpenCL's; seen outside of this folder.
+// Input: the library that finds OpenCL's drivers (the ICD loader).
+// Output: its functions as pointers, with the signatures of OpenCL 1.2.
+// Never: includes or links anything of OpenCL; is used outside of this folder.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ using ClEvent = Event_*;
 using Result = std::int32_t;  // 0 is success
 using Flags = std::uint64_t;
 
-// Function, symbol, what it gives, parameters. Source: the OpenCL 1.2 specification.
+// Function, symbol, result type, parameters. Source: the OpenCL 1.2 specification.
 #define MILLRACE_OPENCL_FUNCTIONS(F)                                                                                 \
   F(platforms, clGetPlatformIDs, Result, (std::uint32_t room, Platform * list, std::uint32_t * count))               \
   F(platform_info, clGetPlatformInfo, Result,                                                                        \
@@ -87,7 +87,7 @@ struct Api {
 #undef MILLRACE_POINTER
 };
 
-// Opened once. Null with the reason where there is none.
+// Opens the library once. Null, with the reason, if there is none.
 const Api* find_api(std::string& reason);
 
 }  // namespace millrace::opencl

@@ -19,7 +19,7 @@ struct Found {
 Found open_library() {
   constexpr const char* kLibrary = "libOpenCL.so.1";
   Found out;
-  // Closed again by no one: drivers behind it start threads.
+  // The library is never closed: its drivers start threads.
   void* handle = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     out.reason = fmt::format("no OpenCL: {} cannot be opened", kLibrary);
@@ -40,7 +40,7 @@ Found open_library() {
 }  // namespace
 
 const Api* find_api(std::string& reason) {
-  // Never given back: allocations may outlive everything else.
+  // The object is never freed: allocations may outlive all other objects.
   static const auto& found = *new Found(open_library());
   reason = found.reason;
   return found.reason.empty() ? &found.api : nullptr;
@@ -50,7 +50,7 @@ const Api* find_api(std::string& reason) {
 
 namespace {
 
-// CL_DEVICE_* of a device, CL_PLATFORM_NAME of a platform.
+// CL_DEVICE_* queries of a device, CL_PLATFORM_NAME of a platform.
 constexpr std::uint32_t kType = 0x1000, kMemory = 0x101F, kName = 0x102B, kDriver = 0x102D, kPlatformName = 0x0902;
 constexpr opencl::Flags kAll = 0xFFFFFFFF, kCpu = 2;
 

@@ -1,5 +1,5 @@
-// Enters: whatever OpenCL drivers this machine has.
-// Leaves: their devices, or the reason why there are none.
+// Input: the OpenCL drivers of this machine.
+// Output: their devices, or the reason why there are none.
 // Never: links OpenCL: its library is opened at run time.
 #pragma once
 
@@ -12,15 +12,15 @@
 namespace millrace {
 
 struct OpenClDevice {
-  std::string name, platform, driver;  // the driver's version
+  std::string name, platform, driver;  // driver: its version
   Bytes memory;
   bool is_cpu = false;
-  std::uintptr_t id = 0, platform_id = 0;  // the driver's
+  std::uintptr_t id = 0, platform_id = 0;  // handles of the driver
 };
 
 struct OpenClDevices {
-  std::vector<OpenClDevice> devices;  // in the order of platforms, and of each platform's devices
-  std::string reason;                 // why there is none; empty when there is one
+  std::vector<OpenClDevice> devices;  // ordered by platform, and within a platform as it lists them
+  std::string reason;                 // why there is none; empty if there is one
 };
 
 OpenClDevices find_opencl_devices();

@@ -1,4 +1,4 @@
-// OpenCL 1.2 behind src/device/backend.h.
+// Implements src/device/backend.h with OpenCL 1.2.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,15 +20,15 @@ namespace {
 
 // CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_INVALID_BUFFER_SIZE.
 constexpr std::array<Result, 3> kOutOfMemory = {-4, -6, -61};
-// CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES (what a kernel that faulted leaves), CL_INVALID_COMMAND_QUEUE, and those
-// of no specification.
+// CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES (left by a kernel that faulted), CL_INVALID_COMMAND_QUEUE. Results below
+// kLeastKnown, which no specification defines, count as well.
 constexpr std::array<Result, 3> kLost = {-2, -5, -36};
 constexpr Result kLeastKnown = -1100;
 
 constexpr opencl::Flags kReadWrite = 1, kProfiling = 2;
 constexpr std::uint32_t kContextPlatform = 0x1084, kBuildLog = 0x1183, kEnded = 0x1283;
 
-// What everything of one device shares.
+// State shared by all objects of one device.
 struct Shared {
   const Api& api;
   opencl::DeviceId device = nullptr;
@@ -69,7 +69,7 @@ class DeviceMemory : public DeviceAllocation {
   std::shared_ptr<Shared> shared_;
 };
 
-// OpenCL has no word for memory that is locked; the driver takes what lies on pages of its own as well as it can.
+// Host memory aligned to pages. OpenCL has no page-locked memory; drivers copy page-aligned memory as well as they can.
 class PageMemory : public DeviceAllocation {
  public:
   PageMemory(Bytes size, PaidMemory paid) : DeviceAllocation(size, std::move(paid)) {
@@ -93,7 +93,7 @@ class OpenClEvent : public DeviceEvent {
   std::shared_ptr<Shared> shared_;
 };
 
-// A kernel's arguments are part of it: one launch at a time.
+// A kernel and its mutex. Arguments are part of the kernel object, so only one launch at a time may set them.
 struct SharedKernel {
   opencl::Kernel kernel = nullptr;
   std::mutex mutex;
@@ -126,7 +126,7 @@ class OpenClQueue : public QueueBackend {
       const auto place = static_cast<std::uint32_t>(at);
       if (argument.array) {
         const opencl::Memory memory = memory_of(*argument.array);
-        // A handle is what is handed over.
+        // The argument is the handle itself, so its size is passed.
         constexpr std::size_t kHandle = sizeof(opencl::Memory);  // NOLINT(bugprone-sizeof-expression)
         Shared::check(api_.set_argument(shared.kernel, place, kHandle, &memory), "handing over an array");
       } else {
@@ -141,7 +141,7 @@ class OpenClQueue : public QueueBackend {
   std::shared_ptr<DeviceEvent> record() override {
     auto event = std::make_shared<OpenClEvent>(shared_);
     Shared::check(api_.marker(queue_, 0, nullptr, &event->event), "recording an event");
-    // What is not handed over may never begin, and who waits for it waits for ever.
+    // Without a flush the marker may never be executed, and a queue that waits for it would wait forever.
     Shared::check(api_.flush(queue_), "recording an event");
     return event;
   }
@@ -152,7 +152,7 @@ class OpenClQueue : public QueueBackend {
   void finish() override { Shared::check(api_.finish(queue_), "working"); }
   double seconds_between(DeviceEvent& from, DeviceEvent& to) override {
     std::uint64_t begin = 0, end = 0;
-    // Some drivers have no times of markers; then there are none.
+    // Some drivers record no times for markers; the result is then 0.
     if (api_.profiling(dynamic_cast<OpenClEvent&>(from).event, kEnded, sizeof(begin), &begin, nullptr) != 0) return 0;
     if (api_.profiling(dynamic_cast<OpenClEvent&>(to).event, kEnded, sizeof(end), &end, nullptr) != 0) return 0;
     return end > begin ? static_cast<double>(end - begin) * 1e-9 : 0;
@@ -203,7 +203,8 @@ class OpenClBackend : public DeviceBackend {
   }
 
  private:
-  // Numbers that are the CPU's: rounded to nearest in divisions and roots too, none flushed to zero.
+  // Throws unless the device computes like the CPU: division and roots round to nearest, and denormals are not flushed
+  // to zero.
   void check_numbers(const KernelSource& source) const {
     constexpr std::uint32_t kSingles = 0x101B, kDoubles = 0x1032;  // CL_DEVICE_SINGLE_FP_CONFIG, _DOUBLE_
     constexpr opencl::Flags kDenormals = 1, kNearest = 4, kFused = 32, kExactDivision = 128;
@@ -271,7 +272,7 @@ std::unique_ptr<DeviceBackend> open_opencl_device(int index, bool assume_exact) 
   Result result = 0;
   shared->context = api->create_context(properties.data(), 1, &shared->device, nullptr, nullptr, &result);
   Shared::check(result, "opening it");
-  // Nothing tells what is free; and the memory of a processor is the host's, which others need as well.
+  // OpenCL cannot report free memory. A processor's memory is shared with the host, so only a quarter of it is used.
   return std::make_unique<OpenClBackend>(std::move(shared), Bytes{device.memory.count / (device.is_cpu ? 4 : 1)},
                                          assume_exact);
 }

@@ -1,5 +1,5 @@
-// Enters: an open file, and where in it.
-// Leaves: bytes read or written there, all of them.
+// Input: an open file and an offset in it.
+// Output: the bytes read or written at that offset, all of them.
 // Never: moves the file's own position, or stops at a signal.
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace millrace {
 
-// How many bytes were read: fewer at the end of the file, or, with errno not 0, at a failure.
+// Returns the number of bytes read: fewer than out.size() at the end of the file, or, with errno not 0, at a failure.
 std::size_t read_at(int fd, std::uint64_t offset, std::span<std::byte> out);
-// False with errno.
+// Returns false, with errno set, if a write fails.
 bool write_at(int fd, std::uint64_t offset, std::span<const std::byte> bytes);
 
 }  // namespace millrace

@@ -28,7 +28,7 @@ void write_all(int fd, std::string_view bytes, const std::string& path) {
 
 void sync_folder(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;  // a folder that cannot be opened for reading cannot be synced; the rename stands
+  if (fd < 0) return;  // a folder that cannot be opened for reading cannot be synced; the rename is done all the same
   ::fsync(fd);
   ::close(fd);
 }
@@ -49,7 +49,8 @@ void rename_file(const std::string& from, const std::string& to) {
 std::string unique_temporary_name() {
   static std::atomic<unsigned> counter{0};
   std::uint64_t random = 0;
-  // A kernel that has none yet would let it wait; the number of the process and the counter do within one machine.
+  // GRND_NONBLOCK: getrandom() could block soon after boot. The process ID and the counter are unique within one
+  // machine.
   if (::getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
     random = static_cast<std::uint64_t>(::getpid());
   return fmt::format("{}{:016x}-{}", AtomicFile::kTemporaryPrefix, random, counter.fetch_add(1));
@@ -76,16 +77,18 @@ AtomicFile::AtomicFile(std::string path, Replaceable replaces, Readers readers)
   create_unique(readers);
 }
 
-// Links on the way to it are the user's matter; whatever has its name later, all is done in this one.
+// Opens the output's folder, through symbolic links if the user's path has any. All later calls use this descriptor,
+// whatever gets the folder's name meanwhile.
 void AtomicFile::open_folder() {
   const std::string folder = folder_of(path_);
   folder_ = Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // One that may be entered and written but not listed: then it cannot be synced.
+  // O_PATH opens a folder that may be entered and written but not listed. Such a folder cannot be synced.
   if (!folder_ && errno == EACCES) folder_ = Descriptor(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder_) throw_system_error("cannot be created", path_);
 }
 
-// Without a name where the file system has such files: then a run that is killed leaves nothing.
+// Creates the temporary file, without a name (O_TMPFILE) if the file system allows it: a run that is killed then leaves
+// nothing.
 void AtomicFile::create_unique(Readers readers) {
   const mode_t mode = readers == Readers::owner ? 0600 : 0666;
   static const bool has_links_to_open_files = ::access("/proc/self/fd", X_OK) == 0;
@@ -99,7 +102,7 @@ void AtomicFile::create_unique(Readers readers) {
   if (fd_ < 0) throw_system_error("cannot be created", path_);
 }
 
-// From here on it takes two calls to its own name.
+// Gives a file without a name its temporary name. A second call, a rename, gives it its own name.
 void AtomicFile::name_temporary() {
   if (!temporary_.empty()) return;
   const std::string open_file = fmt::format("/proc/self/fd/{}", fd_);
@@ -156,7 +159,7 @@ void AtomicFile::commit() {
   if (::close(std::exchange(fd_, -1)) != 0) throw_system_error("cannot be written", path_);
   const auto named = state_of_name(temporary_folder(), temporary_);
   if (!written || !named || !written->same_inode(*named)) {
-    temporary_.clear();  // it is not ours to remove
+    temporary_.clear();  // the file of that name is not ours to remove
     throw Failure(ErrorCode::conflict, "its temporary file was exchanged or removed by another program", path_,
                   "see that no other run works on the same output, and run the same command again");
   }
@@ -171,7 +174,8 @@ void AtomicFile::commit() {
 
 FileDigest AtomicFile::digest() const { return {name(), written_, hash_ ? hash_->digest() : 0}; }
 
-// The folder is reached by a descriptor, which still leads to it once another run has published it under another name.
+// Returns true while the output's folder has its path. The descriptor still leads to the folder after another run has
+// published it under another name.
 bool AtomicFile::folder_is_in_place() const {
   const auto held = state_of_descriptor(folder_.get());
   struct stat now {};
@@ -187,12 +191,13 @@ void AtomicFile::put_shard_in_place() {
   const int reason = rename_new(work_folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
   if (reason == 0) {
     if (folder_is_in_place()) return;
-    // It was published between the two looks: with this file, which nothing had joined and removed before; or without.
+    // Another run published the folder between the two checks. If it joined the shards without this file, the file is
+    // left over and is removed.
     if (is_joined_) ::unlinkat(folder_.get(), name().c_str(), 0);
     throw published();
   }
   if (reason == EEXIST) {
-    // Another run has made the same; or what lies there is damaged, and this takes its place.
+    // EEXIST: another run has made the same file, or the existing file is damaged and is replaced.
     const auto there = digest_of_file(folder_.get(), name());
     if (there == digest()) {
       ::unlinkat(work_folder_.get(), temporary_.c_str(), 0);
@@ -222,7 +227,7 @@ void AtomicFile::put_in_place() {
   errno = replaces_.looked_at ? rename_over(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str(),
                                             *replaces_.looked_at, lost)
                               : rename_new(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
-  // It is somebody's: it stays under the temporary name.
+  // The exchanged file belongs to another program: it is kept under the temporary name.
   if (lost)
     throw_system_error("cannot be given back its name", path_in(folder_of(path_), std::exchange(temporary_, "")));
   if (errno == EEXIST) {

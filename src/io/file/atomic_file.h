@@ -1,6 +1,6 @@
-// Enters: bytes of an output.
-// Leaves: the whole file under its name, or the old one untouched.
-// Never: leaves half a file behind.
+// Input: the bytes and the path of an output file.
+// Output: the complete file under its name, or the previous file untouched.
+// Never: leaves a partial file under the output's name.
 #pragma once
 
 #include <sys/types.h>
@@ -21,39 +21,39 @@
 
 namespace millrace {
 
-// What may stand under an output's name when it gets it: whatever is there; or what was looked at before, and nothing
-// else.
+// Files that an output may replace: any file of its name, or only the file that was examined before.
 struct Replaceable {
   bool anything = true;
-  std::optional<FileState> looked_at{};  // without `anything`: this file, or, where it is none, no file at all
+  std::optional<FileState> looked_at{};  // if not `anything`: the only file to replace; empty: none may be there
 };
-// Who may read an output. Lists of a person's files are that person's alone (mode 0600).
+// Users who may read an output. Only the owner may read lists of a person's files (mode 0600).
 enum class Readers : std::uint8_t { everyone, owner };
 
-// A name for a temporary file or folder that no other process, of whatever machine, makes: names in a folder that
-// several machines share must not meet.
+// Returns a name for a temporary file or folder that no other process on any machine makes: several machines may share
+// the folder.
 std::string unique_temporary_name();
 
-// Written to a temporary name in the same folder, which is short whatever the file's own name is; commit() syncs,
-// renames and syncs the folder. Without a commit, the temporary file is removed. Every failure throws Failure with the
-// path.
+// File that is written under a temporary name in the same folder. The temporary name is short however long the file's
+// own name is. commit() syncs the file, renames it and syncs the folder. Without a commit, the temporary file is
+// removed. Every failure throws Failure with the path.
 class AtomicFile {
  public:
-  // The prefix of temporary names. A run that is killed leaves its own where the file system has no files
-  // without a name.
+  // Prefix of temporary names. A run that is killed leaves its temporary file if the file system has no files without a
+  // name.
   static constexpr const char* kTemporaryPrefix = ".millrace-partial-";
 
   explicit AtomicFile(std::string path);
-  // A file of a shard, which several runs may make, each the same. Its temporary file lies in the work folder, on the
-  // same file system: nothing unfinished is ever where shards are put together. commit() throws Failure(conflict) where
-  // another run has published that folder meanwhile. A file that is joined with others is not left in it then; another
-  // one, which had no name before, is part of what was published.
+  // File of a shard. Several runs may make it, each with the same bytes. Its temporary file is in the work folder, on
+  // the same file system. The folder where shards are merged never has an unfinished file. commit() throws
+  // Failure(conflict) if another run has published that folder meanwhile. A file that is to be joined with others is
+  // then removed from the folder. Any other new file is kept as part of the published output.
   struct OfShard {
     std::string work_folder;
     bool is_joined = false;
   };
   AtomicFile(std::string path, const OfShard& shard);
-  // commit() throws Failure(conflict) where something else than `replaces` has the name by then; that stays.
+  // commit() throws Failure(conflict) if the name belongs by then to a file that `replaces` does not allow. That file
+  // is kept.
   AtomicFile(std::string path, Replaceable replaces, Readers readers);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -63,14 +63,14 @@ class AtomicFile {
   void write(std::span<const std::byte> bytes) {
     write(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   }
-  // At a place of its own, which may lie behind the end; write() goes on where it was.
+  // Writes at an offset, which may be beyond the end; write() continues at its own position.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  // All of it on the disk under the temporary name, so that several files can be whole before the first has its name.
+  // Writes all bytes to the disk before the rename, so that several files can be complete before the first has its
+  // name.
   void sync();
-  // Renames nothing but the file that was written: Failure(conflict) where its temporary name is another file's by
-  // then.
+  // Renames only the file that was written: Failure(conflict) if its temporary name belongs to another file by then.
   void commit();
-  // The digest of all bytes that write() was given; only of a shard's file.
+  // Returns the digest of all bytes that write() received; for a shard's file only.
   FileDigest digest() const;
 
  private:
@@ -84,10 +84,10 @@ class AtomicFile {
   bool folder_is_in_place() const;
   int temporary_folder() const { return work_folder_ ? work_folder_.get() : folder_.get(); }
 
-  std::string path_, temporary_;  // the temporary one is a name in the temporary folder, empty while the file has none
+  std::string path_, temporary_;  // temporary_: name in the temporary folder, empty while the file has none
   bool is_joined_ = false;
   Descriptor folder_, work_folder_;
-  std::unique_ptr<RunningHash> hash_;  // of a shard's file
+  std::unique_ptr<RunningHash> hash_;  // only for a shard's file
   std::uint64_t written_ = 0;
   Replaceable replaces_;
   std::string pending_;
@@ -95,18 +95,19 @@ class AtomicFile {
   bool synced_ = false;
 };
 
-// `text` as the whole of a file, in place of whatever has its name.
+// Writes `text` as the whole content of a file and replaces any file of that name.
 void write_file(const std::string& path, std::string_view text);
-// All of the bytes to what is open; `path` is for the message of a Failure.
+// Writes all bytes to an open file; `path` is for the message of a Failure.
 void write_all(int fd, std::string_view bytes, const std::string& path);
 
-// The same without waiting for the disk: what a power cut takes away can be made again, and is recognized where it is
-// cut.
+// Writes a file like write_file(), but does not wait for the disk. For files that can be made again, and whose
+// truncation by a power cut is detected.
 void write_file_unsynced(const std::string& path, std::string_view text);
 
-// All of a file on the disk. Throws Failure.
+// Writes all data of a file to the disk. Throws Failure.
 void sync_file(const std::string& path);
-// The new name survives a power cut, as what has it does if that was synced before. Throws Failure.
+// Renames a file and syncs the folder. The new name survives a power cut; so do the contents if they were synced
+// before. Throws Failure.
 void rename_file(const std::string& from, const std::string& to);
 // Syncs a folder, so that names in it survive a power cut.
 void sync_folder(const std::string& folder);

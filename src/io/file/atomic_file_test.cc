@@ -144,7 +144,7 @@ TEST(AtomicFile, ReplacesOnlyWhatWasLookedAt) {
   EXPECT_THAT(names_in(folder), ElementsAre("out"));
 }
 
-// The temporary file of the only one that is being written there.
+// Returns the temporary file of the only file that is being written in a folder.
 std::string temporary_in(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().filename().string().starts_with(AtomicFile::kTemporaryPrefix)) return entry.path();
@@ -156,7 +156,7 @@ TEST(AtomicFile, RenamesOnlyWhatItHasWritten) {
   TestFolder folder;
   AtomicFile file(folder.at("out"));
   file.write("mine");
-  // Another program takes the name: what it is writing there is only half of something.
+  // Another program takes the name, and has written only half of its own file there.
   const std::string temporary = temporary_in(folder.path());
   if (temporary.empty()) GTEST_SKIP() << "this file system has files without a name, which nobody can take";
   std::filesystem::rename(temporary, folder.at("aside"));

@@ -1,6 +1,6 @@
-// Input: a file, open or by its name in a folder.
-// Output: how many bytes it has, and a 64-bit hash of them.
-// Guarantees: a link is not followed, and a pipe is not waited for.
+// Input: an open file, or a file's name in an open folder.
+// Output: the number of its bytes, and a 64-bit hash of them.
+// Guarantees: a symbolic link is not followed, and a named pipe does not block the program.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace millrace {
 
-// The contents of a file, a range of one, or a folder. 64 bits find damage, not intent.
+// Size and hash of a file, of a range of a file, or of a folder. 64 bits detect damage, not intent.
 struct FileDigest {
-  std::string name;         // where it lies in the folder of all of them
-  std::uint64_t bytes = 0;  // of a folder: of all its files
-  std::uint64_t hash = 0;   // XXH3; of a folder: of the names, sizes and hashes of its files
-  std::uint64_t at = 0;     // where the range begins
-  std::uint64_t files = 0;  // in a folder; 0: it is a file
+  std::string name;         // path relative to the folder that holds all of them
+  std::uint64_t bytes = 0;  // for a folder: the total of its files
+  std::uint64_t hash = 0;   // XXH3; for a folder: of the names, sizes and hashes of its files
+  std::uint64_t at = 0;     // offset at which the range begins
+  std::uint64_t files = 0;  // number of files in a folder; 0: it is a file
 
   friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
 
-// Adds the first `bytes` of an open file; false where they cannot be read. `go_on` is asked now and then, and may
-// throw.
+// Adds the first `bytes` of an open file to the hash; false if they cannot be read. `go_on` is called now and then, and
+// may throw.
 bool hash_beginning(int file, std::uint64_t bytes, RunningHash& hash, const std::function<void()>& go_on = {});
-// nullopt where it is missing, is not a regular file, or cannot be read. `go_on` is asked now and then, and may
-// throw.
+// Returns nullopt if the file is missing, is not a regular file, or cannot be read. `go_on` is called now and then, and
+// may throw.
 std::optional<FileDigest> digest_of_file(int folder, const std::string& name, const std::function<void()>& go_on = {});
 
 }  // namespace millrace

@@ -1,5 +1,5 @@
-// Input: an open folder.
-// Output: the names in it, in no order; none where it cannot be read.
+// Input: the descriptor of an open folder.
+// Output: the names in the folder, unsorted; none if the folder cannot be read.
 // Never: moves the position of the descriptor.
 #pragma once
 

@@ -18,7 +18,7 @@ Descriptor open(const std::string& path, int how) {
 }  // namespace
 
 GrowingFile::GrowingFile(std::string path) : path_(std::move(path)) {
-  // What an earlier attempt left goes, and nothing is written into what has its name.
+  // A file that an earlier attempt left is removed, so nothing is written into an existing file of this name.
   ::unlink(path_.c_str());
   file_ = open(path_, O_CREAT | O_EXCL);
   if (!file_) throw_system_error("cannot be created", path_);

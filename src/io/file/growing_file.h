@@ -1,6 +1,6 @@
-// Enters: bytes of a file that takes long to make, and where a run that was killed had got to.
-// Leaves: a file that later runs go on with, in a folder that is this program's own.
-// Never: keeps what was written behind the place that a checkpoint knows; follows a link.
+// Input: the bytes of a file that takes long to make, and the length up to which a killed run had written it.
+// Output: a file that later runs can continue, in a folder of this program's own.
+// Never: keeps bytes beyond the length in the checkpoint; follows a symbolic link.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,23 @@ namespace millrace {
 
 class GrowingFile {
  public:
-  // Makes it anew; or goes on with the first `keep` bytes of what is there. Failure(conflict) where there are fewer.
+  // Creates the file anew, or continues after the first `keep` bytes of the existing file. Failure(conflict) if there
+  // are fewer.
   explicit GrowingFile(std::string path);
   GrowingFile(std::string path, std::uint64_t keep);
 
-  // Behind what there is.
+  // Writes at offset size(), and advances it.
   void append(std::span<const std::byte> bytes);
   void append(std::string_view text) { append(std::as_bytes(std::span(text))); }
-  // Anywhere; what append() goes on from stays where it is.
+  // Writes at any offset; the position of append() does not change.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  // All of `out`, or Failure(bad_data).
+  // Fills `out`, or throws Failure(bad_data) if the file is too short.
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
-  // What append() has written.
+  // Offset at which append() writes next.
   std::uint64_t size() const { return size_; }
-  // All of it on the disk.
+  // Writes all data to the disk.
   void sync();
-  // Ends where append() has got to, and is on the disk.
+  // Truncates the file where append() has ended, and writes it to the disk.
   void finish();
 
  private:

@@ -1,6 +1,6 @@
-// Enters: a file of lines, which may be anybody's and of any length.
-// Leaves: the lines, one by one.
-// Never: holds more than one of them.
+// Input: a file of lines that may come from anybody and may be of any length.
+// Output: the lines, one at a time.
+// Never: holds more than one line.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace millrace {
 
-// False where `take` was not pleased with a line, one is longer than `longest`, or the last one has no end; the error
-// where the file cannot be read.
+// Returns false if `take` rejects a line, a line is longer than `longest` bytes, or the last line has no newline.
+// Returns the error if the file cannot be read.
 Outcome<bool> each_line(FileReader& file, std::size_t longest, const std::function<bool(const std::string&)>& take);
 
 }  // namespace millrace

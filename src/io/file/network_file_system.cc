@@ -12,7 +12,7 @@ std::string network_file_system(const std::string& folder) {
     std::uint32_t number;
     const char* name;
   };
-  // linux/magic.h, and the sources of those that are not in it.
+  // Numbers from linux/magic.h, and from the sources of the file systems that are not in it.
   constexpr std::array<Known, 9> kKnown = {{{0x6969, "NFS"},
                                             {0xFE534D42, "SMB"},
                                             {0xFF534D42, "SMB"},

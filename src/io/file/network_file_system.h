@@ -1,13 +1,13 @@
-// Input: a folder.
-// Output: the name of the network file system that it lies on.
-// Guarantees: one that is not known here, as what FUSE mounts, counts as none.
+// Input: the path of a folder.
+// Output: the name of the network file system that holds the folder.
+// Guarantees: a file system that is not in the list, such as a FUSE mount, counts as local.
 #pragma once
 
 #include <string>
 
 namespace millrace {
 
-// "NFS"; empty for a disk of this machine, and where nothing tells.
+// Returns a name such as "NFS"; empty for a disk of this machine, or if the file system cannot be determined.
 std::string network_file_system(const std::string& folder);
 
 }  // namespace millrace

@@ -21,7 +21,7 @@ namespace {
 
 constexpr unsigned kGroupWrites = 020, kOthersWrite = 002, kOthers = 077;
 
-// Empty where no home folder is known.
+// Returns an empty string if no home folder is found.
 std::string user_folder(const char* variable, const char* below_home) {
   const char* named = std::getenv(variable);
   // The specification says to ignore a relative path.
@@ -47,10 +47,11 @@ std::string name_of_user(std::uint32_t id) {
   return user == nullptr ? fmt::format("the user {}", id) : fmt::format("{} ({})", user->pw_name, id);
 }
 
-// Distributions that make a group for each user let it write to all that the user makes.
+// Returns true for a group that has only this user. Distributions that make a group for each user let it write to all
+// files that the user creates.
 bool is_private_group(std::uint32_t id) {
   const passwd* const user = ::getpwuid(::geteuid());
-  // Group 0 is no person's, whoever has it.
+  // Group 0 is never a private group, whoever has it.
   if (user == nullptr || id == 0 || user->pw_gid != id) return false;
   const std::string name = user->pw_name;
   const group* const found = ::getgrgid(id);
@@ -58,7 +59,7 @@ bool is_private_group(std::uint32_t id) {
   for (char** member = found->gr_mem; *member != nullptr; ++member) {
     if (name != *member) return false;
   }
-  // Others may have it for their first group, which the group does not list.
+  // Other users may have it as their first group, which gr_mem does not list.
   bool alone = true;
   ::setpwent();
   while (const passwd* const other = ::getpwent()) alone = alone && (other->pw_gid != id || name == other->pw_name);
@@ -66,7 +67,7 @@ bool is_private_group(std::uint32_t id) {
   return alone;
 }
 
-// Why what is open is not believed, and what to do; nothing when it is.
+// Returns the reason why an open file or folder is not trusted, and a remedy; nullopt if it is trusted.
 std::optional<Error> doubt(int fd, const FileState& state, const std::string& path, bool folder) {
   const std::uint32_t me = ::geteuid();
   const char* const what = folder ? "its folder" : "it";
@@ -88,13 +89,15 @@ std::optional<Error> doubt(int fd, const FileState& state, const std::string& pa
               : fmt::format("take that right from them (chmod go-w '{}'), or {}", printable(named), elsewhere));
 }
 
-// Closed to others where it is ours to close: what earlier versions made was open to all who might read.
+// Closes a file or folder of the user's data folder to group and others. Earlier versions left it open to everyone who
+// could reach it.
 void tighten(int fd, const std::string& path, FileState& state) {
   if (state.owner != ::geteuid() || (state.mode & kOthers) == 0 || !in_data_folder(path)) return;
   if (::fchmod(fd, state.mode & 0700) == 0) state.mode &= 0700;
 }
 
-// The folder of a file that is to be believed; links on the way to it are the user's matter, what it is counts.
+// Opens the folder of a file that must be trusted. Links on the way are the user's choice; the folder that they lead to
+// is checked.
 Descriptor open_folder_of(const std::string& path) {
   const std::string folder = folder_of(path);
   Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -102,10 +105,12 @@ Descriptor open_folder_of(const std::string& path) {
   return fd;
 }
 
-// Who may rename a folder above can put another one in its place. `above` is the first one that is looked at.
+// Throws Failure if others can exchange a folder above: who may rename a folder can put another one in its place.
+// `above` is the first folder that is checked.
 void believe_above(std::string above, const std::string& path) {
   for (;; above = folder_of(above)) {
-    // Access lists are told of what is open for reading; where that is not allowed, the mode has to do.
+    // Access lists can be read only from a folder that is open for reading. If that is not allowed, only the mode is
+    // checked.
     Descriptor fd(::open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     const bool listed = static_cast<bool>(fd);
     if (!listed) fd = Descriptor(::open(above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -137,7 +142,8 @@ void believe(int fd, const std::string& path, bool folder, Trust trust) {
   if (folder) believe_above(folder_of(real_path(folder_of(path)).value_or(folder_of(path))), path);
 }
 
-// Nothing is made where it would not be believed: root's folders in another user's home would lock that user out.
+// Checks the existing folders before any folder is made: root's folders in another user's home would lock that user
+// out.
 void believe_before_making(const std::string& file, Trust trust) {
   std::string there = folder_of(file);
   if (trust == Trust::files || real_path(there)) return;
@@ -150,7 +156,7 @@ void believe_before_making(const std::string& file, Trust trust) {
 bool others_may_write(int fd, const FileState& state) {
   if ((state.mode & kOthersWrite) != 0) return true;
   if ((state.mode & kGroupWrites) == 0) return false;
-  // With an access list, the group's bits are the most that anybody on it has.
+  // With an access list, the group's bits are its mask: the most that any entry on it grants.
   if (::fgetxattr(fd, "system.posix_acl_access", nullptr, 0) > 0) return true;
   return !is_private_group(state.group);
 }
@@ -158,7 +164,7 @@ bool others_may_write(int fd, const FileState& state) {
 bool in_data_folder(const std::string& path) {
   try {
     const std::string folder = data_folder();
-    // The path may be a real one, and the home a link.
+    // The path may be resolved while the path of the home folder contains a link.
     return inside(path, folder) || inside(path, real_path(folder).value_or(folder));
   } catch (const Failure&) {
     return false;
@@ -207,7 +213,7 @@ Outcome<void> make_own_folder(const std::string& path) {
 void use_own_folder_of(const std::string& file, Trust trust) {
   believe_before_making(file, trust);
   make_folders(folder_of(file));
-  // The data folder itself counts too: who may write there may exchange the folders in it.
+  // The data folder itself is checked too: a user who may write there may exchange the folders in it.
   if (in_data_folder(file)) {
     const std::string top = data_path("x");
     if (folder_of(file) != folder_of(top)) believe(open_folder_of(top).get(), top, true, trust);

@@ -61,7 +61,7 @@ TEST_F(OwnTest, BelievesTheUsersOwnAlone) {
   for (const unsigned mode : {0777, 0757, 01777}) {
     ::chmod(folder_.at("mine").c_str(), mode);
     EXPECT_THAT(doubt(file_), HasSubstr("its folder may be written by others"));
-    // What everybody shares is not to be closed to them.
+    // A folder that everybody shares must not be closed to others.
     EXPECT_EQ(doubt(file_).find("chmod go-w") == std::string::npos, mode == 01777) << doubt(file_);
     EXPECT_THAT(doubt(file_), HasSubstr("mkdir -m 700"));
   }

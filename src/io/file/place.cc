@@ -44,7 +44,7 @@ bool is_link(int folder, const std::string& name) {
   return ::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
 }
 
-// One folder after the other, where the kernel has no openat2 or a container's list of calls leaves it out. -1 with
+// Opens a folder name by name, if the kernel has no openat2 or a container's system call filter forbids it. -1 with
 // errno; ELOOP for a link.
 int open_by_steps(std::string_view path, int flags) {
   Descriptor at(::open(path.starts_with('/') ? "/" : ".", O_PATH | kFolder));
@@ -70,7 +70,7 @@ int open_without_links(const std::string& path, int flags) {
   how.flags = static_cast<std::uint64_t>(flags) | O_DIRECTORY | O_CLOEXEC;
   how.resolve = RESOLVE_NO_SYMLINKS;
   const long fd = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
-  // EPERM: what containers of earlier years answer to calls that they do not know.
+  // EPERM: older containers return it for system calls that they do not know.
   if (fd < 0 && (errno == ENOSYS || errno == EPERM)) return open_by_steps(path, flags);
   return static_cast<int>(fd);
 }
@@ -118,12 +118,12 @@ std::optional<FileState> state_of_name(int folder, const std::string& name) {
 }
 
 Outcome<Descriptor> open_folder(const std::string& path) {
-  // A path with ".." in it leads elsewhere than it says as soon as a folder is moved.
+  // A path with ".." in it leads to another folder than it says as soon as a folder is moved.
   for (const std::string& name : split(path, '/')) {
     if (name == "..") return Error{ErrorCode::conflict, "its path holds '..'", printable(path), "name it without"};
   }
   int fd = open_without_links(path, O_RDONLY);
-  // One that may be entered and written but not listed: then it cannot be synced.
+  // O_PATH opens a folder that may be entered and written but not listed. Such a folder cannot be synced.
   if (fd < 0 && errno == EACCES) fd = open_without_links(path, O_PATH);
   if (fd < 0) return refused(path, errno);
   return Descriptor(fd);
@@ -179,7 +179,7 @@ int rename_new(int from_folder, const char* from, int to_folder, const char* to,
     ::unlinkat(to_folder, to, 0);
     return reason;
   }
-  // EPERM is also what a folder gives.
+  // EPERM is also the error for a link to a folder.
   if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return errno;
   struct stat info {};
   if (::fstatat(to_folder, to, &info, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
@@ -202,10 +202,10 @@ int rename_over(int from_folder, const char* from, int to_folder, const char* to
     lost = true;
     return errno;
   }
-  // It was taken away meanwhile.
+  // ENOENT: the file was removed meanwhile.
   if (errno == ENOENT) return rename_new(from_folder, from, to_folder, to);
   if (errno != EINVAL && errno != ENOSYS) return errno;
-  // A file system that cannot exchange: nothing is left but to look first.
+  // The file system cannot exchange names: the only protection is a check before the rename.
   if (!is_looked_at(to_folder, to)) return EEXIST;
   return ::renameat(from_folder, from, to_folder, to) == 0 ? 0 : errno;
 }

@@ -1,4 +1,4 @@
-// A shard that is put in place while another run publishes the folder that it belongs to: between the two looks at it.
+// Tests a shard that is put in place while another run publishes its folder: between the two checks of the folder.
 #include <gtest/gtest.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -15,7 +15,7 @@
 namespace millrace {
 namespace {
 
-// Action of "another run" before the next rename. The function below stands before the C library's.
+// Action of "another run" before the next rename. The function below replaces that of the C library.
 std::function<void()>& meanwhile() {
   static std::function<void()> what;
   return what;

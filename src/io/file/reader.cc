@@ -69,8 +69,8 @@ Outcome<std::unique_ptr<FileReader>> FileReader::of(Descriptor file, const std::
   std::unique_ptr<FileReader> reader(new FileReader(path, std::move(file), hashing));
   reader->size_ = state->size;
   reader->mtime_ns_ = state->mtime_ns;
-  // A small file has a small chunk, with a byte more than its own to see that it ends: of thousands of them, each of
-  // which leaves something in memory, large chunks in between would leave holes that nothing fills.
+  // A small file gets a small chunk, with one byte more than its size to see the end. Of thousands of files, each
+  // leaves something in memory. Large chunks in between would leave holes in memory that nothing fills.
   reader->chunk_.resize(std::clamp<std::uint64_t>(state->size + 1, kSmallest, kChunk));
   posix_fadvise(reader->descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
   return reader;
@@ -87,7 +87,7 @@ Outcome<Descriptor> FileReader::open_again() const {
   Descriptor out(::open(fmt::format("/proc/self/fd/{}", descriptor()).c_str(), kHow));
   if (out) return out;
   const int reason = errno;
-  // Without /proc by its name, where that still is the file.
+  // Without /proc the file is opened by its name, if the name still leads to the same file.
   const auto mine = state_of_descriptor(descriptor());
   out = Descriptor(::open(path_.c_str(), kHow));
   const auto found = out ? state_of_descriptor(out.get()) : std::nullopt;

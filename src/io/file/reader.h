@@ -1,6 +1,6 @@
-// Enters: a path, as bytes.
-// Leaves: the file's bytes from front to back in one pass, and their hash when the end is reached and it is asked for.
-// Never: maps a file: one that is cut short by someone else is a short read, not a crash.
+// Input: the path of a file, as bytes.
+// Output: the file's bytes from front to back in one pass, and at the end their hash if it is requested.
+// Never: maps a file into memory: a file that somebody truncates gives a short read, not a crash.
 #pragma once
 
 #include <array>
@@ -19,40 +19,41 @@
 
 namespace millrace {
 
-// 128 bits of XXH3, big-endian: tells contents apart, and is confirmed by comparing bytes before anything is done.
+// 128 bits of XXH3, big-endian. The hash tells contents apart; a comparison of the bytes confirms it before any action.
 using ContentHash = std::array<std::uint8_t, 16>;
-// What hex_of_bytes() made of one; nothing when the text is anything else.
+// Parses a hash that hex_of_bytes() wrote; nullopt if the text is not 32 hexadecimal digits.
 std::optional<ContentHash> content_hash_from_hex(std::string_view text);
 
-// Whether a path may lead through symbolic links: a file that is acted upon is reached without them.
+// Permission for a path to lead through symbolic links: a file that is acted upon is reached without them.
 enum class Links : std::uint8_t { followed, refused };
 
 class FileReader {
  public:
-  // Bytes handed out at once, at most.
+  // Maximum number of bytes that one call returns.
   static constexpr std::size_t kChunk = 256 * 1024;
 
-  // The bytes are hashed as they pass, unless finish_hash() will not be called.
+  // The bytes are hashed while they are read; `off` is for files whose finish_hash() is not called.
   enum class Hashing : std::uint8_t { on, off };
   static Outcome<std::unique_ptr<FileReader>> open(const std::string& path, Hashing hashing = Hashing::on,
                                                    Links links = Links::followed);
-  // Of what is open already; the path is for messages.
+  // Reads a file that is already open; the path is for messages.
   static Outcome<std::unique_ptr<FileReader>> of(Descriptor file, const std::string& path,
                                                  Hashing hashing = Hashing::on);
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
   ~FileReader();
 
-  // Asked before every chunk: once it says yes, reading fails as cancelled. A file may have no end to speak of: 15
-  // terabytes of nothing take no room on a disk.
+  // Sets a callback that is called before every chunk. Once it returns true, reading fails as cancelled. A file can be
+  // practically endless: a sparse file of 15 terabytes takes no room on a disk.
   void stop_when(std::function<bool()> cancelled) { cancelled_ = std::move(cancelled); }
 
-  // The next bytes, empty at the end or after a failed read (failed() tells which). The span lives until the next call.
+  // Returns the next bytes, empty at the end or after a failed read (failed() tells which). The span is valid until the
+  // next call.
   std::span<const std::uint8_t> next();
-  // The first bytes, without taking them: they come again from next(). At most kChunk.
+  // Returns the next bytes without consuming them: next() returns them again. At most kChunk.
   std::span<const std::uint8_t> peek();
 
-  // Reads what is left and returns the hash of the whole file, which was opened with hashing on.
+  // Reads the rest and returns the hash of the whole file, which was opened with hashing on.
   Outcome<ContentHash> finish_hash();
 
   std::uint64_t size() const { return size_; }
@@ -61,8 +62,8 @@ class FileReader {
   bool failed() const { return error_number_ != 0; }
   Error error() const;
   int descriptor() const { return fd_.get(); }
-  // Another descriptor, with a place in the file of its own, for a helper: of the very file that is open, whatever its
-  // name stands for by now.
+  // Opens the same file again, whatever its name leads to by now. The new descriptor has its own position, for a helper
+  // process.
   Outcome<Descriptor> open_again() const;
   const std::string& path() const { return path_; }
 
@@ -80,22 +81,22 @@ class FileReader {
   std::size_t chunk_size_ = 0;
   Buffer<std::uint8_t> chunk_;
   struct HashState;
-  std::unique_ptr<HashState> hash_;  // none when hashing is off
+  std::unique_ptr<HashState> hash_;  // null when hashing is off
 };
 
-// The hash of bytes in memory, as that of a file that holds them.
+// Returns the hash of bytes in memory; equal to the hash of a file that holds them.
 ContentHash content_hash(std::string_view bytes);
-// 64 bits of XXH3 of bytes in memory.
+// Returns 64 bits of XXH3 of bytes in memory.
 std::uint64_t short_hash(std::span<const std::uint8_t> bytes);
 
-// The hash of a file's contents, read from front to back.
+// Returns the hash of a file's contents, read from front to back.
 Outcome<ContentHash> hash_file(const std::string& path, Links links = Links::followed,
                                const std::function<bool()>& cancelled = {});
 
-// A file's contents as one text; no more than about `most` bytes of it, so that the caller can refuse what is too long.
+// Reads a file as text; stops after about `most` bytes, so that the caller can refuse a file that is too long.
 Outcome<std::string> read_text(const std::string& path, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
-// The rest of what is read, in the same way.
+// Reads the rest of an open file in the same way.
 Outcome<std::string> read_text(FileReader& file, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
 // True when both files hold the same bytes.

@@ -58,7 +58,7 @@ TEST(FileReader, AnotherDescriptorIsOfTheSameFileWithAPlaceOfItsOwn) {
 
 TEST(FileReader, KnownHashes) {
   TestFolder folder;
-  // XXH3-128 of nothing, by its authors' test values.
+  // XXH3-128 of an empty file, from its authors' test values.
   const ContentHash none = *hash_file(folder.write("none", ""));
   EXPECT_EQ(none[0], 0x99);
   EXPECT_EQ(none[15], 0x7F);

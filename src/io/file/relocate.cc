@@ -78,8 +78,8 @@ Outcome<bool> same_bytes(Descriptor a, const std::string& a_path, Descriptor b, 
   return same_contents(**first, **second);
 }
 
-// Tags, comments, access lists: what the new file system does not take is not worth failing for. Never what gives a
-// program rights (security.capability).
+// Copies tags, comments and access lists. Attributes that the new file system refuses are skipped. Attributes that give
+// a program rights (security.capability) are never copied.
 void copy_attributes(int in, int out) {
   std::string names(1 << 16, '\0');
   const ssize_t size = ::flistxattr(in, names.data(), names.size());
@@ -93,7 +93,7 @@ void copy_attributes(int in, int out) {
   }
 }
 
-// The copy under its temporary name, finished but for its final name; removed again on any failure.
+// Makes a complete copy under the temporary name; removes it on any failure.
 Outcome<void> make_copy(Descriptor original, const std::string& from, const Place& temporary, std::int64_t mtime_ns) {
   step("remove an old temporary copy");
   if (const int reason = temporary.unlink(); reason != 0 && reason != ENOENT) {
@@ -109,8 +109,8 @@ Outcome<void> make_copy(Descriptor original, const std::string& from, const Plac
   auto done = write_copy(original.get(), out.get(), from, temporary.path());
   if (done.ok()) {
     copy_attributes(original.get(), out.get());
-    // The owner first: changing it clears some permission bits. Only root may give files away; others keep what they
-    // get.
+    // The owner is set first: changing it clears some permission bits. Only root may give files away; copies that other
+    // users make belong to them.
     if (::fchown(out.get(), lies_there->owner, lies_there->group) != 0 && errno != EPERM)
       done = failed("the copy's owner cannot be set", temporary.path(), errno);
     const timespec times[2] = {time_of(mtime_ns), time_of(mtime_ns)};
@@ -138,7 +138,7 @@ Outcome<void> make_copy(Descriptor original, const std::string& from, const Plac
   return done;
 }
 
-// Both names' places; nothing, and the error, where one has none.
+// Places of two names. If one is not found, `found` holds the error.
 struct Two {
   std::optional<Place> from, to;
   Outcome<void> found;
@@ -154,7 +154,8 @@ struct Two {
   }
 };
 
-// Owner, group, permissions and access list of what is open; an access list that cannot be told is another one.
+// Compares owner, group, permissions and access list of two open files. An access list that cannot be read counts as
+// different.
 bool same_access(int a, int b) {
   const auto list_of = [](int fd) {
     std::string list(1 << 16, '\0');
@@ -175,12 +176,12 @@ Outcome<void> rename_places(const Place& from, const Place& to) {
   return failed("cannot be renamed", reason == EEXIST ? to.path() : from.path(), reason);
 }
 
-// A second name for what is open, whatever its first name means by now.
+// Gives an open file a second name, whatever its first name leads to by now.
 int link_descriptor(int fd, const Place& target, const Place& as) {
   const std::string open_file = fmt::format("/proc/self/fd/{}", fd);
   if (::linkat(AT_FDCWD, open_file.c_str(), as.folder(), as.name(), AT_SYMLINK_FOLLOW) == 0) return 0;
   if (errno == EEXIST) return errno;
-  // Without /proc by its name; the caller looks at what became linked.
+  // Without /proc the file is linked by its name; the caller checks which file was linked.
   return ::linkat(target.folder(), target.name(), as.folder(), as.name(), 0) == 0 ? 0 : errno;
 }
 
@@ -283,7 +284,7 @@ Outcome<void> rename_new(const std::string& from, const std::string& to, const s
   if (!two.found.ok()) return two.found;
   step("rename");
   if (auto done = rename_places(*two.from, *two.to); !done.ok()) return done;
-  // Someone may have put another file under the name in the last moment: that one goes back.
+  // Another program may have put another file under the name at the last moment: that file is moved back.
   if (expected && !is_still(*two.to, *expected)) {
     step("put back what was renamed");
     if (auto done = rename_places(*two.to, *two.from); !done.ok()) return done;
@@ -328,7 +329,8 @@ Outcome<void> copy(const std::string& from, const std::string& to, const std::st
   return {};
 }
 
-// What was copied, and nothing that has taken its name since: it is looked at again under a name that nobody else uses.
+// Removes the file that was copied, and no file that has taken its name since. The file is checked again under a name
+// that nobody else uses.
 Outcome<void> remove_original(const Place& original, const FileState& before, const std::string& leaving) {
   const auto aside = Place::of(leaving);
   if (!aside) return aside.error();
@@ -342,7 +344,7 @@ Outcome<void> remove_original(const Place& original, const FileState& before, co
   step("remove the original");
   const int reason = aside->unlink();
   if (reason == 0) return {};
-  static_cast<void>(rename_places(*aside, original));  // what matters is said already
+  static_cast<void>(rename_places(*aside, original));  // the error to report is the one below
   return failed("cannot be removed", original.path(), reason);
 }
 
@@ -375,7 +377,7 @@ Outcome<void> move_new(const std::string& from, const std::string& to, const std
   const auto copied = state_of(to);
   done = remove_original(*original, *before, leaving_name(from, temporary));
   if (!done.ok()) {
-    if (copied) static_cast<void>(remove_name(to, *copied));  // a copy too many is no loss
+    if (copied) static_cast<void>(remove_name(to, *copied));  // an extra copy is no loss
     return done;
   }
   step("sync the old folder");
@@ -413,7 +415,7 @@ Outcome<void> replace_by_link(const std::string& path, const std::string& target
     made->unlink();
     return changed(target, "while it was compared");
   }
-  // Both may have been written to since they were compared; the partner keeps its name whatever happens.
+  // Both files may have been written to since the comparison; the partner keeps its name in any case.
   const auto undisturbed = [&](const Place& replaced) {
     const auto partner_now = state_of_descriptor(linked.get());
     return is_still(replaced, *before) && partner_now && partner_now->same(*compared) &&
@@ -422,7 +424,7 @@ Outcome<void> replace_by_link(const std::string& path, const std::string& target
   };
   step("exchange");
   if (::renameat2(made->folder(), made->name(), old.folder(), old.name(), RENAME_EXCHANGE) == 0) {
-    // What was replaced has the temporary name now. Had someone written to it after it was compared, it goes back.
+    // The replaced file has the temporary name now. If somebody wrote to it after the comparison, it is put back.
     step("check what was replaced");
     if (!undisturbed(*made)) {
       if (::renameat2(made->folder(), made->name(), old.folder(), old.name(), RENAME_EXCHANGE) != 0) {

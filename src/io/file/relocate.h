@@ -1,12 +1,12 @@
-// Enters: files that shall stand under another name.
-// Leaves: the same files there, or where they were and the reason.
-// Never: overwrites anything; holds a file's only bytes in a place that a crash would lose; follows a symbolic link.
+// Input: paths of files, and new names for them.
+// Output: the same files under the new names; or the files under their old names, and the reason.
+// Never: overwrites a file except in *_over(); keeps a file's only bytes where a crash loses them; follows a link.
 //
-// Paths are as Place takes them: resolved before, with no link in them. Where a state is expected, a file that is
-// another one by then is put back.
+// Paths are those that Place accepts: resolved, with no symbolic link in them. If a state is expected, a file with
+// another state is put back.
 //
-// Every function can be cut off between any two of its system calls: what is left then is the file under the old name,
-// under the new one, or under both, and at most a file under the temporary name that the caller chose and knows.
+// A crash may interrupt every function between any two of its system calls. The file then has its old name, its new
+// name, or both. At most one more file is left, under the temporary name that the caller chose and knows.
 #pragma once
 
 #include <cstdint>
@@ -19,67 +19,69 @@
 
 namespace millrace {
 
-// Of the name itself, not of what a symbolic link points to.
+// Returns the state of the name itself, not of the target of a symbolic link.
 Outcome<FileState> state_of(const std::string& path);
-// True when the name is taken, by whatever it is; also when that cannot be told.
+// Returns true if the name is taken, by any kind of file; also if that cannot be determined.
 bool exists(const std::string& path);
 
-// Renames within one file system; the error has the code conflict when the new name is taken or the file is not the one
-// that was expected, unsupported when the new name lies on another file system. Both folders are synced.
+// Renames a file within one file system and syncs both folders. The error is conflict if the new name is taken or the
+// file is not the expected one. It is unsupported if the new name is on another file system.
 Outcome<void> rename_new(const std::string& from, const std::string& to,
                          const std::optional<FileState>& expected = std::nullopt);
 
-// Renames over whatever file has the name.
+// Renames a file and replaces any file of the new name.
 Outcome<void> rename_over(const std::string& from, const std::string& to);
 
-// A file of these bytes under a new name, synced, with the permissions to read and write of the file `like` and, where
-// allowed, its owner; it is made under `temporary` first, which is replaced. Error(conflict) when the name is taken.
+// Writes a new file with these bytes and syncs it. The file gets the read and write permissions of `like` and, if
+// allowed, its owner. The file is made under `temporary` first, which is replaced. Error(conflict) if the name is
+// taken.
 Outcome<void> write_new(const std::string& path, std::string_view bytes, const std::string& temporary,
                         const FileState& like);
 
-// A copy under a new name, synced, with the time given, and the permissions and, where allowed, the owner that the
-// original has now; set-user-id and set-group-id are not carried over. Compared byte by byte with the original before
-// it gets its name. It is made under `temporary` first, which is replaced.
+// Copies a file to a new name, synced, with the given time. The copy gets the permissions that the original has now
+// and, if allowed, its owner, but not set-user-id and set-group-id. The copy is made under `temporary` first, which is
+// replaced. Its bytes are compared with the original before it gets its name.
 Outcome<void> copy_new(const std::string& from, const std::string& to, const std::string& temporary,
                        std::int64_t mtime_ns);
-// The same in place of whatever file is called `to`.
+// Copies in the same way, but replaces any file named `to`.
 Outcome<void> copy_over(const std::string& from, const std::string& to, const std::string& temporary,
                         std::int64_t mtime_ns);
 
-// Renames; across file systems copies, compares and removes the original, which has leaving_name() for a moment: what
-// has taken its name since is not removed.
+// Renames a file. Across file systems it copies the file, compares the copy and removes the original. The original has
+// leaving_name() for a moment, so that a file that has taken its name since is not removed.
 Outcome<void> move_new(const std::string& from, const std::string& to, const std::string& temporary,
                        const std::optional<FileState>& expected = std::nullopt);
 
-// Beside `from`, with the last name of `temporary`.
+// Returns the path beside `from` with the last name of `temporary`.
 std::string leaving_name(const std::string& from, const std::string& temporary);
 
-// Makes `path` another name of `target`, whose bytes are the same: compared here, and the file that was compared is the
-// one that is linked. What was called `path` is never without a name before the comparison, and if it changed meanwhile
-// it is put back. Error(conflict) when the bytes differ, or, unless `any_access`, owner, group, permissions or access
-// list (POSIX ACL).
+// Options of replace_by_link(). It makes `path` another name of `target` if the bytes of both are equal. The file that
+// is linked is the one that was compared. The old file keeps a name until it was compared; if it changed meanwhile, it
+// is put back. Error(conflict) if the bytes differ, or, unless `any_access`, owner, group, permissions or access list
+// (POSIX ACL).
 struct Linking {
   bool any_access = false;
-  std::optional<FileState> path{}, target{};  // as they are expected to be
+  std::optional<FileState> path{}, target{};  // expected states; empty: not checked
 };
 Outcome<void> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary,
                               const Linking& linking = {});
 
-// Gives a file this time of last change.
+// Sets a file's time of last modification.
 Outcome<void> set_time(const std::string& path, std::int64_t mtime_ns);
 
-// Removes a name; no error when there is none. Where a state is expected, another file stays: Error(conflict).
+// Removes a name; no error if it does not exist. If a state is expected, another file is kept: Error(conflict).
 Outcome<void> remove_name(const std::string& path, const std::optional<FileState>& expected = std::nullopt);
-// What nobody needs any more: where it cannot go, it stays, and nothing is said.
+// Removes a file that is no longer needed. Failures are ignored.
 void remove_left_over(const std::string& path);
 
-// Removes a folder that is empty; no error for one that is not, or is not there.
+// Removes an empty folder; no error if it is not empty or does not exist.
 void remove_empty_folder(const std::string& path);
 
-// Owner, group, permissions and access list (POSIX ACL) of two files are the same. Error when that cannot be told.
+// Returns true if owner, group, permissions and access list (POSIX ACL) of two files are equal. Error if one cannot be
+// opened.
 Outcome<bool> same_access(const std::string& a, const std::string& b);
 
-// For tests: called between system calls with the name of what comes next.
+// Hook for tests: called between system calls with the name of the next step.
 void set_step_hook(void (*hook)(const char* next));
 void step(const char* next);
 

@@ -77,7 +77,7 @@ TEST_F(Relocate, ACopyGivesNobodyAnothersRights) {
   EXPECT_EQ(state_of(top_ + "b").or_throw().mode, 0755U);
 }
 
-// A folder above is exchanged for a link to another one: nothing in that one is touched.
+// A folder above is exchanged for a link to another folder: no file in the other folder is touched.
 TEST_F(Relocate, NoLinkIsFollowed) {
   std::filesystem::create_directories(top_ + "real");
   std::filesystem::create_directory_symlink(top_ + "real", top_ + "link");
@@ -99,7 +99,7 @@ TEST_F(Relocate, NoLinkIsFollowed) {
   EXPECT_EQ(rename_new(top_ + "real/../b", top_ + "c").error().code, ErrorCode::conflict) << "'..' leads elsewhere";
 }
 
-// Where a container's list of calls has no openat2.
+// A container's system call filter may forbid openat2.
 TEST_F(Relocate, NoLinkIsFollowedStepByStep) {
   std::filesystem::create_directories(top_ + "real/deep");
   std::filesystem::create_directory_symlink(top_ + "real", top_ + "link");
@@ -143,7 +143,7 @@ TEST_F(Relocate, AnotherFileThanTheExpectedGoesBack) {
 
 std::string swapped_in, swapped_out;
 
-// What was compared is what is linked, whatever has its name by then.
+// The file that was compared is the one that is linked, whatever has its name by then.
 TEST_F(Relocate, ATargetThatIsExchangedAfterTheComparisonIsNotLinked) {
   const std::string a = put("a", "same"), b = put("b", "same");
   swapped_in = put("evil", "evil");
@@ -156,7 +156,7 @@ TEST_F(Relocate, ATargetThatIsExchangedAfterTheComparisonIsNotLinked) {
   EXPECT_EQ(text(a), "evil");
 }
 
-// Across file systems nothing is removed but what was copied.
+// Across file systems only the file that was copied is removed.
 TEST_F(Relocate, WhatTakesTheNameOfACopiedFileStays) {
   std::string other = "/dev/shm/millrace-relocate-XXXXXX";
   struct stat here {

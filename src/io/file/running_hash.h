@@ -1,6 +1,6 @@
-// Enters: bytes, piece by piece.
-// Leaves: XXH3, 64 bits, of all of them, however they were cut.
-// Never: is a content hash that tells files of strangers apart: 64 bits find damage, not intent.
+// Input: bytes, in blocks of any size.
+// Output: the 64-bit XXH3 hash of all bytes, independent of the block sizes.
+// Never: serves as a content hash for files of strangers: 64 bits detect damage, not intent.
 #pragma once
 
 #include <cstddef>

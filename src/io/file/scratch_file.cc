@@ -16,7 +16,7 @@ namespace millrace {
 ScratchFile::ScratchFile(const std::string& folder)
     : folder_(folder), file_(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) {
   if (file_) return;
-  // Some file systems have none without a name.
+  // Some file systems have no files without a name (O_TMPFILE).
   std::string name = path_in(folder, std::string(AtomicFile::kTemporaryPrefix) + "XXXXXX");
   file_ = Descriptor(::mkostemp(name.data(), O_CLOEXEC));
   if (!file_) throw Failure(system_error("no scratch file can be made in it", printable(folder), errno));

@@ -1,6 +1,6 @@
-// Enters: what does not fit into memory.
-// Leaves: the same, when it is asked for again.
-// Never: has a name that another program sees, or outlives this process.
+// Input: data that does not fit into memory.
+// Output: the same data when it is read again.
+// Never: keeps a name that another program sees, or outlives this process.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ namespace millrace {
 
 class ScratchFile {
  public:
-  // In the folder. What was never written is 0. Failure(io).
+  // Creates the file in the folder. Bytes that were never written read as 0. Throws Failure(io).
   explicit ScratchFile(const std::string& folder);
-  // Failure(io).
+  // Both functions throw Failure(io).
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
 

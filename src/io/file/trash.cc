@@ -38,7 +38,7 @@ std::string percent_decoded(std::string_view text) {
   return out;
 }
 
-// RFC 2396, as the specification asks, with the slashes kept.
+// Encodes a path by RFC 2396, as the trash specification asks; slashes are kept.
 std::string percent_encoded(std::string_view path) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.!~*'()/";
   std::string out;
@@ -53,8 +53,8 @@ std::string note_of(const std::string& trashed) {
   return folder_of(folder_of(trashed)) + "/info/" + std::string(file_name(trashed)) + ".trashinfo";
 }
 
-// The original place of a trashed file by its note; a trash at a drive's top notes paths relative to it. Empty where
-// there is no note of the user's own.
+// Returns the original path of a trashed file from its note (.trashinfo). A trash at a drive's top notes paths relative
+// to the top. Empty if there is no note that belongs to the user.
 std::string original_place(const std::string& note, const std::string& top) {
   const auto place = Place::of(note);
   if (!place) return "";
@@ -74,7 +74,7 @@ std::string original_place(const std::string& note, const std::string& top) {
   return "";
 }
 
-// A trash's folder: not the user's own; the user's, where others may write; the user's alone.
+// Owner of a trash's folder: somebody else; the user, but others may write; the user alone.
 enum class Whose : std::uint8_t { others, shared, own };
 Whose whose_folder(const std::string& path) {
   const auto folder = open_folder(path);
@@ -85,7 +85,7 @@ Whose whose_folder(const std::string& path) {
 
 std::string home_trash() {
   try {
-    // $XDG_DATA_HOME/Trash; what lies above may be links of the user's own.
+    // $XDG_DATA_HOME/Trash; the folders above may be links of the user's own.
     const std::string data = folder_of(folder_of(data_path("x")));
     return real_path(data).value_or(data) + "/Trash";
   } catch (const Failure&) {
@@ -93,7 +93,7 @@ std::string home_trash() {
   }
 }
 
-// The file system that a path, or the nearest folder above it that is there, lies on.
+// Returns the device of a path, or of the nearest existing folder above it.
 std::optional<std::uint64_t> device_of(std::string path) {
   struct stat info {};
   while (::stat(path.c_str(), &info) != 0) {
@@ -103,8 +103,8 @@ std::optional<std::uint64_t> device_of(std::string path) {
   return info.st_dev;
 }
 
-// The top of the mounted file system that a file lies on. Mounts are told apart, so that of a folder that is mounted
-// twice the same mount is taken: renames do not cross from one to the other.
+// Returns the top of the mounted file system that holds a file. Mounts are compared, not only devices: a folder may be
+// mounted twice, and renames do not cross from one mount to the other.
 std::string top_of(const std::string& file) {
   const auto mount_of = [](const std::string& folder) {
     struct statx info {};
@@ -119,7 +119,7 @@ std::string top_of(const std::string& file) {
   return top;
 }
 
-// .Trash of a drive's top, where an administrator made one that may be used.
+// Returns true if the top of a drive has a .Trash that an administrator made usable (sticky).
 bool shared_trash(const std::string& top) {
   const auto folder = open_folder(path_in(top, ".Trash"));
   if (!folder) return false;
@@ -127,7 +127,7 @@ bool shared_trash(const std::string& top) {
   return state && (state->mode & S_ISVTX) != 0;
 }
 
-// A trash with its two folders, made where they are missing; the reason where it cannot be used.
+// Makes a trash and its two folders if they are missing; returns the reason if the trash cannot be used.
 Outcome<void> prepare(const std::string& trash) {
   for (const char* part : {"", "/files", "/info"}) {
     if (auto made = make_folders_in_place(trash + part, 0700); !made.ok()) {
@@ -142,7 +142,7 @@ Outcome<void> prepare(const std::string& trash) {
   return {};
 }
 
-// "a.jpg", "a.2.jpg", "a.3.jpg"; shorter where the note's name would be too long.
+// Returns "a.jpg", "a.2.jpg", "a.3.jpg"; shorter if the note's name would be too long.
 std::string numbered(std::string_view name, int number) {
   constexpr std::size_t kLongestName = 255, kNoteAndNumber = 20, kLongestEnding = 16;
   std::string out(name);
@@ -150,7 +150,7 @@ std::string numbered(std::string_view name, int number) {
     const std::size_t dot = out.find_last_of('.');
     const std::string ending = dot == std::string::npos || out.size() - dot > kLongestEnding ? "" : out.substr(dot);
     std::size_t end = most - ending.size();
-    while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;  // no character in the middle
+    while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;  // not inside a character
     out = out.substr(0, end) + ending;
   }
   const std::size_t dot = name.find_last_of('.');
@@ -158,7 +158,7 @@ std::string numbered(std::string_view name, int number) {
   return out;
 }
 
-// Error(unsupported) where the trash turns out to lie on another file system.
+// Moves a file into a trash. Error(unsupported) if the trash turns out to be on another file system.
 Outcome<void> put_in(const std::string& trash, const std::string& noted_path, const std::string& path,
                      const FileState& expected) {
   if (auto ready = prepare(trash); !ready.ok()) return ready;
@@ -169,7 +169,7 @@ Outcome<void> put_in(const std::string& trash, const std::string& noted_path, co
     const std::string file = trash + "/files/" + numbered(file_name(path), number);
     const auto note = Place::of(note_of(file));
     if (!note) return note.error();
-    // The note first, and only where there is none: with it the name is ours.
+    // The note is written first, and only if the name has none: it reserves the name.
     step("note what goes into the trash");
     const Descriptor out(
         ::openat(note->folder(), note->name(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -186,7 +186,7 @@ Outcome<void> put_in(const std::string& trash, const std::string& noted_path, co
     }
     note->sync_folder();
     auto done = rename_new(path, file, expected);
-    // Whoever owns the drive's top may have put a trash of his own in the place of ours meanwhile.
+    // The owner of the drive's top folder may have exchanged our trash for another one meanwhile.
     if (done.ok() && whose_folder(trash + "/files") == Whose::others) {
       done = rename_new(file, path, expected);
       if (done.ok()) done = Error{ErrorCode::conflict, "the trash was exchanged a moment ago", printable(trash), ""};
@@ -194,7 +194,7 @@ Outcome<void> put_in(const std::string& trash, const std::string& noted_path, co
       return done;
     }
     if (done.ok()) return done;
-    // Where the file went in and could not come back, its note says where it belongs.
+    // If the file went in and could not come back, its note is kept, with its original path.
     if (exists(file) && !exists(path)) return done;
     note->unlink();
     if (done.error().code != ErrorCode::conflict || !exists(file)) return done;
@@ -224,7 +224,7 @@ Outcome<void> move_to_trash(const std::string& path, const FileState& expected) 
 const std::vector<TrashSearch::Trashed>& TrashSearch::listing(const std::string& trash, const std::string& top) {
   const auto [at, fresh] = listings_.try_emplace(trash);
   if (!fresh) return at->second;
-  // Where others may write, a note may be theirs: then a file is known by its inode alone.
+  // If others may write there, the notes may be theirs: a file is then identified by its inode alone.
   bool notes_count = true;
   for (const char* part : {"", "/files", "/info"}) {
     const Whose whose = whose_folder(trash + part);
@@ -254,14 +254,14 @@ std::optional<std::string> TrashSearch::find(const std::string& path, const File
     trashes.emplace_back(path_in(folder, ".Trash-" + user), folder);
     if (folder == "/" || folder == ".") break;
   }
-  // The inode tells the file even among several with one name; the note tells hard links of one file apart. A trash
-  // that was copied elsewhere and back has new inodes: then name, size and time must do.
+  // The inode identifies the file even among several with one name; the note distinguishes hard links of one file. A
+  // trash that was copied elsewhere and back has new inodes: name, size and time must then suffice.
   std::optional<std::string> by_inode, by_note;
   for (const auto& [trash, top] : trashes) {
     for (const Trashed& item : listing(trash, top)) {
       if (!exists(item.file)) continue;
       const bool noted = item.original == path;
-      // Touched or edited in the trash it is still the one, when its note says so too.
+      // A file that was touched or edited in the trash still matches if its note and its inode match.
       if (!item.state.same_size_and_time(before) && !(noted && item.state.same_inode(before))) continue;
       if (item.state.same_inode(before)) {
         if (noted) return item.file;

@@ -1,9 +1,10 @@
-// Enters: files for the desktop's trash, or that went there.
-// Leaves: them in it, with the note that a desktop needs to restore them; or where in it they are.
-// Never: empties it. Needs no desktop session. Believes nothing in a trash that others could have written.
+// Input: files for the desktop's trash, or files that were moved there.
+// Output: the files in the trash, with the notes that a desktop needs to restore them; or their paths in it.
+// Never: empties the trash, needs a desktop session, or trusts anything in a trash that others could have written.
 //
-// The FreeDesktop.org Trash specification 1.0: the home trash for files on its file system, else one at the top of the
-// file's own: .Trash/UID where an administrator made .Trash (sticky, no link), else .Trash-UID.
+// The FreeDesktop.org Trash specification 1.0: the home trash is for files on its file system. Other files go to a
+// trash at the top of their own file system. It is .Trash/UID if an administrator made .Trash (sticky, no link), else
+// .Trash-UID.
 #pragma once
 
 #include <map>
@@ -16,22 +17,22 @@
 
 namespace millrace {
 
-// The path as Place takes it; a file that is not the expected one stays.
+// Moves a file to the trash. The path is one that Place accepts; a file that is not the expected one is kept.
 Outcome<void> move_to_trash(const std::string& path, const FileState& expected);
 
-// Looks for trashed files in the home trash and in the trashes of the drive that they were on. What it has seen of a
-// trash it remembers, so make a new one after anything went in.
+// Searches for trashed files in the home trash and in the trashes of the drive that they were on. Listings are cached,
+// so make a new object after any file was moved to the trash.
 class TrashSearch {
  public:
-  // Where the file that was `path`, and looked like `before`, is now.
+  // Returns the present path of the file that was `path` and had the state `before`.
   std::optional<std::string> find(const std::string& path, const FileState& before);
   // Removes the desktop's note about a file that left the trash.
   static void forget(const std::string& trashed);
 
  private:
   struct Trashed {
-    std::string file;      // where it is
-    std::string original;  // what the note says; empty where there is none that may be believed
+    std::string file;      // path in the trash
+    std::string original;  // path in its note; empty if there is no note that can be trusted
     FileState state;
   };
   const std::vector<Trashed>& listing(const std::string& trash, const std::string& top);

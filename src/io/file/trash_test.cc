@@ -24,7 +24,7 @@ class Trash : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(top_); }
 
   static void write(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
-  // As a desktop does it on a drive of its own: the note's path is relative to the drive.
+  // Puts a file into the trash as a desktop does on a drive of its own: the note's path is relative to the drive.
   std::string put_in(const std::string& path, const std::string& as, const std::string& noted) {
     std::filesystem::rename(path, trash_ + "/files/" + as);
     write(trash_ + "/info/" + as + ".trashinfo",
@@ -82,14 +82,14 @@ TEST_F(Trash, WhatGoesInIsFoundAndCanComeBack) {
     EXPECT_EQ(date.substr(0, 13), "DeletionDate=");
   }
   EXPECT_EQ(state_of(top_ + "/data/Trash/files").or_throw().mode, 0700U);
-  // A name that leaves no room for its note's.
+  // A name so long that the note's name has no room.
   const std::string longest = top_ + "/photos/" + std::string(249, 'n') + "\u00e4.jpg";
   write(longest, "long");
   const FileState long_state = state_of(longest).or_throw();
   const auto too_long = move_to_trash(longest, long_state);
   ASSERT_TRUE(too_long.ok()) << too_long.error().message();
   EXPECT_TRUE(TrashSearch().find(longest, long_state)->ends_with("n.jpg"));
-  // Another file than was meant stays where it is, and leaves no note.
+  // A file that is not the expected one is kept where it is, and leaves no note.
   const std::string path = top_ + "/photos/other.jpg";
   write(path, "one");
   FileState meant = state_of(path).or_throw();
@@ -100,7 +100,7 @@ TEST_F(Trash, WhatGoesInIsFoundAndCanComeBack) {
   data.empty() ? ::unsetenv("XDG_DATA_HOME") : ::setenv("XDG_DATA_HOME", data.c_str(), 1);
 }
 
-// A pipe would hang, and a device would never end.
+// Reading a pipe would hang, and a device would never end.
 TEST_F(Trash, NotesThatAreNoFilesAreNotRead) {
   const std::string path = top_ + "/photos/a.jpg";
   write(path, "bytes");
@@ -119,7 +119,7 @@ TEST_F(Trash, NothingIsBelievedWhereOthersMayWrite) {
   write(path, "bytes");
   FileState before = state_of(path).or_throw();
   const std::string there = put_in(path, "a.jpg", "photos/a.jpg");
-  before.inode += 1;  // the note alone tells
+  before.inode += 1;  // only the note identifies it
   EXPECT_EQ(TrashSearch().find(path, before), there);
   ASSERT_EQ(::chmod((trash_ + "/info").c_str(), 0777), 0);
   EXPECT_FALSE(TrashSearch().find(path, before)) << "the note may be anybody's";

@@ -20,13 +20,13 @@
 namespace millrace {
 namespace {
 
-// A file system that holds no files, but the system's own state as files.
+// Returns true for a file system that holds no files but shows the system's state as files (/proc, /sys).
 bool is_system_state(const std::string& path) {
   struct statfs info {};
   return ::statfs(path.c_str(), &info) == 0 && (info.f_type == PROC_SUPER_MAGIC || info.f_type == SYSFS_MAGIC);
 }
 
-// Of links that lead to links in ever other ways.
+// Limit for links that lead to ever more links.
 constexpr std::size_t kMostLinks = 1'000'000;
 
 class Walker {
@@ -50,13 +50,13 @@ class Walker {
     }
   }
 
-  // All roots are known by then: links may lead to any of their file systems.
+  // Walks the roots after all of them are known: links may lead to any of their file systems.
   void folders() {
     for (const auto& [path, info] : roots_) folder(path, info, false);
   }
 
-  // What symbolic links lead to, once all that lies in the folders themselves is known: which name a file has depends
-  // on no order, and a link to what is there gives it no other name, unless each is to have one.
+  // Follows symbolic links after all files in the folders themselves are found, so that a file's name depends on no
+  // order. A link to a file that was found gives it no other name, unless `each_link` is set.
   void links() {
     std::map<std::string, struct stat> files;
     std::size_t followed = 0;
@@ -99,7 +99,7 @@ class Walker {
  private:
   bool cancelled() const { return options_.cancelled && options_.cancelled(); }
 
-  // Why a link is not followed; null when it is.
+  // Returns the reason why a link is not followed; null if it is followed.
   const char* not_followed(const std::string& path, const struct stat& info) const {
     if (devices_.count(info.st_dev) > 0) return nullptr;
     if (is_system_state(path)) return "a link to the system's own state, which is not followed";
@@ -107,7 +107,7 @@ class Walker {
     return "a link to another file system: --cross-file-systems follows it";
   }
 
-  // Whether a folder is one of those that a link lies in: it would be entered again and again.
+  // Returns true if the link is inside the folder that it leads to: the folder would be entered again and again.
   static bool lies_in(const std::string& link, const struct stat& folder) {
     for (std::size_t end = link.rfind('/'); end != std::string::npos && end > 0; end = link.rfind('/', end - 1)) {
       struct stat info {};
@@ -118,7 +118,7 @@ class Walker {
     return false;
   }
 
-  // Whether a folder is to be listed: once, or by each name that links give it.
+  // Returns true if a folder has to be listed: once, or with `each_link` under each name that links give it.
   bool enter(const struct stat& info, bool linked) {
     return entered_.insert({info.st_dev, info.st_ino}).second || (linked && options_.each_link);
   }
@@ -141,14 +141,14 @@ class Walker {
       if (name != "." && name != ".." && (options_.hidden || !name.starts_with('.'))) names.emplace_back(name);
       errno = 0;
     }
-    // What was listed until then is still used.
+    // The names that were read before the error are still used.
     if (errno != 0)
       result_.unreadable.push_back(system_error("the folder cannot be read to its end", printable(at), errno));
     std::sort(names.begin(), names.end());
     return names;
   }
 
-  // Folders are kept on a list of our own: a tree may be deeper than the stack.
+  // Folders wait in a list, not on the call stack: a tree may be deeper than the stack.
   void folder(const std::string& top, const struct stat& top_info, bool linked) {
     std::vector<std::string> open = {top};
     if (!enter(top_info, linked)) return;
@@ -162,7 +162,7 @@ class Walker {
       }
       struct stat itself {};
       const dev_t device = ::fstat(::dirfd(handle), &itself) == 0 ? itself.st_dev : top_info.st_dev;
-      // In the order of names, so that of two ways to one folder the same is taken at every run.
+      // Names are sorted: if two ways lead to one folder, every run takes the same one.
       const std::vector<std::string> names = names_in(handle, at);
       for (const std::string& name : names) {
         std::string path = at == "/" ? "/" : at + "/";
@@ -174,13 +174,13 @@ class Walker {
         } else if (S_ISDIR(info.st_mode)) {
           if (info.st_dev != device && devices_.count(info.st_dev) == 0) {
             if (is_system_state(path)) continue;
-            // Nor do links lead further by what is mounted below.
+            // A file system that is mounted below a link's target needs the same permission as a link to it.
             if (const char* why = linked ? not_followed(path, info) : nullptr; why != nullptr) {
               result_.unreadable.push_back({ErrorCode::unsupported, why, printable(path), ""});
               continue;
             }
           }
-          // A folder that was entered already, by another name or a bind mount, is not entered again.
+          // A folder that was entered already, by another name or a bind mount, is entered again only with `each_link`.
           if (enter(info, linked)) open.push_back(std::move(path));
         } else if (S_ISREG(info.st_mode)) {
           add(path, info);
@@ -197,9 +197,9 @@ class Walker {
   const WalkOptions& options_;
   WalkResult& result_;
   std::vector<std::pair<std::string, struct stat>> roots_;
-  std::set<dev_t> devices_;  // of the roots
+  std::set<dev_t> devices_;  // devices of the roots
   std::set<std::pair<dev_t, ino_t>> entered_;
-  std::set<std::string> links_;  // to be followed
+  std::set<std::string> links_;  // links that are still to be followed
 };
 
 }  // namespace

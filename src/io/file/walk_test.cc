@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 class WalkTest : public testing::Test {
  protected:
-  // Paths below the folder.
+  // Returns the files that were found, by their paths below the folder.
   std::vector<std::string> found(const WalkOptions& options = {}) {
     result_ = walk({folder_.path()}, options);
     std::vector<std::string> names;
@@ -117,7 +117,7 @@ TEST_F(WalkTest, EachLinkGivesANameWhereThatIsAskedFor) {
   EXPECT_THAT(result_.links, ElementsAre(folder_.at("a/to-b/to-a"), folder_.at("b/to-a/to-b")));
 }
 
-// A link into /proc leads to every file of the machine, and one to another drive further than a person means.
+// A link into /proc leads to every file of the machine, and a link to another drive further than a user means.
 TEST_F(WalkTest, LinksStopAtTheSystemsStateAndAtOtherFileSystems) {
   folder_.write("real/a", "x");
   fs::create_directory_symlink("/proc/self", folder_.at("proc"));
@@ -143,7 +143,7 @@ TEST_F(WalkTest, LinksStopAtTheSystemsStateAndAtOtherFileSystems) {
   EXPECT_THAT(found(options), ElementsAre("real/a"));
   ASSERT_EQ(result_.unreadable.size(), 3U);
   EXPECT_THAT(result_.unreadable[0].message(), HasSubstr("--cross-file-systems"));
-  // A root on that file system is a person's word.
+  // A root on that file system is permission to read it.
   EXPECT_EQ(walk({folder_.path(), other}, options).files.size(), 2U);
   fs::remove_all(other);
 }
@@ -201,7 +201,7 @@ TEST_F(WalkTest, AnUnreadableFolderDoesNotStopTheOthers) {
 TEST_F(WalkTest, DeeperThanAPathMayBeLong) {
   std::string deep = folder_.path();
   const std::string part(200, 'd');
-  // mkdir by the short way, or the test itself would meet the limit.
+  // Relative paths are used for mkdir, or the test itself would meet the limit.
   const fs::path home = fs::current_path();
   fs::current_path(folder_.path());
   for (int i = 0; i < 30; ++i) {

@@ -1,5 +1,5 @@
-// Output: XXH3 with the widest instructions of this machine, where the library has them: 3 times as fast as without on
-// AVX-512. The same hash.
+// Output: XXH3 with the widest instructions of this machine, if the library has them: 3 times as fast as without on
+// AVX-512. The hash is the same.
 #pragma once
 
 #include <xxhash.h>

@@ -26,13 +26,14 @@ using asio::ip::tcp;
 using Status = boost::system::error_code;
 using namespace std::chrono_literals;
 
-// A browser holds six connections; what others hold must not keep it out.
+// The limit leaves room for a browser's six connections while other programs hold connections of their own.
 constexpr std::size_t kMostConnections = 64;
 constexpr std::uint32_t kLongestHead = 16 << 10;
 constexpr std::chrono::seconds kHeadTime = 10s, kBodyTime = 120s, kIdleTime = 90s;
 constexpr auto kBetweenLooks = 100ms;
 
-// The target's path and its parameters, of which nothing is encoded: they are names, numbers and ids. False otherwise.
+// Splits a request target into path and parameters. Names, numbers and ids need no percent-encoding, so any other
+// character is refused: the result is false.
 bool take_target(std::string_view target, HttpRequest& out) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./";
   const auto is_plain = [&](std::string_view text) { return text.find_first_not_of(kPlain) == std::string_view::npos; };
@@ -55,8 +56,8 @@ HttpResponse refusal(int status, std::string what, std::string remedy = "") {
 
 using Head = http::request_header<http::fields>;
 
-// Why a head is not answered, whatever it asks for: rules against pages of other origins, and other names for this
-// host.
+// Checks the rules that hold for every request head, against pages of other origins and other names for this host.
+// Returns the refusal, or nothing where the head passes.
 std::optional<HttpResponse> not_ours(const Head& head, const std::string& host) {
   const auto only = [&](auto field) {
     return head.count(field) == 1 ? std::string_view(head[field].data(), head[field].size()) : std::string_view();
@@ -92,7 +93,7 @@ class LocalServer::Listening {
         clock_(io_),
         threads_(threads) {
     Status status;
-    // A port that is free at one address may be somebody's at the other.
+    // A port that is free on one address may be taken on the other, so several free ports are tried.
     constexpr int kMostTries = 100;
     for (int tries = 0; tries < (port == 0 ? kMostTries : 1); ++tries) {
       status = listen(port);
@@ -126,7 +127,8 @@ class LocalServer::Listening {
  private:
   class Connection;
 
-  // Both of this machine's addresses, which browsers take "localhost" for: whoever held the other would be asked first.
+  // Loopback addresses, IPv4 and IPv6. Browsers resolve "localhost" to both, so whoever listened on the other one would
+  // get our requests first.
   struct Door {
     tcp::acceptor acceptor;
     asio::steady_timer again;
@@ -145,14 +147,14 @@ class LocalServer::Listening {
       const tcp::endpoint wanted(address, first ? port : doors_[0].acceptor.local_endpoint().port());
       acceptor.open(wanted.protocol(), status);
       if (!status && !first) acceptor.set_option(asio::ip::v6_only(true), status);
-      // Of any port that is free none is wanted that somebody holds without listening.
+      // With port 0, SO_REUSEADDR stays off: the system must not choose a port that somebody holds without listening.
       if (!status && port != 0) acceptor.set_option(tcp::acceptor::reuse_address(true), status);
       if (!status) acceptor.bind(wanted, status);
       if (!status) acceptor.listen(asio::socket_base::max_listen_connections, status);
       if (!status) continue;
       Status ignored;
       acceptor.close(ignored);
-      // A machine without IPv6 has nobody there.
+      // Without IPv6 on this machine, nobody can listen on ::1.
       if (!first && (status == asio::error::address_family_not_supported || status.value() == EADDRNOTAVAIL)) {
         status.clear();
         continue;
@@ -163,7 +165,8 @@ class LocalServer::Listening {
   }
   void accept(Door& door);
 
-  // The oldest goes, of those whom nobody knows. False: there is none.
+  // Closes the oldest connection that is not known (no request of it was recognised). False where every connection is
+  // known.
   bool make_room();
 
   void look() {
@@ -187,11 +190,11 @@ class LocalServer::Listening {
   const Handlers* handlers_ = nullptr;
   std::unique_ptr<asio::thread_pool> workers_;
   std::list<std::weak_ptr<Connection>> connections_;
-  int busy_ = 0;  // requests that are handled, and answers to whom is known that are not sent yet
+  int busy_ = 0;  // requests being handled, and answers to known clients that are not sent yet
   bool ending_ = false;
 };
 
-// One connection; all of it runs on the thread of run(), but for the handling.
+// A connection. All of it runs on the thread of run(), except for the handling of requests.
 class LocalServer::Listening::Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Listening& server, tcp::socket socket) : server_(server), stream_(std::move(socket)), delay_(server.io_) {}
@@ -206,10 +209,10 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
   void read() {
     parser_.emplace();
     parser_->header_limit(kLongestHead);
-    parser_->body_limit(UINT64_MAX);  // it is set when the head was admitted
+    parser_->body_limit(UINT64_MAX);  // the real limit is set when the head was admitted
     stream_.expires_after(known_ ? kIdleTime : kHeadTime);
     http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](Status status, std::size_t) {
-      // What is longer than its limit is told so; of what is no HTTP nothing is said.
+      // A message over its limit gets status 413. A message that is not HTTP gets no answer.
       if (status == http::error::body_limit || status == http::error::header_limit)
         return self->refuse(refusal(413, "it is too long"));
       if (status) return self->close();
@@ -274,7 +277,7 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
       send(std::move(response), parser_->keep_alive() && !server_.ending_);
       return;
     }
-    // Who only waits is not waited for.
+    // run() does not wait for a request that only waits for its delay.
     --server_.busy_;
     counted_ = false;
     delay_.expires_after(response.wait);
@@ -284,7 +287,7 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
     });
   }
 
-  // What was not admitted: the rest of it is not read.
+  // Answers a request that was not admitted. The rest of the request is not read.
   void refuse(HttpResponse response) { send(std::move(response), false); }
 
   void send(HttpResponse response, bool keep_alive) {
@@ -301,7 +304,7 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
     response_.keep_alive(keep_alive);
     response_.body() = std::move(response.body);
     response_.prepare_payload();
-    // Whom nobody knows is not waited for at the end, however slowly they read.
+    // At the end, run() does not wait for clients that are not known, however slowly they read.
     const bool waited_for = std::exchange(counted_, false);
     if (waited_for && !known_) --server_.busy_;
     stream_.expires_after(known_ ? kBodyTime : kHeadTime);
@@ -325,7 +328,7 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
   std::optional<http::request_parser<http::string_body>> parser_;
   HttpRequest request_;
   http::response<http::string_body> response_;
-  bool known_ = false, counted_ = false;  // the latter: among those that are busy
+  bool known_ = false, counted_ = false;  // counted_: the request is included in busy_
 };
 
 void LocalServer::Listening::accept(Door& door) {
@@ -339,7 +342,7 @@ void LocalServer::Listening::accept(Door& door) {
       }
       return accept(door);
     }
-    // No descriptor is left, or the like: it is tried again a little later, and not at once for ever.
+    // A failure such as no descriptor being left: accepting is tried again after a pause, not in a busy loop.
     door.again.expires_after(kBetweenLooks);
     door.again.async_wait([this, &door](Status) {
       if (!ending_) accept(door);

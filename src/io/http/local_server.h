@@ -1,10 +1,10 @@
-// Enters: a person's browser on this machine.
-// Leaves: its requests handed to a handler, and what that says sent back.
-// Never: listens to another machine; takes a request whose Host is not its own address, a change that another origin
-//   asks for, or a body before its head was admitted. Keeps a log.
+// Input: HTTP requests of a person's browser on this machine.
+// Output: each request handed to a handler, and the handler's response sent back.
+// Never: listens to another machine; accepts a request whose Host is not its own address, a change that another origin
+// asks for, or a body before its head was admitted; keeps a log.
 //
-// HTTP/1.1 on 127.0.0.1 and ::1, under a name of each run's own. Every answer forbids to be cached, framed, sniffed or
-// read by another origin.
+// The server speaks HTTP/1.1 on 127.0.0.1 and ::1, under a host name that is new in each run. The headers of every
+// response forbid caching, framing, sniffing and reading by another origin.
 #pragma once
 
 #include <chrono>
@@ -24,46 +24,47 @@ namespace millrace {
 struct HttpRequest {
   std::string method;                        // GET or POST
   std::string path;                          // "/region/12"
-  std::map<std::string, std::string> query;  // decoded; of a name that comes twice the last
+  std::map<std::string, std::string> query;  // decoded; of a name that comes twice, the last value
   std::string key, cookies;                  // the headers X-Millrace-Key and Cookie
-  std::string body;                          // of a POST
+  std::string body;                          // body of a POST
 };
 
 struct HttpResponse {
   int status = 200;
   std::string type = "application/json", body{};
   std::vector<std::pair<std::string, std::string>> headers{};
-  std::chrono::milliseconds wait{};  // before it is sent: how a page says for long that it is there
+  std::chrono::milliseconds wait{};  // delay before sending: the answer to a page's long poll
 };
-// {"error": {"what": ..., "subject": ..., "remedy": ...}}
+// The body of an error response is {"error": {"what": ..., "subject": ..., "remedy": ...}}.
 HttpResponse error_response(int status, const Error& error);
 
 class LocalServer {
  public:
-  // What may be made of a request, from its head: refused, or its body read.
+  // The handler's decision on a request, made from its head: the refusal, or the largest body that may be read.
   struct Admission {
     std::optional<HttpResponse> refused;
     std::uint64_t most_body = 0;
-    bool known = false;  // who asks: their connection is not closed to make room for others
+    bool known = false;  // true: the client is recognised, and its connection is not closed to make room for others
   };
   struct Handlers {
-    std::function<Admission(const HttpRequest&)> admit;  // on the thread of run(): does no work
-    // On one of several threads. A Failure becomes status 409, what else it throws 500.
+    std::function<Admission(const HttpRequest&)> admit;  // called on the thread of run(), so it does no work
+    // Called on one of several threads. A Failure becomes status 409, any other exception 500.
     std::function<HttpResponse(const HttpRequest&)> handle;
-    std::function<bool()> ended;  // asked several times a second, on the thread of run()
+    std::function<bool()> ended;  // called several times a second, on the thread of run()
   };
 
-  // Port 0 takes any that is free. Failure(io) where it cannot be had.
+  // Port 0 takes any free port. Throws Failure(io) where the port cannot be had.
   LocalServer(std::uint16_t port, int threads);
   ~LocalServer();
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;
 
-  // "3f0c…d2.localhost:40123": a name that nobody knew before, which browsers take for this machine themselves. What
-  // others served on this port of 127.0.0.1, and left in a browser (a cache, a worker, cookies), is another origin's.
+  // "3f0c…d2.localhost:40123": a name that nobody knew before, which browsers resolve to this machine themselves. Data
+  // that others served on this port of 127.0.0.1 and left in a browser (caches, workers, cookies) belong to another
+  // origin.
   const std::string& host() const;
   std::uint16_t port() const;
-  // Serves until `ended` is true. What is being handled then is waited for, and answered.
+  // Serves until `ended` is true. Requests that are being handled then are finished and answered.
   void run(const Handlers& handlers);
 
  private:
@@ -71,11 +72,11 @@ class LocalServer {
   std::unique_ptr<Listening> listening_;
 };
 
-// 128 random bits as hexadecimal digits.
+// Returns 128 random bits as hexadecimal digits.
 std::string random_token();
-// In a time that does not depend on where they differ.
+// Compares in a time that does not depend on where the two differ.
 bool same_secret(const std::string& a, const std::string& b);
-// The value of a cookie; empty without one.
+// Returns the value of a cookie; empty without one.
 std::string cookie_in(const std::string& cookies, const std::string& name);
 
 }  // namespace millrace

@@ -46,7 +46,8 @@ TEST(LocalServer, ListensOnThisMachineAlone) {
   EXPECT_THROW(LocalServer(one.port(), 1), Failure);
 }
 
-// Browsers ask ::1 first for a name below localhost: who listens there would get what is meant for us.
+// Browsers try ::1 first for a name below localhost, so a program that listens there would get requests that are meant
+// for us.
 TEST(LocalServer, HoldsBothAddressesOfThisMachine) {
   const LocalServer server(0, 1);
   const int other = ::socket(AF_INET6, SOCK_STREAM, 0);
@@ -63,7 +64,7 @@ TEST(LocalServer, HoldsBothAddressesOfThisMachine) {
     GTEST_SKIP() << "no IPv6 here";
   }
   EXPECT_FALSE(bound && ::listen(other, 1) == 0) << "somebody else listens there";
-  // And where somebody does already, the port is not taken.
+  // A port on whose ::1 somebody listens already is not taken.
   sockaddr_in6 free = to;
   free.sin6_port = 0;
   const int enemy = ::socket(AF_INET6, SOCK_STREAM, 0);
@@ -76,7 +77,7 @@ TEST(LocalServer, HoldsBothAddressesOfThisMachine) {
   ::close(enemy);
 }
 
-// A browser's connection.
+// Client with one connection, as a browser has.
 class Client {
  public:
   explicit Client(const LocalServer& server) : host_(server.host()), socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -94,7 +95,7 @@ class Client {
     const std::string text = "GET " + path + " HTTP/1.1\r\nHost: " + host_ + "\r\n\r\n";
     ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
   }
-  // The body of one answer; empty where the connection was closed.
+  // Returns the body of one answer; empty where the connection was closed.
   std::string answer() const {
     std::string text;
     char byte = 0;
@@ -112,8 +113,8 @@ class Client {
   int socket_;
 };
 
-// Serves until end() is called. "/known..." is asked by who is known; ".../long" takes until go_on(); "/held" is held
-// back.
+// Server that runs until end() is called. Requests for "/known..." come from a known client, ".../long" takes until
+// go_on(), and "/held" is held back.
 class Serving : public testing::Test {
  protected:
   Serving() : server_(0, 4) {
@@ -153,7 +154,7 @@ TEST_F(Serving, WhoIsKnownStaysHoweverManyCome) {
   EXPECT_EQ(page.answer(), "/known");
   busy.ask("/known/long");
   until([&] { return handled_ == 2; });
-  // They hold on to what they were let in for.
+  // Strangers keep the connections that they were given.
   std::vector<std::unique_ptr<Client>> strangers;
   for (int i = 0; i < 200; ++i) {
     strangers.push_back(std::make_unique<Client>(server_));

@@ -1,4 +1,5 @@
-// CMYK to RGB as Pillow 13.0.0 does it: by each ink's share of what black leaves, no colour profile.
+// CMYK to RGB as Pillow 13.0.0 converts it, without a colour profile: each ink absorbs its share of the light that
+// black leaves.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +7,7 @@
 
 namespace millrace {
 
-// a * b / 255, rounded, by shifts alone.
+// Rounded a * b / 255, computed by shifts alone.
 constexpr int multiply_255(int a, int b) {
   const int t = a * b + 128;
   return ((t >> 8) + t) >> 8;
@@ -18,7 +19,7 @@ constexpr std::uint8_t cmyk_channel(int ink, int black) {
   return static_cast<std::uint8_t>(value < 0 ? 0 : value);
 }
 
-// `inverted` counts 255 as no ink.
+// In `inverted`, 255 means no ink.
 inline void inverted_cmyk_to_rgb(const std::uint8_t* inverted, std::uint8_t* rgb, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t c = 0; c < 3; ++c) {

@@ -1,6 +1,6 @@
-// How fast libjpeg-turbo alone decodes: the floor under everything that reads JPEGs.
+// Measures how fast libjpeg-turbo alone decodes: the lower bound for everything that reads JPEGs. Usage:
 //   decode_bench rgb|gray EIGHTHS THREADS FILE...
-// prints images a second. Files are in memory; pixels go to one reused row and are not looked at.
+// It prints images per second. Files are in memory; the pixels go to one reused strip of rows and are not used.
 #include <cstddef>
 #include <cstdio>
 

@@ -35,7 +35,7 @@ TEST(Exif, NeverFails) {
       (void)parse(broken);
     }
   }
-  // A directory that names itself as the next.
+  // A directory that names itself as the next one.
   std::string loop = whole;
   loop[30] = '\x08';
   (void)parse(loop);

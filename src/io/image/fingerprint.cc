@@ -9,7 +9,7 @@
 namespace millrace {
 namespace {
 
-// Three planes resized side by side; the resize works on one channel.
+// RGB thumbnail made of three planes that are resized separately, because the resizer works on one channel.
 class ThumbnailMaker {
  public:
   ThumbnailMaker(int width, int height, int side) {
@@ -63,7 +63,7 @@ class FingerprintSink : public RowSink {
                   std::string subject)
       : options_(options), budget_(budget), cancelled_(cancelled), span_(span), subject_(std::move(subject)) {}
 
-  // The orientation, when it is known from an earlier reading.
+  // Sets the orientation that an earlier reading found.
   void know(Orientation orientation) { known_ = orientation; }
 
   Outcome<void> prepare(Bytes decoder_memory) override {
@@ -82,7 +82,8 @@ class FingerprintSink : public RowSink {
     needed += PictureHasher::workspace(options_.hashes, width, height).host;
     if (options_.thumbnail_side > 0) needed += ThumbnailMaker::workspace(width, height, options_.thumbnail_side).host;
     if (turn_) needed += {2 * pixels_of(info)};
-    // What the decoder took already is given back only to be asked for again with the rest: nobody waits while holding.
+    // The reservation grows at once where that is possible. Otherwise it is released before the wait for the whole, so
+    // that no thread waits while it holds memory.
     const Bytes held = std::min(reservation_.size(), needed);
     if (auto rest = budget_.try_reserve(needed - held)) {
       rest_ = std::move(*rest);
@@ -181,7 +182,7 @@ Outcome<Fingerprint> fingerprint_of(FileReader& file, const FingerprintOptions& 
   sink.emplace(options, budget, cancelled, span, printable(file.path()));
   if (auto done = decode(file); !done.ok()) return done.error();
   if ((options.upright || out.info.turns_when_opened()) && out.info.exif.orientation != sink->assumed()) {
-    // A PNG may say after its pixels how it is to be turned. That is rare, and then it is read twice.
+    // A PNG may state its orientation after its pixels. That is rare, and then the file is read twice.
     auto again = FileReader::open(file.path());
     if (!again) return again.error();
     sink.emplace(options, budget, cancelled, span, printable(file.path()));
@@ -211,7 +212,7 @@ Outcome<Fingerprint> fingerprint(FileReader& file, const FingerprintOptions& opt
   try {
     return fingerprint_of(file, options, budget, cancelled, span);
   } catch (const std::bad_alloc&) {
-    // The budget had room and the system has none: this picture's outcome, not the end of the others.
+    // The budget had room, but the system has no memory. Only this picture fails; the others go on.
     return Error{ErrorCode::out_of_memory, "the system has no memory left for this picture", printable(file.path()),
                  "allow less with --memory, or use fewer --threads"};
   }

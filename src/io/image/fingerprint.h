@@ -1,6 +1,7 @@
-// Enters: a picture file and what is wanted of it.
-// Leaves: hashes, quality and a thumbnail, made from the rows as they are decoded.
-// Never: holds the whole picture, unless it must be turned first; never exceeds the budget: it waits for its part.
+// Input: a picture file and the options that say which results are wanted.
+// Output: hashes, quality and a thumbnail, computed from the rows as they are decoded.
+// Never: holds the whole picture, unless it must be rotated or mirrored first; exceeds the memory budget, as it waits
+// for its share.
 #pragma once
 
 #include <functional>
@@ -17,9 +18,9 @@ namespace millrace {
 struct FingerprintOptions {
   HashRequest hashes;
   DecodeOptions decode;
-  bool upright = false;       // turn by the EXIF orientation before hashing; TIFF is turned whenever it is opened
+  bool upright = false;       // rotate or mirror by the EXIF orientation before hashing; always done for a TIFF
   int thumbnail_side = 0;     // pixels on the longer side of an RGB thumbnail; 0 makes none
-  bool content_hash = false;  // also hash the file's bytes while they pass by
+  bool content_hash = false;  // also hash the file's bytes while they are read
 };
 
 struct Thumbnail {
@@ -27,22 +28,22 @@ struct Thumbnail {
   std::vector<std::uint8_t> rgb;  // width * height * 3
 };
 
-// Of a picture that is decoded already: 8 bits, `channels` 1 (gray) or 3 (RGB), rows `stride` bytes apart.
+// Makes a thumbnail of decoded pixels: 8 bits, `channels` 1 (gray) or 3 (RGB), rows `stride` bytes apart.
 Thumbnail thumbnail_of(const std::uint8_t* data, int width, int height, std::ptrdiff_t stride, int channels, int side);
 
 struct Fingerprint {
-  PictureInfo info;  // width, height: as decoded, before turning; full_width, full_height: as stored
+  PictureInfo info;  // width, height: as decoded, before rotating; full_width, full_height: as stored
   bool damaged = false;
   std::string damage;
   Unshown unshown;
-  bool turned = false;  // by its orientation, before it was hashed
+  bool turned = false;  // rotated or mirrored by its orientation before hashing
   PictureHashes hashes;
   Thumbnail thumbnail;
   ContentHash content{};
 };
 
-// Waits in `span` for memory from `budget`; gives Error(cancelled) when `cancelled` turns true while it waits, and
-// Error(out_of_memory) naming what is needed when the picture can never fit.
+// Waits in `span` for memory from `budget`. Returns Error(cancelled) when `cancelled` turns true during the wait.
+// Returns Error(out_of_memory), with the bytes that are needed, when the picture can never fit.
 Outcome<Fingerprint> fingerprint(FileReader& file, const FingerprintOptions& options, Budget& budget,
                                  const std::function<bool()>& cancelled, Span& span);
 

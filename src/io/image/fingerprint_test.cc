@@ -41,7 +41,7 @@ TEST_F(FingerprintTest, TurnsByEveryOrientationOnce) {
   const auto right = print_of("upright.png", png_bytes(upright));
   ASSERT_TRUE(right) << right.error().message();
   for (const Orientation o : kOrientations) {
-    // Stored so that turning by `o` gives the upright picture.
+    // The pixels are stored so that rotating or mirroring by `o` gives the upright picture.
     const bool swapped = swaps_sides(o);
     TestPixels stored{swapped ? 120 : 200, swapped ? 200 : 120, 3,
                       oriented(upright.data.data(), 200, 120, 3, inverse(o))};
@@ -111,7 +111,7 @@ TEST_F(FingerprintTest, ThumbnailsKeepTheirShape) {
     const auto back = decode_thumbnail(jpeg);
     ASSERT_TRUE(back);
     EXPECT_EQ(back->width, t.width);
-    // A thumbnail out of a catalogue may be anything.
+    // A thumbnail that comes from a catalogue may hold any bytes.
     for (std::size_t n = 0; n < jpeg.size(); n += 7) (void)decode_thumbnail({jpeg.data(), n});
   }
 }

@@ -13,7 +13,7 @@ struct Named {
   ImageFormat format;
 };
 
-// Lower case. RAW formats are the ones LibRaw lists and people have.
+// Extensions in lower case. The RAW formats are those that LibRaw lists and that are in use.
 constexpr std::array kExtensions = {
     Named{"jpg", ImageFormat::jpeg},  Named{"jpeg", ImageFormat::jpeg}, Named{"jpe", ImageFormat::jpeg},
     Named{"jfif", ImageFormat::jpeg}, Named{"mpo", ImageFormat::jpeg},  Named{"png", ImageFormat::png},
@@ -97,7 +97,7 @@ ImageFormat sniff_format(std::span<const std::uint8_t> head, std::string_view pa
          {"heic"sv, "heix"sv, "hevc"sv, "heim"sv, "heis"sv, "mif1"sv, "msf1"sv, "avif"sv, "avis"sv}) {
       if (starts(brand, 8)) return ImageFormat::heif;
     }
-    return ImageFormat::unknown;  // film
+    return ImageFormat::unknown;  // a video
   }
   if (starts("II*\0"sv) || starts("MM\0*"sv) || starts("II+\0"sv) || starts("MM\0+"sv)) {
     return has_raw_extension(path) || starts("CR\x02"sv, 8) ? ImageFormat::raw : ImageFormat::tiff;

@@ -16,15 +16,15 @@ using helper::Answer;
 using helper::Kind;
 using helper::Message;
 
-// A hostile file can make a decoder loop for ever. No healthy one takes longer than this, most of it to its first
-// strip: a second a megapixel and a megabyte on top of a minute.
+// A hostile file can make a decoder loop for ever. The timeout is a minute, plus one second per megapixel and per
+// megabyte. No healthy decoder takes longer, and most of its time passes before the first strip.
 constexpr int kPatienceSeconds = 60;
 int patience_for(std::uint64_t millions) {
   return kPatienceSeconds + static_cast<int>(std::min<std::uint64_t>(millions, 100'000));
 }
-// For memory, of one picture.
+// Limit on the requests for memory for one picture.
 constexpr int kMostQuestions = 8;
-// A helper before it has opened anything: its libraries' own data.
+// Memory of a helper before it has opened anything: its libraries' own data.
 constexpr Bytes kIdleMemory = 24_MiB;
 
 bool sane(const Message& m) {
@@ -33,7 +33,7 @@ bool sane(const Message& m) {
          m.text_bytes <= helper::kMostText && m.exif_bytes <= helper::kMostExif;
 }
 
-// What a helper may say about a picture; everything else is the program's to say.
+// Error codes that a helper may report about a picture. Any other code becomes bad_data.
 ErrorCode code_of(std::uint32_t code) {
   switch (const auto known = static_cast<ErrorCode>(code)) {
     case ErrorCode::unsupported:
@@ -46,7 +46,7 @@ ErrorCode code_of(std::uint32_t code) {
   }
 }
 
-// One picture's conversation.
+// Exchange of messages with a helper about one picture.
 class Conversation {
  public:
   Conversation(HelperProcess& helper, ImageFormat format, const DecodeOptions& options, RowSink& sink,
@@ -55,7 +55,7 @@ class Conversation {
     result_.info.format = format;
   }
 
-  // True afterwards when the helper waits for the next request.
+  // True after run() when the helper waits for the next request.
   bool reusable() const { return reusable_; }
 
   Outcome<Decoded> run() {
@@ -168,7 +168,7 @@ class Conversation {
   const DecodeOptions& options_;
   RowSink& sink_;
   const std::string subject_;
-  const std::uint64_t megabytes_;  // of the file
+  const std::uint64_t megabytes_;  // size of the file
   Decoded result_;
   bool begun_ = false, reusable_ = false;
   int delivered_ = 0, asked_ = 0;
@@ -224,15 +224,15 @@ std::string HelperPool::cost() const {
 
 Outcome<Decoded> HelperPool::decode(FileReader& file, ImageFormat format, const DecodeOptions& options, RowSink& sink) {
   const std::string subject = printable(file.path());
-  // The caller has looked at the file's head and hashes it at the end, so the helper gets a descriptor of its own.
+  // The caller has read the file's head and hashes the file at the end, so the helper gets a descriptor of its own.
   auto own = file.open_again();
   if (!own) return own.error();
   auto found = one_with(options, format, own->get(), subject);
-  *own = Descriptor();  // the helper has it
+  *own = Descriptor();  // the helper has its own copy
   if (!found) return found.error();
   std::unique_ptr<HelperProcess> helper = std::move(*found);
   Conversation conversation(*helper, format, options, sink, subject, file.size());
-  // A sink may throw; then the helper, in the middle of its file, is not given back but ended.
+  // A sink may throw. Then the helper is in the middle of its file, and is ended instead of returned to the pool.
   auto result = conversation.run();
   if (!conversation.reusable()) return result;
   helper->set_cancelled({});

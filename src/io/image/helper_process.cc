@@ -22,7 +22,8 @@ std::unique_ptr<HelperProcess> HelperProcess::start() {
   if (::ftruncate(memory, helper::kSharedBytes) == 0) {
     void* shared = ::mmap(nullptr, helper::kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     if (shared != MAP_FAILED) helper->shared_ = static_cast<std::uint8_t*>(shared);
-    // A helper that shortened it would have the program die of reading what is not there.
+    // Seals fix the size. If a helper shortened the memory, the program would be killed by a SIGBUS when it reads past
+    // the end.
     ::fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   }
   if (helper->shared_ != nullptr) helper->child_ = Child::start(helper_program(), std::array{memory});

@@ -1,6 +1,6 @@
-// Enters: requests for one running millrace-decoder.
-// Leaves: its messages, and what became of it when there are none.
-// Never: waits longer than it was told to, or leaves a process behind.
+// Input: requests for one running millrace-decoder.
+// Output: its messages, or the reason why there are none.
+// Never: waits longer than its timeout; leaves a process behind.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,25 @@
 
 namespace millrace {
 
-// The helper's path: beside the program, where the build and a package put it. Tests may run another program of the
+// Path of the helper: beside the program, where the build and a package put it. Tests may run another program of the
 // same build.
 std::string helper_program();
 
 class HelperProcess {
  public:
-  // Nothing when it cannot be started.
+  // Returns null when the helper cannot be started.
   static std::unique_ptr<HelperProcess> start();
   ~HelperProcess();
   HelperProcess(const HelperProcess&) = delete;
   HelperProcess& operator=(const HelperProcess&) = delete;
 
-  // False for one that died while it was idle.
+  // False for a helper that died while it was idle.
   bool alive() { return child_->alive(); }
   // Sends the request with the open file. False when the helper did not get it.
   bool request(const helper::Request& request, int fd);
   bool answer(helper::Answer answer) { return child_->send(&answer, sizeof(answer)); }
 
-  // As Child's.
+  // The following functions are those of Child.
   bool receive(void* data, std::size_t size) { return child_->receive(data, size); }
   void set_patience(int seconds) { child_->set_patience(seconds); }
   void begin_work(int seconds) { child_->begin_work(seconds); }
@@ -41,7 +41,7 @@ class HelperProcess {
   double seconds_computed() const { return child_->seconds_computed(); }
   void set_cancelled(std::function<bool()> cancelled) { child_->set_cancelled(std::move(cancelled)); }
 
-  // Why receive() or answer() gave false.
+  // Returns the reason why receive() or answer() returned false.
   Error exit_reason();
 
   const std::uint8_t* shared() const { return shared_; }

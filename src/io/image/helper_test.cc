@@ -1,4 +1,5 @@
-// The helper process as a user meets it: killed, missing, bounded; and what every format gives through it.
+// The helper process from a user's view: killed, missing, limited in memory; and the result of decoding every format
+// through it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -21,7 +22,7 @@ std::string little(std::uint64_t v, int bytes) {
   return out;
 }
 
-// 24-bit BMP, rows from the bottom.
+// Returns a 24-bit BMP with rows from the bottom.
 std::string bmp_bytes(const TestPixels& p) {
   const std::uint32_t pitch = (static_cast<std::uint32_t>(p.width) * 3 + 3) / 4 * 4;
   const std::uint32_t size = pitch * static_cast<std::uint32_t>(p.height);
@@ -81,7 +82,7 @@ TEST_F(HelperTest, OneKilledWhileIdleHarmsNoFile) {
   }
 }
 
-// Kills its helper in the middle of a picture.
+// Sends its helper a signal in the middle of a picture.
 class KillingSink : public KeepingSink {
  public:
   explicit KillingSink(int signal) : signal_(signal) {}
@@ -112,7 +113,7 @@ TEST_F(HelperTest, OneKilledAtItsFileIsThatFilesOutcomeAlone) {
 TEST_F(HelperTest, AStoppedHelperIsLeftWhenTheRunIsCancelled) {
   const std::string path = folder_.write("a.ppm", ppm_bytes(test_pixels(400, 3000, 3)));
   auto file = FileReader::open(path);
-  KillingSink sink(SIGSTOP);  // silent, as one that a hostile file keeps busy
+  KillingSink sink(SIGSTOP);  // silent, like a helper that a hostile file keeps busy
   DecodeOptions options;
   options.cancelled = [&] { return !sink.pixels.empty(); };
   const auto outcome = decode_picture(**file, options, sink);
@@ -153,7 +154,7 @@ TEST_F(HelperTest, AsksForMemoryBeforeItTakesIt) {
     }
     Bytes asked;
   };
-  // Sides that the file does not have pixels for: whoever allocates by them takes gigabytes.
+  // The header claims a size for which the file has no pixels. A decoder that allocates by it takes gigabytes.
   const std::string bytes = "RIFF" + little(30, 4) + "WEBPVP8L" + little(18, 4) + "\x2F" +
                             little(16'382 | 16'382 << 14, 4) + std::string(13, '\0');
   auto file = FileReader::open(folder_.write("a.webp", bytes));
@@ -164,7 +165,7 @@ TEST_F(HelperTest, AsksForMemoryBeforeItTakesIt) {
   EXPECT_GE(sink.asked, Bytes{16'383ULL * 16'383 * 3});
 }
 
-// A picture in text that is not there: the loader takes minutes to find that out, and gives it.
+// A text PNM without samples: libvips's loader takes minutes to notice that, and returns a picture.
 TEST_F(HelperTest, APnmIsNoPictureWithoutItsSamples) {
   for (const char* short_one :
        {"P1\n31000 31000\n0 0 0", "P2 30 30 255 1 2 3", "P3\n# a comment\n2 2\n255\n1 2 3\n4 5 6"}) {
@@ -172,7 +173,7 @@ TEST_F(HelperTest, APnmIsNoPictureWithoutItsSamples) {
     ASSERT_FALSE(got.outcome) << short_one;
     EXPECT_THAT(got.outcome.error().what, HasSubstr("shorter than the samples"));
   }
-  // Bits without spaces, and numbers of one figure.
+  // Complete pictures, with bits without spaces between them and numbers of one digit.
   for (const char* whole : {"P1\n4 2\n10101010", "P1 2 2 1 0 1 0\n", "P2\n2 2\n9\n1 2 3 4", "P3 1 1 9 1 2 3"}) {
     const auto got = decode(folder_.write("b.ppm", whole));
     EXPECT_TRUE(got.outcome) << whole << got.outcome.error().message();
@@ -195,7 +196,7 @@ TEST_F(HelperTest, AMemoryLimitLeavesRoomForItsLibraries) {
   EXPECT_TRUE(small.outcome) << small.outcome.error().message();
   const auto streamed = decode(folder_.write("b.ppm", ppm_bytes(test_pixels(3000, 2000, 3))));
   EXPECT_TRUE(streamed.outcome) << streamed.outcome.error().message();
-  // 108 MB at once: the sink lets it try, the system does not let it have them.
+  // The decoder needs 108 MB at once. The sink grants it, but the limit of the system does not.
   std::string bytes = bmp_bytes(test_pixels(4, 4, 3));
   bytes.replace(18, 8, little(6'000, 4) + little(6'000, 4));
   EXPECT_FALSE(decode(folder_.write("c.bmp", bytes)).outcome);

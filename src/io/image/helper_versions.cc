@@ -25,8 +25,7 @@ constexpr auto kPatience = std::chrono::seconds(20);
 constexpr std::size_t kMostOutput = 64 << 10;
 constexpr const char* kPackages = "install libvips42, libraw20 and libgif7";
 
-// Everything the program writes, to stdout or stderr; false when it neither ends nor stops writing
-// in time.
+// Reads everything that the program writes to stdout or stderr; false when it neither ends nor stops writing in time.
 bool read_all(int fd, std::string& text) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   char block[4096];
@@ -93,7 +92,7 @@ Outcome<HelperAnswer> ask_helper(const std::string& program) {
         complaint = line;
       }
     } else if (!trim(line).empty()) {
-      complaint = line;  // the dynamic linker's, or a library's
+      complaint = line;  // output of the dynamic linker or of a library
     }
   }
   const std::string said = complaint.empty() ? "" : ": " + printable(complaint);

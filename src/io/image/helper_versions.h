@@ -1,7 +1,7 @@
-// Enters: the decoding helper's program.
-// Leaves: the libraries it decodes with, what they can read here and which walls it stands behind; or the reason why it
-//   does not say.
-// Never: decodes anything, or links those libraries into this process.
+// Input: the decoding helper's program.
+// Output: the libraries that it decodes with, the formats that they read here and the layers of its sandbox; or the
+// reason why it does not answer.
+// Never: decodes anything; links those libraries into this process.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ namespace millrace {
 
 struct HelperLibrary {
   std::string name, version;
-  std::vector<std::string> reads;  // as name_of(ImageFormat) spells them
+  std::vector<std::string> reads;  // spelled as by name_of(ImageFormat)
 };
 
-// What keeps it from the machine: walls.h tells them.
+// A layer of the sandbox around the helper (see walls.h).
 struct HelperWall {
   std::string name;
   bool stands;
-  std::string how;  // or why it does not stand
+  std::string how;  // the mechanism, or the reason why it is missing
 };
 
 struct HelperAnswer {
@@ -28,8 +28,8 @@ struct HelperAnswer {
   std::vector<HelperWall> walls;
 };
 
-// Runs `millrace-decoder --versions`. Error(unavailable) when it cannot be started, Error(crashed)
-// when it dies, hangs or says what cannot be understood; the remedy says what to install.
+// Runs `millrace-decoder --versions`. Returns Error(unavailable) when it cannot be started, and Error(crashed) when it
+// dies, hangs or writes something that cannot be parsed. The remedy says which packages to install.
 Outcome<HelperAnswer> ask_helper(const std::string& program);
 
 }  // namespace millrace

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A helper that says and does what the test wants.
+// A helper that runs the test's script.
 class FakeHelper {
  public:
   explicit FakeHelper(const std::string& script) {
@@ -64,7 +64,7 @@ TEST(HelperVersions, DeathIsToldWithItsLastWords) {
   EXPECT_THAT(crashed.error().what, HasSubstr("last words"));
   EXPECT_THAT(crashed.error().remedy, HasSubstr("libvips42"));
 
-  // How a program ends whose library is missing.
+  // A program whose library is missing ends like this.
   const FakeHelper unlinked("echo 'error while loading shared libraries: libvips.so.42' >&2\nexit 127\n");
   const auto missing = ask_helper(unlinked.path());
   ASSERT_FALSE(missing.ok());
@@ -75,7 +75,7 @@ TEST(HelperVersions, NonsenseIsNotBelieved) {
   EXPECT_FALSE(ask_helper(FakeHelper("echo '{\"library\": 3}'\n").path()).ok());
   EXPECT_FALSE(ask_helper(FakeHelper("echo '[]'\n").path()).ok());
   EXPECT_FALSE(ask_helper(FakeHelper("exit 0\n").path()).ok());
-  EXPECT_FALSE(ask_helper(FakeHelper("yes\n").path()).ok());  // endless
+  EXPECT_FALSE(ask_helper(FakeHelper("yes\n").path()).ok());  // endless output
   // A warning between the lines does no harm.
   const FakeHelper chatty(
       "echo warning\necho '{\"library\":\"libvips\",\"version\":\"8\",\"reads\":[\"WebP\"]}'\necho "

@@ -1,6 +1,6 @@
-// Input: what picture files hold besides the picture that is decoded.
-// Output: words for it, and which of it another file lacks.
-// Never: it reads a file; metadata/holdings.h and the decoders do.
+// Input: the data that picture files hold besides the picture that is decoded.
+// Output: names for these data, and which of them another file lacks.
+// Never: reads a file; metadata/holdings.h and the decoders do.
 #pragma once
 
 #include <cstdint>
@@ -11,44 +11,44 @@
 namespace millrace {
 
 enum class HoldingKind : std::uint8_t {
-  film,      // of a motion photo
-  sound,     // a voice that a phone took down
-  picture,   // another view, or a map that makes it bright on a screen that can: not a preview of the first
-  sequence,  // frames of a film that is a picture by its name
-  profile,   // its numbers mean other colours than sRGB's
-  unknown,   // bytes behind the picture that nothing here understands
-  raw_data,  // of a sensor, of which the preview was decoded
-  // Decoders meet these (Unshown).
+  film,      // video of a motion photo
+  sound,     // voice memo recorded by a phone
+  picture,   // another view, or a gain map that brightens it on HDR screens; not a preview of the first picture
+  sequence,  // frames of a video in a file whose name is a picture's
+  profile,   // ICC profile: the numbers mean other colours than sRGB's
+  unknown,   // bytes behind the picture in no format that is read here
+  raw_data,  // samples of a sensor, where the embedded preview was decoded
+  // Decoders report the following kinds (Unshown).
   pages,
   frames,
   depth,
   transparency,
 };
 inline constexpr int kHoldingKinds = 11;
-// Gives the word that JSON has: "film".
+// Returns the name that JSON uses: "film".
 const char* name_of(HoldingKind kind);
-// Names a kind as the thing of a file: "its film".
+// Names a kind as something that a file has: "its film".
 const char* words_of(HoldingKind kind);
 
 struct Holding {
   HoldingKind what = HoldingKind::unknown;
-  // Hash of its bytes, equal for a copy. 0: only a file of the same bytes has a copy.
+  // Hash of its bytes, equal for a copy. 0: only a file with the same bytes is known to have a copy.
   std::uint64_t hash = 0;
 
   bool operator==(const Holding&) const = default;
 };
 
-// A decoder met it, and its rows of 8 bits, of one page, do not show it.
+// Data that a decoder found, but which its rows of 8 bits, of one page, do not show.
 struct Unshown {
-  bool pages = false, frames = false;  // more of them
+  bool pages = false, frames = false;  // there are further ones
   bool depth = false;                  // samples of more than 8 bits
-  bool transparency = false;           // that hides some of the picture
+  bool transparency = false;           // it hides some of the picture
 
   bool any() const { return pages || depth || is_another_picture(); }
-  // People see something else in it than these rows.
+  // True where the file shows people something else than these rows.
   bool is_another_picture() const { return frames || transparency; }
   bool operator==(const Unshown&) const = default;
-  // Catalogues and helpers have it as bits.
+  // Catalogues and helpers store it as bits.
   static constexpr unsigned kMostBits = 15;
   unsigned bits() const {
     return (pages ? 1U : 0U) | (frames ? 2U : 0U) | (depth ? 4U : 0U) | (transparency ? 8U : 0U);
@@ -56,14 +56,14 @@ struct Unshown {
   static Unshown from(unsigned bits) { return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0}; }
 };
 
-// Converts to the words of JSON, and back; unknown words are passed over.
+// These two convert to the names in JSON and back. Unknown names are ignored.
 std::vector<std::string> names_of(const Unshown& unshown);
 Unshown unshown_of(const std::vector<std::string>& names);
-// Adds it to a list. Of two files that have it nobody knows whether it is the same, unless their bytes are.
+// Adds its data to a list, with hash 0: only in files with the same bytes they are known to be the same.
 void add(const Unshown& unshown, std::vector<Holding>& holdings);
-// Each kind once, in the order of their first ones.
+// Returns each kind once, in the order of first occurrence.
 std::vector<HoldingKind> kinds_of(const std::vector<Holding>& holdings);
-// Finds the first thing that one file holds and another, of other bytes, lacks.
+// Returns the kind of the first item in `one` that `other`, a file with different bytes, lacks.
 std::optional<HoldingKind> lacks(const std::vector<Holding>& other, const std::vector<Holding>& one);
 
 }  // namespace millrace

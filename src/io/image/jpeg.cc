@@ -1,4 +1,4 @@
-// JPEG by libjpeg-turbo: default integer DCT and fancy upsampling, which is what Pillow asks for too.
+// JPEG by libjpeg-turbo, with the default integer DCT and fancy upsampling, as Pillow uses it too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,10 +18,10 @@ namespace millrace {
 namespace {
 
 constexpr int kRowsAtOnce = 16;
-// Writers make about ten. Each costs a pass over the whole picture however few bytes it has, so that a small file with
+// Writers make about ten scans. Each takes a pass over the whole picture, however few bytes it has. A small file with
 // thousands of them would keep a processor busy for hours.
 constexpr int kMostScans = 100;
-// What the decoder fills in where a file has no data.
+// Sample value that the decoder fills in where a file has no data.
 constexpr JSAMPLE kNoData = 128;
 
 struct Source {
@@ -36,7 +36,7 @@ boolean on_fill(j_decompress_ptr info) {
   auto* source = reinterpret_cast<Source*>(info->src);
   const auto chunk = source->file->next();
   if (chunk.empty()) {
-    // An end-of-image marker lets the decoder finish with what it has.
+    // An end-of-image marker lets the decoder finish with the data that it has.
     static const JOCTET kEnd[2] = {0xFF, JPEG_EOI};
     source->ended = true;
     source->base.next_input_byte = kEnd;
@@ -62,7 +62,7 @@ void on_skip(j_decompress_ptr info, long count) {
 
 void on_end(j_decompress_ptr) {}
 
-// The smallest reduction that keeps `shortest` pixels on the shorter side, in eighths.
+// Returns the smallest scale, in eighths, that keeps `shortest` pixels on the shorter side.
 unsigned scale_for(unsigned width, unsigned height, int shortest) {
   if (shortest <= 0) return 8;
   for (const unsigned eighths : {1U, 2U, 4U}) {
@@ -86,7 +86,7 @@ Bytes decoder_memory(const jpeg_decompress_struct& info) {
   return {bytes};
 }
 
-// Everything that must outlive a longjmp lives here, outside the frame that calls setjmp.
+// Holds everything that must outlive a longjmp, outside the frame that calls setjmp.
 struct Session {
   jpeg_decompress_struct info{};
   Source source{};
@@ -97,13 +97,13 @@ struct Session {
   bool wants_exif = true;
   std::vector<JSAMPLE> strip;
   std::vector<JSAMPROW> rows;
-  unsigned got = 0;  // rows in the strip, whole even when the decoder gave up after them
+  unsigned got = 0;  // complete rows in the strip, also when the decoder gave up after them
   std::optional<JpegLuma> luma;
   std::vector<std::uint8_t> rgb;
   ~Session() { jpeg_destroy_decompress(&info); }
 };
 
-// Takes the first EXIF block and passes over every other segment of its kind: a hostile file may be full of them.
+// Keeps the first EXIF block and skips every other APP1 segment: a hostile file may be full of them.
 boolean on_app1(j_decompress_ptr info) {
   auto* s = static_cast<Session*>(info->client_data);
   jpeg_source_mgr& source = *info->src;
@@ -115,7 +115,7 @@ boolean on_app1(j_decompress_ptr info) {
   const int high = byte();
   int left = (high << 8 | byte()) - 2;
   if (s->wants_exif && left > 6) {
-    for (; left > 0; --left) s->exif.push_back(byte());  // never grows: there is room for the longest segment
+    for (; left > 0; --left) s->exif.push_back(byte());  // never reallocates: the longest segment fits
     const std::string_view data(reinterpret_cast<const char*>(s->exif.data()), s->exif.size());
     s->wants_exif = !data.starts_with(std::string_view("Exif\0\0", 6));
     if (s->wants_exif) s->exif.clear();
@@ -131,7 +131,7 @@ void on_progress(j_common_ptr info) {
   std::longjmp(errors->jump, 1);
 }
 
-// Runs one step of libjpeg's; false when it gave up, with the reason in errors.message. No C++ object is created
+// Runs one step of libjpeg; false when libjpeg gave up, with the reason in errors.message. No C++ object is created
 // between setjmp and the calls that may jump.
 bool read_header(Session& s) {
   if (setjmp(s.errors.jump) != 0) return false;
@@ -151,7 +151,7 @@ bool start(Session& s) {
   return true;
 }
 
-// The next rows into the strip; false when the decoder gave up, after the s.got rows that are there.
+// Reads the next rows into the strip; false when the decoder gave up, after s.got complete rows.
 bool read_rows(Session& s) {
   s.got = 0;
   if (setjmp(s.errors.jump) != 0) return false;
@@ -163,19 +163,19 @@ bool read_rows(Session& s) {
   return true;
 }
 
-// One strip's samples as they are stored; false when the decoder gave up.
+// Reads the samples of one strip as they are stored; false when the decoder gave up.
 bool read_samples(Session& s, JSAMPIMAGE planes) {
   if (setjmp(s.errors.jump) != 0) return false;
   return jpeg_read_raw_data(&s.info, planes, JpegLuma::kStripRows) > 0;
 }
 
-// What a step of decoding gave.
+// Result of one decoding step.
 struct Step {
   const JSAMPLE* data = nullptr;
   std::ptrdiff_t pitch = 0;
   unsigned rows = 0;
-  bool whole = true;  // the decoder goes on
-  bool empty = true;  // nothing but kNoData
+  bool whole = true;  // the decoder did not give up
+  bool empty = true;  // no sample differs from kNoData
 };
 
 Step luma_step(Session& s) {
@@ -201,7 +201,7 @@ Step rows_step(Session& s) {
   step.rows = s.got;
   step.empty = std::all_of(step.data, step.data + pitch * s.got, [](JSAMPLE v) { return v == kNoData; });
   if (s.info.out_color_space == JCS_CMYK) {
-    // Adobe's programs write CMYK inverted, and every reader takes all CMYK JPEGs for theirs.
+    // Adobe's programs write CMYK inverted, and every reader assumes that all CMYK JPEGs are inverted.
     inverted_cmyk_to_rgb(s.strip.data(), s.rgb.data(), std::size_t{s.info.output_width} * s.got);
     step.data = s.rgb.data();
     step.pitch = 3 * static_cast<std::ptrdiff_t>(s.info.output_width);
@@ -226,7 +226,7 @@ Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, Row
     return {ErrorCode::bad_data, fmt::format("not a JPEG that can be decoded ({})", s.errors.message), subject, ""};
   };
   if (!read_header(s)) return broken();
-  // Without a single byte of it the decoder would make up a first block.
+  // Without a single byte of the picture's data, the decoder would invent a first block.
   if (s.source.base.bytes_in_buffer == 0) on_fill(&s.info);
   if (s.source.ended) return Error{ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
   s.wants_exif = false;

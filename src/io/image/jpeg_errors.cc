@@ -15,7 +15,7 @@ JpegErrors& errors_of(j_common_ptr info) { return *reinterpret_cast<JpegErrors*>
 
 void note(j_common_ptr info, int level) {
   if (level >= 0) return;
-  // Stray bytes between segments are common and harmless; every other warning is about lost or guessed data.
+  // Stray bytes between segments are common and harmless. Every other warning is about lost or guessed data.
   JpegErrors& errors = errors_of(info);
   const int code = errors.base.msg_code;
   if (code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR) return;

@@ -5,10 +5,10 @@
 namespace millrace {
 namespace {
 
-// Room before a row of chroma for the sample that repeats its first one, keeping the row aligned.
+// Bytes before a row of chroma for the sample that repeats its first one. They keep the row aligned.
 constexpr std::size_t kBefore = kAlignment;
 
-// A row's bytes and what the operations on it need past its end, keeping the next row aligned.
+// Returns the bytes of a row, with the bytes past its end that the kernels need, so that the next row is aligned.
 std::size_t pitch_of(int n) {
   return (static_cast<std::size_t>(n) + kYccBeyond + kAlignment - 1) / kAlignment * kAlignment;
 }

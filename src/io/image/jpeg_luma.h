@@ -1,6 +1,6 @@
-// Enters: strips of a 4:2:0 JPEG as its decoder holds them: 16 rows of Y and 8 of Cb and Cr.
-// Leaves: the luma of the picture's RGB, strip after strip (src/kernels/ycc).
-// Never: calls libjpeg; it cannot tell a strip that is damaged.
+// Input: strips of a 4:2:0 JPEG as its decoder holds them: 16 rows of Y and 8 of Cb and Cr.
+// Output: the luma of the picture's RGB, strip by strip (src/kernels/ycc).
+// Never: calls libjpeg; detects that a strip is damaged.
 #pragma once
 
 #include <cstddef>
@@ -22,21 +22,21 @@ class JpegLuma {
  public:
   static constexpr int kStripRows = 2 * DCTSIZE;
 
-  // True for a picture that is stored as this class takes it, once its header was read.
+  // True for a picture whose sampling this class supports, once its header was read.
   static bool takes(const jpeg_decompress_struct& info);
 
   JpegLuma(int width, int height);
 
-  // Where the next strip is to be put; then that it is there.
+  // next() returns the rows that the next strip is to be decoded into; added() reports that they are filled.
   JSAMPIMAGE next();
   void added();
 
-  // One strip is finished when the one below it is there: it gives its last row half its chroma.
+  // True while finish() needs another strip: the last row of a strip is interpolated with chroma from the strip below.
   bool wants_more() const { return added_ < strips_ && added_ < finished_ + 2; }
 
   // The next strip's rows of luma, `stride` apart, valid until the call after the next added(). When the strip below
-  // it will never come, the last two rows cannot be told and are left out. `empty`: no sample differs from 128, which
-  // is what the decoder makes where it has no data.
+  // will never come, the last two rows cannot be computed and are left out. `empty`: no sample differs from 128, the
+  // value that the decoder fills in where it has no data.
   struct Rows {
     const std::uint8_t* data = nullptr;
     std::ptrdiff_t stride = 0;
@@ -46,7 +46,7 @@ class JpegLuma {
   Rows finish();
 
  private:
-  // Rows of Y are needed in two strips at a time, chroma in the one before them too.
+  // Two strips of Y are kept at a time, and three of chroma, which is also needed from the strip before them.
   static constexpr int kLumaSlots = 2, kChromaSlots = 3;
 
   std::uint8_t* luma_row(int y) { return luma_.data() + static_cast<std::size_t>(y) % luma_rows_ * luma_pitch_; }

@@ -27,8 +27,8 @@ std::optional<Steps> steps_of(const std::string& path) {
   return parts.tables->luma();
 }
 
-// Counts how many coefficients of the luma lie near multiples of the coarse steps, of those that the fine ones would
-// let lie elsewhere.
+// Counts the luma coefficients that lie near multiples of the coarse steps. Only those coefficients count that the fine
+// steps would allow to lie elsewhere.
 class GridSink : public WaitingSink {
  public:
   GridSink(const Steps& fine, const Steps& coarse, Budget& budget, const std::function<bool()>& cancelled,
@@ -50,7 +50,7 @@ class GridSink : public WaitingSink {
  private:
   void begin_rows(const PictureInfo& info) override {
     width_ = info.width;
-    // A few thousand blocks say it.
+    // A few thousand blocks are enough to decide.
     constexpr int kMost = 1 << 12;
     const std::int64_t blocks = static_cast<std::int64_t>(info.width / kBlock) * (info.height / kBlock);
     apart_ = static_cast<int>(std::clamp<std::int64_t>(blocks / kMost, 1, 64));
@@ -64,14 +64,14 @@ class GridSink : public WaitingSink {
     std::array<std::uint8_t, kBlock * kBlock> block;
     for (int y = 0; y < kBlock; ++y)
       std::copy_n(luma_.data() + static_cast<std::ptrdiff_t>(y) * width_ + left, kBlock, block.begin() + y * kBlock);
-    // A block that reaches black or white was cut there.
+    // A block that reaches black or white was clipped there, so it is left out.
     const auto [least, most] = std::minmax_element(block.begin(), block.end());
     if (*least == 0 || *most == 255) return;
     const std::array<double, kBlock* kBlock> sums = transformed(block);
     constexpr double kOfSums = 1.0 / 16, kOfFirst = 0.7071067811865476;
     for (std::size_t i = 1; i < sums.size(); ++i) {
       const double coarse = coarse_[i], fine = fine_[i];
-      // Pixels are whole numbers, which moves a coefficient by a little as well.
+      // Pixels are whole numbers, and rounding them moves a coefficient a little as well.
       constexpr double kRounding = 1;
       const double within = 0.5 * fine + kRounding;
       if (coarse < 4 * within) continue;
@@ -84,14 +84,14 @@ class GridSink : public WaitingSink {
     }
   }
 
-  // Gives the sums that dct_low() gives.
+  // Returns the sums that dct_low() returns.
   std::array<double, kBlock * kBlock> transformed(const std::array<std::uint8_t, kBlock * kBlock>& block) const {
     const auto along = [&](const auto& from, auto& to) {
       for (std::size_t y = 0; y < kBlock; ++y) {
         for (std::size_t u = 0; u < kBlock; ++u) {
           double sum = 0;
           for (std::size_t x = 0; x < kBlock; ++x) sum += from[y * kBlock + x] * cosines_[u * kBlock + x];
-          to[u * kBlock + y] = sum;  // turned: the other way follows
+          to[u * kBlock + y] = sum;  // transposed, for the pass in the other direction
         }
       }
     };

@@ -1,6 +1,6 @@
-// Enters: two JPEG files of equal sides.
-// Leaves: whether the one was made of the other by saving it again, at a higher quality.
-// Never: compares what they show: of two that show the same, that says which was first.
+// Input: two JPEG files of the same width and height.
+// Output: whether one was made from the other by saving it again, at a higher quality.
+// Never: compares what the pictures show. For two pictures that show the same, it tells which was saved first.
 #pragma once
 
 #include "src/io/image/picture.h"
@@ -8,9 +8,9 @@
 
 namespace millrace {
 
-// JPEG rounds coefficients to multiples of a step. They stay near these when they are saved again in finer steps; those
-// of a picture that was never rounded so lie anywhere. Decodes `path` in full, waiting for the memory from `budget`.
-// False where it cannot be told.
+// JPEG rounds coefficients to multiples of a step. They stay near these multiples when they are saved again with finer
+// steps. Coefficients of a picture that was never rounded with that step lie anywhere. Decodes `path` in full, and
+// waits for the memory from `budget`. Returns false where it cannot be decided.
 bool is_saved_again(const std::string& path, const std::string& from, const DecodeOptions& options, Budget& budget);
 
 }  // namespace millrace

@@ -17,7 +17,7 @@ class JpegTest : public testing::Test {
   TestFolder folder_;
 };
 
-// The first row at which two pictures of one size differ.
+// Returns the first row at which two pictures of one size differ.
 int first_difference(const KeepingSink& a, const KeepingSink& b) {
   const auto pitch = static_cast<std::size_t>(a.info.width * a.info.channels);
   for (int y = 0; y < a.info.height; ++y) {
@@ -41,7 +41,7 @@ TEST_F(JpegTest, GivesTheStoredPixels) {
 }
 
 TEST_F(JpegTest, TakesCmykAsInvertedInk) {
-  // Adobe's programs store 255 for no ink: stored white is paper.
+  // Adobe's programs store 255 for no ink, so stored 255 is white.
   TestPixels ink{32, 16, 4, std::vector<std::uint8_t>(32 * 16 * 4, 255)};
   const auto got = decode(jpeg_bytes(ink));
   ASSERT_TRUE(got.outcome);
@@ -124,7 +124,7 @@ TEST_F(JpegTest, ReducedDecodingKeepsTheAskedSide) {
     EXPECT_EQ(got.sink.info.exact, shorter == 770);
     EXPECT_EQ(got.sink.info.full_width, 1030);
     EXPECT_EQ(got.sink.rows_kept(), got.sink.info.height);
-    // No more than twice what was asked for, where a reduction was to be had.
+    // A reduction returns less than twice the side that was asked for, where one is possible.
     if (shortest <= 385) {
       EXPECT_LT(shorter, std::max(2 * shortest, 99)) << shortest;
     }
@@ -135,7 +135,7 @@ TEST_F(JpegTest, ReducedDecodingKeepsTheAskedSide) {
   EXPECT_FALSE(gray.sink.info.exact);
 }
 
-// Slopes and saturated noise in bands, so that some of the colours that come out are clipped.
+// Makes slopes and saturated noise in bands, so that some of the decoded colours are clipped.
 TestPixels gaudy_pixels(int width, int height) {
   TestPixels out = test_pixels(width, height, 3);
   std::uint32_t state = 7;
@@ -199,7 +199,7 @@ TEST_F(JpegTest, RefusesMorePixelsThanAllowedByName) {
 }
 
 TEST_F(JpegTest, RefusesThousandsOfScans) {
-  // The last scan of a progressive picture, again and again: a few bytes each, a pass over all pixels each.
+  // The last scan of a progressive picture, repeated: each takes a few bytes, but a pass over all pixels.
   const std::string whole = jpeg_bytes(test_pixels(64, 64, 1), {.progressive = true});
   const std::size_t last = whole.rfind("\xFF\xDA");
   std::string bytes = whole.substr(0, whole.size() - 2);
@@ -213,7 +213,7 @@ TEST_F(JpegTest, RefusesThousandsOfScans) {
 TEST_F(JpegTest, ReadsExifFromTheFirstBlockThatHoldsIt) {
   std::string bytes = jpeg_bytes(test_pixels(40, 30, 3), {.exif = test_exif(6)});
   EXPECT_EQ(decode(bytes).sink.info.exif.orientation, static_cast<Orientation>(6));
-  // Another program's segment of the same kind first, and thousands of them after.
+  // A segment of the same kind by another program comes first, and thousands of them follow.
   const std::string other = std::string("\xFF\xE1\x00\x20", 4) + "http://ns.adobe.com/xap/1.0/";
   std::string padded = other;
   padded.resize(34, '\0');

@@ -15,7 +15,7 @@ struct Memory {
   unsigned long bytes = 0;
 };
 
-// Holds no C++ object that a jump would skip. False with a message.
+// Holds no C++ object that a jump would skip. Returns false when libjpeg failed, with the message in `errors`.
 bool encode(jpeg_compress_struct& info, JpegErrors& errors, int width, int height, int channels, int quality,
             const std::uint8_t* pixels, Memory& memory) {
   if (setjmp(errors.jump) != 0) return false;
@@ -27,7 +27,7 @@ bool encode(jpeg_compress_struct& info, JpegErrors& errors, int width, int heigh
   info.in_color_space = channels == 3 ? JCS_RGB : JCS_GRAYSCALE;
   jpeg_set_defaults(&info);
   jpeg_set_quality(&info, quality, TRUE);
-  // A thin coloured line would lose its colour in halved planes.
+  // Chroma is not subsampled, because a thin coloured line would lose its colour.
   for (int c = 0; c < info.num_components; ++c) info.comp_info[c].h_samp_factor = info.comp_info[c].v_samp_factor = 1;
   jpeg_start_compress(&info, TRUE);
   const std::size_t row = static_cast<std::size_t>(width) * static_cast<std::size_t>(channels);

@@ -1,5 +1,5 @@
-// Tag 17 of Apple's maker note; of films, QuickTime's list of metadata: keys by number, and the values of these
-// numbers.
+// Identifier of a Live Photo. In pictures it is tag 17 of Apple's maker note. In videos it is in QuickTime's metadata
+// list: numbered keys, and values by the number of their key.
 #include "src/io/image/live_photo.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::string identifier_in(ByteRange maker_note) {
   return "";
 }
 
-// The number of the key, counted from 1; 0: there is none.
+// Returns the number of the key, counted from 1; 0 where there is none.
 std::uint64_t number_of_key(ByteRange keys) {
   constexpr std::string_view kName = "com.apple.quicktime.content.identifier";
   std::uint64_t number = 0, found = 0;
@@ -49,7 +49,7 @@ std::uint64_t number_of_key(ByteRange keys) {
 }
 
 std::string identifier_among(ByteRange values, std::uint64_t key) {
-  constexpr std::uint64_t kHead = 8;  // what kind of value it is, and for which country
+  constexpr std::uint64_t kHead = 8;  // the value's type and country
   std::string out;
   each_box(values, [&](const std::string& number, ByteRange value) {
     const std::string_view digits = number;
@@ -85,7 +85,7 @@ std::string live_photo_of_film(const std::string& path) {
     if (movie != "moov") return;
     each_box(boxes, [&](const std::string& type, ByteRange meta) {
       if (type != "meta") return;
-      // ISO's boxes of this name begin with a version, QuickTime's do not.
+      // ISO's boxes of this name begin with a version; QuickTime's do not.
       if (meta.number(0, 4) == 0) meta = meta.part(4);
       std::uint64_t key = 0;
       each_box(meta, [&](const std::string& list, ByteRange keys) {

@@ -13,7 +13,7 @@
 
 namespace millrace {
 
-// A ring of rows between the decoder's thread and who takes them.
+// Ring buffer of rows between the decoder's thread and the caller.
 class PictureRows::Between : public RowSink {
  public:
   explicit Between(Bytes ahead) : ahead_(ahead) {}
@@ -45,7 +45,7 @@ class PictureRows::Between : public RowSink {
     });
   }
 
-  // The decoder's side.
+  // The decoder calls these on its thread.
   Outcome<void> begin(const PictureInfo& info) override {
     std::unique_lock lock(mutex_);
     info_ = info;
@@ -53,7 +53,7 @@ class PictureRows::Between : public RowSink {
     rows_ = std::clamp<std::size_t>(ahead_.count / row_bytes_, 1, static_cast<std::size_t>(info.height));
     begun_ = true;
     changed_.notify_all();
-    // What it will hold on to is not paid for before somebody asks for rows.
+    // The decoder may allocate its memory only when somebody asks for rows.
     changed_.wait(lock, [&] { return wanted_ || given_up_; });
     if (given_up_) return Error{ErrorCode::cancelled, "nobody wants its rows", file_->path(), ""};
     ring_.resize(rows_ * row_bytes_);
@@ -70,7 +70,7 @@ class PictureRows::Between : public RowSink {
     }
   }
 
-  // The other one.
+  // The owner calls these.
   Outcome<void> wait_for_info() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return begun_ || ended_; });
@@ -105,7 +105,7 @@ class PictureRows::Between : public RowSink {
       changed_.wait(lock, [&] { return ended_.has_value(); });
       if (!ended_->ok()) return ended_->error();
     }
-    // Its thread is through with the file.
+    // The decoder's thread has finished with the file.
     auto hash = file_->finish_hash();
     if (!hash) return hash.error();
     return Finished{**ended_, *hash};
@@ -116,7 +116,7 @@ class PictureRows::Between : public RowSink {
     std::vector<std::uint8_t> row(row_bytes_);
     for (; spooled_ < static_cast<std::size_t>(info_.height) && take(1, row.data()).ok(); ++spooled_)
       scratch_->write_at(std::uint64_t{spooled_} * row_bytes_, std::as_bytes(std::span(row)));
-    // The decoder's memory goes with its thread; what it had to say in the end is in `ended_`.
+    // The end of its thread frees the decoder's memory. The decoder's final outcome stays in `ended_`.
     thread_.join();
     ring_ = {};
     taken_ = 0;
@@ -145,7 +145,7 @@ class PictureRows::Between : public RowSink {
   PictureInfo info_;
   std::size_t row_bytes_ = 0, rows_ = 0, given_ = 0, taken_ = 0;
   std::vector<std::uint8_t> ring_;
-  std::optional<ScratchFile> scratch_;  // rows that were decoded before
+  std::optional<ScratchFile> scratch_;  // rows that spool() has decoded
   bool is_spooled_ = false;
   std::size_t spooled_ = 0;
   std::optional<Outcome<Decoded>> ended_;
@@ -165,7 +165,7 @@ Outcome<std::unique_ptr<PictureRows>> PictureRows::open(std::unique_ptr<FileRead
 }
 
 bool PictureRows::is_held_whole() const {
-  // Less is no trouble to anybody.
+  // A decoder that holds less than this is no problem.
   constexpr Bytes kMuch = 64_MiB;
   const std::uint64_t all = std::uint64_t{row_bytes()} * static_cast<std::uint64_t>(info().height);
   return info().decoder_memory > kMuch && info().decoder_memory.count > all / 2;

@@ -1,10 +1,10 @@
-// Enters: a picture file.
-// Leaves: its rows, when they are asked for, while the next ones are being decoded.
-// Never: decodes before the first row is asked for, further ahead than it has room for, or keeps a row that was taken.
+// Input: a picture file.
+// Output: its rows on request, while the next ones are being decoded.
+// Never: decodes before the first row is requested; decodes further ahead than its buffer; keeps a row that was taken.
 //
-// decode_picture() gives rows when it has them; who needs them when he needs them has this between. Some pictures do
-// not come in rows: a progressive JPEG, an interlaced PNG, a TIFF of one strip, of which the decoder holds all until
-// the last row is taken. Whoever takes hours for that decodes them to a file first.
+// decode_picture() delivers rows when it has them; this class delivers them when the caller needs them. Some pictures
+// are not decoded row by row: a progressive JPEG, an interlaced PNG, a TIFF of one strip. Their decoder holds the whole
+// picture until the last row is taken. A caller that takes hours decodes them to a file first.
 #pragma once
 
 #include <memory>
@@ -16,25 +16,27 @@ namespace millrace {
 
 class PictureRows {
  public:
-  // Reads as far as the picture's sides. `ahead` is how many bytes of rows may lie decoded, at least a row.
+  // Reads the file until the picture's size is known. `ahead` is the number of bytes of decoded rows to buffer, at
+  // least one row.
   static Outcome<std::unique_ptr<PictureRows>> open(std::unique_ptr<FileReader> file, DecodeOptions options,
                                                     Bytes ahead);
-  // Ends the decoding, wherever it is.
+  // Ends the decoding at any point.
   ~PictureRows();
   PictureRows(const PictureRows&) = delete;
   PictureRows& operator=(const PictureRows&) = delete;
 
   const PictureInfo& info() const;
   std::size_t row_bytes() const;
-  // The decoder holds a good part of the picture.
+  // True where the decoder holds more than 64 MiB, and more than half as many bytes as all rows have.
   bool is_held_whole() const;
-  // Before the first row was taken: decodes all of it into a file in this folder that nobody else sees, and ends the
-  // decoder. An error of the decoder comes in its place among the rows. Failure(io) where the file cannot be written.
+  // Decodes everything into a file in `folder` that no other process sees, and ends the decoder. It is called before
+  // the first row is taken. An error of the decoder is reported at its place among the rows. Throws Failure(io) where
+  // the file cannot be written.
   void spool(const std::string& folder);
-  // The next `count` rows, one behind the other; there are info().height of them. An error where the file ends before,
-  // or holds something else; then there are no more.
+  // Copies the next `count` rows, one after the other; there are info().height of them. Returns an error where the file
+  // ends early or is corrupt; then no more rows follow.
   Outcome<void> take(int count, std::uint8_t* out);
-  // Behind the last row: what the decoder had to say in the end, and the hash of all of the file.
+  // Result after the last row: the decoder's outcome, and the hash of the whole file.
   struct Finished {
     Decoded decoded;
     ContentHash hash{};

@@ -13,7 +13,7 @@ TEST(PictureRows, GivesTheRowsThatTheDecoderGives) {
   const TestFolder folder;
   const TestPixels pixels = test_pixels(53, 41, 3);
   const std::string path = folder.write("picture.png", png_bytes(pixels));
-  // Room for less than a row, for some, for all.
+  // The buffer has room for less than a row, for some rows, and for all.
   for (const Bytes ahead : {Bytes{1}, Bytes{500}, 1_MiB}) {
     for (const int at_once : {1, 7, 41}) {
       auto rows = PictureRows::open(opened(path), {}, ahead).or_throw();
@@ -54,7 +54,7 @@ TEST(PictureRows, WhatIsNoPictureIsSaidAtOnceAndWhatEndsTooSoonInItsPlace) {
   int taken = 0;
   while (taken < 300 && (*rows)->take(1, got.data()).ok()) ++taken;
   const auto finished = (*rows)->finish();
-  // Either there are fewer rows, or the picture is whole and said to be damaged.
+  // Either there are fewer rows, or the picture is complete and reported as damaged.
   EXPECT_TRUE(taken < 300 ? !finished.ok() : finished.ok() && finished->decoded.damaged) << taken;
   if (taken < 300) {
     EXPECT_FALSE((*rows)->take(1, got.data()).ok());
@@ -74,7 +74,7 @@ TEST(PictureRows, WhatIsSpooledComesAsItWouldHave) {
   const TestPixels pixels = test_pixels(53, 41, 3);
   const std::string path = folder.write("picture.png", png_bytes(pixels, {.interlaced = true}));
   auto rows = PictureRows::open(opened(path), {}, Bytes{500}).or_throw();
-  EXPECT_FALSE(rows->is_held_whole());  // it is small
+  EXPECT_FALSE(rows->is_held_whole());  // too small to be a problem
   rows->spool(folder.path());
   std::vector<std::uint8_t> got(pixels.data.size());
   ASSERT_TRUE(rows->take(1, got.data()).ok());
@@ -82,7 +82,7 @@ TEST(PictureRows, WhatIsSpooledComesAsItWouldHave) {
   EXPECT_EQ(got, pixels.data);
   EXPECT_FALSE(rows->take(1, got.data()).ok());
   EXPECT_EQ(rows->finish().or_throw().hash, hash_file(path).or_throw());
-  // Nothing of it is to be seen.
+  // The folder shows no file besides the picture.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 

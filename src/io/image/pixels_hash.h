@@ -1,5 +1,5 @@
-// Enters: a picture file.
-// Leaves: a hash of its decoded pixels, as they are stored.
+// Input: a picture file.
+// Output: a hash of its decoded pixels, as they are stored.
 // Never: holds the picture.
 #pragma once
 
@@ -11,8 +11,9 @@
 
 namespace millrace {
 
-// Equal for pictures of equal sides, channels and pixels, decoded in full; the EXIF orientation counts too. 128 bits of
-// XXH3. Waits for the decoder's memory from `budget`. Error for what does not decode whole.
+// The hash is equal for pictures of the same width, height, channels, pixels and EXIF orientation, decoded in full. It
+// is 128 bits of XXH3. Waits for the decoder's memory from `budget`. Returns an Error for a picture that does not
+// decode completely.
 Outcome<ContentHash> pixels_hash(const std::string& path, const DecodeOptions& options, Budget& budget);
 
 }  // namespace millrace

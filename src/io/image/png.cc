@@ -1,5 +1,5 @@
-// PNG by libpng. Alpha and transparent colours are dropped, and blended when asked for; 16-bit gray clips at 255 and
-// 16-bit colour keeps its high byte, as Pillow's modes do.
+// PNG by libpng. Alpha and transparent colours are dropped, or blended with gray on request. 16-bit gray clips at 255,
+// and 16-bit colour keeps its high byte, as in Pillow's modes.
 #include <fmt/format.h>
 #include <png.h>
 
@@ -32,11 +32,11 @@ struct Session {
   std::vector<png_bytep> rows;
   std::size_t pitch = 0;
   bool wide_gray = false;
-  bool alpha = false;  // behind each pixel of the rows
+  bool alpha = false;  // an alpha value follows each pixel of the rows
   Unshown unshown;
-  bool high_byte = false;  // of 16-bit gray: what is kept
+  bool high_byte = false;  // 16-bit gray keeps its high byte
   bool interlaced = false;
-  bool any = false;  // a whole pass has arrived
+  bool any = false;  // at least one whole pass has arrived
 
   ~Session() { png_destroy_read_struct(&png, &info, nullptr); }
 };
@@ -65,9 +65,8 @@ void on_read(png_structp png, png_bytep out, png_size_t count) {
   }
 }
 
-// Text, profiles and suggested palettes are passed over unread: a small file may unpack to gigabytes of them. EXIF is
-// taken as a chunk that libpng does not know, because what it knows it makes room for by the length that the file
-// claims.
+// Texts, profiles and suggested palettes are skipped unread: a small file may unpack to gigabytes of them. EXIF is read
+// as an unknown chunk, because libpng allocates a known one by the length that the file claims.
 void choose_chunks(png_structp png) {
   static constexpr png_byte kPassedOver[] = "tEXt\0zTXt\0iTXt\0iCCP\0sPLT\0hIST\0pCAL\0sCAL";
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, kPassedOver, 8);
@@ -80,14 +79,14 @@ void choose_chunks(png_structp png) {
 bool read_header(Session& s) {
   if (setjmp(s.jump) != 0) return false;
   png_set_read_fn(s.png, &s, on_read);
-  // Sides are checked by our own limit.
+  // Width and height are checked by our own limit instead.
   png_set_user_limits(s.png, 0x7FFFFFFF, 0x7FFFFFFF);
   choose_chunks(s.png);
   png_read_info(s.png, s.info);
   return true;
 }
 
-// Makes room for a row: behind whoever has looked at the sides.
+// Chooses the pixel format. libpng allocates a row here, so the size was checked before.
 bool choose_pixels(Session& s) {
   if (setjmp(s.jump) != 0) return false;
   const int depth = png_get_bit_depth(s.png, s.info);
@@ -99,7 +98,7 @@ bool choose_pixels(Session& s) {
   const bool keyed = png_get_valid(s.png, s.info, PNG_INFO_tRNS) != 0;
   if (keyed && !s.wide_gray) png_set_tRNS_to_alpha(s.png);
   s.unshown.depth = depth == 16;
-  s.unshown.transparency = keyed && s.wide_gray;  // its key is not looked for
+  s.unshown.transparency = keyed && s.wide_gray;  // the transparent value is not searched for
   s.interlaced = png_set_interlace_handling(s.png) > 1;
   png_read_update_info(s.png, s.info);
   s.pitch = png_get_rowbytes(s.png, s.info);
@@ -108,14 +107,15 @@ bool choose_pixels(Session& s) {
   return true;
 }
 
-// `count` rows into s.rows; how many arrived whole.
+// Reads `count` rows into s.rows, from row `from` on; false when libpng gave up.
 bool read_rows(Session& s, std::size_t from, std::size_t count) {
   if (setjmp(s.jump) != 0) return false;
   png_read_rows(s.png, s.rows.data() + from, nullptr, static_cast<png_uint_32>(count));
   return true;
 }
 
-// All passes, each pixel painted over the place that it stands for, so that what has arrived is a coarse picture.
+// Reads all passes. Each pixel is painted over the area that it represents, so that the passes that arrived form a
+// coarse picture.
 bool read_passes(Session& s) {
   if (setjmp(s.jump) != 0) return false;
   for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass) {
@@ -134,7 +134,7 @@ void read_exif(Session& s, const DecodeOptions& options) {
   png_unknown_chunkp chunks = nullptr;
   const int count = png_get_unknown_chunks(s.png, s.info, &chunks);
   const auto is = [&](int i, const png_byte* name) { return std::memcmp(chunks[i].name, name, 4) == 0; };
-  bool found = false;  // the first one counts
+  bool found = false;  // the first block counts
   for (int i = 0; i < count; ++i) {
     if (is(i, kAnimation)) s.unshown.frames = true;
     if (found || !is(i, kExif)) continue;
@@ -144,12 +144,12 @@ void read_exif(Session& s, const DecodeOptions& options) {
   }
 }
 
-// 16-bit gray in place to 8 bits: its high byte, or what is above 255 becomes 255.
+// Converts 16-bit gray to 8 bits in place: to its high byte, or clipped at 255.
 void narrow(std::uint8_t* row, int width, bool high_byte) {
   for (int x = 0; x < width; ++x) row[x] = high_byte ? row[2 * x] : row[2 * x] != 0 ? 255 : row[2 * x + 1];
 }
 
-// Alpha goes, in place; true where it says that something is not opaque.
+// Removes alpha in place; true where some pixel is not opaque.
 bool drop_alpha(std::uint8_t* row, int width, int channels, bool over_gray) {
   int least = 255;
   const std::uint8_t* from = row;
@@ -186,7 +186,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   s.picture.format = ImageFormat::png;
   s.picture.width = s.picture.full_width = static_cast<int>(width);
   s.picture.height = s.picture.full_height = static_cast<int>(height);
-  // An interlaced picture is only whole at its end, so all of it is held.
+  // An interlaced picture is complete only at its end, so all of it is held.
   const std::size_t held = s.interlaced ? static_cast<std::size_t>(height) : kRowsAtOnce;
   s.high_byte = options.wide_gray;
   s.picture.clips = s.wide_gray && !s.high_byte;
@@ -208,7 +208,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   bool whole = true;
   if (s.interlaced) {
     whole = read_passes(s);
-    // The first pass alone is a blur of the whole picture; it displays, so it counts.
+    // The first pass alone is a coarse version of the whole picture. It can be shown, so it is returned.
     if (!s.any) return broken();
     give(held);
   } else {
@@ -216,7 +216,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
     while (whole && delivered < height) {
       const std::size_t count = std::min<std::size_t>(kRowsAtOnce, static_cast<std::size_t>(height) - delivered);
       std::size_t good = 0;
-      // One row a call only costs when something is broken: a call that fails leaves no count behind.
+      // Each call reads one row, because a call that fails does not tell how many rows it has read.
       while (good < count && (whole = read_rows(s, good, 1))) ++good;
       if (good > 0) give(good);
       delivered += good;

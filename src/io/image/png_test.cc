@@ -50,7 +50,7 @@ TEST_F(PngTest, GivesTheStoredPixelsWithoutAlpha) {
 }
 
 TEST_F(PngTest, ClipsWideGrayAndHalvesWideColour) {
-  // Big-endian samples 0, 200, 255, 256, 65535.
+  // Big-endian samples 0, 200, 255, 256, 65535 and 7.
   const std::vector<std::uint8_t> samples = {0, 0, 0, 200, 0, 255, 1, 0, 255, 255, 0, 7};
   const auto gray = decode(png_bytes(6, 1, samples, 12, {.color = PNG_COLOR_TYPE_GRAY, .depth = 16}));
   ASSERT_TRUE(gray.outcome);
@@ -95,7 +95,7 @@ TEST_F(PngTest, CutAnywhereIsUnreadableOrDamagedWithTheSameRowsAbove) {
     EXPECT_GE(same, last);
     // libpng unpacks 8 KiB at once.
     EXPECT_GE(same, 30 * static_cast<int>(tenth) - 35);
-    // Below the part that arrived everything is black, not what happened to lie in memory.
+    // Rows after the part that arrived are black, and not left-over memory.
     for (std::size_t i = static_cast<std::size_t>(same) * 1200; i < got.sink.pixels.size(); ++i)
       ASSERT_EQ(got.sink.pixels[i], 0) << tenth;
     last = same;
@@ -118,7 +118,7 @@ TEST_F(PngTest, CutInterlacedIsACoarseWholePicture) {
     double error = 0;
     for (std::size_t i = 0; i < pixels.data.size(); ++i) error += std::abs(got.sink.pixels[i] - pixels.data[i]);
     error /= static_cast<double>(pixels.data.size());
-    EXPECT_LT(error, 12) << tenth;  // the grain is 16 levels, black would be 100 away
+    EXPECT_LT(error, 12) << tenth;  // the noise is 16 levels, black would be 100 away
     EXPECT_LE(error, worse);
     worse = error;
   }
@@ -142,7 +142,7 @@ TEST_F(PngTest, RefusesABombByTheLimitItBreaks) {
 TEST_F(PngTest, PassesOverTextThatUnpacksToGigabytes) {
   const TestPixels pixels = test_pixels(30, 20, 3);
   const std::string plain = png_bytes(pixels);
-  // A kilobyte that unpacks to a mebibyte, two thousand times.
+  // Two thousand copies of a kilobyte that unpacks to a mebibyte.
   const std::string zeros(1 << 20, 'a');
   uLongf size = ::compressBound(static_cast<uLong>(zeros.size()));
   std::string packed(size, '\0');

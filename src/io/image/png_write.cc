@@ -18,9 +18,9 @@ namespace millrace {
 
 namespace {
 
-// PNG, 11.3.4.3: a keyword, a zero, a text.
+// Text that marks our files (PNG, 11.3.4.3: a keyword, a zero, a text).
 constexpr std::string_view kMaker("Software\0millrace", 17);
-// The signature and the header's chunk.
+// Bytes of the signature and the header chunk.
 constexpr std::size_t kHeader = 8 + 25;
 
 void append_number(std::uint32_t value, std::vector<std::uint8_t>& out) {
@@ -31,7 +31,7 @@ constexpr std::array<std::uint8_t, 8> kSignature = {0x89, 'P', 'N', 'G', '\r', '
 
 }  // namespace
 
-// PNG, 5.3: length, name, data, CRC of the last two.
+// Appends a chunk (PNG, 5.3): length, name, data, CRC of the last two.
 void append_png_chunk(std::string_view name, std::span<const std::uint8_t> data, std::vector<std::uint8_t>& out) {
   append_number(static_cast<std::uint32_t>(data.size()), out);
   const std::size_t begin = out.size();
@@ -45,7 +45,7 @@ void append_png_header(const PngShape& shape, PngColors colors, std::vector<std:
   std::vector<std::uint8_t> header;
   append_number(shape.width, header);
   append_number(shape.height, header);
-  // Deflate, the one set of filters, not interlaced.
+  // Compression by deflate, the only filter method, no interlacing.
   header.insert(header.end(), {static_cast<std::uint8_t>(shape.bits), static_cast<std::uint8_t>(colors), 0, 0, 0});
   append_png_chunk("IHDR", header, out);
 }
@@ -61,7 +61,7 @@ void write_png(const Output& output, int width, int height, int channels, std::s
   image.width = static_cast<png_uint_32>(width);
   image.height = static_cast<png_uint_32>(height);
   image.format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
-  // Room for the worst case, of which only what is used takes memory.
+  // Buffer for the worst case, of which only the pages that are used take memory.
   png_alloc_size_t bytes = PNG_IMAGE_PNG_SIZE_MAX(image);
   Buffer<std::uint8_t> out(bytes);
   if (png_image_write_to_memory(&image, out.data(), &bytes, 0, pixels.data(), 0, nullptr) == 0) {
@@ -78,7 +78,7 @@ void write_png(const Output& output, int width, int height, int channels, std::s
 
 std::vector<std::uint8_t> png_stream(std::span<const std::uint8_t> rows) {
   constexpr int kLevel = 1;
-  // One a thread: it is as large as a small picture.
+  // The compressor is kept for each thread, because it is as large as a small picture.
   thread_local const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> kCompressor(
       libdeflate_alloc_compressor(kLevel), libdeflate_free_compressor);
   if (!kCompressor) throw std::bad_alloc();
@@ -89,7 +89,7 @@ std::vector<std::uint8_t> png_stream(std::span<const std::uint8_t> rows) {
 
 void write_png_fast(const Output& output, int width, int height, int channels, std::span<const std::uint8_t> pixels) {
   const auto bytes = static_cast<std::size_t>(channels), row = static_cast<std::size_t>(width) * bytes;
-  // PNG, 9.2: a row of filter Sub holds differences to the pixel on the left.
+  // A row of filter Sub (PNG, 9.2) holds differences to the pixel on the left.
   constexpr std::uint8_t kSub = 1;
   std::vector<std::uint8_t> rows;
   rows.reserve((row + 1) * static_cast<std::size_t>(height));
@@ -112,7 +112,7 @@ void write_png_fast(const Output& output, int width, int height, int channels, s
 }
 
 bool is_own_png(std::span<const std::uint8_t> front) {
-  // After the header, the chunk's length and name.
+  // The text follows the header, the chunk's length and its name.
   constexpr std::size_t kText = kHeader + 8;
   return front.size() >= kText + kMaker.size() && std::memcmp(front.data() + kText, kMaker.data(), kMaker.size()) == 0;
 }

@@ -1,6 +1,6 @@
-// Enters: 8-bit pixels; or a zlib stream of rows, made elsewhere.
-// Leaves: a PNG file of them, whole or not at all; or the bytes of one.
-// Never: keeps a time or another thing of this machine in it.
+// Input: 8-bit pixels; or a zlib stream of rows, made elsewhere.
+// Output: a PNG file with these pixels, written completely or not at all; or the bytes of one.
+// Never: stores a time or anything else about this machine in it.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,29 @@
 
 namespace millrace {
 
-// Rows from the top; channels is 1 (gray) or 3 (RGB). The file says that it was made here. Throws Failure.
+// Writes rows from the top; channels is 1 (gray) or 3 (RGB). The file is marked as made by this program. Throws
+// Failure.
 void write_png(const Output& output, int width, int height, int channels, std::span<const std::uint8_t> pixels);
 
-// The same in a tenth of the time, for pictures by the thousand; photographs are about as large.
+// Writes the same in a tenth of the time, for thousands of pictures. Photographs become about as large.
 void write_png_fast(const Output& output, int width, int height, int channels, std::span<const std::uint8_t> pixels);
 
-// What a file begins with says that this program made it, by write_png() or as a raster.
+// True for a file whose first bytes are marked as made by this program, by write_png() or as a raster.
 bool is_own_png(std::span<const std::uint8_t> front);
 
-// The parts of a PNG, one behind the other: signature and header, a chunk, the chunk that says who made it.
+// The following append parts of a PNG: signature and header, a chunk, and the chunk that marks the file as ours.
 enum class PngColors : std::uint8_t { gray = 0, rgb = 2, palette = 3 };
 struct PngShape {
   std::uint32_t width = 0, height = 0;
   int channels = 1;  // 1 (gray) or 3 (RGB)
-  int bits = 8;      // of a channel: 8, or 1 where it is gray
+  int bits = 8;      // bits per channel: 8, or 1 for gray
 };
 void append_png_header(const PngShape& shape, PngColors colors, std::vector<std::uint8_t>& out);
 void append_png_chunk(std::string_view name, std::span<const std::uint8_t> data, std::vector<std::uint8_t>& out);
 void append_png_maker(std::vector<std::uint8_t>& out);
-// That stream of such rows, at the fastest level: pictures by the thousand are worth no more.
+// Compresses rows to a zlib stream, at the fastest level, which is good enough for thousands of pictures.
 std::vector<std::uint8_t> png_stream(std::span<const std::uint8_t> rows);
-// The bytes of a PNG whose image data is `stream`: for each row a 0, then its pixels.
+// Appends a PNG whose image data is `stream`: for each row a 0, then its pixels.
 void append_png(const PngShape& shape, std::span<const std::uint8_t> stream, std::vector<std::uint8_t>& out);
 
 }  // namespace millrace

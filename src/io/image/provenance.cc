@@ -26,7 +26,7 @@ void set(std::string& field, std::string value) {
 
 bool is_blank_unit(std::uint64_t unit) { return unit == 0 || unit == ' ' || (unit >= 9 && unit <= 13); }
 
-// How many pieces between semicolons are not blank, of text in UTF-16LE, as Windows writes it.
+// Number of entries between semicolons that are not blank, in UTF-16LE text as Windows writes it.
 std::uint32_t pieces_of_wide_text(ByteRange value) {
   const auto bytes = value.first(std::min(value.size(), kLongestWideText));
   std::uint32_t pieces = 0;
@@ -43,14 +43,15 @@ std::uint32_t pieces_of_wide_text(ByteRange value) {
   return pieces;
 }
 
-// EXIF's UserComment: eight bytes name its encoding. Some cameras fill it with bytes of their own.
+// True where EXIF's UserComment was written by a person. Its first eight bytes name the encoding. Some cameras fill it
+// with binary data.
 bool comment_says_something(ByteRange value) {
   constexpr std::uint64_t kEncoding = 8;
   const std::string_view bytes = as_text(value.first(std::min(value.size(), TiffFields::kLongestText)));
   if (bytes.size() <= kEncoding) return false;
   const std::string_view text = bytes.substr(kEncoding);
   if (bytes.starts_with("UNICODE")) {
-    // Without the zeros of ASCII's characters in 16 bits, in either order, what cameras write can be told.
+    // Without the zero bytes of 16-bit ASCII, in either byte order, the default texts of cameras can be recognised.
     std::string narrow;
     std::copy_if(text.begin(), text.end(), std::back_inserter(narrow), [](char c) { return c != 0; });
     return !says_nothing(narrow);
@@ -65,7 +66,7 @@ bool has_place(const TiffFields& fields) {
   constexpr std::uint16_t kLatitude = 2, kLongitude = 4;
   bool nonzero = false;
   for (const std::uint16_t tag : {kLatitude, kLongitude}) {
-    // Degrees, minutes and seconds; what is not known is 0/0.
+    // The three values are degrees, minutes and seconds; an unknown one is 0/0.
     if (!fields.rational(TiffDirectory::gps, tag).known()) return false;
     for (std::uint64_t i = 0; i < 3; ++i) {
       const Rational part = fields.rational(TiffDirectory::gps, tag, i);
@@ -170,7 +171,7 @@ Outcome<Provenance> provenance_of(FileReader& file) {
   out.description = out.description || parts.description;
   out.edited_by_program = out.edited_by_program || names_editor(parts.software) ||
                           std::any_of(parts.comments.begin(), parts.comments.end(), names_editor);
-  // Once; and again where a list names the same bytes many times, as none should.
+  // The limit allows four reads of every byte: a list may name the same bytes several times, though none should.
   ByteSource whole(file.descriptor(), file.size(), 4 * file.size() + kMostMetadataRead);
   out.holdings = holdings_in(ByteRange(whole), parts);
   if (whole.error_number() != 0) return system_error("cannot be read", printable(file.path()), whole.error_number());

@@ -1,10 +1,11 @@
-// Enters: a picture file.
-// Leaves: what it says about its origin: camera, press of the shutter, programs, what people gave it, JPEG's tables.
-// Never: decodes the picture; believes what it reads beyond its form; fails at what is damaged: that is absent.
+// Input: a picture file.
+// Output: its metadata about its origin: camera, time of exposure, programs, facts given by people, JPEG's tables.
+// Never: decodes the picture; trusts the metadata beyond their syntax; fails on damaged metadata, which count as
+// absent.
 //
-// Which files say what: metadata/parts.h. Names and numbers are EXIF 3.0's (CIPA DC-008), XMP's (ISO 16684-1), IPTC's.
-// Where several places say the same, EXIF comes first, but for the rating, which programs change in XMP; of lists and
-// of yes or no, the most counts.
+// metadata/parts.h lists the metadata of each format. Names and numbers are those of EXIF 3.0 (CIPA DC-008), XMP (ISO
+// 16684-1) and IPTC. Where several places state the same fact, EXIF wins, except for the rating, which programs change
+// in XMP. Of lists the longest counts; a flag is true if any place sets it.
 #pragma once
 
 #include <cstdint>
@@ -21,53 +22,54 @@
 namespace millrace {
 
 struct Provenance {
-  // The camera: Make, Model, BodySerialNumber (or DNG's CameraSerialNumber, or XMP's). Texts are bytes as they are
-  // written, trimmed, at most 1,024; printable() makes them fit to be shown.
+  // Camera: Make, Model, BodySerialNumber (or DNG's CameraSerialNumber, or XMP's). Texts are bytes as they are written,
+  // trimmed, at most 1,024; printable() makes them safe to display.
   std::string make, model, serial;
-  bool maker_note = false;  // the camera's own notes, which programs mostly drop
+  bool maker_note = false;  // the camera's own notes, which most programs drop
   std::string software;     // EXIF's Software, else XMP's CreatorTool, else PNG's text
-  // One of those, a comment or the history names a program that edits (metadata/software.h). digiKam signs also what it
-  // only tags, where no camera did: this is a sign, no proof.
+  // True where one of those, a comment or the history names an editing program (metadata/software.h). It is a hint, no
+  // proof: digiKam also signs pictures that it only tags, where no camera has signed.
   bool edited_by_program = false;
 
-  // The press of the shutter: DateTimeOriginal, SubSecTimeOriginal, OffsetTimeOriginal, as written, trimmed.
+  // Time of exposure: DateTimeOriginal, SubSecTimeOriginal, OffsetTimeOriginal, as written, trimmed.
   std::string taken, subsecond, offset;
-  Rational exposure_time, f_number, exposure_bias;  // seconds, EV; as written, unknown without a denominator
+  Rational exposure_time, f_number, exposure_bias;  // seconds, f-number, EV; as written, unknown without a denominator
   std::uint32_t iso = 0;                            // 0 where absent
-  // The sides that EXIF says the picture has, before any turning; 0 where absent. Programs that scale often leave them.
+  // Width and height that EXIF states, before any rotation; 0 where absent. Programs that scale often leave them
+  // unchanged.
   std::uint32_t told_width = 0, told_height = 0;
 
-  // What people gave it.
+  // Facts given by people.
   int rating = 0;              // 1 to 5 stars, -1 rejected, 0 none
-  std::uint32_t keywords = 0;  // of the longest list
+  std::uint32_t keywords = 0;  // length of the longest list
   std::uint32_t people = 0;    // persons named, or faces with names
   bool title = false;
-  bool description = false;  // not what a camera writes into every picture
-  bool gps = false;          // latitude and longitude are there
+  bool description = false;  // other than texts that a camera writes into every picture
+  bool gps = false;          // latitude and longitude are present
   bool colour_label = false;
-  bool favourite = false;  // from a sidecar only
-  bool developed = false;  // a RAW developer's settings that are not in the pixels
+  bool favourite = false;  // from a sidecar file only
+  bool developed = false;  // has settings of a RAW developer that are not in the pixels
 
-  // JPEG's quantisation.
+  // Quantisation tables of a JPEG.
   std::uint8_t jpeg_quality = 0;  // 1 to 100 where the tables are those of libjpeg at that quality, else 0
   bool own_tables = false;        // they are not libjpeg's at any quality: a camera's or an editor's
   std::uint64_t tables = 0;       // their hash; 0 without any
 
-  std::vector<Holding> holdings;  // besides the picture
+  std::vector<Holding> holdings;  // further data besides the picture
 };
 
-// At most so much of a file is read; of an ordinary one some tens of KiB.
+// Limit on the bytes that are read from a file; an ordinary one needs some tens of KiB.
 inline constexpr std::uint64_t kMostMetadataRead = 16 << 20;
 
-// An Error where the file cannot be opened or read; of one that is no picture, a Provenance that says nothing.
+// Returns an Error where the file cannot be opened or read. For a file that is no picture, the Provenance is empty.
 Outcome<Provenance> provenance_of(const std::string& path);
-// From the file's beginning, wherever the reader stands; the reader stays there.
+// Reads from the file's beginning, whatever the reader's position, and leaves the position unchanged.
 Outcome<Provenance> provenance_of(FileReader& file);
 
-// What its profile of colours says; nothing for a file without one, or with one of another kind. An Error as above.
+// Reads the ICC profile; nothing for a file without one, or with a profile of another kind. Returns an Error as above.
 Outcome<std::optional<ToSrgb>> colours_of(const std::string& path);
 
-// What people gave, of XMP that belongs to the picture. Its rating replaces the one before.
+// Adds the facts given by people, from XMP that belongs to the picture. Its rating replaces the one before.
 struct XmpFacts;
 void add_said(const XmpFacts& facts, Provenance& to);
 

@@ -1,4 +1,4 @@
-// Where each format of files keeps what it says.
+// Locations of the metadata in each file format.
 #include "src/io/image/provenance_for_test.h"
 
 namespace millrace {
@@ -67,7 +67,7 @@ TEST_F(ProvenanceTest, Raf) {
   EXPECT_EQ(p.tables, 0U) << "those are the preview's";
 }
 
-// One item of EXIF and one of XMP, in the file or in the meta box itself.
+// Makes a HEIF file with one item of EXIF and one of XMP, in the file or in the meta box itself.
 std::string heif_file(bool in_meta, int version) {
   const std::string exif = number_bytes(6, 4) + std::string(kExifHead) + camera(ByteOrder::big).build();
   const std::string xmp = test_xmp("xmp:Rating=\"3\"", "");
@@ -113,7 +113,7 @@ TEST_F(ProvenanceTest, Heif) {
 }
 
 TEST_F(ProvenanceTest, HeifThatClaimsBillions) {
-  // Extents of no bytes; then a table that is all extents.
+  // Extents of zero bytes; then a table that consists of extents only.
   for (const char* sizes : {"\0\0", "\x88\x88"}) {
     std::string table = std::string("\1\0\0\0", 4) + std::string(sizes, 2) + "\xFF\xFF";
     for (int i = 0; i < 20'000; ++i) table += number_bytes(5, 2) + std::string(4, '\0') + "\xFF\xFF";
@@ -168,7 +168,7 @@ TEST_F(ProvenanceTest, CutAtEveryLength) {
 }
 
 TEST_F(ProvenanceTest, FilesFullOfHeadersCostNoMoreThanTheLimit) {
-  // Segments, chunks and boxes without end: what comes after the limit is not read.
+  // Endless segments, chunks and boxes: data after the limit are not read.
   const auto many = [](const std::string& piece) {
     std::string out;
     while (out.size() < kMostMetadataRead + (1 << 20)) out += piece;

@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: what a camera and people say in a file, and a test that reads it back.
+// Input: nothing.
+// Output: metadata of a camera and of people in the bytes of a file, and a test fixture that reads them back.
 // Never: part of the program.
 #pragma once
 
@@ -64,7 +64,7 @@ class ProvenanceTest : public testing::Test {
     return of(jpeg_file(jpeg_segment(0xE1, std::string(kXmpHead) + packet)));
   }
 
-  // Nothing is read that is not there: every fact is absent or the whole file's.
+  // Checks that no truncated file yields a false fact: every fact is absent or that of the whole file.
   void cut_everywhere(const std::string& whole, const std::string& name) {
     const Provenance all = of(whole, name);
     for (std::size_t n = whole.size(); n-- > 0;) {

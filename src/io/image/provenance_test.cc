@@ -131,7 +131,7 @@ TEST_F(ProvenanceTest, FillingAndOtherSegmentsAreSteppedOver) {
   const std::string exif = jpeg_segment(0xE1, std::string(kExifHead) + camera(ByteOrder::little).build());
   const std::string icc = jpeg_segment(0xE2, std::string(65'000, 'p'));
   expect_camera(of(jpeg_file(jpeg_segment(0xE0, "JFIF") + std::string(1000, '\xFF') + icc + icc + "\xFF\x01" + exif)));
-  // What follows the first scan is not looked at.
+  // Segments after the first scan are not read.
   EXPECT_EQ(of(jpeg_file(jpeg_segment(0xDA, "scan") + exif)).make, "");
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t kMaxSaidWide = 1 << 16;
 
-// "52,30.5N" or "52,30,30N"; nothing for anything else.
+// Converts "52,30.5N" or "52,30,30N"; nothing for any other text.
 std::optional<double> degrees_of(std::string_view text) {
   text = trim(text);
   if (text.empty()) return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<double> degrees_of(std::string_view text) {
 
 std::optional<Said::Place> place_at(std::optional<double> latitude, std::optional<double> longitude) {
   if (!latitude || !longitude || !(std::fabs(*latitude) <= 90) || !(std::fabs(*longitude) <= 180)) return std::nullopt;
-  if (*latitude == 0 && *longitude == 0) return std::nullopt;  // what is written without reception
+  if (*latitude == 0 && *longitude == 0) return std::nullopt;  // cameras without reception write zeros
   return Said::Place{*latitude, *longitude};
 }
 
@@ -52,14 +52,15 @@ bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Not the blanks and zeros of a camera whose clock was never set.
+// True for a date with a digit other than 0. A camera whose clock was never set writes blanks and zeros.
 bool says_a_date(std::string_view text) { return text.find_first_of("123456789") != std::string_view::npos; }
 
-// EXIF's "2024:05:01 12:30:00", or XMP's "2024-05-01T12:30:00+02:00", which may end after the year, the month, the day
-// or the minute; empty for what is no such time.
+// Normalizes EXIF's "2024:05:01 12:30:00", or XMP's "2024-05-01T12:30:00+02:00", which may end after the year, month,
+// day or minute. Returns an empty text for anything else.
 std::string moment_of(std::string_view text, std::string_view fraction = {}, std::string_view offset = {}) {
   text = trim(text);
-  // What stands before each two digits, and how long it is with them.
+  // A step of two digits: the characters that may precede them, the one that is written, and whether the time may end
+  // there.
   struct Step {
     std::string_view before;
     char written;
@@ -85,7 +86,7 @@ std::string moment_of(std::string_view text, std::string_view fraction = {}, std
     fraction = rest.substr(1, end - 1);
     rest.remove_prefix(end);
   }
-  // "+02:00", or without the colon; what else stands there makes no date of it.
+  // The rest may be "+02:00", or the same without the colon. Any other rest makes the date invalid.
   std::string zone_told;
   if (rest = trim(rest); !rest.empty()) {
     zone_told = rest;
@@ -101,7 +102,7 @@ std::string moment_of(std::string_view text, std::string_view fraction = {}, std
   return out;
 }
 
-// Text in UTF-16LE, as Windows writes it, up to its first zero.
+// Reads text in UTF-16LE, as Windows writes it, up to its first zero.
 std::string wide_text(ByteRange value) {
   const auto bytes = value.first(std::min(value.size(), kMaxSaidWide));
   std::string out;
@@ -141,7 +142,7 @@ void set(std::string& field, std::string_view bytes, std::size_t longest, bool& 
 
 Said said_in(const TiffFields& fields) {
   constexpr auto kMain = TiffDirectory::main, kExif = TiffDirectory::exif;
-  constexpr std::uint16_t kTitle = 0x9C9B, kComment = 0x9C9C, kKeywords = 0x9C9E;  // as Windows writes them
+  constexpr std::uint16_t kTitle = 0x9C9B, kComment = 0x9C9C, kKeywords = 0x9C9E;  // Windows's own fields
   Said out;
   const auto rating = fields.number(kMain, 0x4746);
   if (rating && *rating <= 5) out.rating = static_cast<int>(*rating);
@@ -175,7 +176,8 @@ Said said_in(const XmpFacts& facts) {
   for (const std::string& word : words.subjects) add_word(word, out.keywords, out.cut);
   for (const auto& [list, mark] : {std::pair(&words.branches, '|'), std::pair(&words.tags, '/')}) {
     for (std::string branch : *list) {
-      // Programs that keep trees write their leaves as subjects too; where none did, the leaves are what was said.
+      // Programs that keep keyword trees also write the leaves as subjects. Where there are no subjects, the leaves
+      // become keywords.
       if (words.subjects.empty()) add_word(branch.substr(branch.find_last_of("|/") + 1), out.keywords, out.cut);
       if (branch.find(mark) == std::string::npos) continue;
       std::replace(branch.begin(), branch.end(), mark, '|');

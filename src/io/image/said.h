@@ -1,10 +1,10 @@
-// Enters: a picture file, and the sidecars that belong to it.
-// Leaves: what people said of it, in their own words; and the same as an XMP sidecar.
-// Never: fails at what is damaged in a picture: that is absent. Keeps quiet about what does not fit here. Writes a
-// file.
+// Input: a picture file, and the sidecar files that belong to it.
+// Output: the facts that people wrote about it, in their own words; and the same as an XMP sidecar.
+// Never: fails on damaged metadata of a picture, which count as absent; drops data that do not fit without saying so
+// (`cut`); writes a file.
 //
-// Where it is read: EXIF 3.0, XMP (ISO 16684-1) and IPTC as in provenance.h, and Google Takeout's JSON. Where several
-// places say the same, XMP comes before EXIF and EXIF before IPTC; of lists, all there is.
+// Sources are EXIF 3.0, XMP (ISO 16684-1) and IPTC as in provenance.h, and Google Takeout's JSON. Where several of them
+// hold the same fact, XMP wins over EXIF, and EXIF over IPTC. Lists are merged.
 #pragma once
 
 #include <cstdint>
@@ -21,57 +21,60 @@ namespace millrace {
 // Texts are UTF-8 without control characters, trimmed, at most 2,000 bytes (descriptions 20,000).
 struct Said {
   struct Place {
-    double latitude = 0, longitude = 0;  // degrees, north and east
+    double latitude = 0, longitude = 0;  // degrees, positive in the north and east
     bool operator==(const Place&) const = default;
   };
 
   int rating = 0;                             // 1 to 5 stars, -1 rejected, 0 none
-  std::vector<std::string> keywords, people;  // at most 1,000 each; none twice, whatever its case
-  std::vector<std::string> branches;          // keywords in a tree, "places|Bern"; likewise
-  std::string title, description;             // of several languages the default one, else the first
-  std::string label;                          // a colour's name
+  std::vector<std::string> keywords, people;  // at most 1,000 each; no duplicates, ignoring case
+  std::vector<std::string> branches;          // keywords in a tree, "places|Bern"; same limits
+  std::string title, description;             // in the default language if there are several, else in the first
+  std::string label;                          // name of a colour
   std::string location, city, state, country;
-  std::string creator, rights;  // several creators with "; " between them
+  std::string creator, rights;  // several creators have "; " between them
   std::optional<Place> place;
   std::string taken;  // "2024-05-01T12:30:00", with a fraction and an offset where they are known
 
-  // What an XMP sidecar for another picture cannot say.
+  // Facts that an XMP sidecar for another picture cannot hold.
   bool favourite = false;  // Google Takeout's mark
-  bool developed = false;  // settings of a RAW developer or of Apple's editor, for these very pixels
+  bool developed = false;  // has settings of a RAW developer or of Apple's editor, for these very pixels
   bool cut = false;        // there is more than fits here
-  std::string odd;         // what of it is not understood: "its date"; empty: nothing
+  std::string odd;         // the part that is not understood: "its date"; empty where there is none
 
-  // But for what no sidecar can say.
+  // True where it has none of the facts that a sidecar can hold.
   bool nothing() const;
-  // What `other` says and this does not, added: a list's words, each other where there is none.
+  // Adds the facts of `other` that are missing here: the words of lists, and every other field that is empty here.
   void add(const Said& other);
 };
 
-// Of the very file that was looked at before, by a path without links: whoever may exchange it meanwhile learns nothing
-// of another. An Error where it is not that file, or cannot be opened or read.
+// Reads the very file that was inspected before, by a path without symbolic links. Whoever may replace the file
+// meanwhile learns nothing about another file. Returns an Error where it is a different file, or cannot be opened or
+// read.
 Outcome<Said> said_of(const std::string& path, const FileState& file);
-// The text of a sidecar. An Error for what is no regular file (a link neither), cannot be read or is larger.
+// Reads a sidecar's text. Returns an Error for anything but a regular file (also for a link), and for a file that is
+// unreadable or over the limit.
 inline constexpr std::uint64_t kLongestSidecar = 1 << 20;
 Outcome<std::string> text_of_sidecar(const std::string& path);
-// Of a sidecar, by its extension (.xmp, .json; of a RAW developer's own, that it is one); of another, nothing. An Error
-// as of its text, and for one that is not what its extension says.
+// Reads a sidecar by its extension: .xmp, .json, or a RAW developer's own, of which only the presence counts. Other
+// extensions yield nothing. Returns an Error as text_of_sidecar() does, and for a file that is not what its extension
+// says.
 Outcome<Said> said_by_sidecar(const std::string& path);
 
-// What `of` lacks of what `from` says. Of what both say differently, `of` is right: `differing` names it ("rating 3,
-// not 5"). `said.cut` where all of it would not fit.
+// Facts of `from` that `of` lacks. Where both have different values, `of` wins, and `differing` lists the field
+// ("rating 3, not 5"). `said.cut` is set where not all of it fits.
 struct Lacking {
   Said said;
   std::vector<std::string> differing;
 };
 Lacking lacking(const Said& of, const Said& from);
 
-// "rating 5, title, 3 keywords, place"; empty for nothing.
+// Returns a summary such as "rating 5, title "T", keywords boat, place"; empty for nothing.
 std::string words_of(const Said& said);
-// A packet of XMP that says it: xmp:Rating, xmp:Label, dc:subject, lr:hierarchicalSubject, dc:title, dc:description,
-// dc:creator, dc:rights, Iptc4xmpExt:PersonInImage, Iptc4xmpCore:Location, photoshop:City, State and Country,
-// exif:GPS..., exif:DateTimeOriginal and photoshop:DateCreated. The same text for the same words.
+// Writes an XMP packet with these properties: xmp:Rating, xmp:Label, dc:subject, lr:hierarchicalSubject, dc:title,
+// dc:description, dc:creator, dc:rights, Iptc4xmpExt:PersonInImage, Iptc4xmpCore:Location, photoshop:City, State and
+// Country, exif:GPS..., exif:DateTimeOriginal and photoshop:DateCreated. The same facts give the same text.
 std::string xmp_sidecar(const Said& said);
-// Whether a text begins as each of those.
+// True for a text that begins as every sidecar by xmp_sidecar() does.
 bool is_xmp_sidecar_of_ours(std::string_view text);
 
 }  // namespace millrace

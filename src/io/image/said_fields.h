@@ -1,6 +1,7 @@
-// Enters: what pictures and sidecars say, in whatever encoding.
-// Leaves: the words of a Said: which there are, where each stands, and how it is made fit to be one.
-// Never: part of what others use: said.h is.
+// Input: texts of pictures and sidecar files, in any encoding.
+// Output: the list of a Said's fields with their locations in the metadata, and the conversion of texts to valid
+// fields.
+// Never: used by other code; said.h is the interface.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@ namespace millrace {
 
 inline constexpr std::size_t kLongestWord = 2000, kLongestDescription = 20'000;
 
-// Of what is said once: what it is called, and where it stands in XMP, IPTC and EXIF.
+// A field with a single text: its name, and its locations in XMP, IPTC and EXIF.
 struct SaidText {
   enum class Form : std::uint8_t { attribute, languages, sequence };
 
@@ -23,8 +24,8 @@ struct SaidText {
   std::string XmpWords::*xmp;
   const char *name, *property;
   Form form = Form::attribute;
-  std::uint8_t iptc = 0;   // the number of a dataset of record 2; 0: none
-  std::uint16_t exif = 0;  // a field of the main directory; 0: none
+  std::uint8_t iptc = 0;   // number of a dataset of record 2; 0: none
+  std::uint16_t exif = 0;  // field of the main directory; 0: none
   std::size_t longest = kLongestWord;
 };
 inline constexpr std::array kSaidTexts = {
@@ -40,7 +41,7 @@ inline constexpr std::array kSaidTexts = {
     SaidText{&Said::rights, &XmpWords::rights, "rights", "dc:rights", SaidText::Form::languages, 116, 0x8298},
 };
 
-// Of what is said in lists.
+// A field that is a list of words.
 struct SaidList {
   std::vector<std::string> Said::*said;
   const char *name, *property;
@@ -51,9 +52,9 @@ inline constexpr std::array kSaidLists = {
     SaidList{&Said::people, "people", "Iptc4xmpExt:PersonInImage"},
 };
 
-// UTF-8 without what XML cannot hold, cut between characters; `cut` is set where it was.
+// Converts to UTF-8 without characters that XML cannot hold. A longer text is cut between characters, and sets `cut`.
 std::string clean_text(std::string_view bytes, std::size_t longest, bool& cut);
-// One more of a list that has it not yet; `cut` is set where there is no room for it or for all of it.
+// Adds a word to a list that does not have it yet. Sets `cut` where the list is full, or the word is too long.
 void add_word(std::string_view bytes, std::vector<std::string>& words, bool& cut);
 
 }  // namespace millrace

@@ -257,7 +257,7 @@ TEST_F(SaidTest, ADateMayBeToldInPart) {
   EXPECT_FALSE(lacking(day, second).differing.empty());
 }
 
-// Whoever may exchange a file between two looks must not learn what another says.
+// Somebody who may replace a file between two readings must not learn the metadata of another file.
 TEST_F(SaidTest, OnlyTheFileThatWasLookedAtSaysAnything) {
   const std::string text = jpeg_file(
       jpeg_segment(0xE1, std::string("http://ns.adobe.com/xap/1.0/\0", 29) + test_xmp("dc:title=\"secret\"", "")));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostSaid = 1000;
 
-// Of bytes in an encoding that is not told: UTF-8 where they are that, else Latin-1.
+// Converts bytes of an unknown encoding: valid UTF-8 is kept, anything else is read as Latin-1.
 std::string as_utf8(std::string_view bytes) {
   if (is_utf8(bytes)) return std::string(bytes);
   std::string out;
@@ -31,7 +31,7 @@ std::string clean_text(std::string_view bytes, std::size_t longest, bool& cut) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto code = static_cast<unsigned char>(text[i]);
     if (code < 0x20 || code == 0x7F) text[i] = ' ';
-    // U+0080 to U+009F: terminals obey them as they do an escape.
+    // Terminals interpret U+0080 to U+009F as they do an escape character.
     if (code == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) text.replace(i, 2, " ");
   }
   for (const char* non_character : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
@@ -107,7 +107,7 @@ Lacking lacking(const Said& of, const Said& from) {
   either(
       of.place.has_value(), from.place.has_value(), of.place && from.place && near(*of.place, *from.place),
       [&] { out.said.place = from.place; }, "another place");
-  // The same moment may be told more or less closely.
+  // Both may give the same moment with different precision.
   const std::size_t told = std::min({of.taken.size(), from.taken.size(), std::size_t{19}});
   either(
       !of.taken.empty(), !from.taken.empty(), told > 0 && of.taken.substr(0, told) == from.taken.substr(0, told),

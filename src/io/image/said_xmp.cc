@@ -37,7 +37,7 @@ std::string in_xml(std::string_view text) {
   return out;
 }
 
-// "52,30.508333N": minutes to six digits, which is 2 mm.
+// Formats as "52,30.508333N": six decimals of a minute are 2 mm.
 std::string in_minutes(double degrees, const char* sides) {
   const double all = std::fabs(degrees);
   auto whole = static_cast<int>(all);

@@ -16,10 +16,10 @@ bool one_camera(const Provenance& a, const Provenance& b) {
   return a.serial.empty() || b.serial.empty() || a.serial == b.serial;
 }
 
-// Seconds that local time is ahead of UTC: "+01:00", "-03:30", "Z".
+// Converts "+01:00", "-03:30" or "Z" to the seconds that local time is ahead of UTC.
 std::optional<std::int64_t> offset_seconds(std::string_view text) {
   constexpr std::string_view kShape = "+dd:dd";
-  constexpr int kFurthest = 15;  // hours; no place is further ahead or behind
+  constexpr int kFurthest = 15;  // hours; no time zone is further ahead or behind
   text = trim(text);
   if (text == "Z") return 0;
   if (text.size() != kShape.size() || (text[0] != '+' && text[0] != '-') || text[3] != ':') return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<std::int64_t> offset_seconds(std::string_view text) {
   return (text[0] == '-' ? -60 : 60) * std::int64_t{60 * hours + minutes};
 }
 
-// The digits; none when the text holds anything else.
+// Returns the digits of the fraction; none when the text holds anything else.
 std::string_view fraction_of(const Provenance& p) {
   const std::string_view text = trim(p.subsecond);
   return text.find_first_not_of("0123456789") == std::string_view::npos ? text : std::string_view();
@@ -43,7 +43,7 @@ bool differ(const Rational& a, const Rational& b, double allowed_share, double a
 }
 
 bool exposures_differ(const Provenance& a, const Provenance& b) {
-  constexpr double kShare = 0.02, kStep = 0.05;  // a third of an EV is the least that cameras step
+  constexpr double kShare = 0.02, kStep = 0.05;  // cameras step by a third of an EV or more
   return differ(a.exposure_time, b.exposure_time, kShare, 0) || differ(a.f_number, b.f_number, kShare, 0) ||
          differ(a.exposure_bias, b.exposure_bias, 0, kStep) || (a.iso != 0 && b.iso != 0 && a.iso != b.iso);
 }
@@ -54,7 +54,7 @@ bool one_exposure_is_told(const Provenance& a, const Provenance& b) {
 
 bool has_digits(std::string_view fraction) { return fraction.find_first_not_of('0') != std::string_view::npos; }
 
-// True for one shot, whatever the hour says.
+// True where both may be one shot, with a clock that is wrong by whole hours.
 bool only_the_hour_differs(std::int64_t seconds_apart, const Provenance& a, const Provenance& b) {
   constexpr std::int64_t kHour = 3600;
   if (seconds_apart % kHour != 0) return false;

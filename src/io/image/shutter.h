@@ -1,7 +1,6 @@
-// Input: what two picture files say about their origin.
-// Output: whether one press of the shutter made both.
-// Never: it looks at pixels: a rewritten date makes two of one press, so equal pixels are to win over what is said
-// here.
+// Input: the metadata of two picture files about their origin.
+// Output: whether both come from the same exposure.
+// Never: compares pixels. A rewritten date makes two exposures of one, so equal pixels must win over this result.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +11,24 @@ namespace millrace {
 
 enum class SameShutter : std::uint8_t { unknown, same, different };
 
-// Asked of one camera: the same make and model, and the same serial number where both have one. Another camera, or none
-// that is told, is `unknown`.
+// Pictures are compared only if they come from one camera: the same make and model, and the same serial number where
+// both have one. For different cameras, or none in the metadata, the result is `unknown`.
 //
-// DateTimeOriginal is compared in UTC where both have an offset, else as local time, at the coarser precision of the
-// two: seconds, then as many digits of the fraction as both have.
+// DateTimeOriginal is compared in UTC where both have an offset, else as local time. The comparison uses the coarser
+// precision of the two: seconds, then as many digits of the fraction as both have.
 //   they differ                                      different
-//   they differ by whole hours, and fractions and
-//   exposures say that they do not                   unknown: a clock was put right, or a zone was lost
+//   they differ by whole hours, but fractions and
+//   exposures agree                                  unknown: a clock was corrected, or a zone was lost
 //   equal, and exposure time, f-number, ISO or
-//   exposure bias are told by both and differ        different: a bracket
+//   exposure bias are known for both and differ      different: a bracket
 //   equal with fractions                             same
-//   equal whole seconds without them on either       unknown: many presses may stand in a second
-// Fractions of zeros alone on both count as none, since some cameras always write them. Exposures that differ by less
-// than 2 % are equal: programs round the fractions anew, and no bracket steps so little.
-// Of whole hours: both have one fraction, no exposures differ; or one has lost its fraction, and both tell one
-// exposure. Without fractions they may be shots of every hour. A date that is none (zeros, blanks, the 31st of
-// February, an hour 24) is as good as absent, and so is the first day of 1970, which clocks and programs begin with; so
-// is an offset that is none.
+//   equal whole seconds without them on either       unknown: one second may have many exposures
+// Fractions that are only zeros on both count as none, since some cameras always write them. Exposures that differ by
+// less than 2 % are equal: programs round the fractions anew, and no bracket has such small steps. Times that differ by
+// whole hours are `unknown` in two cases. Both have the same fraction and no exposures differ; or one has lost its
+// fraction, and both have the same exposure. Without fractions they may be shots taken every hour. An invalid date
+// (zeros, blanks, the 31st of February, an hour 24) counts as absent. So does the first day of 1970, with which clocks
+// and programs begin, and so does an invalid offset.
 SameShutter same_shutter(const Provenance& a, const Provenance& b);
 
 }  // namespace millrace

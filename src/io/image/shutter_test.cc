@@ -17,7 +17,7 @@ Provenance shot(const std::string& taken, const std::string& subsecond = "", con
 
 const std::string kNoon = "2024:05:01 12:00:00", kNext = "2024:05:01 12:00:01";
 
-// Either way round.
+// Compares both ways round, which must agree.
 SameShutter compared(const Provenance& a, const Provenance& b) {
   const SameShutter forth = same_shutter(a, b);
   EXPECT_EQ(same_shutter(b, a), forth);
@@ -71,7 +71,7 @@ TEST(Shutter, Zones) {
             SameShutter::different);
   EXPECT_EQ(compared(shot("2024:05:01 12:00:00", "", "+02:00"), shot("2024:05:01 10:00:00", "", "+00:00")),
             SameShutter::unknown);
-  // With one alone, or one that is none, local times are compared.
+  // Local times are compared where only one has an offset, or an offset is invalid.
   for (const char* none : {"", "   :  ", "+2:00", "+02", "+25:00", "+02:60", "02:00", "UTC", "+ab:cd", "+02:00x"}) {
     EXPECT_EQ(compared(shot(kNoon, "5", "+02:00"), shot(kNoon, "5", none)), SameShutter::same) << none;
     EXPECT_EQ(compared(shot(kNoon, "5", none), shot("2024:05:01 10:00:00", "5", "Z")), SameShutter::unknown) << none;
@@ -88,7 +88,7 @@ TEST(Shutter, AClockThatWasPutRight) {
   EXPECT_EQ(compared(shot(kNoon, "37"), shot("2019:02:28 03:00:00", "37")), SameShutter::unknown);
   EXPECT_EQ(compared(exposed(shot(kNoon, "37"), 60), exposed(shot("2024:05:01 13:00:00"), 60)), SameShutter::unknown)
       << "and a program dropped the fraction";
-  // Look-alikes.
+  // These pairs only resemble one exposure.
   EXPECT_EQ(compared(shot(kNoon, "37"), shot("2024:05:01 13:00:00", "38")), SameShutter::different);
   EXPECT_EQ(compared(shot(kNoon, "37"), shot("2024:05:01 13:00:01", "37")), SameShutter::different);
   EXPECT_EQ(compared(shot(kNoon, "37"), shot("2024:05:01 12:30:00", "37")), SameShutter::different);

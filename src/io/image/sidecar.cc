@@ -32,7 +32,7 @@ void add_sidecar(const std::string& path, Provenance& to) {
   const auto text = read_text(path, kLongestSidecar);
   if (!text) return;
   if (kind == "json" && text->size() <= kLongestSidecar) add_takeout_json(*text, to);
-  // Of settings as long as that, the beginning says enough.
+  // For longer settings, the beginning is enough.
   if (kind == "xmp") add_sidecar_xmp(std::string_view(*text).substr(0, kLongestSidecar), to);
 }
 

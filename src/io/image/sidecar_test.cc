@@ -41,7 +41,7 @@ TEST(Sidecar, Xmp) {
   EXPECT_EQ(p.software, "Ver.1.00");
   EXPECT_FALSE(p.edited_by_program || p.favourite);
 
-  // One that says nothing takes nothing away.
+  // A sidecar without facts removes none.
   add_sidecar(folder.write("b.xmp", test_xmp("", "")), p);
   EXPECT_EQ(p.rating, 5);
   EXPECT_TRUE(p.title);

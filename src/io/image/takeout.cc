@@ -8,12 +8,12 @@
 namespace millrace {
 namespace {
 
-// Takes the text's parts as they come: nothing is built that a hostile text could make large or deep.
+// Handles the parser's events one by one, so that a hostile text cannot make it build anything large or deep.
 class Takeout : public nlohmann::json_sax<nlohmann::json> {
  public:
   TakeoutFacts facts;
 
-  // What was told counts more than what the camera wrote.
+  // A place that a person gave wins over the one that the camera wrote.
   void finish() {
     for (const Place& place : {told_, told_by_exif_}) {
       if (facts.latitude || !place.has_place()) continue;
@@ -49,7 +49,7 @@ class Takeout : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   static constexpr std::size_t kMostPeople = 4096;
-  static constexpr std::size_t kDeepest = 3;  // people, a person, its name
+  static constexpr std::size_t kDeepest = 3;  // levels: the file, its people, a person
 
   struct Place {
     std::optional<double> latitude, longitude;
@@ -74,7 +74,7 @@ class Takeout : public nlohmann::json_sax<nlohmann::json> {
   }
 
   std::size_t depth_ = 0;
-  std::string inside_, field_, key_;  // what is open, from outside; the outermost object's key, and the last one inside
+  std::string inside_, field_, key_;  // open brackets, from outside; the outermost object's key; the last key inside
   Place told_, told_by_exif_;
 };
 

@@ -1,6 +1,6 @@
-// Enters: the JSON file that Google Takeout puts beside a picture.
-// Leaves: what people said in it.
-// Never: fails: what cannot be read is absent. Builds what a hostile text could make large or deep.
+// Input: the JSON file that Google Takeout puts beside a picture.
+// Output: the facts that people gave in it.
+// Never: fails. A fact that cannot be read is absent. Nothing large or deep is built from a hostile text.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace millrace {
 
 struct TakeoutFacts {
-  std::string description;  // empty where it is one that says nothing
+  std::string description;  // empty for a default text of a camera or program
   std::vector<std::string> people;
   std::optional<double> latitude, longitude;  // both or none; Takeout's zeros are none
   bool favourite = false;

@@ -1,5 +1,5 @@
-// ICC.1:2022: the header (7.2), tags (7.3), matrix and curves (annex E), curveType, parametricCurveType, XYZType (10.6,
-// 10.18, 10.31). sRGB is IEC 61966-2-1's.
+// Reads ICC.1:2022: the header (7.2), tags (7.3), matrix and curves (annex E), curveType, parametricCurveType, XYZType
+// (10.6, 10.18, 10.31). sRGB is that of IEC 61966-2-1.
 #include "src/io/image/to_srgb.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ double power(double x, double exponent) { return x <= 0 ? 0 : exponential(expone
 
 double srgb_light(double x) { return x <= 0.04045 ? x / 12.92 : power((x + 0.055) / 1.055, 2.4); }
 
-// sRGB's number for light between 0 and 1, in steps that are finer than its numbers everywhere.
+// Converts light between 0 and 1 to sRGB's number, by a table whose steps are finer than those of sRGB everywhere.
 class SrgbNumbers {
  public:
   SrgbNumbers() {
@@ -43,7 +43,7 @@ const SrgbNumbers& srgb_numbers() {
   return kNumbers;
 }
 
-// A profile's bytes; what is past their end is 0.
+// Bytes of a profile; bytes past the end read as 0.
 class Profile {
  public:
   explicit Profile(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -53,14 +53,14 @@ class Profile {
     for (std::size_t i = 0; i < count; ++i) out = out << 8 | (at + i < bytes_.size() ? bytes_[at + i] : 0U);
     return out;
   }
-  // With 16 bits behind the point.
+  // Number with 16 bits after the point.
   double fixed(std::size_t at) const { return static_cast<std::int32_t>(number(at, 4)) / 65536.0; }
   bool says(std::string_view text, std::size_t at) const {
     return at + text.size() <= bytes_.size() &&
            std::equal(text.begin(), text.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(at),
                       [](char c, std::uint8_t byte) { return static_cast<std::uint8_t>(c) == byte; });
   }
-  // A tag's contents; nothing where it is not there or not whole.
+  // Returns a tag's contents; nothing where it is absent or incomplete.
   std::optional<Profile> tag(std::string_view name) const {
     constexpr std::size_t kTags = 128, kMostTags = 100;
     const std::size_t count = std::min<std::size_t>(number(kTags, 4), kMostTags);
@@ -104,7 +104,7 @@ std::optional<std::vector<double>> parametric_curve(const Profile& curve) {
   const std::size_t kind = curve.number(8, 2);
   if (kind >= kNumbers.size() || curve.size() < kHead + 4 * kNumbers[kind]) return std::nullopt;
   const auto given = [&](std::size_t i) { return i < kNumbers[kind] ? curve.fixed(kHead + 4 * i) : 0.0; };
-  // (a x + b)^g + e from `from` on, c x + f below it.
+  // The function is (a x + b)^g + e from `from` on, and c x + f below it.
   const double g = given(0), a = kind == 0 ? 1 : given(1), b = given(2);
   double c = given(3), e = given(5), f = given(6), from = given(4);
   if (kind < 3) {
@@ -128,12 +128,12 @@ std::optional<std::vector<double>> curve_of(const Profile& profile, std::string_
   return std::nullopt;
 }
 
-// A picture's white of 1, as profiles of any light have it.
+// XYZ of white in the profile connection space (D50), whatever light a profile is for.
 constexpr std::array<double, 3> kWhite = {0.9642, 1, 0.8249};
 
 }  // namespace
 
-// Adapted to D50 by Bradford's method.
+// A well-known colour space, with its matrix adapted to D50 by Bradford's method.
 struct ToSrgb::Space {
   KnownColours name;
   Matrix to_xyz;
@@ -169,7 +169,7 @@ std::optional<ToSrgb> ToSrgb::from_profile(std::span<const std::uint8_t> bytes) 
                    [](double light) { return static_cast<float>(std::clamp(light, 0.0, 1.0)); });
     const auto colour = gray ? std::nullopt : profile.tag(kTags[channel].first);
     if (!gray && (!colour || !colour->says("XYZ ", 0) || colour->size() < 20)) return std::nullopt;
-    // Gray numbers stand three times in a picture, and are a third of the light each.
+    // The three channels of a gray picture are equal; each contributes a third of the light.
     for (std::size_t k = 0; k < 3; ++k) to_xyz[k][channel] = gray ? kWhite[k] / 3 : colour->fixed(8 + 4 * k);
   }
   out.set_matrix(to_xyz);
@@ -222,7 +222,7 @@ KnownColours ToSrgb::known() const {
     }
     return out;
   }();
-  // From black to white in eighths, every mixture.
+  // Compares every mixture of nine levels per channel, from black to white.
   constexpr int kStep = 32, kNear = 2;
   const auto maps_like = [&](const ToSrgb& other) {
     for (int i = 0; i < 9 * 9 * 9; ++i) {

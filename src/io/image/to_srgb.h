@@ -1,6 +1,7 @@
-// Input: an ICC profile that gives red, green and blue by a matrix and curves, or gray by a curve; numbers of a
-// picture. Output: the numbers that sRGB has for the same colours; and by which well-known name the profile goes.
-// Never: it reads tables of colours, as printers' profiles have them; takes longer for a hostile profile.
+// Input: an ICC profile that defines red, green and blue by a matrix and curves, or gray by a curve; pixels in that
+// profile.
+// Output: the sRGB numbers of the same colours; and the well-known colour space that the profile equals, if any.
+// Never: reads lookup tables, as in printers' profiles; takes longer for a hostile profile.
 #pragma once
 
 #include <array>
@@ -17,20 +18,20 @@ class ToSrgb {
   // Returns nothing for a profile of another kind, or a broken one.
   static std::optional<ToSrgb> from_profile(std::span<const std::uint8_t> profile);
 
-  // Names what it maps like, within two levels of 255: dozens of profiles mean the same.
+  // Returns the colour space that it maps like, within two levels of 255: dozens of profiles describe the same one.
   KnownColours known() const;
-  // Converts red, green, blue, red, and so on. Colours that sRGB has not are cut. A profile of gray says nothing of
-  // numbers that are not gray: they stay as they are, all of them.
+  // Converts RGB pixels in place. Colours outside sRGB are clipped. A gray profile does not define pixels that are not
+  // gray: if there is one, all pixels are left unchanged.
   void apply(std::span<std::uint8_t> rgb) const;
 
  private:
-  using Curve = std::array<float, 256>;  // of each number, how much light it means
+  using Curve = std::array<float, 256>;  // light, 0 to 1, of each number
   using Matrix = std::array<std::array<double, 3>, 3>;
   struct Space;
 
   ToSrgb() = default;
   bool gray_ = false;
-  // `to_xyz` is relative to D50, as profiles have it.
+  // `to_xyz` is relative to D50, as in profiles.
   void set_matrix(const Matrix& to_xyz);
   std::array<std::uint8_t, 3> map(const std::uint8_t* rgb) const;
 

@@ -81,7 +81,7 @@ TEST(ToSrgb, KnowsWhatManyProfilesMean) {
   EXPECT_EQ(known(rgb_profile(swapped, kSrgbCurve)), KnownColours::none);
 }
 
-// Figures of LittleCMS 2.14, relative colorimetric, 16 bits, rounded.
+// Expected values are from LittleCMS 2.14, relative colorimetric, 16 bits, rounded.
 TEST(ToSrgb, MapsAsOthersDo) {
   EXPECT_EQ(
       applied(rgb_profile(kAdobe, gamma_curve(2.19921875)), {0, 0, 0, 255, 255, 255, 128, 128, 128, 150, 100, 50}),

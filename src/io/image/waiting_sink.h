@@ -1,5 +1,5 @@
-// Enters: a budget.
-// Leaves: rows of a picture for whoever derives from this, once there is memory for its decoder.
+// Input: a memory budget.
+// Output: the rows of a picture for a derived class, once there is memory for the decoder.
 // Never: keeps a row.
 #pragma once
 

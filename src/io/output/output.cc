@@ -19,11 +19,11 @@ namespace {
 
 std::string absolute(const std::string& path) { return real_path(path).value_or(path); }
 
-// One form for every way to write a name: the folder without links, then the name.
+// Returns one form for all spellings of a path: the folder without links, then the name.
 std::string one_form(const std::string& path) { return path_in(absolute(folder_of(path)), file_name(path)); }
 
-// The descriptor that a name stands for: "-", /dev/stdout, /dev/fd/3. To open it by its name would write a file from
-// its beginning, behind the back of whoever holds it.
+// Returns the descriptor that a name means: "-", /dev/stdout, /dev/fd/3. Opening it by name would write a file from its
+// beginning, over the output of other holders of the descriptor.
 std::optional<int> descriptor_named(std::string_view path) {
   if (path == "-" || path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -37,7 +37,7 @@ std::optional<int> descriptor_named(std::string_view path) {
   return std::nullopt;
 }
 
-// In a folder with the sticky bit (/tmp) only the owner of a file may replace it.
+// True where this user may replace the file. In a folder with the sticky bit (/tmp), only a file's owner may.
 bool may_be_replaced(const std::string& path, const struct stat& info) {
   struct stat folder {};
   const uid_t me = ::geteuid();
@@ -104,7 +104,7 @@ void OutputFile::sync() {
 
 void OutputFile::commit() {
   if (file_) return file_->commit();
-  if (!stream_) write("");  // whoever reads from a pipe is to see its end
+  if (!stream_) write("");  // the reader of a pipe must see its end
   stream_ = Descriptor();
 }
 
@@ -122,7 +122,7 @@ void Outputs::kept(const std::string& path) {
 
 void Outputs::input_folder(const std::string& path, std::function<bool(const std::string&)> is_input) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return;  // the job says that
+  if (::stat(path.c_str(), &info) != 0) return;  // the job reports that
   if (!S_ISDIR(info.st_mode)) return input(path);
   folders_.push_back({absolute(path), std::move(is_input)});
   reads_.push_back(path);
@@ -158,7 +158,7 @@ Output Outputs::add(const std::string& option, const std::string& name, const Ou
     output.descriptor_ = *descriptor;
   } else {
     refuse_in_stores(option, name, one_form(name));
-    // Before it is refused: a job may know better what lies there.
+    // The folder is recorded before the output can be refused: a job may know better what lies there.
     writes_.push_back(folder_of(name));
     look_at(kind, output);
     if (output.is_stream()) {
@@ -192,7 +192,7 @@ void Outputs::take_name(const std::string& option, const std::string& name) {
   refuse_in_stores(option, name, one_form(bare));
   claim(option, name, one_form(bare));
   writes_.push_back(folder_of(bare));
-  // Which may be a link to a folder elsewhere.
+  // The name itself may be a link to a folder elsewhere.
   writes_.push_back(bare);
 }
 
@@ -240,7 +240,7 @@ void Outputs::look_at(const OutputKind& kind, Output& output) const {
   }
   if (there && (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode))) {
     if (::access(path.c_str(), W_OK) != 0) throw Failure(system_error("cannot be written", printable(path), errno));
-    // Held from here on: another file under the name is not written into.
+    // The pipe or device is held from here on, so that another file under this name is not written into.
     output.pipe_ = std::make_shared<const Descriptor>(::open(path.c_str(), O_PATH | O_CLOEXEC));
     struct stat held {};
     if (!*output.pipe_ || ::fstat(output.pipe_->get(), &held) != 0 || held.st_ino != info.st_ino ||

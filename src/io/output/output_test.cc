@@ -25,7 +25,7 @@ class OutputTest : public testing::Test {
     return {"a result", Readers::owner, json_result("test", {"items", "journal?", "totals"})};
   }
 
-  // What is said of a name; empty when it may be written.
+  // Returns the reason why a name is refused; empty when it may be written.
   std::string refusal(const std::string& name, bool overwrite = false) {
     Outputs outputs({overwrite, true});
     for (const std::string& input : inputs_) outputs.input(input);
@@ -90,7 +90,7 @@ TEST_F(OutputTest, NeverWhatIsKeptForAPerson) {
   }
   const std::string own = data_path("journals/new.json");
   EXPECT_THAT(refusal(own, true), HasSubstr("where this program keeps"));
-  // A person's word for "leave this as it is".
+  // Write protection is a person's way to say "leave this as it is".
   const std::string ours = folder_.write("ours", "{\"millrace\": \"test\"}");
   ::chmod(ours.c_str(), 0444);
   EXPECT_THAT(refusal(ours), HasSubstr("write-protected"));
@@ -186,7 +186,7 @@ TEST_F(OutputTest, IsItsReadersOwn) {
   ::umask(mask);
 }
 
-// At the start nobody has to read yet; in the end it waits for its reader.
+// At the start the pipe needs no reader yet; in the end the output waits for one.
 TEST_F(OutputTest, PipesAreWrittenIntoAndDoNotHoldUpTheStart) {
   ASSERT_EQ(::mkfifo(folder_.at("pipe").c_str(), 0600), 0);
   const Output output = Outputs({false, true}).add("--json", folder_.at("pipe"), kind());
@@ -212,7 +212,7 @@ TEST_F(OutputTest, DevicesAreWrittenInto) {
   EXPECT_THROW(Outputs({false, true}).add("--json", folder_.at("full"), kind()).write("x"), Failure);
 }
 
-// /dev/fd/N of a file goes on where the file stands; opened by name it would begin anew, or be replaced.
+// Output to /dev/fd/N continues at the file's position. Opened by name, the file would be truncated or replaced.
 TEST_F(OutputTest, ADescriptorByNameIsThatDescriptor) {
   const Descriptor file(::open(folder_.at("log").c_str(), O_RDWR | O_CREAT, 0600));
   ASSERT_EQ(::write(file.get(), "before ", 7), 7);

@@ -1,4 +1,4 @@
-// What files look like: this program's own outputs, what it keeps, and others, for messages.
+// Recognition of files by their beginning: this program's own outputs, files that it keeps, and others, for messages.
 #include <algorithm>
 #include <cctype>
 #include <utility>
@@ -14,7 +14,7 @@ std::string_view text_of(std::span<const std::uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Takes one piece of text off the front, and the blanks before it.
+// Removes `piece` from the front, and the blanks before it; false where the text does not start with it.
 bool take(std::string_view& text, std::string_view piece) {
   while (!text.empty() && std::string_view(" \t\r\n").find(text[0]) != std::string_view::npos) text.remove_prefix(1);
   if (!text.starts_with(piece)) return false;
@@ -22,13 +22,13 @@ bool take(std::string_view& text, std::string_view piece) {
   return true;
 }
 
-// The keys of a JSON object that is the whole of a text, read once from front to back. It does not check the values.
+// Reads the keys of a JSON object that is the whole text, once from front to back. The values are not checked.
 class TopKeys {
  public:
   void read(std::string_view bytes) {
     for (const char c : bytes) read(c);
   }
-  // Nothing where the text is no whole object.
+  // Returns null where the text is not one complete object.
   const std::vector<std::string>* keys() const { return begun_ && depth_ == 0 && !wrong_ ? &keys_ : nullptr; }
 
  private:
@@ -124,7 +124,7 @@ std::string what_it_is(const std::string& path, std::span<const std::uint8_t> fr
   if (begins("\x89hdf\r\n")) return "an HDF5 file";
   if (begins("sqlite format 3")) return "a database";
   if (begins("%pdf")) return "a PDF";
-  // A character may be cut in the middle at the end of what was read.
+  // The last character may be incomplete where the reading ended.
   std::string_view text = text_of(front);
   for (int i = 0; i < 3 && !is_utf8(text); ++i) text.remove_suffix(1);
   if (!is_utf8(text) || text.find('\0') != std::string_view::npos) return "data of another kind";

@@ -74,14 +74,15 @@ void Child::wake_if_stopped() const {
 }
 
 bool Child::wait_readable(int& waited_ms) {
-  // A cancel is a flag set by a signal handler, which cannot wake us; so look at it now and then.
+  // Cancelling sets a flag in a signal handler, which cannot wake this thread, so the flag is checked between short
+  // waits.
   constexpr int kSliceMs = 100, kSleepTimes = 10, kMostOfASliceMs = 1000;
   while (waited_ms < patience_s_ * 1000) {
     pollfd waiting{socket_, POLLIN, 0};
     const auto since = std::chrono::steady_clock::now();
     const int ready = ::poll(&waiting, 1, kSliceMs);
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since);
-    // Longer than that only the whole program was stopped, which nobody can blame on the helper.
+    // A longer wait means that the whole program was stopped, which is not the helper's fault.
     const auto counted = std::min<std::int64_t>(took.count(), kMostOfASliceMs);
     waited_ms += static_cast<int>(counted);
     work_ms_ += counted;
@@ -126,7 +127,7 @@ Error Child::exit_reason(const Words& words) {
     return {ErrorCode::timed_out, fmt::format("{} made no progress for {} s and was stopped", words.who, patience_s_),
             "", words.remedy};
   }
-  // The socket is closed before the process is gone; one that closed it and lives on is not waited for.
+  // The socket is closed before the process has ended. A helper that closed it and lives on is waited for 2 s at most.
   int status = 0;
   pid_t gone = 0;
   for (int waited = 0; waited < 2000 && (gone = ::waitpid(pid_, &status, WNOHANG)) == 0; waited += 10) ::usleep(10'000);

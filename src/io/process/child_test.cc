@@ -1,4 +1,4 @@
-// Helpers that take too long: tests/support/walled.cc waits, or works for ever.
+// Tests helpers that take too long: tests/support/walled.cc waits, or works for ever.
 #include "src/io/process/child.h"
 
 #include <gmock/gmock.h>
@@ -61,7 +61,7 @@ TEST(Child, OneOfAnotherVersionIsNotSpokenWith) {
   std::ofstream(program) << "#!/bin/sh\n[ \"$*\" = '" << version() << "' ] && exit " << kCannotBegin << "\nexit 1\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   char answer = 0;
-  // It is told which one is meant, and so are those that come with this one.
+  // A helper gets the program's version as its argument, and a real helper of another version refuses to start.
   auto child = Child::start(program);
   ASSERT_TRUE(child != nullptr && !child->receive(&answer, 1));
   EXPECT_THAT(child->exit_reason(kWords).what, HasSubstr("71"));

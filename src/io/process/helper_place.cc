@@ -20,19 +20,19 @@ std::string real_path(const char* path) {
   return ::realpath(path, out) == nullptr ? "" : out;
 }
 
-// The file of this code: a shared library, or the program.
+// Returns the file that contains this code: a shared library, or the program.
 std::string own_file() {
   Dl_info info{};
   link_map* map = nullptr;
   const auto* here = reinterpret_cast<const void*>(&find_helper);
   if (::dladdr1(here, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0 && map != nullptr &&
       map->l_name != nullptr && *map->l_name != '\0') {
-    // One that was loaded by a relative name is wherever the program was at that time.
+    // A library that was loaded by a relative name was found in the folder that was current at that time.
     return *map->l_name == '/' ? real_path(map->l_name) : "";
   }
   std::string program = real_path("/proc/self/exe");
   if (!program.empty()) return program;
-  // Without /proc: what was executed, as it was named. A name without a folder would be looked for in the current one.
+  // Without /proc, the name that was executed is used. A name without a folder would be searched in the current folder.
   const auto* executed = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
   return executed == nullptr ? "" : real_path(executed);
 }
@@ -41,14 +41,15 @@ bool is_python_package(const std::string& folder) {
   return ::access(path_in(folder, "__init__.py").c_str(), F_OK) == 0;
 }
 
-// A library is no program: Debian's CMake installs it as nothing to be run.
+// A library need not be executable: Debian's CMake installs it without that permission.
 bool is_there(const std::string& path) { return ::access(path.c_str(), path.ends_with(".so") ? R_OK : X_OK) == 0; }
 
-// As it lies to a program or a library in `folder`; nothing where there is none.
+// Returns the helper's path as installed with a program or a library in `folder`; empty where there is none.
 std::string installed_with(const std::string& folder, const std::string& name) {
   std::string beside = path_in(folder, name);
   if (is_there(beside)) return beside;
-  // No other folder has a libexec beside it: that of a program in /tmp/work would be anybody's.
+  // Only an installation's bin or lib has a libexec beside it. For a program in /tmp/work, such a folder could be
+  // anybody's.
   for (const std::string_view part : {"/" MILLRACE_BINDIR, "/" MILLRACE_LIBDIR}) {
     if (!folder.ends_with(part)) continue;
     std::string installed = folder.substr(0, folder.size() - part.size());
@@ -58,8 +59,8 @@ std::string installed_with(const std::string& folder, const std::string& name) {
   return "";
 }
 
-// Of the first `millrace` on PATH that has it: a package's own command, which an environment of Python puts first, has
-// not.
+// Searches the first `millrace` on PATH that has the helper. The command of a Python package, which an environment puts
+// first on PATH, has none.
 std::string installed_on_path(const std::string& name) {
   const char* set = std::getenv("PATH");
   if (set == nullptr) return "";

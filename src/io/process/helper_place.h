@@ -1,32 +1,32 @@
-// Enters: the name of a helper program.
-// Leaves: where it lies, and what to do where it does not.
-// Never: looks in the current folder, or in one that PATH names by a relative path; takes a helper from PATH by the
-// helper's own name.
+// Input: the name of a helper program.
+// Output: its path, and advice for the case that it is missing.
+// Never: searches the current folder, or a relative folder on PATH; takes a helper from PATH by the helper's own name.
 //
-// A helper is trusted as the program is: it locks itself in, nothing locks it in before it runs. So it is taken from
-// where the program or the library lies, which who wrote that could have written as well, or from where a person said.
-// A wheel's package has only some helpers; the others are an installation's. Whoever types `millrace` runs what PATH
-// finds, and the helper is taken from where that program really lies: who could plant one there could have planted the
-// program. A process of Python that never runs a program does trust PATH for this; MILLRACE_HELPERS, which goes first,
-// is its way out. Nobody asks of which version a helper is.
+// A helper is trusted like the program: it sandboxes itself, and nothing does so before it runs. So it is taken from a
+// folder that a person named, or from that of the program or library, whose owner could have replaced these as well. A
+// wheel's package has only some helpers; the others come from an installation. A user who types `millrace` runs the
+// program that PATH finds. The helper is taken from that program's real folder, and whoever could plant a helper there
+// could have planted the program. A Python process that never runs a program does trust PATH for this.
+// MILLRACE_HELPERS, which has priority, avoids that. The version of a helper is not checked here.
 #pragma once
 
 #include <string>
 
 namespace millrace {
 
-// In the folder that MILLRACE_HELPERS names, where it is set. Else beside the shared library or the program that this
-// code is in, as a build leaves it; or, where that lies in an installation's bin or lib, in its libexec/millrace. Else,
-// and only where this code lies in a Python package, as one of these two lies to a `millrace` of an absolute folder on
-// PATH, links resolved; the first that has it. A path under which nothing may lie, for messages.
+// Searches these places: the folder in MILLRACE_HELPERS, and no other if it is set. Else the folder of the shared
+// library or program that contains this code, as a build leaves it. Else, where that is an installation's bin or lib,
+// its libexec/millrace. Else, only where this code is in a Python package, the same two places for each `millrace` in
+// an absolute folder on PATH, links resolved; the first one that has it. If there is none, the result is a path for
+// messages, where no file may exist.
 std::string find_helper(const std::string& name);
-// As if this code lay in `folder`, a real path; MILLRACE_HELPERS apart.
+// Searches as if this code were in `folder`, a real path, without MILLRACE_HELPERS.
 std::string find_helper_of(const std::string& folder, const std::string& name);
 
-// This code lies in a Python package: a folder with an __init__.py.
+// True where this code is in a Python package: a folder with an __init__.py.
 bool in_python_package();
 
-// What to do where it is missing.
+// Returns advice for a missing helper.
 std::string helper_remedy(const std::string& name);
 
 }  // namespace millrace

@@ -61,7 +61,7 @@ TEST_F(HelperPlace, OfABuildLiesBesideItsProgram) {
 }
 
 TEST_F(HelperPlace, APackagesOwnCommandIsPassedOver) {
-  // What an environment has in its bin, with nothing beside it.
+  // An environment has this in its bin, with no helper beside it.
   write(root_ / "environment/bin/millrace", true);
   set_path((root_ / "environment/bin").string() + ":" + (root_ / "prefix/bin").string());
   EXPECT_EQ(found(), installed());
@@ -70,7 +70,7 @@ TEST_F(HelperPlace, APackagesOwnCommandIsPassedOver) {
 TEST_F(HelperPlace, ALinkIsFollowedToTheProgram) {
   fs::create_directories(root_ / "links/bin");
   fs::create_symlink(root_ / "prefix/bin/millrace", root_ / "links/bin/millrace");
-  // Where the link lies is not where the program lies.
+  // The folder of the link is not the folder of the program.
   write(root_ / "links/libexec/millrace" / kHelper, true);
   write(root_ / "links/bin" / kHelper, true);
   set_path(root_ / "links/bin");
@@ -96,10 +96,10 @@ TEST_F(HelperPlace, AHelperWithoutAProgramIsNone) {
   write(root_ / "loose" / kHelper, true);
   set_path(root_ / "loose");
   EXPECT_EQ(found(), nowhere());
-  // Nor is one whose program nobody can run.
+  // A helper beside a program that cannot be executed is not taken either.
   write(root_ / "loose/millrace");
   EXPECT_EQ(found(), nowhere());
-  // And no folder but an installation's bin has a libexec.
+  // Only an installation's bin has a libexec.
   write(root_ / "work/millrace", true);
   write(root_ / "libexec/millrace" / kHelper, true);
   set_path(root_ / "work");

@@ -1,6 +1,6 @@
-// Enters: a process that some program has started as its helper.
-// Leaves: it ends with the program, prints nothing, and takes no more memory than it may.
-// Never: used from the program itself.
+// Input: a process that a program has started as its helper.
+// Output: the process ends with the program, prints nothing, and takes no more memory than it may.
+// Never: used in the program itself.
 #pragma once
 
 #include <fcntl.h>
@@ -22,13 +22,13 @@
 
 namespace millrace {
 
-// What a helper begins with, of its main()'s arguments.
+// Starts a helper, with the arguments of its main().
 inline void begin_helping(int count, char** arguments) {
-  // Of another version it would take what it is sent for something else.
+  // A helper of another version would misread the messages.
   if (count != 2 || std::strcmp(arguments[1], version()) != 0) std::_Exit(kOtherVersion);
-  // It is the program that decides when its helpers go.
+  // The program decides when its helpers end.
   std::signal(SIGINT, SIG_IGN);
-  // The program's output is data, and what libraries print to stderr is for their authors.
+  // The program's output is data, and messages that libraries print to stderr are not for its users.
   if (const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC); nowhere >= 0) {
     ::dup2(nowhere, STDOUT_FILENO);
     ::dup2(nowhere, STDERR_FILENO);
@@ -36,10 +36,10 @@ inline void begin_helping(int count, char** arguments) {
   }
 }
 
-// What ends it with the program: the first thread of its own, so behind its walls.
+// Ends the helper with the program. This starts the first thread of its own, so it is called inside the sandbox.
 inline void end_with_program() {
-  // A library may be at work for minutes when the program dies; its death closes the socket. (PR_SET_PDEATHSIG would
-  // not do: it speaks of the thread that started the helper, not of the program.)
+  // A library may be busy for minutes when the program dies, whose death closes the socket. PR_SET_PDEATHSIG would not
+  // do: it signals the end of the thread that started the helper, not of the program.
   const auto watch = [] {
     pollfd gone{kHelperSocket, POLLRDHUP, 0};
     while (::poll(&gone, 1, -1) < 0 && errno == EINTR) {
@@ -49,12 +49,12 @@ inline void end_with_program() {
   try {
     std::thread(watch).detach();
   } catch (const std::system_error&) {
-    // No thread to be had: it ends with its next request, or when it is told to.
+    // Without a thread, the helper ends with its next request, or when it is told to.
   }
 }
 
-// Bounds what is written to, not address space: libraries and the stacks of threads take gigabytes of that. 0: no
-// limit. `for_good`: the program will not allow more later.
+// Limits the memory that is written to, not the address space, of which libraries and thread stacks take gigabytes. 0:
+// no limit. `for_good`: the program will not raise the limit later.
 inline void limit_memory(std::uint64_t bytes, bool for_good) {
 #ifdef MILLRACE_SANITIZED
   (void)bytes;

@@ -1,5 +1,5 @@
-// Enters: a test that has started helpers.
-// Leaves: which they are, what the system says of them, and whether they stand behind their walls.
+// Input: a test that has started helpers.
+// Output: their process ids, what /proc reports about them, and whether they are in their sandbox.
 // Never: part of the program.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace millrace {
 
-// What /proc says of a process or of one of its threads; nothing of one that has ended.
+// Reads the status in /proc of a process or of one of its threads; empty for one that has ended.
 inline std::map<std::string, std::string> status_of(const std::filesystem::path& task) {
   std::ifstream in(task / "status");
   std::map<std::string, std::string> out;
@@ -35,7 +35,7 @@ inline std::map<std::string, std::string> status_of(const std::filesystem::path&
   return out;
 }
 
-// Children of this process, which are its helpers.
+// Returns the children of this process, which are its helpers.
 inline std::vector<pid_t> helpers() {
   std::vector<pid_t> out;
   const Descriptor processes(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -48,7 +48,7 @@ inline std::vector<pid_t> helpers() {
   return out;
 }
 
-// A line of a process's limits: its name, what it may have, what it may ask for.
+// Returns a line of a process's limits: the name, the soft limit, the hard limit.
 inline std::string limit_of(pid_t pid, const std::string& name) {
   std::ifstream limits("/proc/" + std::to_string(pid) + "/limits");
   for (std::string line; std::getline(limits, line);) {
@@ -57,7 +57,7 @@ inline std::string limit_of(pid_t pid, const std::string& name) {
   return "";
 }
 
-// Root with all numbers and the capabilities to change its own and to end what is another's.
+// True for root with all user ids, and with the capabilities to change its own id and to end other users' processes.
 inline bool may_become_nobody() {
   std::ifstream map("/proc/self/uid_map");
   std::uint64_t inside = 0, outside = 0, count = 0;
@@ -67,13 +67,13 @@ inline bool may_become_nobody() {
   return ::geteuid() == 0 && inside == 0 && count > 65534 && (has & kNeeded) == kNeeded;
 }
 
-// Of every thread: no capability, none to be had, and only what decoding calls for.
+// Checks that every thread has no capabilities, can get none, and may make only the calls that decoding needs.
 inline void expect_walled(pid_t pid, bool calls) {
   const std::filesystem::path process = "/proc/" + std::to_string(pid);
   int threads = 0;
   for (const auto& task : std::filesystem::directory_iterator(process / "task")) {
     auto status = status_of(task.path());
-    if (status.empty()) continue;  // it has ended
+    if (status.empty()) continue;  // the thread has ended
     ++threads;
     for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapAmb"})
       EXPECT_EQ(status[set], "0000000000000000") << set << " of " << task.path();
@@ -88,7 +88,7 @@ inline void expect_walled(pid_t pid, bool calls) {
   EXPECT_GT(threads, 0);
   for (const char* closed : {"Max file size", "Max core file size"})
     EXPECT_THAT(limit_of(pid, closed), testing::ContainsRegex(" 0 +0 "));
-  // What others may not look into belongs to root.
+  // A process that others may not inspect belongs to root in /proc.
   struct stat about {};
   EXPECT_EQ(::stat((process / "mem").c_str(), &about), 0);
   EXPECT_EQ(about.st_uid, 0U);

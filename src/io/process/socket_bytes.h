@@ -1,6 +1,6 @@
-// Enters: a socket between a program and its helper.
-// Leaves: all of some bytes sent or received, and a descriptor that goes with them.
-// Never: raises SIGPIPE: the other side's death is an answer.
+// Input: a socket between a program and its helper.
+// Output: all of a message sent or received, with a descriptor where one is attached.
+// Never: raises SIGPIPE. The death of the other side is an ordinary result.
 #pragma once
 
 #include <sys/socket.h>
@@ -27,7 +27,7 @@ inline bool send_bytes(int socket, const void* data, std::size_t size) {
   return true;
 }
 
-// Waits as long as it takes.
+// Waits without a timeout.
 inline bool receive_bytes(int socket, void* data, std::size_t size) {
   char* at = static_cast<char*>(data);
   while (size > 0) {
@@ -40,7 +40,7 @@ inline bool receive_bytes(int socket, void* data, std::size_t size) {
   return true;
 }
 
-// The bytes, of which there is at least one, with a descriptor for what `fd` has open; with none where it is -1.
+// Sends at least one byte, together with the descriptor `fd`; without one where `fd` is -1.
 inline bool send_with_descriptor(int socket, const void* data, std::size_t size, int fd) {
   if (fd < 0) return send_bytes(socket, data, size);
   iovec part{const_cast<void*>(data), size};
@@ -63,7 +63,7 @@ inline bool send_with_descriptor(int socket, const void* data, std::size_t size,
   return n > 0 && send_bytes(socket, static_cast<const char*>(data) + sent, size - sent);
 }
 
-// `fd` is the descriptor that came with the bytes, -1 where none did.
+// Receives bytes. `fd` becomes the descriptor that came with them, or -1 where none did.
 inline bool receive_with_descriptor(int socket, void* data, std::size_t size, int& fd) {
   fd = -1;
   iovec part{data, size};

@@ -16,7 +16,8 @@ extern char** environ;
 namespace millrace {
 namespace {
 
-// Where libraries are found and how they are watched; what a person keeps in the environment is no helper's.
+// Environment of a helper: the paths of libraries and the options of sanitizers. Other variables of the user are not
+// passed on.
 std::vector<char*> helper_environment() {
   constexpr std::array kPassed = {"LD_LIBRARY_PATH=", "LIBHEIF_PLUGIN_PATH=", "HDF5_PLUGIN_PATH=", "VIPSHOME=",
                                   "ASAN_OPTIONS=",    "UBSAN_OPTIONS=",       "TSAN_OPTIONS=",     "LSAN_OPTIONS="};
@@ -30,7 +31,7 @@ std::vector<char*> helper_environment() {
   return out;
 }
 
-// What a helper's descriptors become; the first reason why that could not be said.
+// Actions that set up a helper's descriptors, and the first error in adding one.
 class FileActions {
  public:
   FileActions() { add(posix_spawn_file_actions_init(&actions_)); }
@@ -56,13 +57,13 @@ int spawn(const std::string& program, std::span<const std::string> arguments,
   pid = -1;
   FileActions files;
   files.add(posix_spawn_file_actions_addopen(files.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0));
-  // Descriptors are moved out of the way first: one of them may already be a number that the helper expects.
+  // Descriptors are moved to high numbers first, because one of them may already have a number that the helper expects.
   std::vector<Descriptor> high;
   int last = STDERR_FILENO;
   for (const auto& [here, there] : given) {
     high.emplace_back(::fcntl(here, F_DUPFD_CLOEXEC, 16));
     if (!high.back()) return errno;
-    // A helper without one of these would take what happens to have its number.
+    // A helper that lacks one of these would use any file that has its number.
     files.add(posix_spawn_file_actions_adddup2(files.get(), high.back().get(), there));
     last = std::max(last, there);
   }

@@ -9,11 +9,11 @@
 namespace millrace {
 namespace {
 
-// One that starts without a descriptor that it expects would take whatever has that number.
+// A program that starts without a descriptor that it expects would use any file that has its number.
 TEST(Spawn, NothingStartsWithoutWhatItIsGiven) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  // Those that are handed on are made above this.
+  // Descriptors that are passed on are duplicated to numbers above this.
   rlimit few = before;
   few.rlim_cur = 16;
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);

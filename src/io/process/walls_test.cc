@@ -1,4 +1,4 @@
-// What a helper can still do when a hostile file has taken it over: tests/support/walled.cc tries.
+// Tests what a helper that a hostile file has compromised can still do: tests/support/walled.cc tries.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,9 +22,9 @@ using testing::HasSubstr;
 
 class Walls : public testing::Test {
  protected:
-  // What a helper that tries everything came to behind its walls.
+  // Returns the attempts that succeed for a helper that tries everything in its sandbox.
   std::string attempts(const std::string& program, bool calls) {
-    // Anyone may write here, so that what refuses is no owner.
+    // Anyone may write this file, so that a refusal does not come from its permissions.
     const std::string path = folder_.write("there", "old");
     std::filesystem::permissions(path, std::filesystem::perms::all);
     const auto child = Child::start(program);
@@ -48,7 +48,7 @@ TEST_F(Walls, AHelperThatWasTakenOverCanComputeAndAnswer) {
   EXPECT_EQ(said, "m") << "and nothing before it";
 }
 
-// Behind the list of calls nobody would see that another wall has fallen.
+// With the seccomp filter in place, a failure of another layer would not be noticed.
 TEST_F(Walls, TheOthersHoldWithoutTheListOfCalls) {
   if (::syscall(444, nullptr, 0, 1) < 3) GTEST_SKIP() << "this kernel's Landlock is missing, or of few rights";
   const std::string said = attempts(MILLRACE_WALLED_BUT_CALLS, false);
@@ -63,7 +63,7 @@ TEST_F(Walls, TheOthersHoldWithoutTheListOfCalls) {
 }
 
 TEST_F(Walls, AHelperGetsWhatItIsGivenAndNothingElse) {
-  // As a careless caller leaves them open.
+  // These are open without close-on-exec, as a careless caller leaves them.
   const std::string secret = std::filesystem::canonical(folder_.write("secret", "token"));
   const int left_open = ::open(secret.c_str(), O_RDONLY), given = ::open("/etc/passwd", O_RDONLY);
   ASSERT_GE(std::min(left_open, given), 0);
@@ -79,7 +79,7 @@ TEST_F(Walls, AHelperGetsWhatItIsGivenAndNothingElse) {
   ASSERT_EQ(pids.size(), 1U);
   const std::string process = "/proc/" + std::to_string(pids[0]);
   std::vector<std::string> open;
-  std::error_code hidden;  // from others than root
+  std::error_code hidden;  // set for users other than root
   for (const auto& fd : std::filesystem::directory_iterator(process + "/fd", hidden))
     open.push_back(fd.path().filename());
   if (!hidden) {
@@ -120,7 +120,7 @@ TEST_F(Walls, TheDecoderStandsBehindThemWhileItDecodes) {
   EXPECT_GT(sink.seen, 0U);
 }
 
-// Whatever stands under the name by now: what was opened is what is decoded.
+// Another file may have the name by now, but the file that was opened is decoded.
 TEST_F(Walls, ThePictureThatWasOpenedIsTheOneThatIsDecoded) {
   const auto ppm = [](char value) { return "P6\n20 20\n255\n" + std::string(1200, value); };
   const std::string path = folder_.write("a.ppm", ppm('a'));

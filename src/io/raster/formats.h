@@ -1,13 +1,13 @@
-// Enters: as raster.h says.
-// Leaves: rasters of each format.
-// Never: is seen outside this folder.
+// Input: the same as in raster.h.
+// Output: rasters of each format.
+// Never: used outside this folder.
 #pragma once
 
 #include "src/io/raster/raster.h"
 
 namespace millrace::raster {
 
-// Tiles of the formats that have them: what of rows is held until a row of tiles is whole.
+// Size of the tiles, in formats that have them. Rows are held until a row of tiles is complete.
 struct Tile {
   std::uint64_t height, width;
 };
@@ -21,19 +21,20 @@ std::unique_ptr<Raster> npy(const RasterSpec& spec, const std::string& path, std
 std::unique_ptr<Raster> zarr(const RasterSpec& spec, const std::string& path, std::uint64_t rows,
                              const std::string& saved);
 
-// "12 34 5", and the numbers of such a text. Failure(bad_data) where it is not `count` of them.
+// Formats numbers as "12 34 5", and parses such a text. Throws Failure(bad_data) where it does not hold `count`
+// numbers.
 std::string numbers_text(std::initializer_list<std::uint64_t> numbers);
 std::vector<std::uint64_t> numbers_of(const std::string& text, std::size_t count);
 
-// What is held in memory and not yet written for good, kept in a file beside an output while that is being made. There
-// are two, by turns: until a checkpoint names the new one, the one before stands.
+// Data in memory that are not yet written for good, kept in a file beside an unfinished output. There are two such
+// files, used in turn: until a checkpoint names the new one, the previous one is valid.
 class Beside {
  public:
   explicit Beside(std::string path, std::uint64_t turn = 0) : path_(std::move(path)), turn_(turn) {}
 
-  // On the disk; which it is.
+  // Writes the data to the disk, and returns which of the two files holds them.
   std::uint64_t keep(std::initializer_list<std::span<const std::byte>> parts);
-  // The one that a checkpoint names. Failure(bad_data) where it is not there whole.
+  // Reads the file that a checkpoint names. Throws Failure(bad_data) where it is missing or incomplete.
   void bring_back(std::initializer_list<std::span<std::byte>> parts) const;
 
  private:
@@ -43,20 +44,21 @@ class Beside {
   std::uint64_t turn_;
 };
 
-// Rows until there are enough for a row of tiles: [planes, height of a tile, width, samples].
+// Collects rows until they fill a row of tiles: [planes, height of a tile, width, samples].
 class TileRows {
  public:
   TileRows(const RasterSpec& spec, Tile tile);
 
-  // True when a row of tiles is whole, or the image is; take it then, and call next().
+  // True when a row of tiles, or the image, is complete. Then the caller takes the tiles and calls next().
   bool append(std::span<const std::byte> row);
-  // Element (plane, row, 0, 0).
+  // Returns the address of element (plane, row, 0, 0).
   const std::byte* row(std::uint64_t plane, std::uint64_t row) const;
   void next() { rows_ = 0; }
-  // What is held of an unfinished row of tiles, whole, to be kept elsewhere, and where it is brought back.
+  // Buffer with the rows of an unfinished row of tiles. held() is to be saved, and bring_back() is to be filled with
+  // it.
   std::span<const std::byte> held() const { return rows_of_tile_; }
   std::span<std::byte> bring_back(std::uint64_t rows_written);
-  // One tile, with zeros where it reaches beyond the image, into [height, width, samples].
+  // Copies one tile into [height, width, samples], with zeros where it extends beyond the image.
   void tile(std::uint64_t plane, std::uint64_t column, std::span<std::byte> out) const;
 
  private:

@@ -5,7 +5,8 @@
 namespace millrace::raster {
 namespace {
 
-// [height, width], or [planes, height, width] of floating point, which has classes even where they are one.
+// Array [height, width]; or [planes, height, width] for floating point, whose planes are classes, even if there is only
+// one.
 class NpyRaster : public Raster {
  public:
   NpyRaster(const RasterSpec& spec, const std::string& path, std::uint64_t rows)

@@ -10,10 +10,10 @@
 namespace millrace::raster {
 namespace {
 
-constexpr std::uint8_t kNone = 0, kSub = 1;  // filters of a row
+constexpr std::uint8_t kNone = 0, kSub = 1;  // filter types of a row
 
-// Its image data is one zlib stream. Between two marks it is compressed by itself, from an empty window: whoever goes
-// on behind a mark needs to know nothing of what came before but its checksum.
+// The image data are one zlib stream. The data between two marks are compressed separately, from an empty window. A run
+// that resumes after a mark needs only the checksum of the data before it.
 class PngRaster : public Raster {
  public:
   PngRaster(const RasterSpec& spec, const std::string& path, const std::string& saved)
@@ -26,10 +26,10 @@ class PngRaster : public Raster {
                         out_);
       append_png_maker(out_);
       if (!spec.palette.empty()) append_png_chunk("PLTE", {spec.palette.front().data(), spec.palette.size() * 3}, out_);
-      // What a zlib stream begins with: a window of 32 KiB, the fastest level.
+      // Header of a zlib stream: a window of 32 KiB, the fastest level.
       compressed_.assign({0x78, 0x01});
     }
-    // Numbers of a palette come in runs: the fastest level finds them, too.
+    // Numbers of a palette come in runs, which the fastest level finds, too.
     if (deflateInit2(&deflate_, 1, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
       throw Failure(ErrorCode::internal, "zlib does not start");
   }
@@ -103,7 +103,7 @@ class PngRaster : public Raster {
     }
   }
 
-  std::vector<std::uint8_t> line_;  // a filter, then a row
+  std::vector<std::uint8_t> line_;  // a filter type, then a row
   const std::size_t samples_;
   uLong adler_ = 1;
   GrowingFile file_;

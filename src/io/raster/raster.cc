@@ -89,7 +89,7 @@ void TileRows::tile(std::uint64_t plane, std::uint64_t column, std::span<std::by
 
 bool can_hold(RasterFormat format, const RasterSpec& spec) {
   if (format == RasterFormat::png) return spec.type == kUint8 && spec.planes == 1;
-  // An image to look at is a picture: arrays hold numbers.
+  // Arrays hold one number per pixel and plane; a colour image needs TIFF or PNG.
   return spec.samples == 1 || format == RasterFormat::tiff;
 }
 
@@ -108,12 +108,12 @@ const char* ending_of(RasterFormat format) {
 }
 
 std::uint64_t raster_bytes(RasterFormat format, const RasterSpec& spec) {
-  // What zlib holds, and a tile or two.
+  // Bytes of zlib, and of one or two tiles.
   constexpr std::uint64_t kCompressor = 2 << 20;
   const std::uint64_t row = spec.planes * spec.row_bytes();
   switch (format) {
     case RasterFormat::tiff: {
-      // Where each tile lies and how long it is: kept, and copied into the directory in the end.
+      // Bytes for the offset and length of each tile, which are kept, and copied into the directory at the end.
       constexpr std::uint64_t kOfTile = 72;
       const raster::Tile tile = raster::tiff_tile(spec);
       const std::uint64_t tiles =

@@ -1,9 +1,9 @@
-// Enters: an image's rows, from the top, as they become known.
-// Leaves: a file of it, or a folder of files, in a format that a person's other programs read.
-// Never: holds more of it than a row of tiles; starts anew where a run that was killed has written rows.
+// Input: an image's rows from the top, as they become available.
+// Output: a file or a folder of files with the image, in a format that a person's other programs read.
+// Never: holds more of the image than a row of tiles; starts again where a killed run has written rows.
 //
-// It is written into a folder that is this program's own, and whoever asked gives it its name when it is whole. The
-// bytes are the same whether it was interrupted or not, as long as mark() is called behind the same rows.
+// The output is written into a folder of this program, and the caller renames it when it is complete. The bytes do not
+// depend on interruptions, as long as mark() is called after the same rows.
 #pragma once
 
 #include <array>
@@ -29,14 +29,14 @@ constexpr std::array<Choice<RasterFormat>, 4> choices_of(RasterFormat) {
 struct RasterSpec {
   using Color = std::array<std::uint8_t, 3>;
   std::uint64_t width = 0, height = 0;
-  // Planes lie one behind the other, samples side by side: [planes, height, width, samples].
+  // Planes are stored one after the other, samples side by side: [planes, height, width, samples].
   std::uint64_t planes = 1, samples = 1;
   ElementType type = kUint8;
-  // Of values of one plane and sample, in uint8; empty: they are brightnesses.
+  // Colours of the values of one plane and sample in uint8; empty: the values are brightness.
   std::vector<Color> palette{};
-  // Of the palette, what covers nothing where it is laid over a picture.
+  // Palette entries that are transparent where the image is laid over a picture.
   std::vector<bool> clear{};
-  // Of the planes, for formats that have names.
+  // Names of the planes, for formats that store them.
   std::vector<std::string> names{};
 
   std::uint64_t row_elements() const { return width * samples; }
@@ -50,26 +50,26 @@ class Raster {
   Raster(const Raster&) = delete;
   Raster& operator=(const Raster&) = delete;
 
-  // The next row of all planes, [planes, width, samples]. Failure(io).
+  // Takes the next row of all planes, [planes, width, samples]. Throws Failure(io).
   virtual void append(std::span<const std::byte> row) = 0;
-  // A run may go on from here.
+  // Marks a point from which a run can resume.
   virtual void mark() {}
-  // Right behind a mark: what it was given so far survives the loss of this process and of power, and what
-  // make_raster() needs to go on, as a text.
+  // Makes everything so far survive the loss of this process and of power. It is called directly after mark(), and
+  // returns the state that make_raster() needs to resume, as a text.
   virtual std::string save() = 0;
-  // Behind the last row: all of it is on the disk.
+  // Writes the end of the file to the disk, after the last row.
   virtual void finish() = 0;
 };
 
-// Whether a format can hold it: PNG holds no floating point and one plane.
+// True where a format can hold the image. PNG holds neither floating point nor several planes.
 bool can_hold(RasterFormat format, const RasterSpec& spec);
-// ".png", or what a file or a folder of this format ends with.
+// Returns the ending of a file or folder in this format, such as ".png".
 const char* ending_of(RasterFormat format);
-// What it holds in memory.
+// Returns the bytes that a raster holds in memory.
 std::uint64_t raster_bytes(RasterFormat format, const RasterSpec& spec);
 
-// `path` is of a file or a folder that only this run writes to. `saved` is what save() gave behind `rows` rows; empty:
-// it begins. Failure(bad_data, conflict) where that is not what lies there.
+// Opens a raster at `path`, a file or folder that only this run writes to. `saved` is the result of save() after `rows`
+// rows; empty for a new raster. Throws Failure(bad_data, conflict) where the file does not match.
 std::unique_ptr<Raster> make_raster(RasterFormat format, const RasterSpec& spec, const std::string& path,
                                     std::uint64_t rows = 0, const std::string& saved = {});
 

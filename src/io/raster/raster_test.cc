@@ -46,7 +46,7 @@ std::vector<std::byte> raster_rows(const RasterSpec& spec) {
       const float value = static_cast<float>(random()) / 4e9F;
       std::memcpy(&out[k * 4], &value, 4);
     } else {
-      // Runs, as masks have them.
+      // Values come in runs, as in masks.
       out[k] = static_cast<std::byte>(spec.palette.empty() ? random() : k / 37 % 3);
     }
   }
@@ -55,7 +55,8 @@ std::vector<std::byte> raster_rows(const RasterSpec& spec) {
 
 constexpr std::uint64_t kMark = 100;
 
-// Marked behind every hundredth row; saved behind the marks that are named, after which somebody else goes on.
+// Writes a raster with a mark after every hundredth row. After the marks in `saves` it is saved, and another writer
+// resumes.
 void write(const Case& of, const std::string& path, const std::vector<std::uint64_t>& saves) {
   const std::vector<std::byte> bytes = raster_rows(of.spec);
   const std::size_t row = of.spec.planes * of.spec.row_bytes();
@@ -65,7 +66,7 @@ void write(const Case& of, const std::string& path, const std::vector<std::uint6
       raster->mark();
       if (std::find(saves.begin(), saves.end(), y) != saves.end()) {
         const std::string saved = raster->save();
-        // What is written behind that is lost with whoever wrote it, though it lies on the disk.
+        // Rows that are written after the save are lost with their writer, even if they are on the disk.
         for (std::uint64_t lost = y; lost < std::min(y + 70, of.spec.height); ++lost)
           raster->append(std::span(bytes).subspan(lost * row, row));
         raster.reset();
@@ -127,7 +128,7 @@ TEST(Raster, WhatCannotBeGoneOnWithIsSaid) {
     raster->mark();
     const std::string saved = raster->save();
     raster.reset();
-    // Gone, as when it has its own name already.
+    // The file is gone, as after it was renamed.
     std::filesystem::remove_all(path);
     EXPECT_THROW(make_raster(of.format, of.spec, path, kMark, saved), Failure) << choice_name(of.format);
     if (!saved.empty()) {

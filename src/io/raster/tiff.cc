@@ -10,7 +10,7 @@
 namespace millrace::raster {
 namespace {
 
-// BigTIFF (the design of Adobe's TIFF 6.0 with offsets of 64 bits, as libtiff 4 has it), little-endian.
+// BigTIFF, little-endian: the design of Adobe's TIFF 6.0 with offsets of 64 bits, as in libtiff 4.
 enum Tag : std::uint16_t {
   kWidth = 256,
   kHeight = 257,
@@ -32,7 +32,7 @@ enum Tag : std::uint16_t {
 enum Type : std::uint16_t { kText = 2, kShort = 3, kLong = 4, kLong8 = 16 };
 constexpr std::uint64_t kHeader = 16;
 
-// The fields of an image's directory, in the order of their tags, and what does not fit into them.
+// Fields of an image's directory, in the order of their tags, with the values that do not fit into them.
 class Directory {
  public:
   template <typename T>
@@ -43,7 +43,7 @@ class Directory {
   }
   void add(Tag tag, std::uint16_t value) { add(tag, kShort, std::vector<std::uint16_t>{value}); }
 
-  // As it lies at `offset` of a file.
+  // Returns the bytes of the directory at `offset` of a file.
   std::vector<std::byte> bytes(std::uint64_t offset) const {
     std::vector<std::byte> out, more;
     const std::uint64_t behind = offset + 8 + fields_.size() * 20 + 8;
@@ -61,7 +61,7 @@ class Directory {
         more.resize((more.size() + 7) / 8 * 8);
       }
     }
-    put(out, std::uint64_t{0});  // there is no other image
+    put(out, std::uint64_t{0});  // no other image follows
     out.insert(out.end(), more.begin(), more.end());
     return out;
   }
@@ -81,7 +81,7 @@ class Directory {
   std::vector<Field> fields_;
 };
 
-// Tiles in the order in which rows become known, then the directory.
+// Writes tiles in the order in which their rows arrive, then the directory.
 class TiffRaster : public Raster {
  public:
   TiffRaster(const RasterSpec& spec, const std::string& path, std::uint64_t rows, const std::string& saved)
@@ -126,7 +126,7 @@ class TiffRaster : public Raster {
     return saved.empty() ? GrowingFile(path) : GrowingFile(path, numbers_of(saved, 2)[0]);
   }
 
-  // TIFF 6.0, section 14: each sample less the one before it in its row.
+  // Replaces each sample by its difference to the one before it in its row (TIFF 6.0, section 14).
   void differences() {
     const std::size_t row = tile_.width * spec_.samples;
     for (std::size_t r = 0; r < tile_.height; ++r) {
@@ -147,7 +147,7 @@ class TiffRaster : public Raster {
 
   Directory directory() const {
     const std::uint64_t down = (spec_.height + tile_.height - 1) / tile_.height;
-    // They were written row by row; the directory wants plane by plane.
+    // Tiles were written row by row; the directory lists them plane by plane.
     std::vector<std::uint64_t> offsets(lengths_.size()), lengths(lengths_.size());
     std::uint64_t offset = kHeader;
     for (std::size_t k = 0; k < lengths_.size(); ++k) {
@@ -180,7 +180,7 @@ class TiffRaster : public Raster {
     out.add(kTileLength, kLong, std::vector<std::uint32_t>{static_cast<std::uint32_t>(tile_.height)});
     out.add(kTileOffsets, kLong8, offsets);
     out.add(kTileByteCounts, kLong8, lengths);
-    // Of several planes all but the first are "extra", of no meaning that TIFF knows.
+    // Planes after the first are "extra samples", without a meaning in TIFF.
     if (spec_.planes > 1) out.add(kExtraSamples, kShort, std::vector<std::uint16_t>(spec_.planes - 1, 0));
     out.add(kSampleFormat, kShort, std::vector<std::uint16_t>(samples, is_float ? 3 : 1));
     return out;
@@ -199,7 +199,8 @@ class TiffRaster : public Raster {
 
 }  // namespace
 
-// As large as readers like them; of floating point a quarter, whose rows take four times as much.
+// Tile sizes that readers prefer. For floating point a tile has a quarter of the area, because its rows take four times
+// as many bytes.
 Tile tiff_tile(const RasterSpec& spec) { return spec.type.bytes() == 1 ? Tile{256, 256} : Tile{128, 128}; }
 
 std::unique_ptr<Raster> tiff(const RasterSpec& spec, const std::string& path, std::uint64_t rows,

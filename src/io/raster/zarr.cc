@@ -14,10 +14,10 @@
 namespace millrace::raster {
 namespace {
 
-// Level 1: of masks it finds the runs, and floating point has little that a higher one finds.
+// Level 1 finds the runs in masks. In floating point, a higher level finds little more.
 constexpr int kLevel = 1;
 
-// OME-Zarr 0.5: a group of one image in full size, which is the array "0". Its axes are those of the image.
+// OME-Zarr 0.5: a group with one image in full size, which is the array "0". Its axes are those of the image.
 class ZarrRaster : public Raster {
  public:
   ZarrRaster(const RasterSpec& spec, const std::string& path, std::uint64_t rows, const std::string& saved)
@@ -119,7 +119,7 @@ class ZarrRaster : public Raster {
     deflateEnd(&stream);
     if (code != Z_STREAM_END) throw Failure(ErrorCode::internal, "zlib does not compress");
   }
-  // Thousands of files: all of the file system's at once.
+  // A raster may have thousands of files, so the whole file system is synced at once.
   void sync() const {
     const Descriptor folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder || ::syncfs(folder.get()) != 0)

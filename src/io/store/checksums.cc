@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kSelf = "self";
 constexpr std::size_t kDigits = 16;
 
-// The place of a file's own checksum in its text.
+// Returns the offset of a file's own checksum in its text.
 std::optional<std::size_t> own_digits(const std::string& text) {
   const std::string key = fmt::format("\"{}\":", kSelf);
   std::size_t at = text.find(key);
@@ -36,7 +36,7 @@ bool stays_inside(const std::string& name) {
                       [](const auto& part) { return part.empty() || part == "." || part == ".."; });
 }
 
-// A range of a file that holds less is damaged, not an error.
+// Returns true if a range still has its digest. A file that is too short is damaged, not an error.
 bool is_as_it_was(const std::string& folder, const FileDigest& file, const std::function<void()>& go_on) {
   const FileBytes there{.path = path_in(folder, file.name),
                         .at = file.at,
@@ -139,7 +139,7 @@ Checked check_files(const std::string& folder, std::span<const FileDigest> files
     out.bytes += file.bytes;
     if (!is_as_it_was(folder, file, go_on)) out.damaged.push_back(file.name);
   }
-  // A file that goes on behind its last range is damaged.
+  // A file that continues after its last range is damaged.
   std::map<std::string, std::uint64_t> ends;
   for (const FileDigest& file : files) {
     if (file.files == 0) ends[file.name] = std::max(ends[file.name], file.at + file.bytes);

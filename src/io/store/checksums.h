@@ -1,6 +1,6 @@
-// Input: what the files of a finished output hold.
-// Output: the same as JSON in run.json, or in a Zarr group's attributes; and which files are not so any more.
-// Guarantees: names in it lead to no place outside of the output.
+// Input: names, sizes and hashes of the files of a finished output.
+// Output: this list as JSON for run.json or a Zarr group's attributes; and the files that no longer match it.
+// Guarantees: no name in the list leads outside of the output.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,29 @@
 namespace millrace {
 
 inline constexpr const char* kChecksums = "checksums";
-// The number that hexadecimal digits stand for.
+// Returns the number that hexadecimal digits represent; nullopt if the text has other characters.
 std::optional<std::uint64_t> number_from_hex(const std::string& digits);
 
-// [["images.npy", 128, 4096, "0123456789abcdef"], ...]: name, where the range begins, bytes, XXH3; of a folder the
-// number of its files behind that. A name that is no UTF-8 is {"base64": ...}.
+// Returns [["images.npy", 128, 4096, "0123456789abcdef"], ...]: name, offset of the range, bytes, XXH3; for a folder
+// also the number of its files. A name that is not UTF-8 is {"base64": ...}.
 std::string json_of(std::span<const FileDigest> files);
-// The list with room for the checksum of the file that it goes into, {"self": "0123456789abcdef"}, in front.
+// Returns the list with room in front for the checksum of the file that contains it: {"self": "0123456789abcdef"}.
 std::string json_with_own(std::span<const FileDigest> files);
-// The text of that file with its checksum: of the text with zeros in that place.
+// Returns the text of that file with its checksum, which is computed with zeros in its place.
 std::string with_own_checksum(std::string text);
-// True where a text is as it was written; nullopt where it has no checksum of its own.
+// Returns true if a text is as it was written; nullopt if it has no checksum of its own.
 std::optional<bool> has_own_checksum(std::string text);
-// nullopt where it is not what json_of() makes, or a name leads outside.
+// Returns nullopt if the text is not one of json_of(), or a name leads outside.
 std::optional<std::vector<FileDigest>> checksums_in(std::string_view json);
 
-// Names of files that are missing or shorter than their ranges; only sizes are looked at.
+// Returns the names of files that are missing or shorter than their ranges; it checks only sizes.
 std::vector<std::string> missing_or_cut(const std::string& folder, std::span<const FileDigest> files);
 
 struct Checked {
   std::uint64_t files = 0, bytes = 0;
-  std::vector<std::string> damaged;  // names of those that hold something else, or are missing
+  std::vector<std::string> damaged;  // names of files that are missing or hold something else
 };
-// Reads all that they name in the folder. `go_on` is asked now and then, and may throw.
+// Reads all listed files of the folder. `go_on` is called now and then, and may throw.
 Checked check_files(const std::string& folder, std::span<const FileDigest> files, const std::function<void()>& go_on);
 
 }  // namespace millrace

@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: what a dataset is made of, rows on their way into one, and what takes a part of them.
-// Never: knows how a dataset lies on the disk, or what its rows mean.
+// Input: none; this file defines types.
+// Output: the description of a dataset, rows on their way into one, and the interface of a writer of one shard.
+// Never: depends on how a dataset is stored on the disk, or on what its rows mean.
 //
 // A dataset is named arrays that grow along their first axis together: row i of each belongs to row i of all others.
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace millrace {
 
-// Of `count` things of this shape.
+// Returns the shape of `count` items whose own shape is `rest`.
 template <typename Size>
 std::vector<Size> with_count(std::uint64_t count, const std::vector<Size>& rest) {
   std::vector<Size> out{count};
@@ -29,11 +29,11 @@ std::vector<Size> with_count(std::uint64_t count, const std::vector<Size>& rest)
   return out;
 }
 
-// Name and value, as text.
+// Pairs of name and value, as text.
 using Attributes = std::vector<std::pair<std::string, std::string>>;
 
 struct ArraySpec {
-  // What comes of each row:
+  // Content of each row:
   enum class Rows : std::uint8_t {
     numbers,     // its elements, row-major, little-endian
     texts,       // UTF-8
@@ -42,11 +42,12 @@ struct ArraySpec {
   };
   std::string name;  // "images"; "index/row" is a column of the table "index"
   Rows rows = Rows::numbers;
-  ElementType type{};                  // of texts and files: uint8
-  std::vector<std::uint64_t> shape{};  // of a row; empty: it is one element
-  std::uint32_t text_bytes = 0;        // texts: of the longest
-  // In folders: "npy", "dat" (numbers without a header), "csv" and "jsonl" (texts are their lines), "pairs"
-  // (of each row a sorted list of them), "tar" (files are its records), or what the names of files end with.
+  ElementType type{};                  // for texts and files: uint8
+  std::vector<std::uint64_t> shape{};  // shape of a row; empty: a row is one element
+  std::uint32_t text_bytes = 0;        // for texts: length of the longest
+  // Format in folders. For numbers: "npy", or "dat" without a header. For texts: "csv" and "jsonl", whose lines they
+  // are. "pairs": each row is a sorted list of pairs. "tar": files are its records. Any other value is the ending of
+  // one file per row.
   std::string extension{};
   std::string header{};  // csv: its first line
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> attributes{};
@@ -56,7 +57,7 @@ struct ArraySpec {
     for (const std::uint64_t side : shape) out *= side;
     return out;
   }
-  // "index" of "index/row"; empty where it is an array of its own.
+  // Returns "index" of "index/row"; empty if the array belongs to no table.
   std::string table() const {
     const std::size_t slash = name.find('/');
     return slash == std::string::npos ? std::string() : name.substr(0, slash);
@@ -71,7 +72,7 @@ constexpr std::array<Choice<ArraySpec::Rows>, 4> choices_of(ArraySpec::Rows) {
 }
 
 struct DatasetSpec {
-  std::string unit = "rows";  // what people call its rows
+  std::string unit = "rows";  // word for its rows in messages
   std::uint64_t rows = 0;
   std::vector<ArraySpec> arrays;
   Attributes attributes;
@@ -79,8 +80,8 @@ struct DatasetSpec {
 
 // Consecutive rows of one array.
 struct ArrayRows {
-  std::vector<std::uint8_t> bytes;     // row after row
-  std::vector<std::uint32_t> lengths;  // of each row; none where all rows have ArraySpec::row_bytes()
+  std::vector<std::uint8_t> bytes;     // all rows, one after the other
+  std::vector<std::uint32_t> lengths;  // bytes of each row; empty if all rows have ArraySpec::row_bytes()
 
   template <typename T>
   void append(std::span<const T> values) {
@@ -95,7 +96,7 @@ struct ArrayRows {
     append(std::span<const char>(text));
     lengths.push_back(static_cast<std::uint32_t>(text.size()));
   }
-  // visit(row, its bytes) for rows of different length.
+  // Calls visit(row, its bytes) for each row, if rows have different lengths.
   template <typename Visit>
   void each(Visit&& visit) const {
     std::size_t at = 0;
@@ -106,7 +107,7 @@ struct ArrayRows {
   }
 };
 
-// Consecutive rows of a dataset, of each of its arrays.
+// Consecutive rows of all arrays of a dataset.
 struct RowBlock {
   std::size_t rows = 0;
   std::vector<ArrayRows> arrays;
@@ -126,11 +127,11 @@ struct RowBlock {
   }
 };
 
-// Whether the rows are as the array's are: as many bytes as they have elements, or a length for each.
+// Returns true if the rows fit the array: as many bytes as their elements need, or a length for each row.
 bool fits(const ArrayRows& rows, const ArraySpec& spec, std::size_t count);
 
-// Consecutive rows of a dataset, written at once. Throws Failure; what is left behind then is not under the part's
-// name.
+// Writes one shard, consecutive rows of a dataset. Throws Failure; files that are left behind then do not have the
+// shard's name.
 class PartWriter {
  public:
   PartWriter() = default;
@@ -139,16 +140,17 @@ class PartWriter {
   PartWriter& operator=(const PartWriter&) = delete;
 
   virtual void append(const RowBlock& block) = 0;
-  // All rows were appended.
+  // Called after all rows were appended.
   virtual void finish() = 0;
-  // After finish(), and on any thread: the part is on the disk and has its name.
+  // Called after finish(), on any thread: the shard is then on the disk and has its name.
   virtual void commit() = 0;
-  // After finish(): its files, or its ranges of files that all parts share, hashed while they were written, in the
-  // order of PartBytes. None of a part that lies in the output from its first row on.
+  // Returns, after finish(), the digests of the shard's files, or of its ranges of files that all shards share. They
+  // are computed during writing and are in the order of PartBytes. Empty for a shard that is in the output from its
+  // first row on.
   virtual std::vector<FileDigest> digests() const { return {}; }
 };
 
-// Which rows of a dataset are which part of it.
+// Division of a dataset's rows into shards.
 struct Parts {
   std::uint64_t rows = 0, each = 1;
   std::uint64_t count() const { return (rows + each - 1) / each; }

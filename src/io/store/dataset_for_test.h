@@ -1,4 +1,4 @@
-// A dataset of every kind of array, and its rows. For tests.
+// A dataset with every kind of array, and its rows. For tests.
 #pragma once
 
 #include <zlib.h>
@@ -37,7 +37,7 @@ inline std::string text_in(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Every file under a folder, with what is in it.
+// Returns every file under a folder, with its contents.
 inline std::map<std::string, std::string> files_in(const std::string& folder) {
   std::map<std::string, std::string> out;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -46,7 +46,7 @@ inline std::map<std::string, std::string> files_in(const std::string& folder) {
   return out;
 }
 
-// 6 pixels a row, as `window_bits` says: zlib or gzip.
+// Compresses a row of 6 pixels to zlib or gzip, as `window_bits` says.
 inline std::vector<std::uint8_t> compressed(const std::vector<std::uint8_t>& bytes, int window_bits) {
   z_stream stream{};
   deflateInit2(&stream, 6, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);
@@ -62,7 +62,7 @@ inline std::vector<std::uint8_t> compressed(const std::vector<std::uint8_t>& byt
 }
 constexpr int kZlib = 15, kGzip = 31;
 
-// For HDF5 and Zarr.
+// Returns a dataset for HDF5 and Zarr.
 inline DatasetSpec arrays_of(std::uint64_t rows) {
   DatasetSpec out;
   out.rows = rows;
@@ -84,7 +84,7 @@ inline std::vector<std::uint8_t> pixels_of(std::uint64_t row) {
 }
 inline std::string name_of_row(std::uint64_t row) { return row % 3 == 0 ? "" : "n" + std::to_string(row); }
 
-// Rows [begin, end) of it.
+// Returns rows [begin, end) of the dataset.
 inline RowBlock rows_of(const DatasetSpec& spec, std::uint64_t begin, std::uint64_t end, int window_bits) {
   RowBlock out;
   out.clear(spec.arrays.size());
@@ -104,7 +104,7 @@ inline RowBlock rows_of(const DatasetSpec& spec, std::uint64_t begin, std::uint6
   return out;
 }
 
-// Appends rows [begin, end) in blocks of so many.
+// Appends rows [begin, end) in blocks of `together` rows.
 inline void fill(PartWriter& writer, const DatasetSpec& spec, std::uint64_t begin, std::uint64_t end,
                  std::uint64_t together, int window_bits) {
   for (; begin < end; begin += together) {

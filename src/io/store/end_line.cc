@@ -20,7 +20,7 @@
 namespace millrace {
 namespace {
 
-// The length of the line, with a line break before it and one behind.
+// Length of the line, with a line break before it and one after it.
 constexpr std::size_t kBytes = 192;
 
 std::string text_of(const EndLine& line) {

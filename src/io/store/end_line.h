@@ -1,7 +1,6 @@
-// Input: a finished file of a format whose head says where it ends, as HDF5's does; what stands behind is not read.
-// Output: one more line there, which tells how many bytes stand before it, and their XXH3. A program that changes the
-//   file by its library cuts the line off.
-// Never: believes a line that does not stand where it says.
+// Input: a finished file whose format states where the file ends, as HDF5 does; readers ignore bytes after that.
+// Output: a last line with the number and XXH3 of the bytes before it; a change by the file's library cuts it off.
+// Never: trusts a line that is not at the offset that it states.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,8 @@
 namespace millrace {
 
 struct EndLine {
-  std::uint64_t bytes = 0, hash = 0;  // of all that stands before it
-  // Files that this one maps, and a hash over their lines in their order.
+  std::uint64_t bytes = 0, hash = 0;  // number and XXH3 of all bytes before the line
+  // Number of files that this one maps, and a hash of their end lines in order.
   std::uint64_t parts = 0, hash_of_parts = 0;
 
   class Parts {
@@ -31,13 +30,13 @@ struct EndLine {
   };
 };
 
-// Throws Failure. Gives the digest of the file with the line; `path` is for messages. `go_on` is asked now and then,
-// and may throw.
+// Appends the line and returns the digest of the file with it; throws Failure. `path` is for messages. `go_on` is
+// called now and then, and may throw.
 FileDigest write_end_line(int file, const std::string& path, const EndLine::Parts& parts,
                           const std::function<void()>& go_on);
-// nullopt where there is none, or the file is no regular one.
+// Returns nullopt if there is no line, or the file is not a regular one.
 std::optional<EndLine> read_end_line(const std::string& path);
-// True where the file still holds what its line says. `go_on` is asked now and then, and may throw.
+// Returns true if the file still has the bytes that its line describes. `go_on` is called now and then, and may throw.
 bool is_as_told(const std::string& path, const EndLine& line, const std::function<void()>& go_on);
 
 }  // namespace millrace

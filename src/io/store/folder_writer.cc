@@ -24,7 +24,7 @@
 
 namespace millrace {
 
-// One array of a part.
+// Writer of one array of a shard.
 class FolderPart::Array {
  public:
   Array() = default;
@@ -48,10 +48,10 @@ namespace fs = std::filesystem;
 bool is_rows(const ArraySpec& array) { return array.extension == "npy" || array.extension == "dat"; }
 bool is_lines(const ArraySpec& array) { return array.extension == "csv" || array.extension == "jsonl"; }
 bool is_pairs(const ArraySpec& array) { return array.extension == "pairs"; }
-// In a file of the part's own, of which all together are one in the end.
+// Returns true for arrays that have a file per shard; these files are merged into one in the end.
 bool is_joined(const ArraySpec& array) { return is_lines(array) || is_pairs(array); }
 
-// "index/row" lies beside the others: "index.row".
+// Returns the name in the folder: "index.row" for "index/row".
 std::string name_in_folder(const ArraySpec& array) {
   std::string out = array.name;
   std::replace(out.begin(), out.end(), '/', '.');
@@ -71,7 +71,7 @@ std::string header_of_rows(const ArraySpec& array, const DatasetSpec& spec) {
   return array.extension == "npy" ? npy::header_text({{"", array.type}}, with_count(spec.rows, array.shape)) : "";
 }
 
-// A place in a file that all parts share.
+// Rows of a shard at their offset in a file that all shards share.
 class SharedRows : public FolderPart::Array {
  public:
   SharedRows(std::string path, const ArraySpec& array, const DatasetSpec& spec, std::uint64_t first)
@@ -82,7 +82,7 @@ class SharedRows : public FolderPart::Array {
     if (!file_ || !write_at(file_.get(), 0, std::as_bytes(std::span(header)))) fail("it cannot be written", path_);
   }
   void append(const ArrayRows& rows) override {
-    // Small ones together; large ones as they are.
+    // Small blocks are collected; large ones are written as they are.
     if (pending_.size() + rows.bytes.size() < kTogether) {
       pending_.insert(pending_.end(), rows.bytes.begin(), rows.bytes.end());
       return;
@@ -95,7 +95,7 @@ class SharedRows : public FolderPart::Array {
     write(pending_);
     pending_.clear();
   }
-  // The same rows of another such file.
+  // Copies the same rows from another such file.
   void import(const std::string& path, std::uint64_t bytes) {
     const Descriptor from(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     if (!from) fail("it cannot be read", path);
@@ -131,7 +131,7 @@ class SharedRows : public FolderPart::Array {
   std::vector<std::uint8_t> pending_;
 };
 
-// What follows on each other in a file of the part's own.
+// Rows one after the other in a file that belongs to this shard only.
 class OwnFile : public FolderPart::Array {
  public:
   OwnFile(std::string path, const AtomicFile::OfShard& shard, std::string end)
@@ -186,14 +186,14 @@ class Files : public FolderPart::Array {
     });
   }
   void commit() override {
-    // Thousands of files: one sync of the file system instead of one of each.
+    // There are thousands of files: one sync of the file system is faster than one for each.
     const Descriptor folder(::open(part_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder || ::syncfs(folder.get()) != 0) fail("it cannot be written to the disk", part_);
     put_folder_in_place(part_, folder_);
     committed_ = true;
   }
   void add_digests(std::vector<FileDigest>& out) const override {
-    // In the order in which a folder is listed: behind 99,999,999 numbers are longer.
+    // Sorted by name, as a folder is listed: above 99,999,999 the numbers have more digits.
     std::vector<FileDigest> sorted = digests_;
     std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     out.push_back(digest_of_folder(std::string(file_name(folder_)), sorted));
@@ -221,7 +221,7 @@ std::unique_ptr<FolderPart::Array> open(const std::string& folder, const ArraySp
   return std::make_unique<Files>(own, work_folder, array.extension, parts.begin(part));
 }
 
-// The folder or file of a part where it has one; else a file of no bytes.
+// Returns true if the array's own file or folder marks the shard as finished; otherwise an empty file does.
 bool marks_itself(const ArraySpec& array) { return !is_rows(array) && !is_joined(array); }
 
 FileDigest join_pairs(const std::string& folder, const ArraySpec& array, Parts parts,
@@ -261,7 +261,7 @@ void FolderPart::finish() {
 }
 
 void FolderPart::commit() {
-  // The first one last: where it is, all are.
+  // The first array is committed last: if it is there, all are.
   for (std::size_t i = arrays_.size(); i-- > 0;) arrays_[i]->commit();
   if (!mark_.empty()) AtomicFile(mark_, AtomicFile::OfShard{work_folder_, true}).commit();
 }
@@ -294,7 +294,7 @@ bool import_folder_part(const std::string& from, const std::string& to, const Da
                         std::uint64_t part) {
   if (!FolderPart::is_there(from, spec, part)) return false;
   bool all = true;
-  // As commit() does, the first one last.
+  // The first array is imported last, as in commit().
   for (std::size_t i = spec.arrays.size(); i-- > 0 && all;) {
     const ArraySpec& array = spec.arrays[i];
     if (is_rows(array)) {

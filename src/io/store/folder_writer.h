@@ -1,11 +1,13 @@
-// Enters: rows of a dataset whose arrays lie in a folder: as .npy files, as files a row, as archives, as lines.
-// Leaves: a part of each under its name.
-// Never: encodes: what a row is stored as was made before.
+// Input: rows of a dataset whose arrays are files in a folder: .npy files, a file per row, archives, or lines.
+// Output: a shard of each array under its name.
+// Never: encodes: a row arrives in the form in which it is stored.
 //
-// For array NAME, by its extension (a slash in a name is a dot): npy, dat: NAME.npy, one file for all parts, each of
-// which has its place in it; csv and jsonl: NAME.csv, whose lines lie in 00012.NAME.csv until all parts are there;
-// pairs: NAME.npy, merged of sorted lists, which lie in 00012.NAME.pairs until then (pair_lists.h); tar: an archive a
-// part, 00012.tar; another: a file a row, 00012/00000012.png, in a folder that is one part and is synced once.
+// Files of array NAME, by its extension (a slash in a name becomes a dot):
+// - npy, dat: NAME.npy, one file for all shards, each at its own offset;
+// - csv, jsonl: NAME.csv, whose lines are in 00012.NAME.csv until all shards are there;
+// - pairs: NAME.npy, merged from sorted lists, which are in 00012.NAME.pairs until then (pair_lists.h);
+// - tar: an archive per shard, 00012.tar;
+// - any other: a file per row, 00012/00000012.png, in a folder per shard that is synced once.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +22,14 @@
 
 namespace millrace {
 
-// Unfinished files lie in the folder above the one where parts are made.
+// Writer of one shard. Unfinished files are in the folder above the one that holds the shards.
 class FolderPart : public PartWriter {
  public:
   FolderPart(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part);
   ~FolderPart() override;
-  // All of a part that commit() has left can still be there.
+  // Returns true if the shard has its mark and its pair lists have their full length.
   static bool is_there(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
-  // What commit() leaves last: the part is there.
+  // Returns the path of the file or folder that commit() creates last: it marks the shard as finished.
   static std::string mark(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
 
   void append(const RowBlock& block) override;
@@ -42,18 +44,18 @@ class FolderPart : public PartWriter {
   const std::string mark_, work_folder_;
 };
 
-// Where the bytes of a part that is there lie; none of one that is not.
+// Returns where the bytes of a finished shard are; empty for a shard that is not finished.
 PartBytes folder_part_bytes(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part);
-// A part as it lies in another folder of the same dataset; false where it is not there.
+// Copies a shard from another folder of the same dataset; false if it is not there.
 bool import_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,
                         std::uint64_t part);
-// All parts are there: what lies in parts and is one file in the end is put together. `go_on` is asked now and then,
-// and may throw. Digests of those files, and of what files that all parts share begin with.
+// Merges files of shards that are one file in the end; all shards must be finished. `go_on` is called now and then, and
+// may throw. Returns the digests of the merged files, and of the headers of files that all shards share.
 std::vector<FileDigest> join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts,
                                           const std::function<void()>& go_on);
-// True for a file of a part that the finished output keeps.
+// Returns true for a file of a shard that the finished output keeps.
 bool stays_in_output(const DatasetSpec& spec, std::uint64_t part, const std::string& file);
-// They were: what only says which parts are there, or was put together, goes.
+// Removes the marks of shards and the files that were merged.
 void tidy_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts);
 
 }  // namespace millrace

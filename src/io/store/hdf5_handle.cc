@@ -6,10 +6,10 @@
 namespace millrace::hdf5 {
 
 void be_quiet() {
-  // What is printed, each thread decides by itself.
+  // Each thread has its own setting for what is printed.
   thread_local bool quiet = false;
   if (std::exchange(quiet, true)) return;
-  // At the end of a process the library closes what is open, and crashes where a file could not be closed before
+  // At the end of a process the library closes all open objects. It crashes if one of them could not be closed before
   // because its disk is full. Handles close everything that can be closed.
   H5dont_atexit();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -35,9 +35,9 @@ void fail(const std::string& what, const std::string& subject) {
     if (error->desc != nullptr && *error->desc != '\0') *static_cast<std::string*>(out) = error->desc;
     return 0;
   };
-  // From the call that was made to the one that failed: the last is the reason.
+  // The walk goes from the call that was made to the one that failed: the last entry is the reason.
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_deepest, &reason);
-  // A system call's failure names the system's number and words among much else.
+  // The text of a failed system call contains its number and message among much else.
   const std::string_view number = "errno = ";
   if (const auto at = reason.find(number); at != std::string::npos) {
     int value = 0;

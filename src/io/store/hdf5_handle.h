@@ -1,5 +1,5 @@
-// Enters: identifiers that the HDF5 library gives out, and what its calls return.
-// Leaves: identifiers that close themselves, and failures with the library's own reason.
+// Input: identifiers from the HDF5 library, and the results of its calls.
+// Output: identifiers that close themselves, and failures with the library's own reason.
 // Never: prints the library's error stack.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace millrace::hdf5 {
 
-// The innermost reason of the last failed call, as Failure(io) about `subject`.
+// Throws the innermost reason of the last failed call, as Failure(io) about `subject`.
 [[noreturn]] void fail(const std::string& what, const std::string& subject);
-// Whether its reasons have one of this kind, as H5E_NOTHDF5.
+// Returns true if the reasons of the last failed call include this kind, such as H5E_NOTHDF5.
 bool failed_with(hid_t kind);
-// From now on the library prints nothing. Called by every function that begins to use it.
+// Stops the library from printing anything. Every function that begins to use the library calls this one.
 void be_quiet();
 
 class Handle {
@@ -34,7 +34,7 @@ class Handle {
 
   hid_t get() const { return id_; }
   explicit operator bool() const { return id_ >= 0; }
-  // False when the library could not write what it still held.
+  // Returns false if the library could not write data that it still held.
   bool close() {
     const bool done = id_ < 0 || close_(id_) >= 0;
     id_ = -1;

@@ -15,13 +15,14 @@
 namespace millrace::hdf5 {
 namespace {
 
-// A damaged file can make the library loop for ever. No healthy one takes longer for a block of rows.
+// Timeout. A damaged file can make the library loop for ever; no healthy file takes longer for a block of rows.
 constexpr int kPatienceSeconds = 60;
-// Before the helper says how much a dataset takes.
+// Memory limit before the helper reports how much a dataset needs.
 constexpr Bytes kLookingMemory = 256_MiB;
 
-// Programs that write with the HDF5 library hold a lock meanwhile, and those that read hold one against them: for as
-// long as the descriptor is open anywhere. As the library does it, and where it would; many file systems have no locks.
+// Takes a shared lock, as the library does and under the same conditions. Programs that write with the HDF5 library
+// hold a lock meanwhile, and readers hold one against them, while the descriptor is open anywhere. Many file systems
+// have no locks.
 Outcome<void> lock(int fd, const std::string& path) {
   const char* const said = std::getenv("HDF5_USE_FILE_LOCKING");
   const std::string_view wish = said == nullptr ? "" : said;
@@ -34,7 +35,7 @@ Outcome<void> lock(int fd, const std::string& path) {
   return system_error("cannot be locked, as HDF5_USE_FILE_LOCKING asks for", printable(path), errno);
 }
 
-// For the helper alone. What is open is what is given; else it is opened again, if it still is what it was.
+// Returns a descriptor for the helper alone. A file that is no longer open is opened by its path, if it is unchanged.
 Outcome<Descriptor> open_for_helper(const Opened& file, const FileReader* open) {
   if (open == nullptr) {
     const auto now = FileReader::open(file.path, FileReader::Hashing::off);
@@ -90,7 +91,7 @@ Outcome<void> Reader::start(const std::string& path) {
 }
 
 Outcome<void> Reader::have_helper(const std::string& path) {
-  // One that died while it was idle is no fault of this file's.
+  // A helper that died while it was idle is no fault of this file.
   if (helper_ && helper_->alive()) return {};
   given_.reset();
   helper_ = Child::start(find_helper("millrace-hdf5"));
@@ -162,7 +163,7 @@ Outcome<Series> Reader::describe(const FileReader& file, const std::string& name
   if (about.dimensions < 1 || about.dimensions > 3 || about.chunk_bytes > std::uint64_t{1} << 48) {
     return Error{ErrorCode::crashed, "its reader sent nonsense", file.path(), ""};
   }
-  // A row of chunks stays; one chunk is also there as it lies in the file, and once more between two filters.
+  // A row of chunks stays in memory. One chunk is also there in its stored form, and once more between two filters.
   return Series{*which,
                 name,
                 {about.shape, about.shape + about.dimensions},

@@ -30,7 +30,7 @@ class Hdf5Reader : public testing::Test {
   }
   void TearDown() override { ::unsetenv("HDF5_USE_FILE_LOCKING"); }
 
-  // Two datasets of 7 x 5 x 4 numbers, from `begin` on.
+  // Writes two datasets of 7 x 5 x 4 numbers, from `begin` on.
   static void write(const std::string& path, int begin, H5Z_filter_t filter = H5Z_FILTER_DEFLATE) {
     const Handle file{H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose};
     const std::array<hsize_t, 3> shape = {7, 5, 4}, chunk = {2, 3, 4};
@@ -67,7 +67,7 @@ TEST_F(Hdf5Reader, RowsFromAnywhereToAnywhere) {
   const Series series = reader_.describe(*file, "/bars").or_throw();
   EXPECT_THAT(series.shape, ElementsAre(7, 5, 4));
   EXPECT_EQ(series.words, "int16 [7, 5, 4]");
-  // A row of chunks is two of 2 x 3 x 4.
+  // A row of chunks has two chunks of 2 x 3 x 4 numbers.
   EXPECT_EQ(series.memory, Reader::kIdleMemory + Bytes{3 * 2 * 24 * 2});
   for (std::size_t first = 0; first < 35; ++first) {
     for (std::size_t count = 1; first + count <= 35; ++count) {
@@ -97,7 +97,7 @@ TEST_F(Hdf5Reader, StopsWhenItIsCancelled) {
   Reader reader([&] { return cancelled; });
   const auto file = open(path_);
   EXPECT_TRUE(reader.datasets(*file).ok());
-  // One that never answers.
+  // A helper that is stopped never answers.
   for (const pid_t helper : helpers()) ASSERT_EQ(::kill(helper, SIGSTOP), 0);
   cancelled = true;
   EXPECT_EQ(reader.datasets(*file).error().code, ErrorCode::cancelled);
@@ -107,7 +107,7 @@ TEST_F(Hdf5Reader, StopsWhenItIsCancelled) {
 
 TEST_F(Hdf5Reader, TheHelperHasTheFileThatWasOpenedAndNoOther) {
   auto file = open(path_);
-  // Another one under its name.
+  // Another file takes the name.
   write(folder_.at("b.h5"), 500);
   std::filesystem::rename(folder_.at("b.h5"), path_);
   const Series series = reader_.describe(*file, "/bars").or_throw();
@@ -116,7 +116,7 @@ TEST_F(Hdf5Reader, TheHelperHasTheFileThatWasOpenedAndNoOther) {
   EXPECT_EQ(first_value(series), -20) << "the helper has it still";
   const Series now = reader_.describe(*open(path_), "/bars").or_throw();
   EXPECT_EQ(first_value(now), 500);
-  // What is gone cannot be opened again, and nothing is read in its place.
+  // A file that is gone cannot be opened again, and no other is read in its place.
   try {
     first_value(series);
     FAIL();
@@ -150,7 +150,7 @@ TEST_F(Hdf5Reader, OneThatIsWrittenIsRefused) {
   EXPECT_FALSE(Reader().datasets(*open(path_)).ok());
   ASSERT_EQ(::flock(writer, LOCK_UN), 0);
   EXPECT_TRUE(reader_.datasets(*open(path_)).ok());
-  // And while it is read it is not written.
+  // A file that is being read cannot be locked for writing.
   EXPECT_NE(::flock(writer, LOCK_EX | LOCK_NB), 0);
   ::close(writer);
 }
@@ -162,7 +162,7 @@ TEST_F(Hdf5Reader, AFilterOfAPlugin) {
   write(path_, 7, kTurned);
   EXPECT_THAT(reader_.describe(*open(path_), "/bars").error().message(),
               HasSubstr("compressed with the filter 300 (turned), which is not here"));
-  // What is no library there stops nothing.
+  // A file that is no library is ignored there.
   folder_.write("libnone.so", "words");
   ::setenv("HDF5_PLUGIN_PATH", (folder_.path() + ":" + plugins).c_str(), 1);
   Reader with;
@@ -174,7 +174,7 @@ TEST_F(Hdf5Reader, AFilterOfAPlugin) {
   EXPECT_EQ(rows, expected);
 }
 
-// walls_test.cc has what is refused behind them.
+// walls_test.cc tests what the sandbox refuses.
 TEST_F(Hdf5Reader, TheHelperStandsBehindTheWallsOfADecoder) {
   Reader reader({}, 64_MiB);
   ASSERT_TRUE(reader.describe(*open(path_), "/bars").ok());
@@ -182,7 +182,7 @@ TEST_F(Hdf5Reader, TheHelperStandsBehindTheWallsOfADecoder) {
   ASSERT_EQ(pids.size(), 1U);
   expect_walled(pids[0], !kSanitized);
   if (kSanitized) GTEST_SKIP() << "a sanitizer's helper has no limit";
-  // What it may ask for at most, whatever is allowed for a file.
+  // Limit for all that it may allocate, whatever is allowed for a file.
   EXPECT_THAT(limit_of(pids[0], "Max data size"), testing::ContainsRegex(" 268435456 +335544320 "));
 }
 

@@ -6,7 +6,7 @@
 namespace millrace::hdf5 {
 namespace {
 
-// What the library has no name for: sign, exponent and fraction of a float of two bytes.
+// Returns a float type of two bytes, which the library does not define: sign, exponent and fraction.
 Handle small_float(std::size_t exponent_bits, std::size_t exponent_bias) {
   Handle type{H5Tcopy(H5T_IEEE_F32LE), H5Tclose};
   const std::size_t fraction = 15 - exponent_bits;
@@ -34,7 +34,7 @@ std::size_t field_bytes(const ArraySpec& spec) {
   return spec.rows == ArraySpec::Rows::texts ? std::max<std::size_t>(1, spec.text_bytes) : spec.row_bytes();
 }
 
-// As h5py writes a bool: an enumeration of a byte.
+// Returns the type that h5py uses for a bool: an enumeration of one byte.
 Handle bool_type() {
   Handle type{H5Tenum_create(H5T_STD_I8LE), H5Tclose};
   const std::int8_t no = 0, yes = 1;

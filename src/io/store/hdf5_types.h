@@ -1,6 +1,6 @@
-// Enters: what an array of a dataset is.
-// Leaves: what the HDF5 library calls it.
-// Never: knows a file.
+// Input: the description of an array of a dataset.
+// Output: the HDF5 types and datasets that store it.
+// Never: opens a file.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,27 @@
 
 namespace millrace::hdf5 {
 
-// In a file and, on a little-endian machine, in memory.
+// Returns the type in a file; on a little-endian machine it is also the type in memory.
 Handle number_type(ElementType type);
 Handle text_type(std::size_t bytes);
-// Of a row's element: a number, or a text.
+// Returns the type of a row's element: a number, or a text.
 Handle type_of(const ArraySpec& spec);
 
-// One dataset of a file: an array of a dataset, or the columns of a table.
+// HDF5 dataset of a file: an array, or the columns of a table.
 struct Set {
   std::string name;
-  std::vector<std::size_t> arrays;  // of the spec; more than one, or one with a table's name: fields
+  std::vector<std::size_t> arrays;  // indices of arrays in the spec; for a table they are its fields
   bool table = false;
   bool compressed = false;
-  std::vector<hsize_t> shape;  // of a row
+  std::vector<hsize_t> shape;  // shape of a row
   std::size_t row_bytes = 0;
 };
 std::vector<Set> sets_of(const DatasetSpec& spec);
-// A table's: its fields one behind the other.
+// Returns the type of a set; a table's is a compound of its fields, one after the other.
 Handle type_of(const Set& set, const DatasetSpec& spec);
-// The rows of a table as they lie in the file. Texts that are longer than they may be are cut.
+// Fills `out` with rows of a table in the layout of the file. Texts that are too long are cut.
 void put_table(const Set& set, const DatasetSpec& spec, const RowBlock& block, std::vector<std::uint8_t>& out);
-// Texts as they lie in a set of their own.
+// Writes texts `step` bytes apart; texts that are too long are cut.
 void put_texts(const ArraySpec& spec, const ArrayRows& rows, std::size_t step, std::uint8_t* out);
 
 }  // namespace millrace::hdf5

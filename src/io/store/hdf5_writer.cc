@@ -25,15 +25,15 @@ Handle space_of(const std::vector<hsize_t>& shape) {
   return {H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose};
 }
 
-// A dataset that stands open, and what comes and goes through it.
+// An open dataset and its type, for writing.
 struct OpenSet {
   Set what;
   Handle type, set;
 };
 
-// HDF5 goes on with numbered files until one is missing: that is where the dataset ends, instead of in rows that are
-// nothing but zeros. All of a series of files must map as many rows, but the last part has fewer, r: so each part is
-// mapped in two pieces, its first r rows, which all have, and the rest, by a name that the last one lacks.
+// HDF5 reads numbered files until one is missing. The dataset ends there, instead of continuing with rows of zeros. All
+// files of a series must map the same number of rows, but the last shard has fewer, r. So each shard is mapped in two
+// ranges. The first has r rows, which all shards have. The rest has a name that the last shard lacks.
 void map_parts(const Handle& how, std::uint64_t rows, const Set& set, const Hdf5Writer::Mapped& mapped) {
   const hsize_t rest = rows % mapped.each;
   std::string files;
@@ -58,7 +58,7 @@ void map_parts(const Handle& how, std::uint64_t rows, const Set& set, const Hdf5
   if (rows >= mapped.each) map(rest, mapped.each - rest, kWhole);
 }
 
-// Rows [first, first + count) of a dataset that stands open.
+// Selects rows [first, first + count) of an open dataset; `shape` begins with count.
 Handle rows_of(const Handle& set, std::uint64_t first, const std::vector<hsize_t>& shape) {
   std::vector<hsize_t> start(shape.size(), 0);
   start[0] = first;
@@ -78,18 +78,18 @@ std::string encoded(const Handle& type) {
 }  // namespace
 
 struct Hdf5Writer::State {
-  std::string name, path;  // the last name, and the one until then
+  std::string name, path;  // final path, and the path until commit()
   bool committed = false, kept = false;
-  FileState created{};  // the file that this writer has made
+  FileState created{};  // state of the file that this writer has made
   DatasetSpec spec;
   Handle file;
   std::vector<OpenSet> sets;
   std::uint64_t at = 0;
   EndLine::Parts parts;
   std::vector<std::uint8_t> rows;
-  FileDigest digest;  // of the finished file
+  FileDigest digest;  // digest of the finished file
 
-  // Another file under the name is not ours, and not ours to remove.
+  // Refuses a file that another program has put under the name; that file is not removed.
   void refuse_another(const std::optional<FileState>& named) {
     if (named && created.same_inode(*named)) return;
     committed = true;
@@ -111,7 +111,7 @@ struct Hdf5Writer::State {
   void write_attributes(const OpenSet& open) const;
   void write_attributes() const;
 
-  // Rows from `at` on.
+  // Writes rows from `at` on.
   void write(const OpenSet& open, std::uint64_t count, const void* data) const {
     const std::vector<hsize_t> shape = with_count(count, open.what.shape);
     const Handle memory = space_of(shape), there = rows_of(open.set, at, shape);
@@ -151,7 +151,7 @@ void Hdf5Writer::State::create(const Set& set, const Kind& kind) {
       hdf5::fail(fmt::format("'{}' cannot be created", kWhole), path);
     }
   } else {
-    // Before the first row, so that where they lie does not depend on how many rows come at once.
+    // Space is allocated before the first row, so that its position does not depend on how many rows come at once.
     H5Pset_alloc_time(how.get(), H5D_ALLOC_TIME_EARLY);
     open.set = create(set, open.type, how, spec.rows);
   }
@@ -188,22 +188,22 @@ Hdf5Writer::Hdf5Writer(std::string path, const DatasetSpec& spec, const Kind& ki
     : state_(std::make_unique<State>()) {
   hdf5::be_quiet();
   State& s = *state_;
-  // A part, which another run may be making too, gets a unique temporary name. The output itself is found
-  // again by its name when a run goes on with it.
+  // A shard, which another run may be making too, gets a unique temporary name. The output itself has a fixed temporary
+  // name, by which a later run finds and continues it.
   const bool is_part = std::holds_alternative<Part>(kind);
   s.path = is_part ? path_in(folder_of(path), unique_temporary_name()) : path + ".part";
-  // HDF5 would write through a link that somebody put there.
+  // HDF5 would write through a symbolic link that somebody put there.
   ::unlink(s.path.c_str());
   s.name = std::move(path);
   s.spec = spec;
   const Handle access = properties(H5P_FILE_ACCESS);
-  // The format of 1.10, whose index of chunks is an array, not a tree.
+  // The format of 1.10, whose chunk index is an array instead of a tree.
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);
   const Handle creation = properties(H5P_FILE_CREATE);
   H5Pset_obj_track_times(creation.get(), false);
   s.file = {H5Fcreate(s.path.c_str(), H5F_ACC_EXCL, creation.get(), access.get()), H5Fclose};
   if (!s.file) hdf5::fail("it cannot be created", s.path);
-  // By what is open: the name may be another run's by now.
+  // The state is taken from the open file: the name may belong to another run by now.
   void* descriptor = nullptr;
   if (H5Fget_vfd_handle(s.file.get(), access.get(), &descriptor) < 0 || descriptor == nullptr) {
     hdf5::fail("it cannot be examined", s.path);

@@ -1,11 +1,11 @@
-// Enters: rows of a dataset, in order, those of compressed arrays as chunks.
-// Leaves: one HDF5 file that any HDF5 reader opens with its own gzip filter.
-// Never: compresses, or holds more than the block it was given.
+// Input: rows of a dataset, in order; rows of compressed arrays as chunks.
+// Output: one HDF5 file that any HDF5 reader opens with its own gzip filter.
+// Never: compresses, or holds more than the block that it was given.
 //
-// The file: a dataset an array, [rows, ...]: compressed ones in chunks of a row with the deflate filter, others
-// contiguous; texts as long as the longest, padded with zeros; the columns of a table as the fields of one compound;
-// the attributes of the dataset as texts at the root. No times are kept in it: the same rows give the same bytes,
-// whatever blocks they come in.
+// The file has a dataset per array, of shape [rows, ...]. Compressed datasets have chunks of one row with the deflate
+// filter; others are contiguous. Texts are as long as the longest, padded with zeros. The columns of a table are the
+// fields of one compound type. The attributes of the dataset are texts at the root. No times are stored: the same rows
+// give the same bytes, whatever blocks they come in.
 #pragma once
 
 #include <cstdint>
@@ -20,41 +20,41 @@
 
 namespace millrace {
 
-// Writes a file as NAME.part, and gives it its name in the end. Throws Failure. HDF5 keeps state of its own: one
-// thread of a process at a time, but for commit().
+// Writes a file as NAME.part, or a shard under a unique temporary name, and renames it in the end. Throws Failure. HDF5
+// keeps global state: only one thread of a process may use this class at a time, except for commit().
 class Hdf5Writer : public PartWriter {
  public:
-  // A part of others that have `each` rows, for a file that maps them: a compressed array has the name "whole" too
-  // where the part is as large as the others.
+  // A shard of a mapped file whose shards have `each` rows. If this shard has as many, its compressed array also has
+  // the name "whole".
   struct Part {
     std::uint64_t each;
   };
   // The compressed array is a virtual dataset of 0.h5, 1.h5 and so on in a folder beside the file, `each` rows apart.
-  // Where one is missing, the dataset ends before its rows.
+  // If one of them is missing, the dataset ends before its rows.
   struct Mapped {
     std::string folder;
     std::uint64_t each;
   };
   using Kind = std::variant<std::monostate, Part, Mapped>;
-  // No more than one array is compressed where it is a part, or maps parts.
+  // At most one array is compressed if the file is a shard, or maps shards.
   Hdf5Writer(std::string path, const DatasetSpec& spec, const Kind& kind = {});
-  // What has not got its name is removed, unless it was to be kept.
+  // Removes a file that has not got its name, unless keep_unfinished() was called.
   ~Hdf5Writer() override;
   void keep_unfinished();
 
   void append(const RowBlock& block) override;
-  // Copies `rows` of a finished file of the same arrays, but those of compressed ones; for a file that maps them. The
-  // file is read by `reader`: it may be somebody else's.
+  // Copies `rows` rows of a finished file with the same arrays, except compressed arrays; for a file that maps them.
+  // `reader` reads the file, because it may be somebody else's.
   void append_rest(hdf5::Reader& reader, const std::string& path, std::uint64_t rows);
-  // The file is closed, with its end line (src/io/store/end_line.h), and not synced.
+  // Closes the file, with its end line (src/io/store/end_line.h), and does not sync it.
   void finish() override {
     finish([] {});
   }
-  // `go_on` is asked now and then, and may throw.
+  // `go_on` is called now and then, and may throw.
   void finish(const std::function<void()>& go_on);
-  // Failure(conflict) where another run has taken its temporary name meanwhile.
+  // Failure(conflict) if another run has taken the temporary name meanwhile.
   void commit() override;
-  // The digest of the finished file, taken from the disk by finish(): the library writes in no order.
+  // Returns the digest of the finished file. finish() reads it from the disk, as the library writes in no fixed order.
   std::vector<FileDigest> digests() const override;
 
  private:
@@ -62,7 +62,7 @@ class Hdf5Writer : public PartWriter {
   std::unique_ptr<State> state_;
 };
 
-// The version of the library, as "1.10.8".
+// Returns the version of the library, such as "1.10.8".
 std::string hdf5_version();
 
 }  // namespace millrace

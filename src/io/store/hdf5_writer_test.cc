@@ -35,7 +35,7 @@ TEST(Hdf5Writer, EveryTypeIsReadAsWhatItWas) {
   const TemporaryFolder folder("hdf5_writer");
   const std::string path = written(folder, 10, 4);
   const auto pixels = read<std::uint8_t>(path, "images", H5T_NATIVE_UINT8, 60);
-  // The library converts: what it makes of two bytes tells whether it knows what they are.
+  // The library converts the numbers: the result for two bytes shows whether it knows their type.
   const auto half = read<float>(path, "half", H5T_NATIVE_FLOAT, 20);
   const auto brain = read<float>(path, "brain", H5T_NATIVE_FLOAT, 10);
   const auto wide = read<double>(path, "wide", H5T_NATIVE_DOUBLE, 10);
@@ -123,7 +123,7 @@ TEST(Hdf5Writer, PartsAreMappedRowByRow) {
   }
 }
 
-// A part whose dataset `wide` lies elsewhere, in one of three ways.
+// Replaces the dataset `wide` of a shard by one whose data are elsewhere, in one of three ways.
 void lead_elsewhere(const std::string& part, const std::string& other, int how) {
   const hsize_t rows = 3;
   const hdf5::Handle file{H5Fopen(part.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose};
@@ -151,7 +151,7 @@ TEST(Hdf5Writer, APartThatLeadsElsewhereIsRefused) {
     std::filesystem::copy_file(other, part);
     const DatasetSpec spec = arrays_of(3);
     {
-      // Its helper keeps the file open, and locked against those who would write to it.
+      // The reader's helper keeps the file open, and locked against programs that would write to it.
       hdf5::Reader reader;
       Hdf5Writer writer(folder / "good.h5", spec, Hdf5Writer::Mapped{"a.parts", 3});
       writer.append_rest(reader, part, 3);

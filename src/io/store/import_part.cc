@@ -22,9 +22,9 @@ void make_folder(const std::string& folder) {
   if (error) throw Failure(system_error("it cannot be created", folder, error.value()));
 }
 
-// Nothing where it is not there.
+// Returns an empty descriptor if the file does not exist.
 Descriptor open_in(const std::string& folder, const std::string& name) {
-  // The last name alone: what the folder is reached by may be a link of our own.
+  // O_NOFOLLOW applies to the last name alone: the path of the folder may contain a link of our own.
   Descriptor out(::open(path_in(folder, name).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!out && errno != ENOENT) throw Failure(system_error("it cannot be read", path_in(folder, name), errno));
   return out;

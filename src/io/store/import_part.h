@@ -1,6 +1,6 @@
-// Enters: a folder where a part of a dataset is.
-// Leaves: the same file or files in another folder, under the same names.
-// Never: follows a link, or leaves half a file under a name.
+// Input: a folder that holds a shard of a dataset.
+// Output: the same files in another folder, under the same names.
+// Never: follows a symbolic link, or leaves a partial file under its name.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace millrace {
 
-// FROM/NAME as TO/NAME, synced; false where it is not there. Throws Failure. Folders of NAME are made. What is not
-// whole yet lies in the work folder, on the same file system as TO.
+// Copies FROM/NAME to TO/NAME, synced; false if it does not exist. Throws Failure. Folders in NAME are made. An
+// unfinished copy is in the work folder, on the same file system as TO.
 bool import_file(const std::string& from, const std::string& name, const std::string& to,
                  const AtomicFile::OfShard& shard);
-// A folder of files.
+// Copies a folder of files in the same way.
 bool import_folder(const std::string& from, const std::string& name, const std::string& to,
                    const std::string& work_folder);
 
-// Gives a finished folder, made of names of `work_folder`, the name PATH. What has that name already stays where it
-// holds the same files; a folder that holds others was damaged, and goes.
+// Renames a finished folder, which is in `work_folder`, to PATH. An existing folder is kept if it holds the same files.
+// A folder that holds others was damaged, and is replaced.
 void put_folder_in_place(const std::string& finished, const std::string& path);
 
 }  // namespace millrace

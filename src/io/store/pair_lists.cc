@@ -19,13 +19,13 @@ namespace millrace {
 
 namespace {
 
-// Behind the pairs.
+// Record after the pairs.
 struct End {
   std::uint64_t pairs = 0, hash = 0;
 };
 constexpr std::size_t kPieceOfList = 8192, kPieceOfOutput = std::size_t{1} << 16;
 
-// Nothing where there is none, or it is no list; errno tells of the former.
+// Returns the end record; nullopt if there is no file (with errno), or it is no list.
 std::optional<End> end_of(int fd) {
   struct stat status {};
   if (fd < 0 || ::fstat(fd, &status) != 0) return std::nullopt;
@@ -43,7 +43,8 @@ Descriptor opened(const std::string& path) {
   return Descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-// Opened for each piece: lists may be more than descriptors. What it holds begins when the first pair is taken.
+// A list that is opened for each block: there may be more lists than descriptors. It holds a block only after its first
+// pair was taken.
 class PairList {
  public:
   explicit PairList(std::string path) : path_(std::move(path)) {
@@ -61,10 +62,10 @@ class PairList {
 
   bool empty() const { return left_ == 0; }
   std::uint64_t left() const { return left_; }
-  // i, then j, of the next pair.
+  // Sort key of the next pair: i in the upper 32 bits, j in the lower.
   std::uint64_t key() const { return key_; }
   const std::string& path() const { return path_; }
-  // The next pair's bytes; goes on to the one behind it.
+  // Appends the next pair's bytes to `out` and advances.
   void take(std::vector<std::byte>& out) {
     if (at_ == piece_.size()) fill();
     const std::byte* const row = piece_.data() + at_;
@@ -162,7 +163,7 @@ FileDigest merge_pair_lists(const std::vector<std::string>& paths, const std::st
   while (!heap.empty()) {
     PairList* const list = heap.top();
     heap.pop();
-    // As long as it has what comes next, it need not be asked for again.
+    // While this list has the next pair, it does not go back to the heap.
     do {
       if (before != nullptr && before != list && list->key() == last) {
         throw Failure(ErrorCode::bad_data, "it has a pair that is in " + printable(before->path()) + " too",

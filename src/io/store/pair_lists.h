@@ -1,7 +1,6 @@
-// Enters: pairs of rows, sorted, 9 bytes a pair: i uint32, j uint32, distance uint8, i < j.
-// Leaves: files of them that say at their end how many they are, and their XXH3; one .npy file of all.
-// Never: holds more than a piece of each list that the merge has come to; takes a pair twice, or a list that has lost
-// one.
+// Input: sorted pairs of rows, 9 bytes each: i uint32, j uint32, distance uint8, i < j.
+// Output: files of pairs that end with their number and their XXH3; one .npy file of all pairs.
+// Never: holds more than a block of each list in the merge; takes a pair twice, or a list that has lost a pair.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@
 
 namespace millrace {
 
-// A pair as a file of all of them has it.
+// Fields of a pair in the merged file.
 const std::vector<npy::Field>& pair_fields();
 inline constexpr std::size_t kPairRowBytes = 9;
 
@@ -36,11 +35,11 @@ class PairListWriter {
   std::uint64_t pairs_ = 0;
 };
 
-// There is a file of as many pairs as it says; whether they are what was written is seen when it is merged.
+// Returns true if the file has as many pairs as it states. The pairs themselves are checked when the list is merged.
 bool is_pair_list(const std::string& path);
 
-// Failure(bad_data) where a list is not what was written, is not sorted, or two of them have the same pair: they were
-// not made by runs of one command. `go_on` is asked now and then, and may throw.
+// Merges lists into one .npy file and returns its digest. Failure(bad_data) if a list is damaged or not sorted, or two
+// lists have the same pair: they were not made by runs of one command. `go_on` is called now and then, and may throw.
 FileDigest merge_pair_lists(const std::vector<std::string>& lists, const std::string& npy,
                             const std::function<void()>& go_on);
 

@@ -62,7 +62,7 @@ TEST_F(PairLists, ManyListsOfManyPairsAreOneList) {
   std::mt19937 random(3);
   std::vector<Row> all;
   for (std::uint32_t i = 0; i < 90'000; ++i) {
-    // Beyond 31 bits, and several of one i.
+    // Rows are beyond 31 bits, and several pairs have the same i.
     for (std::uint32_t j = 0; j < random() % 3; ++j) all.push_back({i * 40'000u, i * 40'000u + 1 + 7 * j, j});
   }
   std::vector<std::vector<Row>> lists(37);

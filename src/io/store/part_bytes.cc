@@ -22,12 +22,12 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kAtOnce = 1 << 18;
 
-// What is left of one, piece by piece.
+// Reads a range of a file block by block.
 class Piecewise {
  public:
   explicit Piecewise(const FileBytes& bytes)
       : path_(bytes.path),
-        // The last name alone: what the folder is reached by may be a link of our own.
+        // O_NOFOLLOW applies to the last name alone: the path of the folder may contain a link of our own.
         file_(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)),
         at_(bytes.at) {
     struct stat info {};
@@ -38,7 +38,7 @@ class Piecewise {
   }
 
   std::uint64_t left() const { return left_; }
-  // Empty at the end.
+  // Returns the next block; empty at the end.
   std::span<const std::byte> next() {
     piece_.resize(std::min(left_, kAtOnce));
     if (read_at(file_.get(), at_, piece_) != piece_.size()) {

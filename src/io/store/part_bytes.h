@@ -1,6 +1,6 @@
-// Enters: where the bytes of a part lie.
-// Leaves: how many they are, and a hash of them; whether they are those of another.
-// Never: knows what they mean.
+// Input: the files, ranges of files and folders that hold the bytes of a shard.
+// Output: the number of these bytes, and their hash; the result of a comparison with another shard.
+// Never: interprets the bytes.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,29 @@
 
 namespace millrace {
 
-// A file, or what of it is the part's; or a folder of files.
+// A file, or the shard's range of it; or a folder of files.
 struct FileBytes {
   std::string path;
   std::uint64_t at = 0;
-  std::optional<std::uint64_t> count{};  // nothing: to its end
+  std::optional<std::uint64_t> count{};  // empty: to the end of the file
   bool is_folder = false;
-  std::string name{};  // where it lies in the folder of all of them; empty: its last name
+  std::string name{};  // path relative to the folder that holds all of them; empty: the last name of `path`
 };
 using PartBytes = std::vector<FileBytes>;
 
-// The files in a folder and in those below it, by their names in it; none of one that is not there, or is a link.
+// Lists the files in a folder and below it, named relative to it. Empty if the folder is missing, or is a link.
 PartBytes files_of(const std::string& folder);
 
-// That are there. All of these throw Failure where a file cannot be looked at.
+// Returns the bytes of the files that exist. All functions here throw Failure if a file cannot be examined.
 std::uint64_t size_of(const PartBytes& bytes);
-// XXH3, 64 bits, of the names, sizes and hashes of files, in their order.
+// Returns the 64-bit XXH3 of the names, sizes and hashes of files, in their order.
 std::uint64_t hash_of(std::span<const FileDigest> files);
-// A folder by what its files hold.
+// Returns the digest of a folder, computed from the digests of its files.
 FileDigest digest_of_folder(std::string name, std::span<const FileDigest> files);
-// Reads and hashes. `go_on` is asked now and then, and may throw.
+// Reads and hashes the bytes. `go_on` is called now and then, and may throw.
 std::vector<FileDigest> digests_of(const PartBytes& bytes, const std::function<void()>& go_on);
 std::uint64_t hash_of(const PartBytes& bytes, const std::function<void()>& go_on);
-// Of the same names, and byte by byte the same.
+// Returns true if both have the same names and the same bytes.
 bool same_bytes(const PartBytes& a, const PartBytes& b, const std::function<void()>& go_on);
 
 }  // namespace millrace

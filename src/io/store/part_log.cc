@@ -14,10 +14,10 @@
 namespace millrace {
 namespace {
 
-// What a library puts between two chunks is far smaller; what is further away is not there.
+// Range in which the next chunk is searched for. The library puts far fewer bytes between two chunks.
 constexpr std::uint64_t kFarthest = 64 << 20;
 constexpr std::size_t kLookedAt = 1 << 20;
-// What a log ends with, before its hash.
+// Record at the end of a log, before its hash.
 struct Tail {
   std::uint64_t blocks_end, rows, chunks;
   ChunkFront front;
@@ -115,7 +115,7 @@ std::optional<LoggedPart> LoggedPart::open(const std::string& path, const std::s
   if (!read(hashed, std::as_writable_bytes(std::span(&hash, 1))) || hash != seen.digest()) {
     return std::nullopt;
   }
-  // It is whole; that it was written by us its owner tells, and no number in it is believed for that.
+  // The log is complete. Its owner line says that this program wrote it, but that is no reason to trust a number in it.
   if (!read(hashed - sizeof tail, std::as_writable_bytes(std::span(&tail, 1)))) return std::nullopt;
   const std::uint64_t chunk_bytes = tail.chunks * sizeof(LoggedChunk);
   if (tail.chunks > hashed / sizeof(LoggedChunk) || chunk_bytes > hashed - sizeof tail - begin ||
@@ -131,7 +131,7 @@ std::optional<LoggedPart> LoggedPart::open(const std::string& path, const std::s
   return out;
 }
 
-// Checked against what is left of the log before there is room for it.
+// The number of bytes is checked against the rest of the log before memory is allocated.
 void LoggedPart::read(std::vector<std::uint8_t>& out, std::uint64_t bytes) {
   if (bytes <= end_ - at_) {
     out.resize(bytes);
@@ -159,7 +159,7 @@ bool LoggedPart::next(RowBlock& block) {
   block.clear(arrays_.size());
   if (at_ == end_) return false;
   block.rows = number();
-  // Blocks of none would never come to an end.
+  // Blocks without rows would never come to an end.
   if (block.rows == 0 || block.rows > rows_) refuse();
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
     if (told_ == i) continue;
@@ -182,7 +182,7 @@ bool ChunkFinder::read(std::uint64_t offset, std::span<std::uint8_t> out) const 
 }
 
 bool ChunkFinder::is_at(std::uint64_t offset, const LoggedChunk& chunk) {
-  // A log may say anything of how large it is.
+  // A log may state any size for a chunk.
   if (chunk.bytes > size_ || chunk.bytes > std::numeric_limits<std::uint32_t>::max()) return false;
   bytes_.resize(chunk.bytes);
   return read(offset, bytes_) && XXH3_64bits(bytes_.data(), bytes_.size()) == chunk.hash;

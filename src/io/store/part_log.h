@@ -1,12 +1,11 @@
-// Enters: a part's rows as they go into a file that is not whole before its last one; or rows of a part of such a file
-//   that another process will write.
-// Leaves: a log of them, from which a later run takes them.
-// Never: gives out a row that is not what was written.
+// Input: rows of a shard that go into an unfinished file, or that another process will write to one.
+// Output: a log of these rows, from which a later run restores them.
+// Never: returns a row that is not what was written.
 //
-// A log holds the rows of a part as they came, but of compressed rows, where they lie in the unfinished file, only
-// length and XXH3: they follow on each other there, and where the library has put something of its own between two, the
-// next one is searched for. It stays on one machine or its like, between two runs: numbers are as this machine has
-// them.
+// A log holds the rows of a shard in the order in which they came. Compressed rows are in the unfinished file; the log
+// holds only their length and XXH3. They follow each other in that file. Where the library has put data of its own
+// between two, the next one is searched for. A log is used between two runs on one machine or similar ones: its numbers
+// have this machine's representation.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +23,14 @@ namespace millrace {
 struct LoggedChunk {
   std::uint64_t bytes, hash;
 };
-// What all chunks of an array begin with: their first bytes are those of one Huffman code.
+// First bytes of all chunks of an array: they belong to one Huffman code, the same in all chunks.
 using ChunkFront = std::uint64_t;
 
 class PartLog : public PartWriter {
  public:
-  // Compressed rows themselves, or what tells them.
+  // `whole`: the log holds compressed rows themselves; `told`: only their length and XXH3.
   enum class Chunks : std::uint8_t { whole, told };
-  // `owner` without a line break: what the log is of.
+  // `owner`: what the log belongs to, without a line break.
   PartLog(std::string path, const std::string& owner, const DatasetSpec& spec, Chunks chunks);
   ~PartLog() override;
   void append(const RowBlock& block) override;
@@ -46,25 +45,25 @@ class PartLog : public PartWriter {
 
   AtomicFile file_;
   std::unique_ptr<Hash> hash_;
-  std::optional<std::size_t> told_;      // the array of which chunks are told
-  std::uint64_t blocks_ = 0, rows_ = 0;  // bytes up to here; rows
+  std::optional<std::size_t> told_;      // array whose chunks are `told`
+  std::uint64_t blocks_ = 0, rows_ = 0;  // bytes written so far; rows
   ChunkFront front_ = 0;
   std::vector<LoggedChunk> chunks_;
 };
 
-// A log that is whole and has this owner and these arrays.
+// A complete log with the expected owner and arrays.
 class LoggedPart {
  public:
-  // Nothing where there is none, or it is another's or damaged.
+  // Returns nullopt if there is no log, or it has another owner or is damaged.
   static std::optional<LoggedPart> open(const std::string& path, const std::string& owner, const DatasetSpec& spec,
                                         PartLog::Chunks chunks);
 
   std::uint64_t rows() const { return rows_; }
-  // Of compressed rows that are not in it.
+  // First bytes of the compressed rows that are not in the log.
   ChunkFront front() const { return front_; }
   const std::vector<LoggedChunk>& chunks() const { return chunks_; }
-  // The next rows; compressed rows that are not in it stay empty. False behind the last. Failure where the log has
-  // changed since it was opened, or its rows are not those of such arrays.
+  // Reads the next rows; compressed rows that are not in the log stay empty. False after the last. Failure if the log
+  // has changed since it was opened, or its rows do not fit the arrays.
   bool next(RowBlock& block);
 
  private:
@@ -83,16 +82,16 @@ class LoggedPart {
   std::vector<std::uint8_t> scratch_;
 };
 
-// Chunks in a file that was never finished.
+// Finds chunks in a file that was never finished.
 class ChunkFinder {
  public:
-  // A file that cannot be opened holds none.
+  // A file that cannot be opened has no chunks.
   explicit ChunkFinder(const std::string& path);
 
-  // Where each chunk begins; nothing unless all are there. Searched from where the last one that was found ended, then
-  // from the front.
+  // Returns where each chunk begins; nullopt unless all are there. The search starts where the last chunk that was
+  // found ended, then at the front.
   std::optional<std::vector<std::uint64_t>> find(ChunkFront front, std::span<const LoggedChunk> chunks);
-  // Bytes that find() has found; false where they cannot be read any more.
+  // Reads bytes that find() has found; false if they cannot be read any more.
   bool read(std::uint64_t offset, std::span<std::uint8_t> out) const;
 
  private:
@@ -103,7 +102,7 @@ class ChunkFinder {
 
   Descriptor file_;
   std::uint64_t size_ = 0;
-  std::uint64_t end_ = 0;  // of what was found last
+  std::uint64_t end_ = 0;  // end of the chunks found last
   std::vector<std::uint8_t> bytes_;
 };
 

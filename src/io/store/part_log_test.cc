@@ -68,7 +68,7 @@ TEST(ChunkFinder, FindsChunksBetweenWhatALibraryPuts) {
   std::string file(3000, 'x');
   std::vector<std::uint64_t> places;
   for (std::size_t i = 0; i < 9; ++i) {
-    // As streams of one code: the same beginning.
+    // The chunks begin alike, as streams of one Huffman code do.
     const std::string chunk = "one code" + std::string(i + 1, static_cast<char>('a' + i));
     rows.arrays[0].append_text(chunk);
     ++rows.rows;

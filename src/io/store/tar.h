@@ -1,6 +1,6 @@
-// Enters: a name and the bytes of a file.
-// Leaves: its record in a tar archive (POSIX ustar).
-// Never: keeps a time, an owner or another thing of this machine.
+// Input: a name and the bytes of a file.
+// Output: its record in a tar archive (POSIX ustar).
+// Never: stores a time, an owner or any other property of this machine.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace millrace {
 
-// Appends a record: header, bytes, zeros up to a multiple of 512. A name of at most 100 bytes, a file below 8 GB.
+// Appends a record: header, bytes, zeros up to a multiple of 512. A name has at most 100 bytes, a file less than 8 GB.
 void append_tar_record(std::string_view name, std::string_view bytes, std::vector<std::uint8_t>& out);
-// What an archive ends with.
+// Returns the bytes that end an archive.
 std::string tar_end();
 
 }  // namespace millrace

@@ -1,5 +1,5 @@
-// Enters: the shape, type and codecs of an array.
-// Leaves: what a Zarr 3 array or group says of itself in its zarr.json.
+// Input: the shape, type and codecs of an array.
+// Output: the metadata of a Zarr 3 array or group, for its zarr.json.
 // Never: writes a chunk.
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace millrace::zarr {
 
-// The codec of elements of so many bytes, which are little-endian where they have more than one.
+// Returns the codec of elements of this size; elements of more than one byte are little-endian.
 Json bytes_codec(std::size_t element_bytes);
 Json gzip_codec(int level);
 Json array_json(const std::vector<std::uint64_t>& shape, const std::vector<std::uint64_t>& chunk,
                 const std::string& type, Json fill, Json codecs);
 Json group_json();
-// Writes zarr.json in the folder, which is made. Until it is whole it lies in the work folder, where one is named.
-// Gives its digest; the name in it is zarr.json.
+// Writes zarr.json into the folder, which is created, and returns its digest, whose name is zarr.json. If a work folder
+// is given, the unfinished file is there.
 FileDigest write_json(const std::string& folder, const Json& json, const std::string& work_folder = "");
 
 }  // namespace millrace::zarr

@@ -22,14 +22,14 @@ namespace fs = std::filesystem;
 
 static_assert(std::endian::native == std::endian::little);
 
-// The file of chunk `first` of an array of so many dimensions.
+// Returns the file of chunk `first` of an array with this number of dimensions.
 std::string chunk_path(const std::string& array, std::uint64_t first, std::size_t dimensions) {
   std::string out = fmt::format("{}/c/{}", array, first);
   for (std::size_t i = 1; i < dimensions; ++i) out += "/0";
   return out;
 }
 
-// CRC-32C (Castagnoli), as the codec crc32c wants it.
+// CRC-32C (Castagnoli), as the codec crc32c requires.
 std::uint32_t crc32c(std::span<const std::byte> bytes) {
   static const auto kTable = [] {
     std::array<std::uint32_t, 256> table{};
@@ -47,7 +47,8 @@ std::uint32_t crc32c(std::span<const std::byte> bytes) {
 
 bool is_float(ElementType type) { return type.code == TypeCode::floating || type.code == TypeCode::bfloat; }
 
-// What a number is where none was written: in compressed arrays, which are whole, 0; else that there is none.
+// Returns the fill value of numbers that were never written. Compressed arrays are complete: 0. In other arrays it
+// means a missing value: NaN for floating-point types.
 Json fill_of(const ArraySpec& array) {
   if (array.rows == ArraySpec::Rows::texts) return "";
   if (array.type.code == TypeCode::boolean) return false;
@@ -68,7 +69,7 @@ Json codecs_of(const ArraySpec& array) {
           {"index_location", "end"}}}}});
 }
 
-// One element that stands for none, as it lies in a chunk: NaN, 0, or no text.
+// Returns one missing element in its stored form: NaN, 0, or an empty text.
 std::vector<std::uint8_t> none_of(const ArraySpec& array) {
   if (array.rows == ArraySpec::Rows::texts) return {0, 0, 0, 0};
   std::vector<std::uint8_t> out(array.type.bytes(), 0);
@@ -126,7 +127,7 @@ PartBytes zarr_part_bytes(const std::string& folder, const DatasetSpec& spec, st
 }
 
 bool import_zarr_part(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t part) {
-  // As commit() does, the first one last.
+  // The first array is imported last, as in commit().
   for (std::size_t i = spec.arrays.size(); i-- > 0;) {
     const ArraySpec& array = spec.arrays[i];
     if (!import_file(from, chunk_path(array.name, part, array.shape.size() + 1), to, {folder_of(to)})) return false;
@@ -134,7 +135,7 @@ bool import_zarr_part(const std::string& from, const std::string& to, const Data
   return true;
 }
 
-// Of one array.
+// Chunk of one array.
 class ZarrPart::Chunk {
  public:
   Chunk(const std::string& folder, const ArraySpec& array, std::uint64_t each, std::uint64_t part)
@@ -147,7 +148,7 @@ class ZarrPart::Chunk {
 
   void append(const ArrayRows& rows) {
     if (array_.rows == ArraySpec::Rows::texts) {
-      // As vlen-utf8 has it: its length, then itself.
+      // Format of vlen-utf8: the length of the text, then the text.
       rows.each([&](std::size_t i, std::span<const std::uint8_t> text) {
         put(rows.lengths[i]);
         file_.write(std::as_bytes(text));
@@ -161,7 +162,7 @@ class ZarrPart::Chunk {
       offset_ += bytes;
     }
   }
-  // Chunks at the end of an array are as large as the others.
+  // Fills the chunk up: chunks at the end of an array are as large as the others.
   void finish(std::uint64_t missing) {
     if (array_.rows == ArraySpec::Rows::compressed) {
       index_.resize(2 * each_, std::numeric_limits<std::uint64_t>::max());
@@ -223,7 +224,7 @@ std::vector<FileDigest> ZarrPart::digests() const {
 }
 
 void ZarrPart::commit() {
-  // The first one last: whatever has it has all.
+  // The first array is committed last: if it is there, all are.
   for (std::size_t i = chunks_.size(); i-- > 0;) chunks_[i]->commit();
 }
 

@@ -1,12 +1,11 @@
-// Enters: rows of a dataset, those of compressed arrays as gzip streams.
-// Leaves: a Zarr group of version 3 whose compressed arrays lie in shards, so that a million rows are not a million
-//   files.
+// Input: rows of a dataset; rows of compressed arrays as gzip streams.
+// Output: a Zarr 3 group whose compressed arrays are sharded, so that a million rows are not a million files.
 // Never: compresses.
 //
-// The group: an array an array; compressed ones with an inner chunk a row, codec gzip, in shards of `each` rows; others
-// beside them, uncompressed, in chunks of `each`; a table is a group of its columns. Sources: the Zarr core
-// specification 3.0 with its codecs bytes, gzip, crc32c and sharding_indexed; the extensions `string` and vlen-utf8
-// for texts, `bfloat16`.
+// The group has an array for each array of the dataset. Compressed arrays have an inner chunk per row, codec gzip, in
+// Zarr shards of `each` rows. The others are uncompressed, in chunks of `each` rows. A table is a group of its columns.
+// Sources: the Zarr core specification 3.0 with its codecs bytes, gzip, crc32c and sharding_indexed; the extensions
+// `string` and vlen-utf8 for texts, `bfloat16`.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +18,18 @@
 
 namespace millrace {
 
-// The description of the group, with the checksums of all chunks, and of every array in it. Throws Failure.
+// Writes the metadata of the group, with the checksums of all chunks, and of every array in it. Throws Failure.
 void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std::uint64_t each,
                          std::span<const FileDigest> checksums);
-// The file that a part gets last: what has it is whole.
+// Returns the file of a shard that is written last: if it is there, the shard is complete.
 std::string zarr_part_path(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
 
-// Where the bytes of a part that is there lie; none of one that is not.
+// Returns where the bytes of a finished shard are; empty for a shard that is not finished.
 PartBytes zarr_part_bytes(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
-// A part as it lies in another folder of the same dataset; false where it is not there.
+// Copies a shard from another folder of the same dataset; false if it is not there.
 bool import_zarr_part(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t part);
 
-// Part `part` of each array: a chunk, or a shard of chunks.
+// Shard `part` of each array: a chunk, or a Zarr shard of chunks.
 class ZarrPart : public PartWriter {
  public:
   ZarrPart(const std::string& folder, const DatasetSpec& spec, std::uint64_t each, std::uint64_t part);

@@ -58,7 +58,7 @@ TEST(ZarrWriter, PartsAtTheEndAreAsLongAsOthers) {
   EXPECT_EQ(at<std::uint16_t>(half, 4), 0x7E00);
   ASSERT_EQ(brain.size(), 6);
   EXPECT_EQ(at<std::uint16_t>(brain, 2), 0x7FC0);
-  // How many, then the length of each: row 6 has no name, and two rows are none.
+  // Number of names, then the length of each: row 6 has no name, and two rows are missing.
   ASSERT_EQ(names.size(), 16);
   EXPECT_EQ(at<std::uint32_t>(names, 0), 3U);
 }

@@ -22,7 +22,7 @@ bool is_gap(std::string_view cell) {
   return std::find(kGaps.begin(), kGaps.end(), lower) != kGaps.end();
 }
 
-// The first of comma, semicolon and tab that the line has outside quotes.
+// Returns the separator of a line: comma, else semicolon, else tab, whichever occurs outside quotes.
 char separator_of(std::string_view line) {
   for (const char separator : {',', ';', '\t'}) {
     bool quoted = false;
@@ -44,8 +44,8 @@ Failure CsvReader::wrong(const std::string& what, const std::string& remedy) con
   return bad(row_line_, what, remedy);
 }
 
-// Takes in what comes next, at least as much as is there already: a long row is not looked through too often. False at
-// the end.
+// Reads more bytes, at least as many as there are already, so that a long row is not scanned too often. False at the
+// end.
 bool CsvReader::more() {
   text_.erase(0, at_);
   at_ = 0;
@@ -66,7 +66,7 @@ bool CsvReader::more() {
   return text_.size() > before;
 }
 
-// The byte order mark, and lines that begin with #. False where nothing follows.
+// Skips the byte order mark and lines that begin with #. False if nothing follows.
 bool CsvReader::skip_words() {
   while (text_.size() < kByteOrderMark.size() && more()) {
   }
@@ -83,7 +83,7 @@ bool CsvReader::skip_words() {
   }
 }
 
-// Finds the cells of the row at at_. False where what is there ends before the row does, and there may be more.
+// Finds the cells of the row at at_. False if the text ends before the row does, and more may follow.
 bool CsvReader::scan() {
   const std::string_view t = text_;
   std::size_t at = at_;
@@ -91,7 +91,7 @@ bool CsvReader::scan() {
   lines_ = 1;
   for (bool next_cell = true; next_cell;) {
     const std::size_t begin = at;
-    // Only a cell that begins with a quote is quoted; in it a doubled quote is one, and a line may end.
+    // Only a cell that begins with a quote is quoted. In it a doubled quote means one quote, and a line may end.
     if (at < t.size() && t[at] == '"') {
       for (++at; at < t.size(); ++at) {
         if (t[at] == '\n') ++lines_;
@@ -120,7 +120,7 @@ bool CsvReader::scan() {
   return true;
 }
 
-// A cell without its quotes, doubled quotes made single where they lie.
+// Returns a cell without its quotes; doubled quotes become single ones in place.
 std::string_view CsvReader::unquoted(Cell cell) {
   const std::string_view whole = trim(std::string_view(text_).substr(cell.begin, cell.end - cell.begin));
   if (whole.size() < 2 || whole.front() != '"' || whole.back() != '"') return whole;

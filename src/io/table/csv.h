@@ -1,7 +1,6 @@
-// Enters: text in rows and columns (RFC 4180), piece by piece.
-// Leaves: its rows, one after the other, as cells without their quotes.
-// Never: holds more than a row and a piece, takes a cell for a number that is none, or guesses at a row that has too
-// few cells.
+// Input: text in rows and columns (RFC 4180), in blocks of any size.
+// Output: the rows, one after the other, as cells without their quotes.
+// Never: holds more than a row and a block, takes other text for a number, or guesses at missing cells of a row.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +15,23 @@
 
 namespace millrace {
 
-// Separated by commas, or by semicolons or tabs where the first row has no comma. A byte order mark is left out, blank
-// lines are skipped, and so are lines before the first row that begin with #. Every row has as many cells as the first.
+// Reads rows with commas, or with semicolons or tabs if the first row has no comma. A byte order mark, blank lines, and
+// lines before the first row that begin with # are skipped. Every row must have as many cells as the first.
 class CsvReader {
  public:
-  // A longer row is refused: a quote that is never closed would take the whole file for one cell.
+  // Longest row in bytes. A longer one is refused: a quote that is never closed would make the whole file one cell.
   static constexpr std::size_t kLongestRow = 16 << 20;
 
-  // The next bytes; none at the end. They need not outlive the next call.
+  // Returns the next bytes; empty at the end. They need not outlive the next call.
   using Source = std::function<std::span<const std::uint8_t>()>;
   CsvReader(Source source, std::string subject) : source_(std::move(source)), subject_(std::move(subject)) {}
 
-  // The next row, of which the cells live until the next call; false at the end. Failure(bad_data) names the line.
+  // Reads the next row, whose cells live until the next call; false at the end. Failure(bad_data) names the line.
   bool next();
   std::span<const std::string_view> cells() const { return cells_; }
-  // Where the row begins, from 1.
+  // Line on which the row begins, counted from 1.
   std::size_t line() const { return row_line_; }
-  // What is wrong with the row, for a caller that finds it out.
+  // Returns a failure about the current row, for a caller that finds something wrong with it.
   [[nodiscard]] Failure wrong(const std::string& what, const std::string& remedy = {}) const;
 
  private:
@@ -47,21 +46,21 @@ class CsvReader {
 
   const Source source_;
   const std::string subject_;
-  std::string text_;            // what was read and is not yet behind
-  std::size_t at_ = 0;          // of the next row in it
-  std::size_t line_ = 1;        // of the next row
-  std::size_t row_line_ = 0;    // of this row
-  std::size_t lines_ = 0;       // that the row takes
-  std::size_t scanned_to_ = 0;  // where the next row begins
+  std::string text_;            // bytes that were read and not yet consumed
+  std::size_t at_ = 0;          // offset of the next row in it
+  std::size_t line_ = 1;        // line of the next row
+  std::size_t row_line_ = 0;    // line of this row
+  std::size_t lines_ = 0;       // number of lines of the row
+  std::size_t scanned_to_ = 0;  // offset at which the next row begins
   bool begun_ = false, ended_ = false;
-  char separator_ = 0;  // not known before the first row
+  char separator_ = 0;  // 0: not known before the first row
   std::size_t columns_ = 0;
   std::vector<Cell> row_;
   std::vector<std::string_view> cells_;
 };
 
-// The number in a cell: NaN where it is empty or says nan, null, none, na, n/a, - or ., in any case. Nothing where it
-// is no number.
+// Returns the number in a cell. NaN if it is empty or is nan, null, none, na, n/a, - or ., in upper or lower case.
+// nullopt if it is no number.
 std::optional<double> csv_number(std::string_view cell);
 
 }  // namespace millrace

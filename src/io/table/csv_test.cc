@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 using Rows = std::vector<std::vector<std::string>>;
 
-// The rows of a text that comes in pieces.
+// Returns the rows of a text that comes in blocks of `piece` bytes.
 Rows rows_of(const std::string& text, std::size_t piece = 1 << 20) {
   std::size_t at = 0;
   CsvReader reader(

@@ -15,8 +15,8 @@ std::optional<std::int64_t> day(int year, int month, int day_of_month) {
   return c::sys_days(date).time_since_epoch().count() * 86400 * kSecond;
 }
 
-// From 50 on they are of the last century: prices are of the past, and POSIX's 69 would take those of 1950 to 1968 for
-// the future.
+// Two-digit years from 50 on belong to the last century. Prices are of the past, and POSIX's limit of 69 would put
+// those of 1950 to 1968 into the future.
 int full_year(int two_digits) { return two_digits + (two_digits < 50 ? 2000 : 1900); }
 
 std::optional<int> year_of(Cursor& c) {
@@ -63,7 +63,7 @@ std::int64_t fraction(Cursor& c, int digits) {
 
 namespace {
 
-// Nanoseconds east of Greenwich; nothing where it is no zone.
+// Returns the offset in nanoseconds east of Greenwich; nullopt if the text is no zone.
 std::optional<std::int64_t> zone(Cursor& c) {
   c.skip(" ");
   // Java names the place too: "+05:30[Asia/Kolkata]".
@@ -85,7 +85,7 @@ std::optional<std::int64_t> zone(Cursor& c) {
       minutes = c.take_number(2);
     }
   }
-  // As Go and pandas print it: "+0000 UTC".
+  // Go and pandas print a zone as "+0000 UTC".
   c.skip(" ");
   if (c.peek() == 'U') c.take_word("utc");
   if (!c.at_end() || hours > 15 || minutes > 59) return std::nullopt;
@@ -126,7 +126,7 @@ std::optional<std::int64_t> clock(Cursor& c) {
     if (hour < 1 || hour > 12) return std::nullopt;
     hour = hour % 12 + (after_noon ? 12 : 0);
   }
-  // A leap second is written as the sixtieth; the end of a day, by some, as its twenty-fourth hour.
+  // A leap second is written as second 60; some programs write the end of a day as hour 24.
   if (hour > 24 || minute > 59 || second > 60 || (hour == 24 && (minute > 0 || second > 0))) return std::nullopt;
   const std::optional<std::int64_t> east = zone(c);
   if (!east) return std::nullopt;
@@ -136,7 +136,7 @@ std::optional<std::int64_t> clock(Cursor& c) {
 std::optional<std::int64_t> with_clock(std::optional<std::int64_t> day_ns, Cursor& c) {
   if (!day_ns) return std::nullopt;
   if (c.at_end()) return day_ns;
-  // "2016-12-01T09:30", "20161201 093000", "01DEC2016:09:30:00", "2016.12.01,09:30"; a zone may follow a day at once.
+  // "2016-12-01T09:30", "20161201 093000", "01DEC2016:09:30:00", "2016.12.01,09:30"; a zone may directly follow a day.
   if (c.peek() != '+' && c.peek() != 'Z' && !c.take_any("Tt ,:_;-D")) return std::nullopt;
   c.skip(" ");
   const std::optional<std::int64_t> rest = c.digits_ahead() > 0 ? clock(c) : [&]() -> std::optional<std::int64_t> {

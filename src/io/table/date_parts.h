@@ -1,6 +1,6 @@
-// Enters: a date's text, from its front.
-// Leaves: its parts: numbers, names of months, a time of day, a zone.
-// Never: decides what stands where: that is src/io/table/dates.cc.
+// Input: the text of a date, from its front.
+// Output: its parts: numbers, names of months, a time of day, a time zone.
+// Never: decides which number is the day, the month or the year: that is src/io/table/dates.cc.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// What is left of a text while it is read from its front.
+// Rest of a text that is read from its front.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : rest_(text) {}
@@ -43,19 +43,19 @@ class Cursor {
     while (count < rest_.size() && is_digit(rest_[count])) ++count;
     return count;
   }
-  // A number of all the digits that follow, if they are this many.
+  // Reads all the digits that follow as a number, if there are `least` to `most` of them.
   std::optional<int> number(std::size_t least, std::size_t most) {
     const std::size_t count = digits_ahead();
     return count < least || count > most ? std::nullopt : std::optional(take_number(count));
   }
-  // Of the next `count` digits, which are there.
+  // Reads the next `count` digits, which must be there, as a number.
   int take_number(std::size_t count) {
     int value = 0;
     for (std::size_t i = 0; i < count; ++i) value = value * 10 + (rest_[i] - '0');
     rest_.remove_prefix(count);
     return value;
   }
-  // "AM" or "PM" comes next, behind spaces or a dash.
+  // Returns true if "AM" or "PM" comes next, after spaces or dashes.
   bool before_half_day() const {
     Cursor copy(rest_);
     copy.skip(" -");
@@ -68,11 +68,11 @@ class Cursor {
     rest_.remove_prefix(count);
     return word;
   }
-  // What stands in brackets at the end.
+  // Removes text in brackets at the end.
   void drop_brackets() {
     if (rest_.ends_with(']')) rest_ = rest_.substr(0, std::min(rest_.find('['), rest_.size()));
   }
-  // "UTC" and the like, in any case.
+  // Takes a word such as "UTC", in upper or lower case.
   bool take_word(std::string_view lower) {
     if (rest_.size() < lower.size() || lower_ascii(rest_.substr(0, lower.size())) != lower) return false;
     rest_.remove_prefix(lower.size());
@@ -83,19 +83,19 @@ class Cursor {
   std::string_view rest_;
 };
 
-// Nanoseconds since 1970; nothing where there is no such day.
+// Returns nanoseconds since 1970; nullopt if there is no such day.
 std::optional<std::int64_t> day(int year, int month, int day_of_month);
 int full_year(int two_digits);
-// Of exactly two or four digits.
+// Reads a year of exactly two or four digits.
 std::optional<int> year_of(Cursor& c);
-// 1 to 12 for a month's English name or its first letters; 0 for another word.
+// Returns 1 to 12 for a month's English name or its first letters; 0 for another word.
 int month_named(std::string_view word);
 bool is_weekday(std::string_view word);
-// Digits behind a point, as a number of `digits` digits; more are left out.
+// Reads the digits after a decimal point as a number of `digits` digits; further digits are left out.
 std::int64_t fraction(Cursor& c, int digits);
-// What remains of a text: a time of day, in nanoseconds, less its zone's.
+// Reads the rest of a text as a time of day: its nanoseconds, less the offset of its zone.
 std::optional<std::int64_t> clock(Cursor& c);
-// What remains behind a day: nothing, or a time of day.
+// Reads the rest of a text after a day: nothing, or a time of day.
 std::optional<std::int64_t> with_clock(std::optional<std::int64_t> day_ns, Cursor& c);
 
 }  // namespace millrace::dates

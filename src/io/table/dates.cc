@@ -79,7 +79,7 @@ std::optional<std::int64_t> compact(std::string_view text) {
   const auto day_ns = day(year, month, day_of_month);
   if (digits == 8 || !day_ns) return with_clock(day_ns, c);
   if (digits == 10) {
-    // Of ten digits seconds since 1970 have as many: until 2030 none of those look like an hour of these years.
+    // Seconds since 1970 have ten digits too. Until 2030 none of them look like an hour of these years.
     const int hour = c.take_number(2);
     if (year < 1900 || year > 2100 || hour > 23 || !c.at_end()) return std::nullopt;
     return *day_ns + hour * 3600 * kSecond;
@@ -95,7 +95,7 @@ std::optional<std::int64_t> whole_number(std::string_view text, std::size_t digi
   return digits == 4 ? day(*value, 1, 1) : day(*value / 100, *value % 100, 1);
 }
 
-// A number of at most 19 digits, split at its point; 1609459200, 1609459200.5, 1.6E9 is none.
+// A number with at most 19 digits before its point, and split there: 1609459200 or 1609459200.5, but not 1.6E9.
 struct Decimal {
   bool negative = false;
   std::int64_t whole = 0;
@@ -120,8 +120,8 @@ std::optional<Decimal> decimal(std::string_view text) {
   return out;
 }
 
-// Seconds have less than 12 digits until the year 5138, milliseconds more than 11 since 1973, and so on: the decimal
-// power of nanoseconds that 1 is.
+// Returns the decimal exponent of a unit in nanoseconds: 9 for seconds. Seconds have less than 12 digits until the year
+// 5138, milliseconds more than 11 since 1973, and so on.
 int epoch_digits(std::int64_t value) {
   if (value < 100'000'000'000) return 9;
   return value < 100'000'000'000'000 ? 6 : value < 100'000'000'000'000'000 ? 3 : 0;
@@ -139,9 +139,9 @@ std::optional<std::int64_t> epoch(std::string_view text, int digits) {
   return value->negative ? -ns : ns;
 }
 
-// By the largest number of a column: its first ones may be few seconds after 1970. A number below 10^8 counts rows, or
-// days since 1900, but hardly seconds. Where neighbours differ by a factor that no time between them explains, an
-// exchange has changed its unit, and each number says its own.
+// Finds the unit by the largest number of a column: its first ones may be few seconds after 1970. A number below 10^8
+// counts rows, or days since 1900, but hardly seconds. Neighbours may differ by a factor that no time between them
+// explains. An exchange has then changed its unit, and each number has the unit that its size says.
 std::optional<DateNotation> epoch_notation(std::size_t count, const TextAt& text) {
   constexpr std::int64_t kTelling = 1'000'000'000, kOtherUnit = 100;
   std::int64_t largest = 0, before = 0;
@@ -164,7 +164,7 @@ bool is_plain_number(DateNotation::Form form) {
   return form == Form::compact || form == Form::year_and_month || form == Form::year || form == Form::epoch;
 }
 
-// Where the same texts can be read in two ways that are no matter of order, the first of these is meant.
+// If the same texts can be read in two ways that are no matter of order, the first of these notations is meant.
 std::vector<DateNotation> candidates(DateOrder order) {
   using Form = DateNotation::Form;
   std::vector<DateNotation> out = {DateNotation(Form::year_first), DateNotation(Form::compact),
@@ -270,7 +270,7 @@ DateReading read_dates(std::size_t count, const TextAt& text, DateOrder order) {
     }
     written_as_day |= read > 0 && !is_plain_number(notation.form());
   };
-  // A notation in which none of these can be read is not the column's.
+  // A notation that reads none of these samples is not the column's.
   std::vector<std::size_t> samples = {0, count - 1};
   for (std::size_t i = 0; i < 64; ++i) samples.push_back(i * count / 64);
   for (const DateNotation& notation : candidates(order)) {
@@ -282,7 +282,7 @@ DateReading read_dates(std::size_t count, const TextAt& text, DateOrder order) {
   if (out.possible.empty()) {
     if (const auto notation = epoch_notation(count, text)) weigh(*notation);
   }
-  // Plain numbers may be dates by chance; a day that is written as one is none.
+  // Plain numbers may be dates by chance; a text in a written form of a day is one on purpose.
   if (out.possible.empty() && most > 0 && (most * 2 >= count || written_as_day)) out.unread = unread;
   return out;
 }

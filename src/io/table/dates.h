@@ -1,6 +1,6 @@
-// Enters: a column of dates or times, as people and exchanges write them.
-// Leaves: in which notation all of them can be read, and each as nanoseconds since 1970-01-01 UTC.
-// Never: decides between two notations that both read the whole column; that is the caller's, who may know the order.
+// Input: a column of dates or times, as people and exchanges write them.
+// Output: the notations in which all of them can be read, and each as nanoseconds since 1970-01-01 UTC.
+// Never: decides between two notations that both read the whole column: the caller may know the order.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,9 @@
 
 namespace millrace {
 
-// One way to write a moment. A day may be followed by a time of day (09:30, 09:30:15.250, 9:30 PM, 093000), and that by
-// Z, UTC, GMT or an offset; a moment without an offset is taken for UTC. Years of two digits are those from 1950 to
-// 2049. Years from 1678 to 2261, which is what 64 bits
-// of nanoseconds hold.
+// Way to write a moment. A time of day may follow a day (09:30, 09:30:15.250, 9:30 PM, 093000), and Z, UTC, GMT or
+// an offset may follow that. A moment without an offset is taken for UTC. Years of two digits are those from 1950 to
+// 2049. Years go from 1678 to 2261, which is what 64 bits of nanoseconds hold.
 class DateNotation {
  public:
   enum class Form {
@@ -28,31 +27,32 @@ class DateNotation {
     year,              // 2016
     epoch,             // seconds, milli-, micro- or nanoseconds since 1970
   };
-  // For `epoch_digits`: each number is of the unit that its size says.
+  // Value of `epoch_digits`: each number has the unit that its size says.
   static constexpr int kOwnUnits = -1;
   explicit DateNotation(Form form, int epoch_digits = 0) : form_(form), epoch_digits_(epoch_digits) {}
 
-  // Nothing where it is not written like this, or no such day exists.
+  // Returns nullopt if the text is not written like this, or no such day exists.
   std::optional<std::int64_t> parse(std::string_view text) const;
   Form form() const { return form_; }
-  // For a person: "day/month/year".
+  // Returns a name for users: "day/month/year".
   const char* name() const;
 
  private:
   Form form_;
-  int epoch_digits_;  // of the decimal power of nanoseconds that 1 is: 9 for seconds, 0 for nanoseconds
+  int epoch_digits_;  // decimal exponent of the unit in nanoseconds: 9 for seconds, 0 for nanoseconds
 };
 
-// Whether a text alone can be a time of day: 09:30, 093000; or a day, without one.
+// Functions that return true if a text alone can be a time of day (09:30, 093000), or a day without one.
 bool is_time_of_day(std::string_view text);
 bool is_day(std::string_view text);
 
-// What of day, month and short year stands first, where it was told.
+// The first of day, month and short year, if the user named it.
 enum class DateOrder { unknown, year_first, day_first, month_first };
 
 struct DateReading {
-  std::vector<DateNotation> possible;  // each reads all texts, and at least two differ in what they read if several do
-  // Where none does, though one reads at least half of them: the first text that this one cannot read.
+  std::vector<DateNotation> possible;  // each reads all texts
+  // Index of the first text that the best notation cannot read. Set if no notation reads all texts, but the best one
+  // reads at least half, or one reads a written form of a day.
   std::optional<std::size_t> unread;
 };
 using TextAt = std::function<std::string_view(std::size_t)>;

@@ -27,7 +27,7 @@ std::vector<Form> forms(const std::vector<std::string>& column, DateOrder order 
   return out;
 }
 
-// All ways to write the first of December 2016, half past nine.
+// Texts for the first of December 2016, half past nine, in every notation.
 TEST(Dates, EveryNotationSaysTheSameDay) {
   struct Written {
     const char* text;
@@ -96,7 +96,7 @@ TEST(Dates, DayAndMonthAreToldByTheWholeColumn) {
   EXPECT_THAT(forms({"12/01/2016", "12/02/2016", "12/13/2016"}), ElementsAre(Form::month_first));
   EXPECT_THAT(forms({"01/12/2016", "02/12/2016"}), ElementsAre(Form::day_first, Form::month_first));
   EXPECT_THAT(forms({"01/12/2016", "02/12/2016"}, DateOrder::month_first), ElementsAre(Form::month_first));
-  // A day that only one of them has, in one row of a thousand.
+  // A day that only one of the notations has, in one row of a thousand.
   std::vector<std::string> many(1000, "03.04.2016");
   many[777] = "31.03.2016";
   EXPECT_THAT(forms(many), ElementsAre(Form::day_first));
@@ -165,7 +165,7 @@ TEST(Dates, TimesOfDay) {
   for (const char* text : {"09:30", "9:30", "093000", "0930", "09:30:15.25", "9:30 PM"})
     EXPECT_TRUE(is_time_of_day(text)) << text;
   for (const char* text : {"", "9", "2016", "25:00", "1480550400", "noon", "2016-12-01"}) {
-    // 2016 is sixteen minutes past eight in the evening: of a column beside a date it can be nothing else.
+    // The text 2016 may mean 20:16: in a column beside a date it can be nothing else.
     EXPECT_EQ(is_time_of_day(text), std::string(text) == "2016") << text;
   }
 }

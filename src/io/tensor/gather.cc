@@ -10,7 +10,7 @@ struct Side {
   std::uint64_t length = 1, stride = 1;
 };
 
-// Sides that follow one another without a gap are one; those of one element are none.
+// Merges sides that follow one another without a gap, and leaves out sides of one element.
 std::vector<Side> sides_of(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> strides) {
   std::vector<Side> out;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -44,7 +44,7 @@ void copy(const std::byte* from, std::vector<Side> sides, std::byte* out) {
   while (true) {
     copy_row<kBytes>(from + offset * kBytes, row, out);
     out += row.length * kBytes;
-    // The next row: as an odometer turns.
+    // Advances to the next row, as an odometer turns.
     std::size_t i = sides.size();
     while (i > 0) {
       --i;

@@ -1,6 +1,6 @@
-// Enters: elements that lie with strides.
-// Leaves: the same row after row without gaps.
-// Never: checks that they are there.
+// Input: elements in memory with strides.
+// Output: the same elements row after row, without gaps.
+// Never: checks that the memory holds them.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace millrace {
 
-// Elements of 1, 2, 4 or 8 bytes, with strides in elements. `from` is the first one's place, which need not be aligned
-// for them; `out` has room for all.
+// Copies elements of 1, 2, 4 or 8 bytes, with strides in elements. `from` is the address of the first one, which need
+// not be aligned; `out` has room for all.
 void gather(const std::byte* from, std::size_t element_bytes, std::span<const std::uint64_t> shape,
             std::span<const std::uint64_t> strides, std::byte* out);
 
-// How many elements there are from the first to the last in memory; 0 where there are none.
+// Returns the number of elements from the first to the last in memory; 0 if there are none.
 std::uint64_t reach(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> strides);
 
 }  // namespace millrace

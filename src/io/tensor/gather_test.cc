@@ -9,7 +9,7 @@
 namespace millrace {
 namespace {
 
-// Element by element, by its place.
+// Copies element by element, each from its own offset.
 std::vector<std::byte> one_by_one(const std::byte* from, std::size_t size, const std::vector<std::uint64_t>& shape,
                                   const std::vector<std::uint64_t>& strides) {
   std::uint64_t count = 1;
@@ -34,7 +34,7 @@ TEST(Gather, EveryStrideIsWhatItsDefinitionSays) {
       shape[i] = random() % 20 == 0 ? 0 : 1 + random() % 6;
       strides[i] = random() % 40;
     }
-    // Now and then sides that follow one another without a gap.
+    // Every third trial has sides that follow one another without a gap.
     for (std::size_t i = shape.size(); trial % 3 == 0 && i-- > 1;) strides[i - 1] = strides[i] * shape[i];
     const std::byte* const from = memory.data() + random() % 9;
     if (reach(shape, strides) * size + 9 > memory.size()) continue;

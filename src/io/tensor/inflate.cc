@@ -23,7 +23,7 @@ std::uint64_t most_inflated(std::uint64_t deflated) {
 
 InflateStream::InflateStream(Source& from, std::uint64_t offset, std::uint64_t bytes, Wrapping wrapping)
     : from_(from), at_(offset), left_(bytes), wrapping_(wrapping) {
-  // Negative: no header. 16 more: that of gzip.
+  // Window bits: negative for no header, 16 more for that of gzip.
   if (inflateInit2(&stream_, wrapping == Wrapping::none ? -MAX_WBITS : MAX_WBITS + 16) != Z_OK) {
     throw_no_memory(std::size_t{1} << MAX_WBITS);
   }
@@ -41,7 +41,7 @@ void InflateStream::fill() {
   stream_.avail_in = static_cast<uInt>(part);
 }
 
-// After an end: zeros are passed over.
+// Skips zeros after the end of a stream. Returns true if another stream begins.
 bool InflateStream::another_begins() {
   if (wrapping_ == Wrapping::none) return false;
   while (true) {

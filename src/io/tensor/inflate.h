@@ -1,6 +1,6 @@
-// Enters: deflated bytes: a gzipped file, or a member of a zip archive.
-// Leaves: their beginning, as far as somebody looks; or all of them, exactly as many as were promised.
-// Never: gives memory for a promise that DEFLATE cannot keep, or more than was promised.
+// Input: deflated bytes: a gzipped file, or a member of a zip archive.
+// Output: the inflated bytes up to a requested point; or all of them, exactly as many as were promised.
+// Never: allocates memory for a promise that DEFLATE cannot keep, or returns more than was promised.
 //
 // Source of the formats: RFC 1951 and RFC 1952.
 #pragma once
@@ -20,21 +20,21 @@ struct libdeflate_decompressor;
 
 namespace millrace {
 
-// The most that so many deflated bytes can hold: 258 bytes take two bits at least.
+// Returns the most that so many deflated bytes can hold: 258 bytes take two bits at least.
 std::uint64_t most_inflated(std::uint64_t deflated);
 
-// Deflated bytes from front to back. Checks what gzip says of its contents when it comes to an end of them. Streams of
-// gzip that follow one another are one, and zeros may follow, as gzip itself has it.
+// Inflates bytes from front to back. The checksum and length of a gzip stream are checked at its end. Streams of gzip
+// that follow one another count as one, and zeros may follow, as in gzip itself.
 class InflateStream {
  public:
   enum class Wrapping : std::uint8_t { none, gzip };
-  // Of `bytes` bytes at an offset of what stays where it is.
+  // Reads `bytes` bytes at an offset of `from`, which must outlive the stream.
   InflateStream(Source& from, std::uint64_t offset, std::uint64_t bytes, Wrapping wrapping);
   ~InflateStream();
   InflateStream(const InflateStream&) = delete;
   InflateStream& operator=(const InflateStream&) = delete;
 
-  // The next bytes: fewer than there is room for at the end alone. Throws Refusal.
+  // Returns the number of bytes read, which is less than out.size() only at the end. Throws Refusal.
   std::size_t read(std::span<std::byte> out);
 
  private:
@@ -49,8 +49,8 @@ class InflateStream {
   Buffer<std::byte> in_;
 };
 
-// A gzipped file as if it were not. What lies behind is inflated again from the start when it is asked for, so it
-// serves those who look at a few places in order. Memory: kept to the window.
+// Reads a gzipped file as if it were not compressed. For an offset before the window the file is inflated again from
+// the start. This class therefore serves readers of a few places in order. Memory: only the window.
 class GzipSource : public Source {
  public:
   GzipSource(Source& file, std::uint64_t file_bytes) : file_(file), file_bytes_(file_bytes) {}
@@ -58,7 +58,7 @@ class GzipSource : public Source {
   void read(std::uint64_t offset, std::span<std::byte> out) override;
 
  private:
-  // Twice this is held, so that the end of a file, where zip archives keep their directory, is at hand at the end.
+  // The window holds twice this: zip archives keep their directory at the end of a file, which is then in memory.
   static constexpr std::size_t kChunk = 128 << 10;
   bool advance();
 
@@ -68,10 +68,10 @@ class GzipSource : public Source {
   Buffer<std::byte> window_;
   std::uint64_t window_at_ = 0;
   std::size_t window_size_ = 0;
-  std::optional<std::uint64_t> size_;  // once the end was met
+  std::optional<std::uint64_t> size_;  // known once the end was reached
 };
 
-// All at once, into memory of exactly the size that was promised. Throws Refusal(bad_data) for more or less.
+// Inflates all at once, into memory of exactly the promised size. Throws Refusal(bad_data) for more or less.
 class Inflater {
  public:
   Inflater();
@@ -86,7 +86,7 @@ class Inflater {
   libdeflate_decompressor* const state_;
 };
 
-// CRC-32 of bytes that follow those which have `before`; 0 for the first.
+// Returns the CRC-32 of bytes that follow others whose CRC-32 is `before`; 0 for the first.
 std::uint32_t crc32_of(std::uint32_t before, std::span<const std::byte> bytes);
 
 }  // namespace millrace

@@ -1,4 +1,4 @@
-// Zip archives, arrays and pickles by hand, also as nobody's library would write them. For tests.
+// Zip archives, arrays and pickles made by hand, also such as no library would write. For tests.
 #pragma once
 
 #include <cstring>
@@ -27,13 +27,13 @@ inline std::string deflated(const std::string& text, int window_bits) {
   return {out.begin(), out.end()};
 }
 
-// A member as it stands in the file; what the directory says of it, where that is not true.
+// A member as it is in the file; the optional numbers replace those of the directory by untrue ones.
 struct ZipMember {
   std::string name, stored;
   std::uint64_t method = 0, flags = 0;
   std::optional<std::uint64_t> bytes = {}, directory_stored = {}, offset = {};
   std::optional<std::uint32_t> crc = {};
-  bool wide = false;  // its sizes stand in a zip64 extension
+  bool wide = false;  // its sizes are in a zip64 extension
 };
 inline ZipMember stored(std::string name, std::string text) { return {std::move(name), std::move(text)}; }
 inline ZipMember deflated_member(std::string name, const std::string& text) {
@@ -49,7 +49,7 @@ inline std::string zip_of(const std::vector<ZipMember>& members, std::optional<s
     const std::uint64_t at = member.offset.value_or(out.size()), bytes = member.bytes.value_or(member.stored.size()),
                         size = member.directory_stored.value_or(member.stored.size());
     const std::uint32_t crc = member.crc.value_or(crc32_of(0, std::as_bytes(std::span(member.stored))));
-    // Sizes of 0, as writers do that learn of them later.
+    // Sizes are 0 here, as in files of writers that learn them later.
     out += "PK\3\4" + u16(20) + u16(member.flags | 8) + u16(member.method) + u32(0) + u32(0) + u32(0) + u32(0) +
            u16(member.name.size()) + u16(0) + member.name + member.stored;
     const std::string extra = member.wide ? u16(1) + u16(24) + u64(bytes) + u64(size) + u64(at) : "";
@@ -91,7 +91,7 @@ struct TensorPickle {
   std::string storage = "FloatStorage", key = "0";
   std::int64_t elements = 6, first = 0;
   std::vector<std::int64_t> shape = {2, 3}, strides = {3, 1};
-  std::string more = {};  // arguments behind the usual
+  std::string more = {};  // arguments after the usual ones
 
   std::string value() const {
     const std::string id =

@@ -1,6 +1,6 @@
-// Enters: the beginning of a .npy file, wherever it comes from: a file, a member of an archive, a stream inflated.
-// Leaves: its header, and the promise that its numbers fit into the bytes that follow.
-// Never: asks for a byte behind the header.
+// Input: the beginning of a .npy file, which may be a file, a member of an archive, or an inflated stream.
+// Output: its header, and the guarantee that its numbers fit into the bytes that follow.
+// Never: asks for a byte after the header.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 
 namespace millrace::npy {
 
-// What comes before the numbers, at most.
+// Maximum bytes of the header's text.
 inline constexpr std::size_t kMostHeader = std::size_t{1} << 20;
 
-// Thrown for an array of texts, dates or objects, which is no mistake.
+// Thrown for an array of texts, dates or objects, which is not an error.
 struct NoNumbers : Refusal {};
 
-// `next` fills what it is given with the bytes that follow those of before; there are `bytes` in all. Throws Refusal.
+// `next` fills its argument with the bytes that follow the previous ones; there are `bytes` in all. Throws Refusal.
 Header read_front(const std::function<void(std::span<std::byte>)>& next, std::uint64_t bytes);
 Header read_front(Source& source);
 

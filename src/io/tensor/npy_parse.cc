@@ -118,7 +118,7 @@ class Parser {
   }
 
   static ElementType type_of(const std::string& text) {
-    // Texts, objects, dates, bytes.
+    // Kinds of texts, objects, dates and bytes.
     if (text.size() > 1 && std::string_view("OSUVMma").find(text[1]) != std::string_view::npos) {
       throw NoNumbers{{ErrorCode::unsupported, fmt::format("its type '{}' is not a number", printable(text)), {}}};
     }
@@ -172,7 +172,7 @@ class Parser {
   std::size_t at_ = 0;
 };
 
-// As "<u4".
+// Returns a type such as "<u4".
 std::string text_of(ElementType type) {
   const char kind = type.code == TypeCode::floating           ? 'f'
                     : type.code == TypeCode::integer          ? 'i'

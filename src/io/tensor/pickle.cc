@@ -28,7 +28,7 @@ bool Machine::step(unsigned char code) {
       }
       break;
     case 0x95: {
-      // A frame says how much comes before the next: there is nothing to be gained from it, but it has to be there.
+      // A frame states the number of bytes up to the next one. The reader does not need it, but it has to be there.
       if (number<std::uint64_t>() > kMostBytes) too_large("its pickle is over 16 MiB");
       break;
     }
@@ -67,7 +67,7 @@ bool Machine::step(unsigned char code) {
       break;
     }
     case 'G': {
-      // The one number that is big-endian.
+      // This is the only big-endian number.
       Value value;
       value.kind = Kind::real;
       value.real = std::bit_cast<double>(__builtin_bswap64(number<std::uint64_t>()));
@@ -144,7 +144,7 @@ bool Machine::step(unsigned char code) {
     default:
       step_text(code);
   }
-  // MEMOIZE takes the next free place, which is how many were taken.
+  // MEMOIZE uses the next free index of the memo, which is the number of entries so far.
   if (code == 'p' || code == 'q' || code == 'r' || code == 0x94) ++remembered_;
   return false;
 }
@@ -200,7 +200,7 @@ void Machine::step_text(unsigned char code) {
   }
 }
 
-// All that is left makes objects, or is nothing.
+// The opcodes that remain make objects, or are unknown.
 void Machine::step_object(unsigned char code) {
   switch (code) {
     case 'i': {

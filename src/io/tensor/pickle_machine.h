@@ -1,6 +1,6 @@
-// Enters: what the opcodes of a pickle ask for.
-// Leaves: values in a Document, and the state between two opcodes: a stack, marks on it, a memo.
-// Never: follows a value into others, so it needs neither recursion nor time for what a pickle repeats.
+// Input: the operations that the opcodes of a pickle ask for.
+// Output: values in a Document, and the state between two opcodes: a stack, marks on it, a memo.
+// Never: follows a value into others, so it needs neither recursion nor time for values that a pickle repeats.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace millrace::pickle {
 
-// The bytes end before the pickle does.
+// Thrown if the bytes end before the pickle does.
 struct Cut {};
 
 class Machine {
@@ -22,7 +22,7 @@ class Machine {
   Machine(std::span<const std::byte> bytes, const Vocabulary& vocabulary) : bytes_(bytes), vocabulary_(vocabulary) {}
 
   Document run() {
-    // What is met again and again stands once.
+    // Values that occur again and again exist only once.
     const Index none = add({}), no = add_integer(Kind::boolean, 0), yes = add_integer(Kind::boolean, 1);
     none_ = none;
     booleans_[0] = no;
@@ -71,7 +71,7 @@ class Machine {
     return add(value);
   }
   Index add_text(Kind kind, std::string_view text) {
-    // A text of 4 GiB was not there to be taken.
+    // The length fits: a pickle has far fewer than 4 GiB.
     Value value;
     value.kind = kind;
     value.a = static_cast<Index>(text.size());
@@ -86,7 +86,7 @@ class Machine {
     push(integer >= 0 && static_cast<std::size_t>(integer) < std::size(small_) ? small_[integer]
                                                                                : add_integer(Kind::integer, integer));
   }
-  // The lowest that the newest mark leaves to be taken.
+  // Returns the lowest position of the stack that may be popped: values below the newest mark may not.
   std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
   Index pop() {
     if (stack_.size() <= floor()) bad("its pickle takes from an empty stack");
@@ -98,7 +98,7 @@ class Machine {
     if (stack_.size() <= floor()) bad("its pickle takes from an empty stack");
     return out_.values_[stack_.back()];
   }
-  // What lies above the newest mark, which goes. It stays where it is until drop().
+  // Returns the values above the newest mark and removes the mark. The values stay on the stack until drop().
   std::span<const Index> marked() {
     if (marks_.empty()) bad("its pickle lacks a mark");
     const std::span<const Index> out = std::span(stack_).subspan(marks_.back());
@@ -146,7 +146,7 @@ class Machine {
     auto& all = out_.containers_[value.at - 1];
     all.insert(all.end(), items.begin(), items.end());
   }
-  // Adds what was marked to the container below it.
+  // Adds the values that were marked to the container below them.
   void extend_marked(Kind kind) {
     const std::span<const Index> items = marked();
     extend_below(kind, items);
@@ -218,7 +218,7 @@ class Machine {
     push(add_text(Kind::text, text));
   }
 
-  // Names, and what is done with them.
+  // Names, and operations on them.
   [[noreturn]] void refuse_name(std::string_view module, std::string_view name) {
     const std::string qualified = std::string(module.substr(0, 200)) + "." + std::string(name.substr(0, 200));
     unsupported(fmt::format("its pickle wants to call {}; only plain tensors are read", shown(qualified)),
@@ -244,7 +244,7 @@ class Machine {
     const Name& name = vocabulary_.names[value.at];
     return fmt::format("{}.{}", name.module, name.name);
   }
-  // Of a class that may be named, but not so.
+  // Refuses to make an object of a class that may only be named.
   [[noreturn]] void refuse_object(const Value& value) {
     unsupported(fmt::format("its pickle wants to make an object of {}; only plain tensors are read", words(value)),
                 vocabulary_.remedy(words(value)));
@@ -273,7 +273,7 @@ class Machine {
       }
     }
   }
-  // A state_dict() carries the versions of its modules this way, which are passed over.
+  // A state_dict() carries the versions of its modules this way; they are ignored.
   void build() {
     pop();
     if (top().kind != Kind::dictionary) {
@@ -288,7 +288,7 @@ class Machine {
     push(add(value));
   }
 
-  // One opcode; true at the end.
+  // Executes one opcode; returns true at the end.
   bool step(unsigned char code);
   void step_marked(unsigned char code);
   void step_text(unsigned char code);

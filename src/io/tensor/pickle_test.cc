@@ -28,7 +28,7 @@ std::optional<Document> loaded(const std::string& bytes) {
   return load(std::as_bytes(std::span(bytes)), torch_file::vocabulary());
 }
 
-// What is refused, in words; empty where it is taken, "cut" where it lacks its end.
+// Returns why a pickle is refused; empty if it is accepted, "cut" if it lacks its end.
 std::string refused(const std::string& bytes) {
   try {
     const auto document = loaded(bytes);
@@ -73,7 +73,7 @@ TEST(Pickle, ValuesOfEveryProtocolAreWhatTheySay) {
   EXPECT_EQ(fresh->size(), bytes.size() - 5);
 }
 
-// Nothing runs, and the message names what was asked for, in whatever way.
+// No code runs, and the message names what was asked for, in whatever way.
 TEST(Pickle, WhatItWantsToCallIsRefusedByName) {
   const std::string arguments = tuple({text("touch /tmp/x")});
   const struct {
@@ -157,7 +157,7 @@ TEST(Pickle, WhatHoldsItselfIsNotFollowedForever) {
   EXPECT_THAT(refused(pickle_of("]q" + code(0) + "h" + code(0) + code(0x85) + "q" + code(1) + "ah" + code(1))),
               HasSubstr("64 deep"));
   EXPECT_THAT(refused(pickle_of(std::string(100'000, '(') + std::string(100'000, 'l'))), HasSubstr("64 deep"));
-  // Ten of ten of ten ...: 10^50 values, and each a list without a tensor.
+  // Lists of ten lists of ten lists ...: 10^50 values, each a list without a tensor.
   std::string bomb = "]q" + code(0);
   for (int level = 1; level < 50; ++level) {
     bomb += "(";
@@ -165,7 +165,7 @@ TEST(Pickle, WhatHoldsItselfIsNotFollowedForever) {
     bomb += "lq" + code(static_cast<unsigned char>(level));
   }
   EXPECT_THAT(refused(pickle_of(bomb)), HasSubstr("over 4,194,304 values"));
-  // And each a tensor.
+  // Lists of ten lists in the same way, with a tensor at the bottom.
   std::string many = TensorPickle().value() + "q" + code(0);
   for (int level = 1; level < 20; ++level) {
     many += "(";

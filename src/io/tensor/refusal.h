@@ -1,6 +1,6 @@
-// Enters: what is wrong with bytes that somebody else wrote.
-// Leaves: it thrown through the readers of this folder, whose doors catch it and make an Error of it.
-// Never: leaves the folder.
+// Input: the problem in bytes that somebody else wrote.
+// Output: an exception within the readers of this folder; their public functions turn it into an Error.
+// Never: leaves the folder as an exception.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ struct Refusal {
 }
 [[noreturn]] inline void too_large(std::string what) { throw Refusal{ErrorCode::too_large, std::move(what), {}}; }
 
-// A name out of a file, for messages: it may be anything, and of any length.
+// Returns a name from a file for messages: it may be any text, and of any length.
 inline std::string shown(std::string_view name) {
   constexpr std::size_t kMost = 80;
   return name.size() <= kMost ? printable(name) : printable(name.substr(0, kMost)) + "...";

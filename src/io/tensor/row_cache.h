@@ -1,6 +1,6 @@
-// Enters: files of rows of numbers, and which rows are wanted.
-// Leaves: the bytes of those rows, from blocks that stay in memory while there is room.
-// Never: holds more than its slots, or maps a file: one that is cut short by someone else is an error, not a crash.
+// Input: files of rows of numbers, and the numbers of the rows that are wanted.
+// Output: the bytes of those rows, from blocks that stay in memory while there is room.
+// Never: holds more than its slots, or maps a file: a truncated file is an error, not a crash.
 #pragma once
 
 #include <algorithm>
@@ -23,19 +23,19 @@ class RowFile {
   RowFile(const RowFile&) = delete;
   RowFile& operator=(const RowFile&) = delete;
 
-  // Rows [first, first + count) as count * row_bytes() bytes. Throws Failure where they cannot be had.
+  // Reads rows [first, first + count) as count * row_bytes() bytes. Throws Failure if they cannot be read.
   virtual void read(std::uint64_t first, std::size_t count, std::byte* out) const = 0;
 
   std::uint64_t rows() const { return rows_; }
   std::size_t row_bytes() const { return row_bytes_; }
-  std::uint64_t number() const { return number_; }  // no other has the same, and none has 0
+  std::uint64_t number() const { return number_; }  // unique among all files, and never 0
 
  private:
   const std::uint64_t rows_, number_;
   const std::size_t row_bytes_;
 };
 
-// Rows that lie in a file as they are. It is open only while it is read: inputs may be more than descriptors.
+// Rows that are stored in a file uncompressed. It is open only while it is read: inputs may be more than descriptors.
 class PlainRows : public RowFile {
  public:
   PlainRows(std::string path, std::uint64_t offset, std::uint64_t rows, std::size_t row_bytes)
@@ -47,20 +47,20 @@ class PlainRows : public RowFile {
   const std::uint64_t offset_;
 };
 
-// Blocks of rows that were read, of any number of files. Thread-safe. A block has one slot that it may lie in, so that
-// finding it costs one look: with neighbouring windows nearly every read finds its block there.
+// Blocks of rows that were read, of any number of files. Thread-safe. A block can be in only one slot, so a look-up
+// checks one slot: with neighbouring windows nearly every read finds its block there.
 class RowCache {
  public:
-  // Little enough that a window alone in its block costs not much more than its own bytes.
+  // Bytes of a block: so few that reading it for one window costs not much more than the window's own bytes.
   static constexpr std::size_t kBlockBytes = 64 << 10;
-  // For threads that are a few dozen windows apart.
+  // Number of slots, for threads that are a few dozen windows apart.
   static constexpr std::size_t kSlots = 64;
   static constexpr Bytes memory() { return {kSlots * kBlockBytes}; }
 
   RowCache() : slots_(kSlots) {}
 
-  // take(bytes, count) for consecutive parts of the rows [first, first + count), which lie in memory only while it
-  // runs.
+  // Calls take(bytes, count) for consecutive ranges of the rows [first, first + count). The bytes are valid only during
+  // the call.
   template <typename Take>
   void visit(const RowFile& file, std::uint64_t first, std::size_t count, const Take& take) {
     const std::size_t rows = std::max<std::size_t>(1, kBlockBytes / file.row_bytes());

@@ -21,8 +21,9 @@ constexpr Type kTypes[] = {{"F16", kFloat16}, {"BF16", kBfloat16}, {"F32", kFloa
                            {"I32", kInt32},   {"U32", kUint32},    {"I64", kInt64},   {"U64", kUint64},
                            {"BOOL", kBool}};
 
-// {name: {"dtype": text, "shape": [numbers], "data_offsets": [begin, end]}, "__metadata__": {text: text}}: events of
-// the parser, which keeps no values. It keeps a bit for each level of nesting; the third is the last that is allowed.
+// Handles the parser's events for {name: {"dtype": text, "shape": [numbers], "data_offsets": [begin, end]},
+// "__metadata__": {text: text}}. The parser keeps no values, only a bit for each level of nesting. The third level is
+// the last that is allowed.
 class Handler : public nlohmann::json_sax<nlohmann::json> {
  public:
   std::vector<Tensor> tensors;
@@ -122,7 +123,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
   std::unordered_set<std::string> names_;
 };
 
-// Each has the bytes that its shape needs, and they follow one another without gaps to the end.
+// Checks that each tensor has the bytes that its shape needs, and that they follow one another without gaps to the end.
 void check_places(std::vector<Tensor>& tensors, std::uint64_t begin, std::uint64_t bytes) {
   std::vector<Tensor*> order;
   for (Tensor& tensor : tensors) {

@@ -1,6 +1,6 @@
-// Enters: a .safetensors file.
-// Leaves: its tensors, with where their numbers are.
-// Never: believes two tensors to share bytes, or a byte to be nobody's.
+// Input: a .safetensors file.
+// Output: its tensors, with the offsets of their numbers.
+// Never: accepts tensors that share bytes, or bytes that belong to no tensor.
 //
 // Source of the format: https://github.com/huggingface/safetensors, "Format".
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace millrace::safetensors {
 
-// In the order of the header. Throws Refusal: bad_data; unsupported for numbers of other types; too_large for a header
-// over 16 MiB or more than 65,536 tensors.
+// Lists the tensors in the order of the header. Throws Refusal: bad_data; unsupported for numbers of other types;
+// too_large for a header over 16 MiB or more than 65,536 tensors.
 std::vector<tensor_file::Tensor> list(Source& file);
 
 }  // namespace millrace::safetensors

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 std::string file_of(const std::string& header, const std::string& data) { return u64(header.size()) + header + data; }
 
-// A line a tensor with its place, or the complaint.
+// Returns a line per tensor with its bytes, or the reason of a refusal.
 std::string what(const std::string& file) {
   MemorySource source(std::as_bytes(std::span(file)));
   try {

@@ -1,6 +1,6 @@
-// Enters: an open file, or what was inflated from one.
-// Leaves: bytes at the offsets that are asked for, and the numbers in them.
-// Never: maps a file, or answers with fewer bytes than were asked for.
+// Input: an open file, or the inflated contents of one.
+// Output: bytes at requested offsets, and the numbers in them.
+// Never: maps a file, or returns fewer bytes than were requested.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ namespace millrace {
 
 static_assert(std::endian::native == std::endian::little, "numbers in files are used as they lie there");
 
-// An unsigned number at a place that holds one.
+// Reads an unsigned number at an offset that holds one.
 template <typename Number>
 Number number_at(std::span<const std::byte> bytes, std::size_t at) {
   Number out;
@@ -32,16 +32,16 @@ class Source {
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
 
-  // How many bytes there are. What is gzipped is inflated to its end for that.
+  // Returns the number of bytes. A gzipped file is inflated to its end for that.
   virtual std::uint64_t size() = 0;
-  // Fills `out`. Throws Refusal: bad_data where it ends before that, io, conflict where it was cut short meanwhile.
+  // Fills `out`. Throws Refusal: bad_data if the file ends before that, io, conflict if it was truncated meanwhile.
   virtual void read(std::uint64_t offset, std::span<std::byte> out) = 0;
 };
 
 class FileSource : public Source {
  public:
-  // Of an open file that somebody else closes. `size` is what it had when it was looked at.
-  // `go_on` is asked before every read, and may throw: a small file may hold terabytes of zeros.
+  // Reads an open file, which the caller closes. `size` is the size that the file had when it was examined. `go_on` is
+  // called before every read, and may throw: a small file may hold terabytes of zeros.
   FileSource(int fd, std::uint64_t size, std::function<void()> go_on = {})
       : fd_(fd), size_(size), go_on_(std::move(go_on)) {}
   std::uint64_t size() override { return size_; }

@@ -1,5 +1,5 @@
-// A latent of a video, [16, 16, 60, 106] float16 (3.3 MB), read from a file of every format on one thread, beside the
-// floors: read() alone, and libdeflate alone on what is in memory.
+// Benchmark: a latent of a video, [16, 16, 60, 106] float16 (3.3 MB), read from a file of every format on one thread.
+// Lower bounds for comparison: read() alone, and libdeflate alone on bytes in memory.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 
@@ -18,14 +18,14 @@ using namespace millrace::for_test;
 
 constexpr std::size_t kCount = std::size_t{16} * 16 * 60 * 106;
 
-// Numbers as of a normal distribution, of which DEFLATE saves a tenth.
+// Numbers of a normal distribution: DEFLATE saves a tenth of them.
 const std::string& numbers_of_latent() {
   static const std::string out = [] {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
     std::string bytes;
     for (std::size_t i = 0; i < kCount; ++i) {
-      // Cut to halves; what is smaller than they are is 0.
+      // Truncated to float16; numbers too small for it are 0.
       const auto bits = std::bit_cast<std::uint32_t>(normal(random));
       const std::uint32_t magnitude = bits & 0x7FFFFFFF, least = (127U - 14) << 23, bias = (127U - 15) << 10;
       bytes += u16((bits >> 16 & 0x8000) | (magnitude < least ? 0 : (magnitude >> 13) - bias));
@@ -35,7 +35,7 @@ const std::string& numbers_of_latent() {
   return out;
 }
 
-// As NumPy and PyTorch have it, numbers begin at a multiple of 64: read() takes a quarter less time for it.
+// NumPy and PyTorch let numbers begin at a multiple of 64: read() takes a quarter less time for it.
 constexpr std::size_t kAlign = 64;
 
 std::string array() {
@@ -44,7 +44,7 @@ std::string array() {
   shape.append((kAlign - front % kAlign) % kAlign, ' ');
   return npy_of("'<f2'", shape, numbers_of_latent());
 }
-// The header before an archive's array has a length of its own.
+// Headers before an archive's array have any length, so a padding member aligns its numbers.
 std::string archive_of(const std::string& first, const std::string& pickle) {
   ZipMember padding = stored("a/.pad", ""), data = stored("a/data/0", numbers_of_latent());
   std::vector<ZipMember> members = {stored(first, pickle), padding, data};
@@ -99,7 +99,7 @@ void BM_Read(benchmark::State& state, const std::string& name) {
   const auto tensors = tensor_file::list(file.path, *tensor_file::format_of(name)).or_throw();
   tensor_file::Reader reader;
   Buffer<std::byte> out(tensors[0].bytes());
-  // Opened for each: a file that was inflated last is not inflated again, so the two take turns.
+  // Two files take turns: a file that was inflated last is not inflated again.
   const std::string twin_path = folder() / ("twin_" + name);
   std::ofstream(twin_path, std::ios::binary) << file.contents;
   const Descriptor twin(::open(twin_path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -41,7 +41,7 @@ TEST(TensorFormat, IsTheNamesEnding) {
   }
 }
 
-// Of every format what another program wrote, with what has to be found in it.
+// Files of every format that another program wrote, with their expected contents.
 TEST_F(TensorFiles, OthersFilesAreReadToTheBit) {
   const std::string command =
       "python3 " MILLRACE_SOURCE_DIR "/tests/support/torch_files.py '" + (folder_ / "made") + "'";
@@ -79,7 +79,7 @@ TEST_F(TensorFiles, AFileThatIsNotThereOrNoFileIsSaidSo) {
   }
 }
 
-// What was listed and then became shorter is a conflict, whatever is missing.
+// A file that became shorter after it was listed is a conflict, whatever is missing.
 TEST_F(TensorFiles, AFileCutShortSinceIsAConflict) {
   const std::map<std::string, std::string> files = {
       {"a.npy", six_halves()},
@@ -97,7 +97,7 @@ TEST_F(TensorFiles, AFileCutShortSinceIsAConflict) {
       std::filesystem::resize_file(path, length);
       EXPECT_EQ(read(path, tensors->front()).error().code, ErrorCode::conflict) << name << " " << length;
     }
-    // The caller's word of its size is not believed either.
+    // A file size that the caller states is not trusted either.
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     std::string out(tensors->front().bytes(), '?');
     const auto done =
@@ -137,7 +137,7 @@ TEST_F(TensorFiles, PromisesThatDeflateCannotKeepTakeNoMemory) {
   lie.bytes = 1ULL << 40;
   lie.wide = true;
   EXPECT_THAT(list_error("a.npz", zip_of({lie})).what, HasSubstr("cannot hold"));
-  // A bomb: what it really holds is a thousand times its size, and none of it is asked for.
+  // A bomb: its real contents are a thousand times its size, and none of them are asked for.
   std::string zeros;
   zeros.resize(50'000'000);
   const std::string bomb = deflated(six_halves() + zeros, kGzip);

@@ -1,4 +1,4 @@
-// What a file's tensors are. For tests.
+// Fixture that lists and reads the tensors of files. For tests.
 #pragma once
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ class TensorFiles : public testing::Test {
     return folder_ / name;
   }
 
-  // What the file holds, or the error.
+  // Returns the file's tensors, or the error.
   Outcome<std::vector<tensor_file::Tensor>> list(const std::string& path) {
     return tensor_file::list(path, *tensor_file::format_of(path));
   }
@@ -40,7 +40,7 @@ class TensorFiles : public testing::Test {
     return out;
   }
 
-  // A line a tensor, as tests/support/torch_files.py has it; or the error.
+  // Returns a line per tensor, in the format of tests/support/torch_files.py; or the error.
   std::string lines_of(const std::string& path) {
     const auto tensors = list(path);
     if (!tensors) return tensors.error().message();
@@ -54,7 +54,8 @@ class TensorFiles : public testing::Test {
     return out;
   }
 
-  // Cut after every byte, it is refused, or lists what the whole does and then either cannot be read or reads the same.
+  // Cuts a file after every byte. Each cut file is refused, or it lists the same tensors as the whole file. In that
+  // case it either cannot be read or has the same numbers.
   void cut_everywhere(const std::string& name, const std::string& contents) {
     const std::string whole = lines_of(write(name, contents));
     ASSERT_TRUE(whole.find('|') != std::string::npos) << whole;

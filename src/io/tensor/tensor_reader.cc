@@ -11,9 +11,9 @@
 namespace millrace::tensor_file {
 namespace {
 
-// While the bytes that were just read are still in a core's own cache.
+// Bytes read before their CRC-32 is computed: they are then still in a core's own cache.
 constexpr std::size_t kAtOnce = 256 << 10;
-// What stands before an array and is looked at for the sake of a CRC-32 alone.
+// Longest header before an array that is read only for the sake of a CRC-32.
 constexpr std::uint64_t kFront = npy::kMostHeader + 12;
 
 [[noreturn]] void shorter() {
@@ -21,7 +21,7 @@ constexpr std::uint64_t kFront = npy::kMostHeader + 12;
                 "run the same command again"};
 }
 
-// Bytes of the block, from the first element to the last.
+// Returns the bytes of the block from the first element to the last.
 std::uint64_t span_of(const Tensor& tensor) {
   return tensor.strides.empty() ? tensor.bytes() : reach(tensor.shape, tensor.strides) * tensor.type.bytes();
 }
@@ -35,7 +35,7 @@ void check_crc(const Block& block, std::uint32_t crc) {
 struct Reader::State {
   Inflater inflater;
   Buffer<std::byte> compressed, file, member, numbers, front;
-  // Which file was inflated last, into `file`: tensors of one file come one after the other.
+  // File that was inflated last, into `file`: tensors of one file come one after the other.
   std::optional<FileState> inflated;
 
   void read(int fd, std::uint64_t file_size, const Tensor& tensor, std::span<std::byte> out) {
@@ -50,7 +50,7 @@ struct Reader::State {
     const std::optional<FileState> now = state_of_descriptor(fd);
     if (now && inflated && inflated->same(*now) && file.size() == promised) return file.span();
     inflated.reset();
-    // A promise of another file may have been one that this cannot keep.
+    // The promise may be that of another file, and this one cannot keep it.
     if (promised > most_inflated(source.size())) shorter();
     file.resize(static_cast<std::size_t>(promised));
     compressed.resize(static_cast<std::size_t>(source.size()));
@@ -60,7 +60,7 @@ struct Reader::State {
     return file.span();
   }
 
-  // `memory` is all of the source where it lies in memory.
+  // `memory` is the whole source, if that is in memory.
   void read_block(Source& source, std::span<const std::byte> memory, const Tensor& tensor, std::span<std::byte> out) {
     const Block& block = tensor.block;
     const std::uint64_t size = source.size();
@@ -72,10 +72,10 @@ struct Reader::State {
       const std::span<const std::byte> bytes = inflate_member(source, data, block);
       return copy(bytes.subspan(tensor.first), tensor, out);
     }
-    // Nothing of a file that is in memory is read twice.
+    // A file that is in memory is not read again.
     if (!memory.empty()) {
       const auto bytes = memory.subspan(data, block.bytes);
-      // gzip has a CRC-32 of its own, of all of it.
+      // gzip has a CRC-32 of its own, of the whole file.
       return copy(bytes.subspan(tensor.first), tensor, out);
     }
     if (tensor.strides.empty()) return read_checked(source, data, tensor, out);
@@ -84,7 +84,7 @@ struct Reader::State {
     copy(numbers.span(), tensor, out);
   }
 
-  // Of a stored block, what the tensor spans; with its CRC-32 where all that this is of is at hand.
+  // Reads the range of a stored block that the tensor spans. Checks its CRC-32 if all bytes that it covers are read.
   void read_checked(Source& source, std::uint64_t data, const Tensor& tensor, std::span<std::byte> out) {
     const Block& block = tensor.block;
     const bool whole = block.crc && tensor.first <= kFront && tensor.first + out.size() == block.bytes;

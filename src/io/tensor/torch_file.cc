@@ -42,7 +42,7 @@ std::vector<Tensor> list_archive(Source& file) {
   const std::string folder = folder_in(members);
   std::unordered_map<std::string_view, const zip::Member*> by_name;
   for (zip::Member& member : members) {
-    // PyTorch looks at no CRC-32, and writes 0 where it was told not to work it out.
+    // PyTorch checks no CRC-32, and writes 0 if it was told not to compute it.
     if (member.block.crc == 0U) member.block.crc.reset();
     by_name[member.name] = &member;
     if (member.name == folder + "/constants.pkl" || member.name.starts_with(folder + "/code/")) {
@@ -72,12 +72,12 @@ std::vector<Tensor> list_archive(Source& file) {
   return out;
 }
 
-// One pickle after the other, at the beginning of a file.
+// Reads one pickle after the other, from the beginning of a file.
 class Pickles {
  public:
   explicit Pickles(Source& file) : file_(file), size_(file.size()) {}
 
-  // The bytes that the document speaks of stay until the next call.
+  // The bytes that the document refers to are valid until the next call.
   Document next(std::uint64_t enough = 64 << 10) {
     while (true) {
       if (enough > bytes_.size()) grow(enough);
@@ -90,11 +90,11 @@ class Pickles {
       enough = 2 * bytes_.size();
     }
   }
-  // Where the last one ended.
+  // Returns where the last pickle ended.
   std::uint64_t at() const { return at_; }
 
  private:
-  // A file cannot have more of them than load() refuses.
+  // Memory is limited, because load() refuses long pickles.
   void grow(std::uint64_t enough) {
     const auto before = bytes_.size();
     bytes_.resize(static_cast<std::size_t>(std::min(size_, enough)));
@@ -108,7 +108,7 @@ class Pickles {
 };
 
 bool is_magic(const Document& document) {
-  // As PyTorch writes it, little-endian.
+  // The number as PyTorch writes it, little-endian.
   constexpr std::string_view kMagic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
   const pickle::Value& value = document[document.root()];
   return value.kind == Kind::large_integer && document.text(value) == kMagic;
@@ -125,7 +125,8 @@ void check_system(const Document& document) {
   }
 }
 
-// Where each storage's numbers are: a count of elements, then they themselves, in the order of the keys.
+// Returns the block of each storage's numbers. The file has a count of elements, then the elements, for each key in
+// turn.
 std::unordered_map<std::string, Block> blocks_of(Source& file, std::uint64_t at, const std::vector<std::string>& keys,
                                                  const std::unordered_map<std::string, Storage>& storages) {
   std::unordered_map<std::string, Block> out;
@@ -151,7 +152,7 @@ std::unordered_map<std::string, Block> blocks_of(Source& file, std::uint64_t at,
   return out;
 }
 
-// Magic number, protocol, machine, values, keys of the storages, then the storages.
+// Order in the file: magic number, protocol, machine, values, keys of the storages, then the storages.
 std::vector<Tensor> list_pickles(Source& file) {
   Pickles pickles(file);
   constexpr std::uint64_t kProtocol = 1001;
@@ -159,7 +160,7 @@ std::vector<Tensor> list_pickles(Source& file) {
     try {
       return is_magic(pickles.next(64));
     } catch (const Refusal& refusal) {
-      // What the reading of the file met is no answer.
+      // A failure to read the file does not answer the question.
       if (refusal.code == ErrorCode::io || refusal.code == ErrorCode::conflict) throw;
       return false;
     }

@@ -1,5 +1,5 @@
-// Enters: a file that torch.save() wrote: a zip archive, or one pickle after the other, as before PyTorch 1.6.
-// Leaves: its tensors, with where their numbers are.
+// Input: a file that torch.save() wrote: a zip archive, or one pickle after the other, as before PyTorch 1.6.
+// Output: its tensors, with the offsets of their numbers.
 // Never: reads the numbers.
 #pragma once
 

@@ -44,7 +44,7 @@ TEST_F(TorchFile, BothFormatsAreRead) {
   cut_everywhere("b.pt", legacy(pickle, u64(6) + kData));
 }
 
-// What the pickle says of its storages has to be what the archive says.
+// The pickle and the archive must agree on the storages.
 TEST_F(TorchFile, ArchivesThatContradictTheirPickle) {
   const std::string pickle = pickle_of(TensorPickle().value());
   EXPECT_THAT(what(torch_zip(pickle, "short")), HasSubstr("size that its pickle says"));
@@ -70,7 +70,7 @@ TEST_F(TorchFile, ArchivesThatContradictTheirPickle) {
   EXPECT_THAT(what(zip_of({deflated_member("a/data.pkl", std::string(17 << 20, 'N'))})), HasSubstr("over the limit"));
 }
 
-// PyTorch writes 0 where it was told not to compute one, and 0 is all that passes for that.
+// PyTorch writes 0 if it was told not to compute a CRC-32, and only 0 is accepted for that.
 TEST_F(TorchFile, ACrcIsCheckedWhereThereIsOne) {
   const std::string pickle = pickle_of(TensorPickle().value());
   ZipMember data = stored("a/data/0", kData);
@@ -105,7 +105,7 @@ TEST_F(TorchFile, OldFilesThatContradictThemselves) {
   EXPECT_THAT(what(twice), HasSubstr("two storages '0'"));
 }
 
-// A view of before PyTorch 0.4 is a part of another storage.
+// A view of before PyTorch 0.4 is a range of another storage.
 TEST_F(TorchFile, ViewsStayInsideOfTheirStorage) {
   const auto viewed = [&](const std::string& view) {
     const std::string id =

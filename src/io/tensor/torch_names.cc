@@ -74,7 +74,7 @@ std::string remedy(std::string_view qualified) {
   struct Known {
     std::string_view part, remedy;
   };
-  // What comes first in a name's own words decides.
+  // The first entry whose text occurs in the name decides.
   static constexpr Known kKnown[] = {
       {"_rebuild_qtensor", "it is quantized: save it with torch.save(tensor.dequantize())"},
       {"torch.QInt", "it is quantized: save it with torch.save(tensor.dequantize())"},

@@ -14,13 +14,13 @@ using tensor_file::Tensor;
 
 constexpr std::size_t kMostTensors = 65'536, kMostName = 4096, kMostNames = 16 << 20, kMostDimensions = 32;
 constexpr int kMostNesting = 64;
-// Values may stand in many places: so many are looked at in all.
+// Limit on the values that are visited in all: a value may occur in many places.
 constexpr std::size_t kMostLooks = std::size_t{1} << 22;
 
-// A storage, and the part of it that a view of before PyTorch 0.4 has.
+// A storage, and the range of it that a view of before PyTorch 0.4 covers.
 struct Part {
   Storage storage;
-  std::optional<ElementType> type;  // nothing: bytes
+  std::optional<ElementType> type;  // empty: bytes
   std::uint64_t first = 0, elements = 0;
 };
 
@@ -112,7 +112,7 @@ class Walk {
     return static_cast<std::uint64_t>(value.integer);
   }
 
-  // A tuple, or torch.Size of one.
+  // Reads a tuple, or a torch.Size of one.
   std::vector<std::uint64_t> numbers(Index index) const {
     const Value* value = &document_[index];
     if (value->kind == Kind::call && call_of(*value) == Call::size) {
@@ -128,7 +128,7 @@ class Walk {
     return out;
   }
 
-  // ('storage', type, key, where it was, elements[, view]); a view is (its key, first element, elements).
+  // Reads ('storage', type, key, device, elements[, view]); a view is (its key, first element, elements).
   Part part_of(Index index) const {
     const Value& id = document_[index];
     if (id.kind != Kind::persistent || document_[id.a].kind != Kind::tuple) not_as_written();
@@ -161,7 +161,8 @@ class Walk {
     return out;
   }
 
-  // (storage, first element, shape, strides, ...); the third version has the type in the seventh place.
+  // Adds the tensor of (storage, first element, shape, strides, ...). The third version has the type as seventh
+  // argument.
   void add(Call call, std::span<const Index> arguments, const std::string& name) {
     if (out_.size() == kMostTensors) too_large("it has over 65,536 tensors");
     names_ += name.size();
@@ -175,7 +176,7 @@ class Walk {
     const std::optional<ElementType> type = call == Call::tensor_v3 ? dtype(document_[arguments[6]]) : part.type;
     if (!type || (call == Call::tensor_v3 && part.type)) not_as_written();
     tensor.type = *type;
-    // What comes behind says that the numbers stand for others: their conjugates or negatives.
+    // The next argument tells whether the numbers are to be conjugated or negated.
     const std::size_t plain = call == Call::tensor_v3 ? 7 : 6;
     if (arguments.size() > plain && document_[arguments[plain]].kind != Kind::none) {
       if (document_[arguments[plain]].kind != Kind::dictionary) not_as_written();
@@ -188,7 +189,7 @@ class Walk {
     tensor.strides = strides(arguments[3], name);
     if (tensor.strides.size() != tensor.shape.size()) not_as_written();
     const std::uint64_t element = tensor.type.bytes();
-    // In elements of the tensor, whatever the storage counts.
+    // Counted in elements of the tensor, whatever the storage counts.
     const std::uint64_t room = part.type ? part.elements : part.elements / element;
     place(tensor, number(arguments[1]), room);
     tensor.first += part.first * part.storage.element_bytes;
@@ -208,7 +209,7 @@ class Walk {
     return numbers(index);
   }
 
-  // The first element's place, once all of them have proved to lie in the room, and to be not too many for it.
+  // Sets the offset of the first element. Checks that all elements lie in the room, and are not too many for it.
   static void place(Tensor& tensor, std::uint64_t first, std::uint64_t room) {
     constexpr std::uint64_t kRepeats = 1024, kSmall = 16 << 20;
     const std::uint64_t element = tensor.type.bytes();
@@ -231,7 +232,7 @@ class Walk {
     } else if (bytes > kSmall && bytes / kRepeats > room * element) {
       too_large(fmt::format("its tensor '{}' repeats its numbers more than 1,024 times", shown(tensor.name)));
     }
-    // Row after row is what it is without strides.
+    // A tensor that is row after row needs no strides.
     const std::vector<std::int64_t> shape(tensor.shape.begin(), tensor.shape.end()),
         strides(tensor.strides.begin(), tensor.strides.end());
     if (ArrayView{nullptr, tensor.type, shape, strides, MemoryKind::host, 0}.contiguous()) tensor.strides.clear();

@@ -1,6 +1,6 @@
-// Enters: the values of a pickle that torch.save() wrote.
-// Leaves: the tensors among them, with the storages that they lie in and the places there.
-// Never: looks for the storages: where those are is the file's own business.
+// Input: the values of a pickle that torch.save() wrote.
+// Output: the tensors among them, with their storages and their offsets there.
+// Never: looks for the storages: the caller knows where the file has them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace millrace::torch_file {
 
-// A run of numbers that tensors share, as the pickle speaks of it.
+// A run of numbers that tensors share, as the pickle describes it.
 struct Storage {
   std::string key;
   std::uint64_t elements = 0, element_bytes = 1;
@@ -26,9 +26,9 @@ struct Found {
   Storage storage;
 };
 
-// Each lies inside of its storage. In the order in which the values come. Throws Refusal: bad_data; unsupported for
-// what is no plain tensor, a key that is neither text nor a number, or nesting above 64; too_large above 65,536
-// tensors.
+// Returns the tensors in the order in which their values come; each is inside of its storage. Throws Refusal: bad_data;
+// too_large above 65,536 tensors. It is unsupported for a tensor that is not plain, a key that is neither text nor a
+// number, or nesting above 64.
 std::vector<Found> tensors_of(const pickle::Document& document);
 
 }  // namespace millrace::torch_file

@@ -18,11 +18,11 @@ constexpr std::uint32_t kLocal = 0x04034b50, kEntry = 0x02014b50, kEnd = 0x06054
 constexpr std::size_t kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22, kEnd64Bytes = 56, kLocator64Bytes = 20;
 constexpr std::uint16_t kEncrypted = 1 << 0 | 1 << 6 | 1 << 13, kPatch = 1 << 5;
 constexpr std::uint16_t kStored = 0, kDeflated = 8;
-constexpr std::uint32_t kElsewhere = 0xFFFFFFFF;  // the number stands in an extension
+constexpr std::uint32_t kElsewhere = 0xFFFFFFFF;  // the number is in an extension
 
 struct Directory {
   std::uint64_t entries = 0, bytes = 0, offset = 0;
-  std::uint64_t behind = 0;  // where it has to have ended
+  std::uint64_t behind = 0;  // limit that it must not exceed
 };
 
 Directory find_directory(Source& archive) {
@@ -69,7 +69,7 @@ Directory find_directory(Source& archive) {
   return out;
 }
 
-// Numbers that are too wide for an entry, in the order in which they are missing there.
+// Reads numbers that are too wide for an entry, in the order in which they are missing there.
 void read_wide(std::span<const std::byte> extra, std::span<std::uint64_t* const> missing, const std::string& name) {
   if (missing.empty()) return;
   while (extra.size() >= 4) {
@@ -115,7 +115,7 @@ Member read_entry(std::span<const std::byte> entry, std::string name, std::span<
   return out;
 }
 
-// Each has the room up to where the next begins, and must fit into it.
+// Gives each member the room up to where the next begins, and checks that it fits.
 void share_out(std::vector<Member>& members, std::uint64_t end) {
   std::vector<Member*> order;
   order.reserve(members.size());
@@ -197,7 +197,7 @@ std::string contents(Source& archive, const Member& member, std::uint64_t most, 
   std::string out(static_cast<std::size_t>(block.bytes), '\0');
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(out));
   if (block.deflated) {
-    // What is inflated to so little may be spread over much.
+    // A member may be deflated to more bytes than it holds.
     if (block.stored > most)
       too_large(fmt::format("its member '{}' is deflated to more than it holds", shown(member.name)));
     Buffer<std::byte> deflated(static_cast<std::size_t>(block.stored));

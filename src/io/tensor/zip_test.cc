@@ -65,7 +65,7 @@ TEST(Zip, LiesAreRefused) {
   }
 }
 
-// What a few bytes would be inflated from again and again.
+// A bomb: many members would be inflated from the same few bytes.
 TEST(Zip, MembersShareNoBytes) {
   const std::string text(100'000, 'x');
   const ZipMember kernel = deflated_member("kernel", text);
@@ -79,13 +79,13 @@ TEST(Zip, MembersShareNoBytes) {
     members.push_back(same);
   }
   EXPECT_THAT(what(zip_of(members)), HasSubstr("reaches into another one"));
-  // One that quotes the header of the next as its own contents.
+  // A member that contains the header of the next one as its own contents.
   ZipMember quoting = stored("quoting", "");
   quoting.directory_stored = quoting.bytes = 30 + 6 + kernel.stored.size();
   EXPECT_THAT(what(zip_of({quoting, kernel})), HasSubstr("'quoting' reaches into another one"));
 }
 
-// The header before a member has a length of its own.
+// The header before a member states its own length.
 TEST(Zip, AHeaderThatReachesIntoTheNextMemberIsRefused) {
   std::string archive = zip_of({stored("a", "12345"), stored("b", "6789")});
   archive[28] = 3;

@@ -110,7 +110,7 @@ struct FreeGraph {
 
 Colors filled_in(const Shape& shape, std::vector<std::string>& said) {
   Colors out = shape.colors;
-  // 0 and 3 are reserved, but for a matrix of 0, which is RGB.
+  // The values 0 and 3 are reserved, except for the matrix 0, which is RGB.
   const auto is_reserved = [](std::int32_t value) { return value == 0 || value == 3; };
   if (out.matrix == 3 || (out.matrix == kMatrixRgb && shape.kind != Kind::rgb)) out.matrix = kUnspecified;
   if (is_reserved(out.primaries)) out.primaries = kUnspecified;
@@ -174,7 +174,7 @@ zimg_graph_builder_params how_to(Converter::Filter filter) {
   zimg_graph_builder_params_default(&out, ZIMG_API_VERSION);
   out.resample_filter = out.resample_filter_uv =
       filter == Converter::Filter::bilinear ? ZIMG_RESIZE_BILINEAR : ZIMG_RESIZE_BICUBIC;
-  // Rows lie at multiples of 64 bytes.
+  // Rows begin at multiples of 64 bytes.
   out.cpu_type = ZIMG_CPU_AUTO_64B;
   out.nominal_peak_luminance = kWhite;
   return out;
@@ -197,8 +197,8 @@ Converter::Converter(const Shape& from, const Shape& to, Filter filter, const Re
   graph_->from = layout_of(from);
   graph_->to = layout_of(to);
   zimg_image_format source = format_of(from, region), target = format_of(to);
-  // What is made has no region. Where it has more columns or rows than its picture, so has what they are made of, if
-  // the sides are the same; else a pixel in a thousand is wider than it was.
+  // The target has no active region, so it includes the padding of odd sizes. Where both have the same size, so does
+  // the source. Otherwise the picture is stretched over the padding too, by about a pixel in a thousand.
   set_no_region(target);
   if (source.width == target.width && source.height == target.height && region.width == 0) set_no_region(source);
   graph_->build(source, target, filter);

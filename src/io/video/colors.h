@@ -1,6 +1,6 @@
-// Enters: a picture of a film, and the sides, samples and colours that somebody wants it in.
-// Leaves: the picture so, by zimg; with the film's own words on its colours, and a rule where it has none.
-// Never: guesses without saying so; shifts chroma, or takes one matrix for another.
+// Input: a frame of a video, and the size, samples and colours that a caller wants.
+// Output: the frame so converted, by zimg; with the colours that the video states, and a rule where it states none.
+// Never: assumes colours without reporting it; shifts chroma; confuses matrices.
 #pragma once
 
 #include <array>
@@ -14,16 +14,16 @@
 
 namespace millrace::film {
 
-// The colours that a film does not name, by rule: from 1280 x 720 pixels on those of BT.709, below of BT.601 (with 576
-// lines or 288 of its European half), YUV in limited range, RGB and gray in full range, chroma on the left. `said` gets
-// what was filled in: "matrix bt709".
+// Fills in the colours that a video does not state, by rule. From a width of 1280 or a height of 720 pixels on they are
+// those of BT.709. Below they are those of BT.601, in its 625-line variant for 576 or 288 lines. YUV has limited range,
+// RGB and gray full range, and chroma is on the left. `said` gets what was filled in: "BT.709 matrix".
 Colors filled_in(const Shape& shape, std::vector<std::string>& said);
-// "bt709 matrix, limited range", for plans.
+// Describes colours for plans: "BT.709 matrix, limited range, ...".
 std::string words_of(const Colors& colors);
-// What is brighter than white: PQ (SMPTE ST 2084) and HLG (ARIB STD-B67).
+// True for transfers that represent more than SDR's white: PQ (SMPTE ST 2084) and HLG (ARIB STD-B67).
 bool is_hdr(const Colors& colors);
 
-// A part of a picture, in pixels; whole where it has no width.
+// Part of a frame, in pixels; the whole frame where the width is 0.
 struct Region {
   double left = 0, top = 0, width = 0, height = 0;
   friend bool operator==(const Region&, const Region&) = default;
@@ -32,18 +32,19 @@ struct Region {
 class Converter {
  public:
   enum class Filter : std::uint8_t { bilinear, bicubic };
-  // Both with all colours named; of `from` this region alone, which may begin between pixels. Alpha is not converted.
-  // Failure(unsupported) for colours that zimg has no way between.
+  // Both shapes must name all their colours. Only `region` of `from` is converted; it may begin between pixels. Alpha
+  // is not converted. Throws Failure(unsupported) for colours between which zimg cannot convert.
   Converter(const Shape& from, const Shape& to, Filter filter, const Region& region = {});
-  // To red, green and blue in linear light, floating point, planes one behind the other as of a Shape of four bytes a
-  // sample: 1 is white of SDR (203 cd/m2, ITU-R BT.2408), primaries those of BT.709.
+  // Converts to red, green and blue in linear floating-point light, in planes as of a Shape with four bytes per sample.
+  // 1 is the white of SDR (203 cd/m2, ITU-R BT.2408), and the primaries are those of BT.709.
   static Converter to_linear(const Shape& from, std::int32_t width, std::int32_t height, Filter filter,
                              const Region& region = {});
   ~Converter();
   Converter(Converter&&) noexcept;
   Converter& operator=(Converter&&) noexcept;
 
-  // Both as layout_of() has them, and at multiples of 64 bytes. Any thread; `workspace` is that thread's.
+  // Both buffers are laid out as by layout_of(), at multiples of 64 bytes. Any thread may call it, with its own
+  // `workspace`.
   void convert(const std::uint8_t* from, std::uint8_t* to, Buffer<std::uint8_t>& workspace) const;
 
  private:
@@ -52,18 +53,19 @@ class Converter {
   std::unique_ptr<Graph> graph_;
 };
 
-// A square of one colour, red, green and blue of 8 bits, in samples of a film of this shape, whose colours have names.
+// Makes a square of one colour, given in 8-bit red, green and blue, in samples of a video of this shape, whose colours
+// are named.
 inline constexpr std::int32_t kSampleSide = 64;
 Buffer<std::uint8_t> samples_of(const std::array<std::uint8_t, 3>& color, const Shape& shape);
 
-// Of the planes that to_linear() leaves.
+// Layout of the planes that to_linear() makes.
 Layout linear_layout(std::int32_t width, std::int32_t height);
-// What a model that was trained on photographs would see of it: brighter than white is rolled off above 0.6, of which
-// 1000 cd/m2 become white; then coded as sRGB in 8 bits.
+// Converts linear light to the 8-bit sRGB that a model trained on photographs expects. Light above 0.6 is compressed,
+// so that 1000 cd/m2 become white.
 std::uint8_t seen(float linear);
 
-// A picture, or a region of it, as red, green and blue of 8 bits in full range, as large as is wanted: what is HDR as
-// seen() has it, all else in the film's own primaries and transfer.
+// Converts a frame or a region of it to 8-bit red, green and blue in full range, in any size. HDR is converted by
+// seen(); everything else keeps the video's own primaries and transfer.
 class RgbView {
  public:
   struct Workspace {
@@ -71,9 +73,9 @@ class RgbView {
   };
   RgbView(const Shape& shape, const Region& region, std::int32_t width, std::int32_t height);
 
-  // Of the planes.
+  // Shape of the planes.
   const Shape& shape() const { return seen_; }
-  // As layout_of(shape()) has them. Any thread.
+  // Makes the planes, laid out as by layout_of(shape()). Any thread may call it.
   void planes(const std::uint8_t* picture, std::uint8_t* out, Workspace& workspace) const;
 
  private:

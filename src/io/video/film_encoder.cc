@@ -75,7 +75,7 @@ FilmEncoder::~FilmEncoder() {
   thread_.join();
 }
 
-// A helper that waits to be told what to do says nothing, however long that takes: only what was begun is waited for.
+// A helper without a task sends nothing for any length of time, so this waits only for segments that were begun.
 void FilmEncoder::listen() {
   FilmProcess::Heard heard;
   bool opened = false;
@@ -96,7 +96,7 @@ void FilmEncoder::listen() {
   }
 }
 
-// In the order that there is: opened, packets, ended; slots in between.
+// Accepts messages in this order only: opened, packets, ended. Slots may come in between.
 void FilmEncoder::take(FilmProcess::Heard& heard, bool& opened) {
   const Message& said = heard.message;
   const auto refuse = [&] {

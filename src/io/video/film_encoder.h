@@ -1,6 +1,6 @@
-// Enters: pictures, in the order in which they are shown, segment by segment.
-// Leaves: each segment's packets, by an encoder that knew nothing of the others, as they come.
-// Never: lets the number of the program's threads, or what else is under way, change a byte of them.
+// Input: the frames of a video in display order, segment by segment.
+// Output: the packets of each segment as they are made, by an encoder that knows nothing of the other segments.
+// Never: lets the number of the program's threads, or other work in progress, change a byte of the packets.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +20,7 @@
 namespace millrace::film {
 
 struct EncoderOptions {
-  // By name, the first that is there and takes such pictures.
+  // An encoder by its name. The first candidate is used that exists and accepts such frames.
   struct Candidate {
     std::string name;
     std::vector<std::pair<std::string, std::string>> options;
@@ -28,34 +28,34 @@ struct EncoderOptions {
   std::vector<Candidate> candidates;
   Shape shape;
   Rational time_base, rate;
-  int threads = 2;  // of the encoder, which are part of what it makes
+  int threads = 2;  // threads of the encoder; their number affects its output
 };
 
-// What decoders need to know of a stream before its first packet.
+// Data about a stream that decoders need before its first packet.
 struct Encoded {
   std::string encoder, codec, pixels;
-  std::string description;  // JSON, as muxing wants it
+  std::string description;  // JSON, as the muxer expects it
   std::vector<std::uint8_t> extradata;
 };
 
 struct EncodedPacket {
   std::int64_t pts = 0, duration = 0;
   bool key = false;
-  std::uint32_t side_bytes = 0;  // at the end of the data
+  std::uint32_t side_bytes = 0;  // size of the side data at the end of the data
   std::vector<std::uint8_t> data;
 };
 
-// What makes packets of pictures.
+// Encodes frames to packets.
 class PictureEncoder {
  public:
-  // Called in order: opened, packets, ended, for each segment; perhaps on a thread of the encoder's. What it throws
-  // comes out of the next call.
+  // Called in this order for each segment: opened, packets, ended; perhaps on a thread of the encoder. An exception
+  // that it throws is thrown by the encoder's next function.
   struct Listener {
     std::function<void(const Encoded&)> opened;
     std::function<void(EncodedPacket)> packet;
     std::function<void()> ended;
   };
-  // Room for a picture, whose numbers lie as layout_of() has them.
+  // Buffer for a frame, whose samples are laid out as by layout_of().
   struct Slot {
     std::uint8_t* pixels = nullptr;
     std::uint32_t number = 0;
@@ -66,15 +66,15 @@ class PictureEncoder {
   PictureEncoder(const PictureEncoder&) = delete;
   PictureEncoder& operator=(const PictureEncoder&) = delete;
 
-  // Waits for it. Any thread.
+  // Waits for a free slot. Any thread may call it.
   virtual Slot room() = 0;
-  // The rest on one thread at a time.
+  // The following functions are called on one thread at a time.
   virtual void begin() = 0;
   virtual void send(const Slot& slot, std::int64_t pts, std::int64_t duration) = 0;
   virtual void drain() = 0;
-  // Behind the last drain(): waits until all has been listened to.
+  // Called after the last drain(): waits until the listener has received everything.
   virtual void finish() = 0;
-  // CPU time of what it does elsewhere.
+  // CPU time of its work in other processes.
   virtual double seconds_computed() const { return 0; }
 };
 
@@ -82,7 +82,7 @@ class FilmEncoder : public PictureEncoder {
  public:
   FilmEncoder(const EncoderOptions& options, const std::string& subject, std::uint32_t slots, Bytes memory,
               Listener listener, const std::function<bool()>& cancelled);
-  // Where it was not finished, all that is under way is dropped.
+  // Drops all work in progress, where finish() was not called.
   ~FilmEncoder() override;
 
   Slot room() override;
@@ -104,14 +104,14 @@ class FilmEncoder : public PictureEncoder {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::uint32_t> free_;
-  std::vector<bool> lent_;  // to the helper
+  std::vector<bool> lent_;  // slots that the helper holds
   std::uint64_t begun_ = 0, ended_ = 0;
   bool no_more_ = false;
   std::exception_ptr failed_;
   std::thread thread_;
 };
 
-// Failure(unsupported) where no encoder is there that can begin: to be known before the work.
+// Throws Failure(unsupported) where no candidate can start. Called before the work.
 void check_encoder(const EncoderOptions& options, const std::string& subject, Bytes memory,
                    const std::function<bool()>& cancelled);
 

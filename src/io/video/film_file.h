@@ -1,5 +1,5 @@
-// Enters: the path of a film.
-// Leaves: what is in it, as its container says and as its first picture is; the file stays open.
+// Input: the path of a video.
+// Output: facts about it, from its container and from its first frame; the file stays open.
 // Never: decodes in this process.
 #pragma once
 
@@ -27,10 +27,10 @@ struct Rational {
 struct StreamInfo {
   int index = 0;
   std::string type, codec, language;
-  std::int64_t bit_rate = 0;  // bits a second, on the mean; 0: nobody says
+  std::int64_t bit_rate = 0;  // bits per second on average; 0: unknown
 };
 
-// One stream of pictures, which a model is to see, and what lies beside it.
+// The video stream that a model is to process, with facts about its file.
 struct FilmFile {
   std::string path;
   std::shared_ptr<const Descriptor> file;
@@ -38,28 +38,29 @@ struct FilmFile {
 
   std::string library;  // "FFmpeg 5.1.9"
   std::string format;   // "mov,mp4,m4a,3gp,3g2,mj2"
-  std::string writer;   // what has put it together, as it says: FilmMuxer's `writer`, of those that this program made
+  std::string writer;   // program that wrote the file, as it states: FilmMuxer's `writer` if it was this program
   std::vector<StreamInfo> streams;
   std::uint64_t chapters = 0;
 
   int stream = 0;
   std::string codec;
-  Rational time_base, rate;              // of that stream; rate 0: nobody says
+  Rational time_base, rate;              // of that stream; rate 0: unknown
   std::optional<std::int64_t> duration;  // in units of the stream
-  std::uint64_t frames = 0;              // about, 0: nobody says
-  std::vector<std::string> beside;       // what lies in its pictures' stream and is no picture: "closed captions"
-  std::string mastering, light;  // what HDR says of its screen, if its first picture says it: bytes in hexadecimal
-  int rotation = 0;              // how it is turned to stand upright, to the right; -1: by no right angle
-  Shape shape;                   // of its first picture, as it is stored
-  std::int64_t first = kNoTime;  // the first picture's time; none: there is no picture
+  std::uint64_t frames = 0;              // about; 0: unknown
+  std::vector<std::string> beside;       // data in the video stream that are no frames: "closed captions"
+  std::string mastering, light;  // HDR metadata of the display, if the first frame has any: bytes in hexadecimal
+  int rotation = 0;              // degrees clockwise until it stands upright; -1: not a right angle
+  Shape shape;                   // of its first frame, as it is stored
+  std::int64_t first = kNoTime;  // time of the first frame; kNoTime: it has no frame
 
-  // Where moments of it are counted from.
+  // Time from which moments of the video are counted.
   std::int64_t begin() const { return first == kNoTime ? 0 : first; }
   double seconds(std::int64_t units) const { return static_cast<double>(units) * time_base.value(); }
 };
 
-// `stream` by its number; -1: the one that players show. Failure(not_found, io); (bad_data) where no film is known by
-// it, or no stream of pictures is in it; (unsupported) where nothing here decodes it; (crashed, timed_out).
+// `stream` is the number of a stream, or -1 for the one that players show. Throws Failure(not_found, io); (bad_data)
+// where the file is no known video, or has no video stream; (unsupported) where no decoder is available; (crashed,
+// timed_out).
 FilmFile open_film(const std::string& path, int stream, Bytes memory, const std::function<bool()>& cancelled);
 
 }  // namespace millrace::film

@@ -1,6 +1,6 @@
-// Enters: a film, packets in the place of its pictures, and the name of a container.
-// Leaves: the bytes of a new film: those packets, and every other stream, chapters and metadata as they were.
-// Never: writes a file itself; leaves a stream out without saying so before.
+// Input: a video, packets that replace its frames, and the name of a container.
+// Output: the bytes of a new video: these packets, and all other streams, chapters and metadata unchanged.
+// Never: writes a file itself; leaves a stream out without reporting it before.
 #pragma once
 
 #include <cstdint>
@@ -17,32 +17,31 @@ namespace millrace::film {
 
 class FilmMuxer {
  public:
-  // `container` as the helper's library names it: "mp4", "matroska"; `codec` what the pictures will be in.
-  // Failure(unsupported) where it is not there, or does not hold that.
+  // `container` is FFmpeg's name: "mp4", "matroska"; `codec` is that of the new frames. Throws Failure(unsupported)
+  // where the container is missing, or cannot hold that codec.
   FilmMuxer(const FilmFile& film, const std::string& container, const std::string& codec, Bytes memory,
             const std::function<bool()>& cancelled);
 
-  // What the container cannot carry.
+  // A stream that the container cannot hold.
   struct LeftOut {
     StreamInfo stream;
     std::string why;
   };
   const std::vector<LeftOut>& left_out() const { return left_out_; }
-  // "stream 2, subtitle in mov_text (eng), cannot be carried over: matroska holds no mov_text".
+  // Describes it: "stream 2, subtitle in mov_text (eng), cannot be carried over into this kind of file: ...".
   static std::string words_of(const LeftOut& one);
 
   struct TimedPacket {
     EncodedPacket packet;
     std::int64_t dts = 0;
   };
-  // What is carried over, in units of the stream of pictures: from where on, and up to where; with a beginning all
-  // times are from there on.
+  // The range of time that is copied, in units of the video stream. With a start, all times are relative to it.
   struct Cut {
     std::optional<std::int64_t> start, end;
   };
-  // `writer` is what the film says has made it. `next` gives packets in the order of decoding; `write` gets bytes and
-  // where they belong, not always in order. How many copied packets had a time that the container does not take, and
-  // were moved.
+  // Writes the video. `writer` is stored as the program that made it. `next` returns packets in decoding order. `write`
+  // gets bytes and their offset, not always in order. Returns how many copied packets had a time that the container
+  // does not accept, and were moved.
   std::uint64_t run(const Encoded& encoded, const Shape& shape, const Cut& cut, const std::string& writer,
                     const std::function<std::optional<TimedPacket>()>& next,
                     const std::function<void(std::uint64_t offset, std::span<const std::uint8_t> bytes)>& write);
@@ -53,9 +52,9 @@ class FilmMuxer {
   std::vector<LeftOut> left_out_;
 };
 
-// "mp4" for "film.mp4" or "FILM.M4V"; empty where the ending is none that this program writes.
+// Returns "mp4" for "film.mp4" or "FILM.M4V"; empty for a file name ending that this program does not write.
 std::string container_of(const std::string& path);
-// For messages: ".mp4, .mov, ...".
+// Returns the endings for messages: ".mp4, .mov, ...".
 std::string known_endings();
 
 }  // namespace millrace::film

@@ -35,7 +35,8 @@ FilmProcess::FilmProcess(std::string subject, std::size_t shared, Bytes memory, 
     mapped = ::mmap(nullptr, shared_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, slots.get(), 0);
   if (mapped == MAP_FAILED) throw Failure(system_error("no memory to share with its helper", subject_, errno));
   shared_ = static_cast<std::uint8_t*>(mapped);
-  // A helper that shortened it would have the program die of reading what is not there.
+  // Seals fix the size. If a helper shortened the memory, the program would be killed by a SIGBUS when it reads past
+  // the end.
   ::fcntl(slots.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   child_ = Child::start(program, std::array{slots.get()});
   if (!child_) {
@@ -57,13 +58,14 @@ void FilmProcess::say(Message message, std::string_view text, const void* data, 
   message.text_bytes = static_cast<std::uint32_t>(text.size());
   message.data_bytes = static_cast<std::uint32_t>(bytes);
   const std::lock_guard one_at_a_time(saying_);
-  // What is wrong with it is heard, in words. A descriptor goes with the first message, for which there is room.
+  // Errors are ignored here, because hear() reports them in words. A descriptor goes with the first message, when the
+  // socket has room.
   const bool begun =
       fd >= 0 ? send_with_descriptor(child_->socket(), &message, sizeof message, fd) : send(&message, sizeof message);
   (void)(begun && send(text.data(), text.size()) && send(data, bytes));
 }
 
-// A helper that somebody has taken over may never listen.
+// Sends without blocking, because a compromised helper may never read.
 bool FilmProcess::send(const void* data, std::size_t bytes) {
   constexpr int kSliceMs = 100, kMostSlices = 6000;
   const auto* at = static_cast<const char*>(data);

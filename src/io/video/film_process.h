@@ -1,6 +1,6 @@
-// Enters: messages for one running millrace-film, and how much memory it shares with the program.
-// Leaves: what it says, or why it says nothing any more.
-// Never: waits for one that is silent for ten minutes, or leaves a process behind.
+// Input: messages for one running millrace-film, and the size of the memory that it shares with the program.
+// Output: its messages, or the reason why there are none.
+// Never: waits for a helper that is silent for ten minutes; leaves a process behind.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,26 @@ namespace millrace::film {
 
 class FilmProcess {
  public:
-  // `subject` is what it works at, for messages; `memory` what it may allocate, 0: no limit. Failure(unavailable) where
-  // it cannot be started.
+  // `subject` is the file that it works on, for messages; `memory` is the number of bytes that it may allocate, 0: no
+  // limit. Throws Failure(unavailable) where it cannot be started.
   FilmProcess(std::string subject, std::size_t shared, Bytes memory, std::function<bool()> cancelled);
   ~FilmProcess();
   FilmProcess(const FilmProcess&) = delete;
   FilmProcess& operator=(const FilmProcess&) = delete;
 
-  // Any thread. Waits while the helper has not heard what was said before, up to ten minutes. What cannot be said is
-  // found out by hear().
+  // Sends a message, from any thread. Waits up to ten minutes while the helper has not read earlier messages. hear()
+  // reports a message that could not be sent.
   void say(Message message, std::string_view text = {}, const void* data = nullptr, std::size_t bytes = 0, int fd = -1);
   struct Heard {
     Message message;
     std::string text;
     std::vector<std::uint8_t> data;
   };
-  // One thread at a time. Failure where it said `failed`, more data than `most_data`, or nothing any more.
+  // Receives a message, on one thread at a time. Throws Failure where the helper sent `failed`, sent more data than
+  // `most_data`, or has ended.
   void hear(Heard& out, std::uint32_t most_data = 0);
 
-  // Whatever it is at is of no use any more: hear() fails soon.
+  // Gives up the helper's work: hear() fails soon.
   void hang_up() const;
 
   std::uint8_t* shared() const { return shared_; }

@@ -1,9 +1,10 @@
-// Enters: what a decoder says of a picture of a film.
-// Leaves: what its numbers are, and where its planes lie in a slot of shared memory, the same on both sides of it.
-// Never: holds a number of the picture.
+// Input: a decoder's description of a video frame.
+// Output: the meaning of its samples, and the layout of its planes in a slot of shared memory, the same for both
+// processes.
+// Never: holds samples of the frame.
 //
-// Planes lie one behind the other: Y, U, V, or R, G, B, or gray alone; then alpha, where there is one. A number has as
-// many bits as `depth` says: one byte where that is 8, else two, the lowest first, and the lowest bits of them.
+// Planes are stored one after the other: Y, U, V, or R, G, B, or gray alone; then alpha, where there is one. A sample
+// has `depth` bits. It takes one byte for a depth of 8, else the low bits of two bytes, the lower byte first.
 #pragma once
 
 #include <array>
@@ -14,15 +15,15 @@ namespace millrace::film {
 
 enum class Kind : std::uint32_t { gray, yuv, rgb };
 
-// As ITU-T H.273 numbers them; 2: nobody said.
+// Codes of ITU-T H.273; 2: unspecified.
 inline constexpr std::int32_t kUnspecified = 2;
 enum class Range : std::uint32_t { unspecified, limited, full };
 
 struct Colors {
   Range range = Range::unspecified;
   std::int32_t matrix = kUnspecified, primaries = kUnspecified, transfer = kUnspecified;
-  // Where a sample of chroma lies among those of luma: 0 nobody said, 1 left, 2 center, 3 top left, 4 top, 5 bottom
-  // left, 6 bottom.
+  // Position of a chroma sample among those of luma: 0 unspecified, 1 left, 2 center, 3 top left, 4 top, 5 bottom left,
+  // 6 bottom.
   std::int32_t siting = 0;
 
   friend bool operator==(const Colors&, const Colors&) = default;
@@ -32,10 +33,10 @@ struct Shape {
   std::int32_t width = 0, height = 0;
   Kind kind = Kind::yuv;
   std::uint32_t depth = 8;                      // 8 to 16
-  std::uint32_t log2_cw = 0, log2_ch = 0;       // how much narrower and lower U and V are
-  std::uint32_t alpha = 0;                      // 1 where there is one
-  std::uint32_t interlaced = 0;                 // two fields, the first on top; 2: at the bottom
-  std::int32_t aspect_num = 0, aspect_den = 1;  // of a sample; 0: nobody said
+  std::uint32_t log2_cw = 0, log2_ch = 0;       // log2 of the factors by which U and V are narrower and lower
+  std::uint32_t alpha = 0;                      // 1 where there is an alpha plane
+  std::uint32_t interlaced = 0;                 // 1: two fields, the top one first; 2: the bottom one first
+  std::int32_t aspect_num = 0, aspect_den = 1;  // of a sample; 0: unspecified
   Colors colors;
 
   friend bool operator==(const Shape&, const Shape&) = default;
@@ -48,8 +49,8 @@ struct Shape {
   std::int32_t plane_height(std::uint32_t plane) const {
     return is_chroma(plane) ? ceil_shift(height, log2_ch) : height;
   }
-  // With as many more columns and rows as make whole blocks of those that share their chroma. What lies there is the
-  // nearest pixel where a decoder has written, and nobody's business else.
+  // Width and height with the padding that completes blocks of pixels with common chroma. The padding repeats the
+  // nearest pixel where a decoder has written it, and is undefined otherwise.
   std::int32_t even_width(std::uint32_t plane) const {
     return is_chroma(plane) ? plane_width(plane) : ceil_shift(width, chroma_w()) << chroma_w();
   }
@@ -70,7 +71,7 @@ inline constexpr bool is_possible(const Shape& shape) {
          shape.log2_ch <= 2 && shape.alpha <= 1 && static_cast<std::uint32_t>(shape.colors.range) <= 2;
 }
 
-// Of a slot. Rows begin at multiples of 64 bytes, which is what the widest instructions like.
+// Layout of a slot. Rows begin at multiples of 64 bytes, for the widest vector instructions.
 struct Layout {
   std::array<std::size_t, 4> offset{}, stride{};
   std::size_t bytes = 0;
@@ -78,7 +79,7 @@ struct Layout {
 inline Layout layout_of(const Shape& shape) {
   constexpr std::size_t kAlign = 64;
   Layout out;
-  // zimg reads some bytes before a narrow row, and behind it.
+  // zimg reads some bytes before and after a narrow row.
   out.bytes = kAlign;
   for (std::uint32_t p = 0; p < shape.planes(); ++p) {
     out.offset[p] = out.bytes;
@@ -87,7 +88,7 @@ inline Layout layout_of(const Shape& shape) {
     out.bytes += out.stride[p] * static_cast<std::size_t>(shape.even_height(p));
   }
   out.bytes += kAlign;
-  // Slots begin where pages do.
+  // Slots begin at page boundaries.
   constexpr std::size_t kPage = 4096;
   out.bytes = (out.bytes + kPage - 1) / kPage * kPage;
   return out;

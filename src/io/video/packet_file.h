@@ -1,10 +1,10 @@
-// Enters: the packets of a segment, one by one, and what a job has to say of it.
-// Leaves: a file that has its name once it is whole; and again the packets, in their order.
-// Never: believes a file that is not as this program writes it.
+// Input: the packets of a segment, one by one, and a job's note about it.
+// Output: a file that gets its name once it is complete; and the packets read back, in their order.
+// Never: accepts a file that this program has not written so.
 //
-// "MRFILM1\n", the packets' bytes, an index (for each packet its time, duration, size, flags and hash), what decoders
-// need, the encoder's description, the job's note, and a footer with the sizes of all that and a hash of what stands
-// behind the packets. Numbers are little-endian.
+// The file consists of "MRFILM1\n", the packets' bytes, an index, the headers for decoders, the encoder's description,
+// the job's note, and a footer. The index holds time, duration, size, flags and hash of each packet. The footer holds
+// the sizes of all that and a hash of everything after the packets. Numbers are little-endian.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class PacketFileWriter {
   explicit PacketFileWriter(const std::string& path);
 
   void append(const EncodedPacket& packet);
-  // Whole, on the disk, and under its name.
+  // Completes the file, writes it to the disk, and renames it.
   void commit(const Encoded& encoded, const std::string& note);
 
  private:
@@ -33,7 +33,7 @@ class PacketFileWriter {
 
 class PacketFileReader {
  public:
-  // Error(not_found, io, bad_data).
+  // Returns Error(not_found, io, bad_data).
   static Outcome<PacketFileReader> open(const std::string& path);
 
   struct Entry {
@@ -41,14 +41,14 @@ class PacketFileReader {
     std::uint64_t offset = 0;
     std::uint32_t size = 0, side_bytes = 0;
     bool key = false;
-    std::uint32_t hash = 0;  // of its bytes
+    std::uint32_t hash = 0;  // of the packet's bytes
   };
   const std::vector<Entry>& entries() const { return entries_; }
   const Encoded& encoded() const { return encoded_; }
   const std::string& note() const { return note_; }
   std::uint64_t bytes() const { return bytes_; }
 
-  // Failure(io, bad_data).
+  // Throws Failure(io, bad_data).
   EncodedPacket read(std::size_t k) const;
 
  private:

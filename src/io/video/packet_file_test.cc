@@ -67,7 +67,7 @@ TEST_F(PacketFileTest, IsNotBelievedWhereItWasCut) {
   EXPECT_FALSE(PacketFileReader::open(path_).ok());
 }
 
-// What stands behind the packets is read at once, each packet when it is its turn.
+// Everything after the packets is read when the file is opened, and each packet on request.
 TEST_F(PacketFileTest, IsNotBelievedWhereItWasChanged) {
   write_one();
   const std::string whole = bytes();

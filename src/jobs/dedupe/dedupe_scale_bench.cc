@@ -1,11 +1,12 @@
-// `dedupe` over collections that nobody can ship: made-up pictures (pictures_for_bench.h), as many as asked for.
-//   distances CATALOG N     how hashes of unrelated pictures differ, in a real folder's catalogue and made up
-//   candidates N            finding the pairs that `auto` proposes among N pictures' codes, and those by their parts
-//   rules N RULE...         of each rule, candidates a picture, and which versions of originals it proposes
-//   crowds N                who stands in a crowd, and which versions of originals are not compared for it
-//   recall N ROWS           what `auto` loses against comparing the pixels of ROWS of N pictures with all of them
-//   catalog FILE FOLDER N   a catalogue as a finished run leaves it, and the files that it names, without contents
-// The floor of `candidates`: each code is read once, and each pair written once; what is above it is the search.
+// Benchmark of `dedupe` on synthetic pictures (pictures_for_bench.h) in any number, since no real collection can be
+// shipped.
+//   distances CATALOG N     distances of hashes of unrelated pictures, in a real folder's catalog and synthetic
+//   candidates N            time to find the pairs that `auto` proposes among N pictures' codes, and those by crops
+//   rules N RULE...         for each rule, candidates per picture, and the versions of originals that it proposes
+//   crowds N                members of dense groups, and versions of originals that are therefore not compared
+//   recall N ROWS           loss of `auto` against comparing the pixels of ROWS of N pictures with all of them
+//   catalog FILE FOLDER N   writes a catalog as a finished run leaves it, and the files that it names, without contents
+// Lower bound of `candidates`: each code is read once, and each pair written once; the rest is the search.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -76,8 +77,8 @@ Distances distances_of(const std::vector<ThumbnailCodes>& codes, std::size_t slo
   return out;
 }
 
-// What the rule and the verifier make of a real folder's pictures: those whose hashes say something, and not of one
-// another's versions.
+// Returns the codes of a real folder's pictures that the rule and the verifier find unrelated: those whose hashes hold
+// enough information, without versions of one another.
 std::vector<ThumbnailCodes> unrelated(const std::string& path, RunContext& context) {
   Catalog catalog(path, catalog_key());
   std::map<std::uint64_t, ThumbnailCodes> codes_of;
@@ -113,7 +114,7 @@ std::uint64_t pairs_of(const std::vector<ThumbnailCodes>& codes, const Rule& rul
   return pairs;
 }
 
-// The table from which auto_rule() is made.
+// Prints the measurements from which the table of permissive_rule() was chosen.
 void rules(std::size_t count, std::span<const std::string> texts, RunContext& context) {
   const auto codes = codes_of(count, true, context.executor);
   fmt::print(
@@ -169,7 +170,7 @@ void candidates_by_parts(std::size_t count, RunContext& context) {
       const auto before = Clock::now();
       const similarity::Thumbnail pixels = made_up::pixels_of(made_up::picture(i));
       drawing += (Clock::now() - before).count();
-      // Three in four lie across, one in four upright.
+      // Three in four are landscape, one in four is portrait.
       codes[i] = parts::codes_of(pixels, i % 4 == 0 ? 96 : 128, i % 4 == 0 ? 128 : 96, {});
     }
   });
@@ -221,7 +222,8 @@ void crowds(std::size_t count, RunContext& context) {
   fmt::print("versions that are proposed with their originals: {}; not compared for a crowd: {}\n", proposed, left_out);
 }
 
-// One in twenty files is a copy of the one before; cameras and times as photographers have them, some in bursts.
+// Writes a catalog in which a twentieth of the files are copies of the one before. Cameras and times are like
+// photographers', some in bursts.
 void write_catalog(const std::string& file, const std::string& folder, std::size_t count, RunContext& context) {
   Catalog catalog(file, catalog_key());
   constexpr std::size_t kBatch = 8192;
@@ -279,8 +281,8 @@ void write_catalog(const std::string& file, const std::string& folder, std::size
   }
 }
 
-// The appearances of a catalogue that write_catalog() made, as compared with one another, and links between versions
-// and originals whose pixels agree: what a finished run keeps, but for the few strangers that it would take for
+// Marks the appearances of a catalog from write_catalog() as compared with one another, and links versions to originals
+// whose pixels match. A finished run keeps the same, except for a few unrelated pictures that it would take for
 // versions.
 void write_joined(const std::string& file, std::size_t count, RunContext& context) {
   Catalog catalog(file, catalog_key());

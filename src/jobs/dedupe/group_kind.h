@@ -1,24 +1,24 @@
-// Enters: nothing.
-// Leaves: the kinds of groups, by the names that the page and the JSON give them.
-// Never: says which is a group's: that is src/jobs/dedupe/group.
+// Input: nothing; this header only declares types.
+// Output: the kinds of groups, and their names in the page and the JSON.
+// Never: determines the kind of a group; src/jobs/dedupe/group does.
 #pragma once
 
 #include <array>
 
 namespace millrace::dedupe {
 
-// Why the members of a group stand together. The first three can free space, so what to
-// remove is suggested; the others inform, and every member is kept unless a person says otherwise.
+// Reason why the members form a group. Only groups of the first three kinds have removable members. The others are for
+// information, and every member is kept unless a person decides otherwise.
 enum class GroupKind {
   identical,    // the same bytes
-  same_pixels,  // other metadata
-  similar,      // all that differs is what copying does to a picture
-  altered,      // changed in a part of it, each in focus somewhere else, or a drawing mirrored or turned
-  framed,       // each shows what the other lacks
-  series,       // other presses of the shutter
+  same_pixels,  // the same pixels, other metadata
+  similar,      // the differences are those that copying makes
+  altered,      // one place differs, each is in focus somewhere else, or a drawing is mirrored or rotated
+  framed,       // each shows content that the other lacks
+  series,       // other shots
   recoloured,   // another exposure, other colours, a strong edit
   burst,        // shots within a second of each other
-  related,      // found near each other, looked at, different
+  related,      // similar by hash, compared, and different
 };
 inline constexpr std::array<GroupKind, 9> kGroupKinds = {
     GroupKind::identical, GroupKind::same_pixels, GroupKind::similar, GroupKind::altered, GroupKind::framed,

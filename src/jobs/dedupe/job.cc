@@ -17,7 +17,7 @@ namespace {
 
 class DedupeJob : public Job {
  public:
-  // Its subcommands are given without a folder.
+  // The subcommands need no folder.
   Arguments arguments() override { return {"DIR", "folders and pictures", &options_.folders, false}; }
   std::vector<DeviceKind> devices() const override { return {DeviceKind::cuda, DeviceKind::opencl}; }
   void describe(Settings& settings) override { dedupe::describe(settings, options_); }
@@ -27,17 +27,17 @@ class DedupeJob : public Job {
     for (const auto* folders : {&options_.folders, &options_.reference}) {
       for (const std::string& folder : *folders) outputs.input_folder(folder, is_input);
     }
-    // Links and mounts give a picture names outside the folders: no picture is replaced, wherever it lies.
+    // Links and mounts give a picture names outside the folders, so no output replaces a picture anywhere.
     outputs.never_replace(is_input);
     check_stage();
     if (!options_.inventory.empty()) {
       outputs.input(options_.inventory);
-      outputs.reads("/");  // the list says what
+      outputs.reads("/");  // the list names the files
     }
     for (const std::string& folder : options_.from) {
       outputs.input_folder(folder, [](const std::string&) { return true; });
     }
-    // It is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
+    // Only output with the same input fingerprint is replaced: src/pipeline/checkpoint/checkpoint.h.
     if (!options_.output.empty()) outputs.take_store("--output", options_.output);
     csv_ = outputs.add("--csv", options_.csv, csv_kind());
     page_ = outputs.add("--report", options_.report, page_kind());
@@ -90,7 +90,7 @@ class DedupeJob : public Job {
     return access_for(context, options_.trust_files ? Trust::files : Trust::checked);
   }
 
-  // Before anything is made.
+  // Checks the options before any output is made.
   void check_stage() const {
     const auto refuse = [](const char* option, const char* what, const char* remedy) {
       throw Failure(ErrorCode::usage, what, option, remedy);
@@ -118,7 +118,7 @@ class DedupeJob : public Job {
     }
   }
 
-  // What has become of a stage's output.
+  // Reports the state of a stage's output.
   void tell(const StoredLines& stored, const char* unit, Result& out) const {
     const std::string output = printable(options_.output);
     if (stored.before) {

@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: `dedupe`, and its compare, review, apply, undo and purge, as jobs.
-// Never: more than options and a run put together.
+// Input: nothing.
+// Output: the jobs `dedupe` and its compare, review, apply, undo and purge.
+// Never: does more than combine options and a run.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace millrace::dedupe {
 
 std::unique_ptr<Job> make_job();
-// What acts on its result.
+// Jobs of the subcommands.
 std::unique_ptr<Job> make_compare_job();
 std::unique_ptr<Job> make_review_job();
 std::unique_ptr<Job> make_apply_job();

@@ -34,9 +34,9 @@ RuleTerm parse_term(std::string_view text) {
 
 constexpr const char* kPreferred = "preferred";
 
-// What `auto` proposes among so many pictures. Strangers that agree grow with the square of their number, versions do
-// not; two hashes that must both agree lose fewer versions than one that must agree more. Tighter than the last would
-// lose more than half of them.
+// Rules of `auto` by the number of pictures. Pairs of unrelated pictures grow with the square of that number, versions
+// do not. Two hashes that must both be near lose fewer versions than one that must be nearer. A rule tighter than the
+// last would lose more than half of the versions.
 struct Permissive {
   std::uint64_t up_to;
   const char* rule;
@@ -57,7 +57,7 @@ const char* permissive_rule(std::uint64_t pictures) {
 Rule parse_rule(const std::string& text, bool verified, std::uint64_t pictures) {
   Rule rule;
   rule.text = text;
-  // The permissive rule and its measured recall are in docs/dedupe.md; the strict one decides by itself.
+  // The permissive rule and its measured recall are in docs/dedupe.md; the strict rule decides by itself.
   if (text == "auto") {
     rule.text = verified ? permissive_rule(pictures) : "dhash<=5,ahash<=5";
     rule.middle = verified;

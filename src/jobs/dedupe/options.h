@@ -1,5 +1,5 @@
-// Enters: what a person asks of `millrace dedupe`.
-// Leaves: checked options.
+// Input: the command line of `millrace dedupe`.
+// Output: checked options.
 // Never: touches a file.
 #pragma once
 
@@ -15,64 +15,65 @@
 
 namespace millrace::dedupe {
 
-// "dhash<=5": the distance of one hash kind of 64 bits.
+// Largest distance of one 64-bit hash kind, as in "dhash<=5".
 struct RuleTerm {
   HashKind kind;
   int radius;
 };
 
-// A pair is a candidate when one alternative holds in all its terms. With `middle`, the whole of one picture also meets
-// the middle of the other (its hashes without a twentieth of each side), so that a crop or a border is found.
+// Rule for candidate pairs: one alternative must hold in all its terms. With `middle`, the whole of one picture is also
+// compared with the middle of the other (its hashes without a twentieth of each side). So a crop or a border is found.
 struct Rule {
   std::vector<std::vector<RuleTerm>> alternatives;
   bool middle = false;
   std::string text;
 };
 
-// "auto", or terms joined by commas, alternatives by "|": "dhash<=5,ahash<=5". Failure(usage) with the reason.
-// `verified` tells what "auto" means: a permissive rule whose pairs are looked at, or one that decides by itself.
-// With `pictures` it also tells how many are searched: beyond a million the permissive rule tightens, so that the pairs
-// that it proposes stay few a picture (docs/performance.md: how many, and what that loses). Each is a part of the one
-// before.
+// Parses "auto", or terms joined by commas, with alternatives joined by "|": "dhash<=5,ahash<=5". Throws Failure(usage)
+// with the reason. `verified` selects what "auto" means: a permissive rule whose pairs are verified, or a strict rule
+// that decides by itself. `pictures` is the number of pictures searched. Beyond a million the permissive rule becomes
+// tighter, so that it proposes few pairs per picture (numbers and losses: docs/performance.md). Each tighter rule
+// proposes a subset of the one before.
 Rule parse_rule(const std::string& text, bool verified, std::uint64_t pictures = 0);
 
-// The hash kinds that the catalogue keeps of every picture, 8 x 8 bits each: the first of CatalogPicture::codes.
+// Hash kinds of 8 x 8 bits that the catalog keeps of every picture: the first of CatalogPicture::codes.
 inline constexpr std::array<HashKind, 4> kCatalogCodes = {HashKind::dhash, HashKind::ahash, HashKind::dhash_vertical,
                                                           HashKind::phash};
 
-// The keep rule's criteria, in the order in which they are asked.
+// Criteria of the keep rule, in the order of comparison.
 inline constexpr const char* kKeepOrder =
     "reference,whole,held,preferred,raw,original,pixels,given,bytes,exif,oldest,shortest";
 
-// Only what a close look calls the same is suggested; or only equal files.
+// Evidence required to suggest a removal: a match in the detailed check, or equal bytes.
 enum class LookMode : std::uint8_t { close, thumbnail };
 constexpr std::array<Choice<LookMode>, 2> choices_of(LookMode) {
   return {{{"close", LookMode::close}, {"thumbnail", LookMode::thumbnail}}};
 }
-// Everyone in a group matches everyone; or chains of matches too.
+// Linkage of groups: every member matches every other, or chains of matches are enough.
 enum class GroupMode : std::uint8_t { tight, connected };
 constexpr std::array<Choice<GroupMode>, 2> choices_of(GroupMode) {
   return {{{"tight", GroupMode::tight}, {"connected", GroupMode::connected}}};
 }
-// Shots of a burst are never grouped; or are like any pictures.
+// Treatment of bursts: shots of a burst are never grouped, or are treated like any pictures.
 enum class BurstMode : std::uint8_t { keep_apart, join };
 constexpr std::array<Choice<BurstMode>, 2> choices_of(BurstMode) {
   return {{{"keep-apart", BurstMode::keep_apart}, {"join", BurstMode::join}}};
 }
 
-// Which files may be a pair: any two; two of one album, or of two (scan/albums.h).
+// Pairs that are allowed: any two files, only two of one album, or only two of different albums (scan/albums.h).
 enum class PairMode : std::uint8_t { any, within, across };
 constexpr std::array<Choice<PairMode>, 3> choices_of(PairMode) {
   return {{{"any", PairMode::any}, {"within", PairMode::within}, {"across", PairMode::across}}};
 }
 
-// All that a search is; or one stage of it, whose output many machines make in parts.
+// Part of a search to run: all of it, or one stage, whose output many machines write in shards.
 enum class Stage : std::uint8_t { all, read, compare, look };
 constexpr std::array<Choice<Stage>, 4> choices_of(Stage) {
   return {{{"all", Stage::all}, {"read", Stage::read}, {"compare", Stage::compare}, {"look", Stage::look}}};
 }
 
-// Wide grays as a person sees them: two scans of different pages do not become one white picture.
+// Options that convert gray samples of more than 8 bits as a viewer would. Otherwise scans of different pages become
+// one white picture.
 inline PictureFileOptions scaled_pictures() {
   PictureFileOptions out;
   out.wide_gray = true;
@@ -81,50 +82,50 @@ inline PictureFileOptions scaled_pictures() {
 
 struct Options {
   std::vector<std::string> folders;
-  bool all_files = false;  // also those whose names are no picture's
-  std::string catalog;     // empty: the default place
+  bool all_files = false;  // also files without a picture extension
+  std::string catalog;     // empty: the default path
   std::string match = "auto";
   bool verify = true;
   LookMode look = LookMode::close;
   GroupMode group = GroupMode::tight;
-  bool parts = true;         // crops, framed pictures, screenshots
-  bool orientations = true;  // turned and mirrored
+  bool parts = true;         // also find crops, framed pictures, screenshots
+  bool orientations = true;  // also find rotated and mirrored copies
   BurstMode bursts = BurstMode::keep_apart;
   PairMode pairs = PairMode::any;
   std::vector<std::string> reference;
-  std::vector<std::string> prefer;  // globs: what stays rather than others, the first pattern before the next
+  std::vector<std::string> prefer;  // globs of preferred files, in the order of preference
   std::string keep = kKeepOrder;
   PictureFileOptions files = scaled_pictures();
   Bytes min_size{1};
   std::string report, csv;
-  std::string inventory;          // instead of walking the folders
-  std::vector<std::string> from;  // what stages have made
+  std::string inventory;          // list of files, instead of walking the folders
+  std::vector<std::string> from;  // outputs of stages to import
   Stage stage = Stage::all;
-  std::string output;   // a stage's
-  long long shard = 0;  // 0: what suits the stage
+  std::string output;   // folder that a stage writes
+  long long shard = 0;  // items per shard; 0: the default of the stage
   Share share;
-  bool retry = false;        // what could not be read before is tried again
+  bool retry = false;        // try again to read files that failed before
   bool trust_files = false;  // see src/io/file/own.h
 };
 
-// Of the stages that read and look: files, or sets.
+// Returns the number of files (read stage) or of sets (look stage) per shard.
 constexpr std::uint64_t pictures_of_shard(const Options& options) {
-  // Of files some seconds of work, of sets half a minute.
+  // That many files take some seconds, that many sets half a minute.
   constexpr std::uint64_t kFiles = 256, kSets = 32;
   if (options.shard > 0) return static_cast<std::uint64_t>(options.shard);
   return options.stage == Stage::look ? kSets : kFiles;
 }
 
-// What --trust-files says, in every command that has it.
+// Help text of --trust-files, for every command that has it.
 inline constexpr const char* kTrustFilesHelp =
     "believe the catalogue and the journal where the file system has no owners and modes (FAT, some network drives)";
 
 void describe(Settings& settings, Options& options);
-// Of these, which files are read and what is kept of them.
+// Describes the options that select files and control the catalog.
 void describe_files(Settings& settings, Options& options);
 
-// The criteria of `--keep`, checked. Where they do not name `preferred`, --prefer counts before all but references and
-// what is whole.
+// Parses and checks the criteria of `--keep`. If they do not name `preferred`, --prefer counts before all criteria
+// except `reference` and `whole`.
 std::vector<std::string> keep_criteria(const std::string& text);
 
 }  // namespace millrace::dedupe

@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::array<std::uint64_t, 6> kCounts = {0, 1'000'000, 1'500'000, 2'000'000, 5'000'000, 100'000'000};
 
-// Codes of two pictures that differ in so many bits of dhash and phash, and in none of the others.
+// Returns the codes of two pictures that differ in so many bits of dhash and phash, and in none of the others.
 std::pair<ThumbnailCodes, ThumbnailCodes> differing(int dhash, int phash) {
   const auto bits = [](int n) { return n == 0 ? 0 : ~std::uint64_t{0} >> (64 - n); };
   ThumbnailCodes a{}, b{};
-  // Their middles are like nobody's whole.
+  // Makes the middles unlike any whole.
   a[4] = a[5] = b[4] = b[5] = 0x5555'5555'5555'5555;
   b[slot_of(HashKind::dhash)] = bits(dhash);
   b[slot_of(HashKind::phash)] = bits(phash);

@@ -1,11 +1,11 @@
-// Enters: a number.
-// Leaves: that picture of an endless made-up collection, squeezed to 64 x 64 as the verifier sees it.
-// Never: draws two numbers alike.
+// Input: the number of a picture in an endless synthetic collection.
+// Output: that picture, squeezed to 64 x 64 pixels as the verifier compares it.
+// Never: draws the same picture for two numbers.
 //
-// A picture is waves with a falling spectrum (photographs' amplitudes fall as 1 / frequency), a slope of light, a
-// horizon in some, and ellipses that cover one another; some are one object on a plain ground, as shops and stickers
-// have them. The shares and strengths are fitted so that the distances of hashes between unrelated pictures fall as
-// they do in a real folder: `dedupe_scale_bench distances` prints both.
+// A picture consists of waves with a falling spectrum, a gradient of light, and overlapping ellipses. (Amplitudes of
+// photographs fall as 1 / frequency.) Some pictures have a horizon. Some show one object on a plain ground, like
+// pictures of shops and stickers. The shares and strengths are fitted to a real folder: distances of hashes between
+// unrelated pictures have the same distribution. `dedupe_scale_bench distances` prints both.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace millrace::dedupe::made_up {
 
 class Random {
  public:
-  // The seed is mixed first: from one to the next the generator would only be a step ahead.
+  // The seed is mixed first, since generators of consecutive seeds would only be one step apart.
   explicit Random(std::uint64_t seed) : state_(mixed(seed * 0x9E3779B97F4A7C15U)) {}
   std::uint64_t next() { return mixed(state_ += 0x9E3779B97F4A7C15U); }  // splitmix64
   float part() { return static_cast<float>(next() >> 40) * 0x1p-24F; }   // 0 to 1
@@ -45,10 +45,10 @@ struct Picture {
   std::array<Plane, 3> rgb;
 };
 
-// A wave of `cycles` across the picture in direction (cx, cy).
+// Adds a wave of `cycles` across the picture in direction (cx, cy).
 inline void add_wave(Picture& picture, float cx, float cy, float phase, const std::array<float, 3>& strength) {
   constexpr float kTurn = 6.2831853F;
-  // cos and sin of `phase` and of steps of `turn` from it, each from the one before.
+  // Computes the cos and sin of `phase` and of steps of `turn` from it, each from the one before.
   const auto fill = [](float turn, float phase0, std::array<float, kSide>& cosine, std::array<float, kSide>& sine) {
     const float step_cos = std::cos(turn), step_sin = std::sin(turn);
     float c = std::cos(phase0), v = std::sin(phase0);
@@ -90,12 +90,12 @@ inline void add_ellipse(Picture& picture, Random& random, float size) {
 }
 
 struct Fit {
-  float fall = 1.6F, fall_spread = 0.25F;  // of the spectrum's exponent
+  float fall = 1.6F, fall_spread = 0.25F;  // exponent of the spectrum, and its deviation
   float waves = 30;                        // their strength, in levels
   float slope = 25, horizon = 0.3F;
   float object = 0.10F;  // share of pictures of one object on a plain ground
   float flat = 0.02F;    // share with next to no contrast
-  // Series of a kind: most pictures follow one of these layouts, more or less.
+  // Series of similar pictures: most pictures follow one of these layouts to some degree.
   float themes = 30, themed = 0.6F, own = 0.5F;
 };
 
@@ -167,7 +167,7 @@ inline similarity::Thumbnail pixels_of(const Picture& picture) {
   return out;
 }
 
-// An edited version: other light and contrast, a part of the border lost, noise.
+// Makes an edited version: other light and contrast, a cropped border, noise.
 inline Picture edited(const Picture& original, std::uint64_t number) {
   Random random(number ^ 0xED17ED);
   const float gain = std::exp(0.12F * random.spread()), bias = 6 * random.spread();
@@ -193,14 +193,15 @@ inline Picture edited(const Picture& original, std::uint64_t number) {
   return out;
 }
 
-// One in twenty pictures is an edited version of one of the thousand before it.
+// Returns the original if the picture is an edited version: a twentieth of the pictures are, each of one of the
+// thousand before it.
 inline std::optional<std::uint64_t> original_of(std::uint64_t number) {
   Random random(number ^ 0x5CA1E);
   if (number == 0 || !random.chance(0.05F)) return std::nullopt;
   return number - 1 - random.next() % std::min<std::uint64_t>(number, 1000);
 }
 
-// The pictures of a collection.
+// Draws a picture of the collection.
 inline Picture picture(std::uint64_t number) {
   const auto original = original_of(number);
   return original ? edited(draw(*original), number) : draw(number);

@@ -1,6 +1,6 @@
-// Enters: how many made-up pictures, and of how many the pixels are compared with all others'.
-// Leaves: a report of the pairs whose pixels are the same and which `auto` does not propose.
-// Never: leaves a pair out for its hashes.
+// Input: the number of synthetic pictures, and the number of those that are compared with all others by their pixels.
+// Output: a report of the pairs whose pixels match but that `auto` does not propose.
+// Never: leaves out a pair because of its hashes.
 #pragma once
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ struct Collection {
   }
 };
 
-// a < b.
+// A pair, a < b.
 struct Pair {
   std::uint32_t a = 0, b = 0;
   friend bool operator<(const Pair& x, const Pair& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; }
@@ -48,19 +48,19 @@ struct Compared {
   std::uint64_t pairs = 0, in_full = 0;
 };
 
-// Rows are picked evenly, and each meets all pictures; two rows meet once.
+// Picks rows evenly, and compares each with all pictures; a pair of two picked rows is compared once.
 inline Compared compare_rows(const Collection& all, std::size_t rows, const Executor& executor) {
   const std::size_t count = all.features.size();
   const auto place_of = [&](std::size_t row) { return row * count / rows; };
   std::vector<bool> picked(count, false);
   for (std::size_t r = 0; r < rows; ++r) picked[place_of(r)] = true;
-  // similarity::same() leaves out what cannot change its answer; of every so many pairs all is measured, to see it
-  // agree.
+  // similarity::same() skips steps that cannot change its answer. One pair in so many is compared in full, to check
+  // that both agree.
   constexpr std::size_t kInFull = 1009;
   Compared out;
   std::atomic<std::uint64_t> pairs = 0, in_full = 0;
   std::mutex mutex;
-  // Sixteen pictures stay in the second cache while the rows pass by.
+  // Sixteen pictures stay in the L2 cache while all rows are compared with them.
   executor.parallel_for((count + 15) / 16, 1, [&](std::size_t from, std::size_t to) {
     std::vector<Pair> same;
     std::uint64_t found = 0, checked = 0;
@@ -96,8 +96,8 @@ inline Compared compare_rows(const Collection& all, std::size_t rows, const Exec
   return out;
 }
 
-// What the rule makes of a pair: bits in which dhash and phash differ, as they are and in the view (whole to whole, or
-// whole to middle, either way) in which the rule comes closest.
+// Distances that the rule sees: differing bits of dhash and phash. They are taken between the wholes, and in the
+// closest view of the rule (whole to whole, or whole to middle in either direction).
 struct Distance {
   int dhash, phash;
 };
@@ -113,7 +113,7 @@ inline Distance closest(const ThumbnailCodes& a, const ThumbnailCodes& b) {
   return best;
 }
 
-// What two pictures are to each other, as they were made.
+// Relation of two pictures by their construction.
 enum class Relation { version, versions, solid, strangers };
 constexpr std::array<const char*, 4> kRelations = {"an edited version and its original", "two versions of one picture",
                                                    "strangers, one of them solid: by mean colour",
@@ -127,7 +127,7 @@ inline Relation relation_of(const Collection& all, const Pair& pair) {
 
 struct Lost {
   std::uint64_t all = 0, lost = 0;
-  std::array<std::uint64_t, 65> by_phash{};  // of the lost
+  std::array<std::uint64_t, 65> by_phash{};  // lost pairs by the bits of phash
 
   void add(bool missed, int phash) {
     ++all;
@@ -139,7 +139,7 @@ struct Lost {
     return fmt::format("{} of {} ({:.2f} %)", lost, all,
                        all == 0 ? 0.0 : 100.0 * static_cast<double>(lost) / static_cast<double>(all));
   }
-  // Distances in eights.
+  // Returns the distances in steps of eight.
   std::string distances() const {
     std::string out;
     for (std::size_t low = 0; low < 64; low += 8) {
@@ -152,7 +152,7 @@ struct Lost {
   }
 };
 
-// CPU time of all threads, which a busy machine lengthens less than the time on the clock.
+// Returns the CPU time of all threads, which other load on the machine lengthens less than the elapsed time.
 inline double cpu_seconds() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);

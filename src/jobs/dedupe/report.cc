@@ -14,14 +14,14 @@
 namespace millrace::dedupe {
 namespace {
 
-// A table has no place for a mark: its header is one.
+// A CSV table has no place for a format mark, so its header serves as one.
 constexpr const char* kCsvHeader = "group,kind,path,bytes,width,height,damaged,keep,why";
 
 const CatalogPicture& picture_of(const SearchResult& result, const Member& member) {
   return result.library.pictures[result.library.files[member.file].picture].data;
 }
 
-// Four digits are what a score means; more would only differ in noise nobody reads.
+// A score is meaningful to four digits; more would only show noise.
 double rounded(float score) { return std::round(static_cast<double>(score) * 10000) / 10000; }
 
 void write_member(const SearchResult& result, const Member& m, JsonText& out) {
@@ -90,7 +90,7 @@ void write_group(const SearchResult& result, const Group& group, JsonText out) {
   out.close_object();
 }
 
-// Blocks of groups as they stand in their list, two levels deep.
+// Appends the groups in blocks, as they appear in their list, two levels deep.
 void append_groups(const SearchResult& result, const std::vector<Group>& groups, const Executor& executor,
                    std::vector<std::string>& pieces) {
   constexpr std::size_t kBlock = 256;
@@ -109,7 +109,7 @@ void append_groups(const SearchResult& result, const std::vector<Group>& groups,
   if (executor.cancelled()) throw Failure(interrupted("the result was not written"));
 }
 
-// Files that hold film, pages, RAW data and so on.
+// Counts files that hold video, pages, RAW data and so on.
 std::size_t count_holding_more(const SearchResult& result) {
   std::size_t count = 0;
   for (const auto* list : {&result.groups, &result.related}) {
@@ -121,7 +121,7 @@ std::size_t count_holding_more(const SearchResult& result) {
   return count;
 }
 
-// Pictures that can be decoded in part.
+// Lists the pictures that can be decoded only in part.
 std::vector<Unreadable> damaged_files(const Library& library) {
   std::vector<Unreadable> out;
   for (const File& file : library.files) {
@@ -132,7 +132,7 @@ std::vector<Unreadable> damaged_files(const Library& library) {
   return out;
 }
 
-// The first of them, for the summary.
+// Lists the first files for the summary.
 std::string named(const char* what, const std::vector<Unreadable>& files) {
   if (files.empty()) return "";
   constexpr std::size_t kShown = 10;
@@ -191,8 +191,8 @@ std::vector<std::string> json_of(const SearchResult& result, const Executor& exe
   totals["not_looked_at"] = result.not_looked;
   totals["reclaimable_bytes"] = result.reclaimable;
 
-  // A tree of a hundred thousand groups would be several times the text: each group is written by itself, and put where
-  // its list stands empty in the rest.
+  // A tree of a hundred thousand groups would take several times the memory of the text. So each group is written by
+  // itself, in the place of the empty list in the rest.
   std::string rest = ends.dump(1) + "\n";
   for (const auto& [name, groups] : {std::pair{"groups", &result.groups}, std::pair{"related", &result.related}}) {
     if (groups->empty()) continue;
@@ -297,7 +297,7 @@ std::string summary_of(const SearchResult& result) {
   out += fmt::format("{} groups of identical files, {} of the same pixels, {} of similar pictures; {} could be freed\n",
                      grouped(count_of(result, GroupKind::identical)), grouped(count_of(result, GroupKind::same_pixels)),
                      grouped(count_of(result, GroupKind::similar)), to_text(Bytes{result.reclaimable}));
-  // Neither is part of the other: what was compared before is looked at closely, too.
+  // Neither number includes the other: pairs that an earlier run compared are also checked in detail.
   if (result.looked_at > 0 || result.looked_closely > 0) {
     out += fmt::format("{} pairs compared by their thumbnails, {} looked at closely\n", grouped(result.looked_at),
                        grouped(result.looked_closely));

@@ -1,5 +1,5 @@
-// Enters: a result.
-// Leaves: what a person or a program sees of it: JSON, CSV, the page, a summary.
+// Input: the result of a search.
+// Output: its JSON, CSV, page and summary.
 // Never: changes the result.
 #pragma once
 
@@ -11,18 +11,18 @@
 
 namespace millrace::dedupe {
 
-// The JSON object that docs/dedupe.md describes, in pieces; the same bytes for the same files and options.
+// Returns the JSON object that docs/dedupe.md describes, in pieces. The same files and options give the same bytes.
 std::vector<std::string> json_of(const SearchResult& result, const Executor& executor);
-// The kinds of files that were not read, and how many of each.
+// Lists the kinds of files that were not read, with the number of each.
 Json not_read_json(const NotRead& not_read);
-// A line a member, with a header.
+// Returns a header and one line per member.
 std::string csv_of(const SearchResult& result);
 void write_page(const SearchResult& result, const Options& options, Catalog& catalog, const Output& output,
                 RunContext& context);
-// They list a person's files, and are that person's alone.
+// Both list a person's files, and only their owner may read them.
 OutputKind json_kind();
 OutputKind csv_kind();
-// The few lines at the end of a run.
+// Returns the few lines at the end of a run.
 std::string summary_of(const SearchResult& result);
 
 }  // namespace millrace::dedupe

@@ -18,9 +18,9 @@
 namespace millrace::dedupe {
 namespace {
 
-// Equal hashes are confirmed by the bytes themselves, once, when a copy is first seen, or all of them where other runs
-// have told of files. A file whose bytes differ after all is left out with the reason: to this program it cannot be
-// told apart from the other. What a catalogue says of it goes, as it is not so.
+// Confirms equal hashes by comparing the bytes: once, when a copy is first seen, or for all files when outputs of other
+// runs were imported. A file whose bytes differ is left out with the reason, since this program cannot distinguish it
+// from the other. Its catalog record is false, and is dropped.
 void confirm_copies(Library& library, bool took_over, Catalog& catalog, const RunContext& context) {
   const bool all = catalog.copies_unconfirmed();
   const auto cancelled = [&] { return context.cancel.cancelled(); };
@@ -29,7 +29,7 @@ void confirm_copies(Library& library, bool took_over, Catalog& catalog, const Ru
     if (picture.files.size() < 2 || !(all || std::any_of(picture.files.begin(), picture.files.end(), is_fresh)))
       continue;
     context.throw_if_cancelled();
-    std::optional<std::uint32_t> first;  // that can be opened
+    std::optional<std::uint32_t> first;  // first file that can be opened
     std::erase_if(picture.files, [&](std::uint32_t f) {
       const std::string& path = library.files[f].entry.path;
       const auto leave_out = [&](std::string why) {
@@ -56,11 +56,11 @@ void confirm_copies(Library& library, bool took_over, Catalog& catalog, const Ru
     });
   }
   catalog.flush();
-  // A run that was killed before may have taken over what is not in these folders.
+  // A killed run may have imported files that are not in these folders, so only a run with --from clears the flag.
   if (took_over) catalog.put_copies_unconfirmed(false);
 }
 
-// 70 pictures a second and thread is what reduced decoding of camera JPEGs reaches (docs/performance.md).
+// Measured rate of reduced decoding of camera JPEGs: 70 pictures per second and thread (docs/performance.md).
 double seconds_of_decoding(std::uint64_t pictures, const RunContext& context) {
   return static_cast<double>(pictures) / (70.0 * context.executor.threads());
 }
@@ -129,7 +129,7 @@ Plan plan(const Options& options, Catalog& catalog, RunContext& context) {
   }
   Plan out = plan_of(library.files.size(), fresh, bytes, context);
   if (!options.from.empty()) {
-    // Which files these are is known when their lines are read.
+    // The lines are not read yet, so only the number of files is known.
     const std::uint64_t read = files_of_stages(options.from, options.trust_files ? Trust::files : Trust::checked);
     out.lines.push_back({"stages", fmt::format("have read {} files, which are not decoded", grouped(read))});
     out.figures["read_by_stages"] = read;
@@ -143,7 +143,7 @@ Plan plan(const Options& options, Catalog& catalog, RunContext& context) {
   }
   out.lines.push_back({"rule", parse_rule(options.match, options.verify, library.files.size()).text});
   out.figures["rule"] = options.match;
-  // What a million known pictures took (docs/performance.md).
+  // Measured with a million known pictures (docs/performance.md).
   out.memory.insert(out.memory.begin() + 1, {"what is known of the pictures", Bytes{1100} * library.files.size()});
   out.more_memory = "and more for close looks where it is there";
   return out;

@@ -1,5 +1,5 @@
-// Enters: options and a catalogue.
-// Leaves: groups of pictures that are the same, with the one to keep and why.
+// Input: options and a catalog.
+// Output: groups of pictures that are the same, with the one to keep and the reason.
 // Never: changes a file.
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace millrace::dedupe {
 
-// `ask` may look closer at what was found, before the search ends.
+// Callback before the search ends; it may request further detailed checks of the results.
 using Ask = std::function<void(SearchResult&, Looks&)>;
 SearchResult run(const Options& options, Catalog& catalog, RunContext& context, const Ask& ask = {});
 
-// What is in the folders, read where it is not known, with all that a grouping asks of it; what stages have made is
-// taken over first.
+// Returns the library of the folders, with all properties that grouping needs. Imports the outputs of stages first, and
+// reads the files that the catalog lacks.
 Library known_library(const Options& options, Catalog& catalog, RunContext& context);
 
 Plan plan(const Options& options, Catalog& catalog, RunContext& context);
-// Of a stage that reads all of them.
+// Plan of the read stage, which reads all files.
 Plan plan_of_reading(const Options& options, RunContext& context);
 
 }  // namespace millrace::dedupe

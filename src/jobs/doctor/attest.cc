@@ -11,7 +11,7 @@ namespace {
 
 constexpr Bytes kHostMemory = 4_GiB;
 
-// Why it did not do as it should: a device that is short of memory is not accused of anything.
+// Returns the reason why a trial failed. A device that only ran out of memory is not blamed for a wrong answer.
 std::string why_not(const Accelerator& accelerator, std::uint64_t halved_before, const std::string& otherwise) {
   if (accelerator.struck_out()) return accelerator.reason();
   if (accelerator.counts().halved > halved_before) return "its memory did not hold what it was asked";
@@ -59,7 +59,7 @@ class Trying {
     return true;
   }
 
-  // Work that was left out was compared with nothing.
+  // Throws if the run was cancelled: cancelled work was not compared.
   void throw_if_cancelled() const {
     if (executor_.cancelled()) throw Failure(interrupted("the card that was tried is not attested"));
   }

@@ -1,6 +1,7 @@
-// Enters: a device.
-// Leaves: of each source of kernels, whether it gave the CPU's answers there, to all that was asked.
-// Never: asks as much as the suite does: what comes with the program for all cards of a kind is not found by this.
+// Input: a device.
+// Output: for each kernel source, whether the device gave the same answers as the CPU to all inputs tried.
+// Never: tests as much as the test suite: attestations for all devices of a kind, which come with the program, need the
+//   suite.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,11 @@ namespace millrace::doctor {
 struct Trial {
   std::string source, hash;
   bool right = false;
-  std::string why;  // it is not right
+  std::string why;  // reason if it is not right
 };
 
-// The known answers; then `rounds` of inputs of all kinds and growing sizes (known::DeviceKernels::agrees), each of
-// which the CPU does too. Failure(cancelled).
+// Checks the known answers. Then checks `rounds` of inputs of all kinds and growing sizes
+// (known::DeviceKernels::agrees), each of which the CPU computes too. Throws Failure(cancelled).
 std::vector<Trial> try_out(const Device& device, const Executor& executor, std::uint64_t rounds);
 
 }  // namespace millrace::doctor

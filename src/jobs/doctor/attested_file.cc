@@ -27,7 +27,8 @@ std::string attested_path() { return data_path("attested.json"); }
 void keep(const TriedDevice& tried) {
   const std::string path = attested_path();
   use_own_folder_of(path, Trust::checked);
-  // Another run may take something back at the same time: it stays so. Held for as long as a small file is written.
+  // Another run may remove an attestation at the same time; the lock ensures that it remains removed. It is held only
+  // while a small file is written.
   const Descriptor lock = open_own_file(path + ".lock", Trust::checked, true, true);
   while (::flock(lock.get(), LOCK_EX) != 0) {
     if (errno != EINTR) throw Failure(system_error("it cannot be locked", printable(path + ".lock"), errno));
@@ -58,7 +59,7 @@ void take_back(const Device& device) {
 }
 
 std::vector<LocalAttestation> attested_here(std::string* why_not_believed) {
-  // Ours has some thousand bytes.
+  // The limit is generous: the file that this program writes has a few thousand bytes.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 20;
   std::vector<LocalAttestation> out;
   Json all;

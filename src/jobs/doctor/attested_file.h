@@ -1,6 +1,7 @@
-// Enters: what was tried on devices of this machine.
-// Leaves: the kernels that were right, in the data folder of the person who tried them, and back from there.
-// Never: believes a file that somebody else could have written: what it says is used without being asked for.
+// Input: the results of trials on devices of this machine.
+// Output: a file in the user's data folder with the kernels that were right, and the attestations read back from it.
+// Never: trusts a file that another user could have written: its content decides which devices are used without being
+//   requested.
 #pragma once
 
 #include <string>
@@ -16,17 +17,18 @@ struct TriedDevice {
   std::vector<Trial> trials;
 };
 
-// The hash that is kept is of the PTX: text for OpenCL drivers has none. And a card is known by its UUID alone.
+// True for devices whose attestations can be stored. The stored hash is that of the PTX, which OpenCL kernels do not
+// have. A device is identified by its UUID alone.
 inline bool can_be_attested(const Device& device) { return device.kind == DeviceKind::cuda && !device.uuid.empty(); }
 
-// Failure(usage) where no home folder is known.
+// Throws Failure(usage) if no home folder is known.
 std::string attested_path();
-// In the place of what was kept of the same device: what is not right any more is not attested any more.
+// Replaces the stored attestations of the same device: kernels that are no longer right are no longer attested.
 void keep(const TriedDevice& tried);
-// The device failed: nothing is kept of it any more. A warning where that cannot be done.
+// Removes all attestations of a device that failed. Logs a warning if they cannot be removed.
 void take_back(const Device& device);
-// A file that is damaged or not there holds nothing. The reason why one is not believed, since others could have
-// written it, goes to `why_not_believed`.
+// Returns the stored attestations; none if the file is damaged or missing. If the file is not trusted because others
+// could have written it, `why_not_believed` gets the reason.
 std::vector<LocalAttestation> attested_here(std::string* why_not_believed = nullptr);
 
 }  // namespace millrace::doctor

@@ -11,11 +11,11 @@
 namespace millrace::doctor {
 namespace {
 
-// Small enough for any device that can be used at all.
+// Memory limit, small enough for any usable device.
 constexpr Bytes kMemory = 64_MiB;
 
-// A report leaves nothing behind: what drivers keep of what they compile goes with this, where nobody has said where
-// to.
+// Temporary folder for the compiler caches of drivers, unless the environment names others. It is removed, so that a
+// report leaves no files behind.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -46,7 +46,7 @@ std::vector<DeviceState::Kernel> kernels_of(const Device& device, std::span<cons
     one.compiler = source.compiler;
     one.attested = is_attested(source.hash, device, here);
     one.attested_here = one.attested && !is_attested(source.hash, device);
-    // Each on a device that nothing has been said against yet.
+    // Each source is tried on a newly opened device, so that earlier failures do not matter.
     Budget budget(256_MiB);
     Trace trace;
     AcceleratorOptions options;

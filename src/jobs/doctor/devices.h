@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: every GPU of this machine, and whether its kernels give their known answers.
-// Never: fails because of one.
+// Input: nothing.
+// Output: every GPU of this machine, and whether its kernels give their known answers.
+// Never: fails because of a device.
 #pragma once
 
 #include "src/jobs/doctor/report.h"

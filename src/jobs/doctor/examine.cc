@@ -17,7 +17,7 @@
 namespace millrace::doctor {
 namespace {
 
-// What the helper reads, and the Debian package that brings it.
+// Format that the decoding helper reads, and the remedy if it does not: mostly the Debian packages that are missing.
 struct HelperFormat {
   ImageFormat format;
   const char* remedy;
@@ -41,7 +41,7 @@ std::string first_word(const std::filesystem::path& path) {
   return word;
 }
 
-// A display or compute device (PCI classes 03 and 12) of NVIDIA's vendor number.
+// True if a display or compute device (PCI classes 03 and 12) with NVIDIA's vendor number is present.
 bool nvidia_on_bus(const std::string& root) {
   std::error_code error;
   for (const auto& device : std::filesystem::directory_iterator(root + "/sys/bus/pci/devices", error)) {
@@ -52,7 +52,8 @@ bool nvidia_on_bus(const std::string& root) {
   return false;
 }
 
-// FFmpeg is others' in each distribution, and so is its licence.
+// Adds the support for video. FFmpeg is not part of this program: each distribution has its own build, with its own
+// license.
 void add_film(Findings& findings) {
   FormatSupport film{"film", false, false, "its helper does not work", ""};
   if (const auto answer = ask_helper(find_helper("millrace-film"))) {

@@ -9,7 +9,7 @@
 namespace millrace::doctor {
 namespace {
 
-// The level in use must come back even when a step throws.
+// Restores the CPU level that was in use, even if a step throws.
 class KeepLevel {
  public:
   KeepLevel() : level_(current_cpu_level()) {}

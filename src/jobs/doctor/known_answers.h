@@ -1,6 +1,6 @@
-// Enters: nothing: a picture and codes made from a fixed seed.
-// Leaves: for every CPU level of this machine and every operation, whether it gives the known answer.
-// Never: measures speed, reads or writes files.
+// Input: nothing; the tests use an image and codes made from a fixed seed.
+// Output: for every CPU level of this machine and every operation, whether it gives the known answer.
+// Never: measures speed, or reads or writes files.
 #pragma once
 
 #include <string>
@@ -18,9 +18,8 @@ struct SelfTestResult {
   bool passed() const { return expected == got; }
 };
 
-// Runs every operation at every level, and puts the level back that was in use. Takes well under a
-// second. An answer changes only with the operation's definition; then the constant in
-// known_answers.cc changes with it.
+// Runs every operation at every level, and restores the level that was in use. Takes well under a second. An answer
+// changes only with the definition of its operation; then the constant in src/kernels/known changes as well.
 std::vector<SelfTestResult> run_self_test();
 
 }  // namespace millrace::doctor

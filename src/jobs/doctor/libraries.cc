@@ -1,6 +1,6 @@
 #include "src/jobs/doctor/libraries.h"
 
-// jpeglib.h needs FILE.
+// The header jpeglib.h needs FILE.
 #include <cstdio>
 
 #include <fmt/format.h>

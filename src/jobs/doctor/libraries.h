@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: the libraries that this program itself uses, with their versions.
-// Never: names those of the decoding helper, which the helper tells itself.
+// Input: nothing.
+// Output: the libraries that this program itself uses, with their versions.
+// Never: lists the libraries of the decoding helper, which reports them itself.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct Library;
 
 std::vector<Library> own_libraries();
 
-// "libjpeg-turbo 2.1.5" and "libpng 1.6.39 with zlib 1.2.13", for the list of formats.
+// Returns names for the list of formats, such as "libjpeg-turbo 2.1.5" and "libpng 1.6.39 with zlib 1.2.13".
 std::string jpeg_library();
 std::string png_library();
 

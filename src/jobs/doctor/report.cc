@@ -16,12 +16,12 @@ std::string names(const std::vector<CpuLevel>& levels) {
   return text;
 }
 
-// 12040 is 12.4.
+// Text of the report: headings with lines and bullet points.
 class Page {
  public:
   void heading(const std::string& text) { out_ += fmt::format("{}{}\n", out_.empty() ? "" : "\n", text); }
   void line(const std::string& name, const std::string& text) {
-    // Names and versions come from outside: a library, a driver, /proc.
+    // Names and versions come from libraries, drivers and /proc, and are not trusted.
     out_ += fmt::format("  {:<14} {}\n", name, printable(text));
   }
   void bullet(const std::string& text) { out_ += fmt::format("  - {}\n", printable(text)); }
@@ -125,7 +125,7 @@ std::string text_of(const Findings& f) {
 }
 
 Json json_of(const Findings& f) {
-  // JSON must be UTF-8, whatever /proc or a driver says.
+  // JSON must be UTF-8, whatever the text from /proc or a driver contains.
   const auto text = [](const std::string& s) { return utf8_for_display(s); };
   Json levels = Json::array(), devices = Json::array(), opencl = Json::array(), formats = Json::array(),
        libraries = Json::array(), tests = Json::array();

@@ -1,7 +1,6 @@
-// Enters: this machine, this build and the decoding helper, each asked what it has.
-// Leaves: one report, as text for a person and as JSON, with what to do about what is missing.
-// Never: changes anything, or fails because something is missing; only a wrong answer of the
-// self-test is a failure.
+// Input: this machine, this build and the decoding helper, each examined for its capabilities.
+// Output: one report, as text for the user and as JSON, with remedies for missing capabilities.
+// Never: changes anything, or fails because a capability is missing; only a wrong answer of the self-test is a failure.
 #pragma once
 
 #include <string>
@@ -21,24 +20,24 @@ struct Library {
   std::string name, version, use;
 };
 
-// A kind of file, and which library reads or writes it here.
+// File format, and the library that reads or writes it here.
 struct FormatSupport {
   std::string name;
   bool reads = false, writes = false;
-  std::string by;      // "libvips 8.14.1, in the helper"; or why it cannot be read
-  std::string remedy;  // empty where nothing is missing
+  std::string by;      // "libvips 8.14.1, in the helper"; or the reason why it cannot be read
+  std::string remedy;  // empty if nothing is missing
 };
 
-// A device, and of each source of kernels what is to be said.
+// Device, and the state of each of its kernel sources.
 struct DeviceState {
   Device device;
   struct Kernel {
     std::string source, hash, compiler;
-    bool attested = false;       // for this device's compute capability, or here
-    bool attested_here = false;  // on this machine alone
-    std::string state;           // "gives its known answers", or what went wrong
+    bool attested = false;       // for this device's compute capability, or on this machine
+    bool attested_here = false;  // on this machine only
+    std::string state;           // "give their known answers", or the reason of the failure
     bool right = false;
-    bool wrong = false;  // it was tried, and failed
+    bool wrong = false;  // the device was struck out in the trial
   };
   std::vector<Kernel> kernels;
 };
@@ -48,28 +47,29 @@ struct Findings {
   Machine machine;
   CpuLevel level = CpuLevel::baseline;
   std::vector<CpuLevel> levels;
-  std::string forced;        // MILLRACE_CPU as it is set; empty when it is not
-  std::string forced_error;  // why it cannot be obeyed
-  std::string cuda;          // why there is no NVIDIA device; empty where there is one
-  std::string opencl;        // why there is no OpenCL device; empty where there is one
+  std::string forced;        // value of MILLRACE_CPU; empty if it is not set
+  std::string forced_error;  // reason why that level cannot be used
+  std::string cuda;          // reason why there is no NVIDIA device; empty if there is one
+  std::string opencl;        // reason why there is no OpenCL device; empty if there is one
   std::vector<DeviceState> devices;
-  std::string not_believed;    // why what was attested here is not believed; empty where nothing is wrong
-  bool nvidia_on_bus = false;  // an NVIDIA display or compute device is in this machine, with a driver or without
+  std::string not_believed;    // reason why the attestations of this machine are not trusted; empty if they are
+  bool nvidia_on_bus = false;  // an NVIDIA display or compute device is present, with or without a driver
   std::vector<Library> libraries;
   std::vector<FormatSupport> formats;
-  std::string helper;  // empty when the helper answered; else what is wrong with it
+  std::string helper;  // empty if the helper answered; else the reason
   std::vector<HelperWall> walls;
-  std::string models;  // what to do so that models can be run; empty where they can
+  std::string models;  // remedy if models cannot be run; empty if they can
   std::vector<SelfTestResult> self_test;
-  std::vector<std::string> remedies;  // what a person can do, most useful first
+  std::vector<std::string> remedies;  // remedies for the user, the most useful first
 
   bool passed() const;
 };
 
-// `helper` is the path of millrace-decoder; `root` as in describe_machine().
+// Examines this machine. `helper` is the path of millrace-decoder; `root` is as in describe_machine().
 Findings examine(const std::string& program_version, const std::string& helper, const std::string& root = "");
 
-// The formats, from what the helper said; apart so that it can be tested on invented answers.
+// Returns the formats, from the answer of the helper; a separate function, so that it can be tested with made-up
+// answers.
 std::vector<FormatSupport> formats_of(const Outcome<HelperAnswer>& helper);
 
 std::string text_of(const Findings& findings);

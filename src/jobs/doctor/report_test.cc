@@ -65,7 +65,7 @@ TEST(Doctor, ThisMachine) {
 
 TEST(Doctor, AMissingHelperIsSaidWithItsRemedy) {
   const Findings findings = examine("1.2.3", "/nowhere/millrace-decoder");
-  EXPECT_TRUE(findings.passed());  // missing is no failure
+  EXPECT_TRUE(findings.passed());  // a missing helper is not a failure
   const std::string text = text_of(findings);
   EXPECT_THAT(text, HasSubstr("/nowhere/millrace-decoder: the decoding helper is not there"));
   EXPECT_THAT(text, HasSubstr("HEIF           NOT READ"));

@@ -25,7 +25,7 @@ class FinishJob : public Job {
   }
   void look_at(Outputs& outputs) override {
     if (check_) {
-      // Shards that an HDF5 file maps lie beside it, wherever a link to it lies.
+      // The shards that an HDF5 file refers to are beside the file itself, even if the output is a link to it.
       const std::string output = real_path(outputs_.at(0)).value_or(outputs_.at(0));
       outputs.reads(std::filesystem::is_directory(output) ? output : folder_of(output));
       return;
@@ -34,7 +34,7 @@ class FinishJob : public Job {
       outputs.input(folder);
       outputs.works_in(folder);  // it is locked while it is read
     }
-    // A store is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
+    // A store is replaced only by one of the same provenance: src/pipeline/checkpoint/checkpoint.h.
     outputs.take_name("OUTPUT", outputs_.at(0));
   }
   OutputKind json_kind() const override {

@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: `finish` as a job: outputs that several runs have made in parts.
-// Never: more than options and a run put together.
+// Input: nothing.
+// Output: the command `finish` as a Job: it merges outputs whose shards several runs made.
+// Never: does more than connect the options with a run.
 #pragma once
 
 #include <memory>

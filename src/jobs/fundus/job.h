@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: `fundus` as a job.
-// Never: more than options and a run put together.
+// Input: nothing.
+// Output: the command `fundus` as a Job.
+// Never: does more than connect the options with a run.
 #pragma once
 
 #include <memory>

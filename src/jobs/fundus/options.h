@@ -1,6 +1,6 @@
-// Enters: what a person asks of `millrace fundus`.
-// Leaves: checked options.
-// Never: touches a file.
+// Input: the user's options of `millrace fundus`.
+// Output: checked options.
+// Never: accesses a file.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Options {
   std::vector<std::string> inputs;
   std::string output;
   bool write_crop = true, write_enhanced = true;
-  long long size = 1024;  // of a crop's side
+  long long size = 1024;  // side of a crop, in pixels
   PictureFileOptions files;
 };
 

@@ -1,6 +1,6 @@
-// Enters: a photograph that is open.
-// Leaves: what was found in it, and its results under their names.
-// Never: replaces what this program did not write.
+// Input: an open photograph.
+// Output: its field of view, and its result files.
+// Never: replaces a file that this program did not write.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,10 @@
 
 namespace millrace::fundus {
 
-// On its way.
+// Photograph in the pipeline.
 struct Item {
   FileEntry file;
-  std::string name;  // of its results, below the folder
+  std::string name;  // of its results, relative to the results folder
   std::unique_ptr<PictureRows> rows;
   std::optional<Error> failed;
 };
@@ -30,18 +30,18 @@ struct Found {
   std::string path, name;
   FieldOfView field;
   std::string damage;
-  std::vector<FileDigest> files;  // what was written of it, by their names in the folder of results
+  std::vector<FileDigest> files;  // result files that were written, by their names in the results folder
 };
 
-// The names of what is written of it.
+// Returns the path of a photograph's result file.
 std::string crop_path(const Options& options, const std::string& name);
 std::string enhanced_path(const Options& options, const std::string& name);
 
-// What it takes at the most, decoded.
+// Returns the upper bound of the memory for one photograph, decoded.
 Bytes price_of(const Options& options, const PictureInfo& info);
 Found process(const Options& options, Item item);
 
-// "name,width,height,...", and a line of it; a member of the JSON file.
+// Returns the table's header, "path,width,height,...", a photograph's line in it, and its member of the JSON file.
 std::string table_header();
 std::string table_line(const Found& found);
 Json json_of(const Found& found);

@@ -38,7 +38,7 @@ Attributes made_of(const Options& options) {
   return {{kJsonMark, "fundus run"}, {"size", std::to_string(options.size)}, {"write", write}};
 }
 
-// Behind the chain.
+// Result of the last stage.
 struct Ended {
   std::optional<Found> found;
   std::optional<Error> failed;
@@ -74,7 +74,7 @@ bool is_input(const std::string& path) { return has_picture_extension(path); }
 Plan plan(const Options& options, RunContext& context) {
   const NamedInputs found = find_photographs(options, context);
   check_folder(options.output, made_of(options));
-  // Of the size of most cameras'.
+  // Sides of a photograph from most cameras.
   PictureInfo usual;
   usual.width = 4000;
   usual.height = 3000;
@@ -118,7 +118,8 @@ Summary run(const Options& options, RunContext& context) {
             return open_item(options, found.inputs[next++], context);
           },
           [&](const Item& item) {
-            // One for which there can be no room is an outcome, and not the end of all.
+            // The price is capped, so that a photograph that can never fit becomes a failed item and does not end the
+            // run.
             const Bytes price = item.rows ? price_of(options, item.rows->info()) : 1_MiB;
             return std::min(price, context.budget.largest_grant());
           }) |

@@ -1,6 +1,6 @@
-// Enters: options.
-// Leaves: the field of view of every photograph, crops and enhanced pictures of them, tables.
-// Never: stops for a photograph that cannot be used.
+// Input: the options.
+// Output: the field of view of every photograph, their crops and enhanced images, and tables.
+// Never: stops because a photograph cannot be used.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
-// How far hashes drift when JPEGs are decoded at a reduced scale, as a function of how many times larger the decoded
-// picture stays than the hash's own target: the curve behind fast_shortest_side().
-//   drift_bench FILE.jpg...
+// Measures how far hashes drift when JPEGs are decoded at a reduced scale. The drift depends on how many times larger
+// the decoded image is than the hash's own target. This curve is the reason for fast_shortest_side().
+// Usage: drift_bench FILE.jpg...
 #include <fmt/format.h>
 
 #include <algorithm>

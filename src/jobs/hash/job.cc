@@ -21,9 +21,9 @@ class HashJob : public Job {
     if (!options_.inventory.empty()) {
       refuse_walking(options_.files);
       outputs.input(options_.inventory);
-      outputs.reads("/");  // the list says what
+      outputs.reads("/");  // the inventory decides which files are read
     }
-    // It is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
+    // A store is replaced only by one of the same provenance: src/pipeline/checkpoint/checkpoint.h.
     if (!options_.output.empty()) outputs.take_store("--output", options_.output);
     if (options_.share && options_.output.empty()) {
       throw Failure(ErrorCode::usage, "runs that share their work need an output", "--part", "say -o FOLDER");

@@ -1,4 +1,4 @@
-// What include/millrace/hash.h promises of hashes, by the same functions as the program's.
+// Implements include/millrace/hash.h with the same functions as the program.
 #include <fmt/format.h>
 
 #include "include/millrace/hash.h"
@@ -27,7 +27,7 @@ HashRequest request_of(const HashOptions& options) {
   return out;
 }
 
-// As one number, the first bit highest, the highest byte first.
+// Writes the bits as one big-endian number, the first bit highest.
 void put_bits(const HashBits& bits, std::uint8_t* out) {
   const std::size_t bytes = (bits.size() + 7) / 8, lead = 8 * bytes - bits.size();
   std::fill_n(out, bytes, std::uint8_t{0});
@@ -41,7 +41,7 @@ void put_bits(const HashBits& bits, std::uint8_t* out) {
 
 struct ImageHasher::State {
   explicit State(const HashOptions& options) : request(request_of(options)), executor(options.threads) {
-    // How long each is does not depend on the picture.
+    // Measures the lengths of the codes on a black pixel: they do not depend on the image.
     const std::uint8_t black = 0;
     for (const HashBits& of : hashes::hashed_by_cpu(request, {&black, 1, 1, 1, 1}).bits) bits.push_back(of.size());
   }

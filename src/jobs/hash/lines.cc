@@ -9,7 +9,7 @@
 namespace millrace::hash {
 namespace {
 
-// Of the picture as it was hashed.
+// Returns width and height of the image as it was hashed.
 std::pair<int, int> sides_of(const Fingerprint& print) {
   const bool swapped = print.turned && swaps_sides(print.info.exif.orientation);
   return swapped ? std::pair(print.info.full_height, print.info.full_width)

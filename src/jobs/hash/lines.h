@@ -1,6 +1,6 @@
-// Enters: a picture's hashes, or why it has none.
-// Leaves: the line that says so, as a table, CSV or JSON.
-// Never: says nothing of a file that could not be used.
+// Input: the hashes of an image, or the reason why it has none.
+// Output: its line in a table, CSV or JSON lines.
+// Never: leaves out a file that could not be used.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Hashed {
   Outcome<Fingerprint> outcome = Error{};
 };
 
-// Without its end; empty where there is none.
+// Returns the header without a line end; empty if the format has none.
 std::string header_of(const Options& options);
 std::string line_of(const Options& options, const Hashed& hashed);
 

@@ -1,6 +1,6 @@
-// Enters: what a person asks of `millrace hash`.
-// Leaves: checked options.
-// Never: touches a file.
+// Input: the user's options of `millrace hash`.
+// Output: checked options.
+// Never: accesses a file.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@
 
 namespace millrace::hash {
 
-// Every pixel, or JPEGs at a reduced scale.
+// Decoding of every pixel, or of JPEGs at a reduced scale.
 enum class Decoding : std::uint8_t { exact, fast };
 constexpr std::array<Choice<Decoding>, 2> choices_of(Decoding) {
   return {{{"exact", Decoding::exact}, {"fast", Decoding::fast}}};
 }
-// As the file holds them, or turned upright by EXIF.
+// Pixels as stored in the file, or rotated and mirrored upright by EXIF.
 enum class Pixels : std::uint8_t { stored, exif };
 constexpr std::array<Choice<Pixels>, 2> choices_of(Pixels) {
   return {{{"stored", Pixels::stored}, {"exif", Pixels::exif}}};
@@ -38,8 +38,8 @@ struct Options {
   Pixels orientation = Pixels::stored;
   Lines format = Lines::table;
   bool all_files = false;
-  std::string output;     // a folder; empty: lines go to stdout
-  std::string inventory;  // instead of inputs
+  std::string output;     // a folder; if empty, lines are written to stdout
+  std::string inventory;  // replaces `inputs`
   long long shard = 4096;
   Share share;
   PictureFileOptions files;
@@ -47,9 +47,9 @@ struct Options {
 
 void describe(Settings& settings, Options& options);
 
-// What every output of hashes says of itself: a name in content_attributes().
+// Mark of every output of hashes: a name in content_attributes().
 inline constexpr const char* kMark = "hashes";
-// What decides its content, as (name, value), besides the inputs.
+// Returns the options that determine the content of the output, as (name, value); the inputs are not among them.
 std::vector<std::pair<std::string, std::string>> content_attributes(const Options& options);
 
 }  // namespace millrace::hash

@@ -26,7 +26,7 @@ WalkResult find_inputs(const Options& options, const RunContext& context) {
   }
   WalkResult found = options.inventory.empty() ? find_files(options.inputs, options.files, context)
                                                : read_inventory(options.inventory).or_throw();
-  // A file that was named itself is always tried; folders hold much that is not a picture.
+  // A file that was itself named is always tried; folders also hold files that are not images.
   std::erase_if(found.files, [&](const FileEntry& file) {
     return !is_input(options, file.path) &&
            std::find(options.inputs.begin(), options.inputs.end(), file.path) == options.inputs.end();
@@ -47,7 +47,7 @@ FingerprintOptions fingerprint_options(const Options& options, RunContext& conte
   return wanted;
 }
 
-// What is hashed, in the order of the output: what could not be looked at, and then files by their paths.
+// Hashes the inputs in the order of the output: first the entries that could not be read, then files sorted by path.
 class Hashing {
  public:
   using Item = std::shared_ptr<Hashed>;
@@ -80,7 +80,7 @@ class Hashing {
     const auto cancelled = [this] { return context_.cancel.cancelled(); };
     auto reader = FileReader::open(file.path, FileReader::Hashing::off);
     if (reader) (*reader)->stop_when(cancelled);
-    // Other runs go by the list, too, and one that goes on with this one's parts.
+    // Other runs, and a later run that resumes these shards, rely on the listed sizes and times.
     if (reader && listed() && ((*reader)->size() != file.size || (*reader)->mtime_ns() != file.mtime_ns)) {
       item->outcome = Error{ErrorCode::conflict, "it has changed since it was listed", "", ""};
       return item;
@@ -90,7 +90,7 @@ class Hashing {
     return item;
   }
 
-  // Counts it; false where it was only interrupted.
+  // Counts the item; returns false if it was only interrupted.
   bool told(const Hashed& item, Summary& summary) const {
     if (!item.outcome && item.outcome.error().code == ErrorCode::cancelled) return false;
     spdlog::debug("{}: {}", printable(item.path), item.outcome ? "hashed" : item.outcome.error().what);
@@ -121,7 +121,7 @@ class Hashing {
     out.mark = kMark;
     out.share = options_.share;
     out.input_state = [this](std::uint64_t begin, std::uint64_t end) {
-      // Lines of what could not be looked at stand before the files.
+      // Lines of unreadable entries precede those of files.
       const std::uint64_t before = found_.unreadable.size(), first = std::max(begin, before) - before;
       return state_hash(std::span(found_.files).subspan(first, std::max(end, before) - before - first));
     };
@@ -144,9 +144,9 @@ bool is_input(const Options& options, const std::string& path) {
 }
 
 int fast_shortest_side(const HashRequest& request) {
-  // Eight times the largest target that a hash resizes to. The drift curve (docs/performance.md, from drift_bench)
-  // falls until there, to 0.14 bits of 64 for ahash and 0.29 for dhash on average, and hardly beyond. PDQ samples 64 a
-  // side.
+  // The target is eight times the largest size that a hash resizes to. Up to there the drift curve
+  // (docs/performance.md, from drift_bench) falls, to 0.14 bits of 64 for ahash and 0.29 for dhash on average; beyond,
+  // hardly. PDQ samples 64 pixels per side.
   int target = request.size + 1;
   for (const HashKind kind : request.kinds) {
     if (kind == HashKind::phash) target = std::max(target, 4 * request.size);

@@ -1,6 +1,6 @@
-// Enters: folders and files.
-// Leaves: a line of hashes an image, in the order of their paths.
-// Never: stops at a file that cannot be read; it is listed with its reason.
+// Input: folders and files.
+// Output: one line of hashes per image, sorted by path.
+// Never: stops at a file that cannot be read; the file is listed with the reason.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@ struct Summary {
   std::uint64_t damaged = 0;
   std::uint64_t bytes = 0;
   double seconds = 0;
-  StoredLines stored;  // of an output, and not of this run alone
+  StoredLines stored;  // of the whole output, including the shards of other runs
 };
 
-// Writes the output through `write`, in pieces that are whole lines.
+// Passes the output to `write` as strings of whole lines.
 Summary run(const Options& options, RunContext& context, const std::function<void(std::string_view)>& write);
 
-// The same lines in the output, in parts that a later run takes, or that several runs share.
+// Writes the same lines to the output, in shards that a later run resumes or that several runs share.
 Summary store(const Options& options, RunContext& context);
 
-// True for a file that a run would read if it lay in a folder that was named.
+// True for a file that a run would read from a folder that was named.
 bool is_input(const Options& options, const std::string& path);
 
 Plan plan(const Options& options, RunContext& context);
 
-// The shortest side that a reduced decoding keeps in `fast`, from the drift curve in docs/performance.md.
+// Returns the shortest side, in pixels, that `fast` decoding keeps; see the drift curve in docs/performance.md.
 int fast_shortest_side(const HashRequest& request);
 
 }  // namespace millrace::hash

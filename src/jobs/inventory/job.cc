@@ -21,7 +21,7 @@ class InventoryJob : public Job {
   }
   void look_at(Outputs& outputs) override {
     const OutputKind kind{"an inventory", Readers::everyone, json_result("inventory", {})};
-    // Whatever lies there is listed, and no list of it replaces it, but for one that was made before.
+    // Files below the inputs are listed, so the output must not replace them, unless it is an earlier inventory.
     for (const std::string& input : inputs_) {
       outputs.input_folder(input, [&outputs, kind](const std::string& path) { return !outputs.is_own(path, kind); });
     }
@@ -71,7 +71,8 @@ class InventoryJob : public Job {
   }
 
  private:
-  // Without the list itself, as an earlier run has left it: it would be another one each time. Without its lock, too.
+  // Finds the files, without the inventory of an earlier run, which would change the list each time, and without its
+  // lock.
   WalkResult find(RunContext& context) const {
     WalkResult out = find_files(inputs_, folders_, context);
     const auto list = state_of(file_.path());

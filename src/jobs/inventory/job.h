@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: `inventory` as a job: one walk for all runs that share a collection.
+// Input: nothing.
+// Output: the command `inventory` as a Job: one directory walk for all runs that share a collection.
 // Never: opens a file that it lists.
 #pragma once
 

@@ -27,7 +27,7 @@ constexpr const char* kBlock = "block";
 constexpr const char* kSmaller =
     "use a smaller --block (of another output, or without its OUTPUT.shards), a smaller --radius, or more --memory";
 
-// What an output that is there, or is being made, has as its blocks; nothing where there is none.
+// Returns the rows per block of an existing or unfinished output; nothing if there is no such output.
 std::optional<std::uint64_t> block_of_output(const std::string& output) {
   for (const std::string& file : {RunFolder(output).path(RunFolder::kRunFile), path_in(output, RunFolder::kRunFile)}) {
     const auto there = attributes_in_json(file);
@@ -41,25 +41,25 @@ std::optional<std::uint64_t> block_of_output(const std::string& output) {
   return std::nullopt;
 }
 
-// Codes like those of the file: enough to tell how they are joined and, about, how near they are to each other.
+// Sizes of the samples of codes. A sample must show how codes are joined and, roughly, how near they are to each other.
 constexpr std::uint64_t kSample = std::uint64_t{1} << 18, kPlanSample = std::uint64_t{1} << 22;
 
-// So many, but for little memory: they are joined.
+// Returns the size of a sample, smaller if memory is short: the sample is itself joined.
 template <typename Code>
 std::uint64_t sample_of(std::uint64_t rows, const RunContext& context) {
   return std::clamp<std::uint64_t>(context.budget.limit().count / (32 * sizeof(Code)), 64, rows);
 }
 
-// What is told of all pairs from those of a sample.
+// Density of pairs, estimated from a sample.
 struct Density {
-  double collapsed = 0, expanded = 0;  // pairs of rows or nodes, of all that there are
+  double collapsed = 0, expanded = 0;  // matching pairs of nodes or rows, as fractions of all pairs of rows
 };
 template <typename Code>
 Density density_of(std::span<const Code> sample, const Options& options, RunContext& context) {
   const double n = static_cast<double>(sample.size()), all = n * (n - 1) / 2;
   if (sample.size() < 2) return {};
   const hamming::Options wanted = options_of(options);
-  // What takes long to count is told from some of it.
+  // Joins that would take longer are estimated instead of counted.
   constexpr double kCountedSeconds = 2;
   const hamming::Estimate told = hamming::estimate(sample, wanted, false, {context.executor}, context.budget);
   if (told.seconds.value_or(0) > kCountedSeconds) return {told.collapsed / all, told.expanded / all};
@@ -67,13 +67,14 @@ Density density_of(std::span<const Code> sample, const Options& options, RunCont
   return {static_cast<double>(found.collapsed) / all, static_cast<double>(found.expanded) / all};
 }
 
-// Of two blocks' pairs, while rows come of them: 12 bytes each, and 60 for what comes out.
+// Returns the memory for the pairs of two blocks while they are expanded to rows: 12 bytes per pair, and 60 for its
+// output.
 Bytes pairs_bytes(const Density& density, std::uint64_t each) {
   return {whole(72 * density.collapsed * static_cast<double>(each) * static_cast<double>(each))};
 }
 
-// The blocks of an output that is there; those that were asked for; or as few as fit, and no fewer than keep as many
-// runs busy as share them.
+// Chooses the requested block size, else that of an existing output. Else there are as few blocks as fit into memory,
+// and enough tasks for all runs that share them.
 template <typename Code>
 Blocks choose_blocks(const CodeFile& codes, const Options& options, RunContext& context) {
   Blocks out{codes.rows(), std::max<std::uint64_t>(1, options.block.value_or(0))};
@@ -95,7 +96,7 @@ Blocks choose_blocks(const CodeFile& codes, const Options& options, RunContext& 
     const Bytes pairs = options.output.empty() ? Bytes{} : pairs_bytes(density, out.each);
     const std::uint64_t room = limit - limit / 64, needed = blocks.count + pairs.count;
     if (needed <= room) return out;
-    // What blocks take falls no faster than the square of their number grows.
+    // Skips numbers of blocks that cannot fit: the memory falls at most with the square of their number.
     const double fewest =
         static_cast<double>(count) * std::sqrt(static_cast<double>(needed) / static_cast<double>(room));
     count = std::max(count, static_cast<std::uint64_t>(fewest) - 1);
@@ -118,7 +119,7 @@ Blocks checked_blocks(const CodeFile& codes, const Options& options, RunContext&
   return out;
 }
 
-// One task's comparisons as a share of all: rows times how often they are compared.
+// Progress of one task, weighted by its comparisons: its rows times how often they are compared.
 class TaskProgress {
  public:
   TaskProgress(Progress& progress, std::uint64_t weight) : progress_(progress), weight_(weight) {}
@@ -156,7 +157,8 @@ class BlockJoin {
         context_(context),
         pair_(context.engines(), context.budget) {}
 
-  // Pairs of rows of the file, sorted; none are handed out where `sink` is null. How many there are.
+  // Joins the blocks of a task. Passes pairs of rows of the file, sorted, to `sink`, unless it is null. Returns their
+  // number.
   std::uint64_t task(std::uint64_t k, Progress& progress, const hamming::PairSink& sink) {
     const auto [a, b] = blocks_.task(k);
     TaskProgress told(progress, weight_of(blocks_, k));
@@ -176,13 +178,13 @@ class BlockJoin {
     }
     told.end();
 #ifdef __GLIBC__
-    // Lists of pairs lie in the heaps of all threads, which keep what was freed.
+    // The lists of pairs lie in the heaps of all threads, and malloc keeps freed memory there.
     ::malloc_trim(0);
 #endif
     last_ = std::move(joined);
     return last_.pairs;
   }
-  // How the last one was joined.
+  // Returns how the last task was joined.
   const hamming::BlockJoined& last() const { return last_; }
 
  private:
@@ -193,7 +195,7 @@ class BlockJoin {
     };
   }
   std::uint64_t size(std::uint64_t block) const { return blocks_.end(block) - blocks_.begin(block); }
-  // Rows of the file for rows of two blocks.
+  // Returns a sink that converts row numbers in two blocks to row numbers of the file.
   hamming::PairSink moved(std::uint64_t a, std::uint64_t b, const hamming::PairSink& sink) {
     return [this, &sink, i = static_cast<std::uint32_t>(blocks_.begin(a)),
             j = static_cast<std::uint32_t>(blocks_.begin(b))](std::span<const hamming::Pair> pairs) {
@@ -211,7 +213,7 @@ class BlockJoin {
   hamming::Options wanted_;
   RunContext& context_;
   hamming::BlockPair<Code> pair_;
-  std::optional<std::uint64_t> held_;  // the first side of what is joined in turn
+  std::optional<std::uint64_t> held_;  // the block loaded as the first side; consecutive tasks share it
   std::vector<hamming::Pair> rows_;
   hamming::BlockJoined last_;
 };
@@ -252,7 +254,7 @@ std::uint64_t store(BlockJoin<Code>& join, const Blocks& blocks, Checkpoint& che
     }
     RowBlock block;
     block.clear(1);
-    // It has a file where it has no pairs, too.
+    // Creates the file even if the task has no pairs.
     checkpoint.append(k, block);
     join.task(k, progress, [&](std::span<const hamming::Pair> pairs) {
       context.throw_if_cancelled();
@@ -369,7 +371,7 @@ Plan plan_in_blocks(const Options& options, RunContext& context) {
       {"pairs", options.output.empty() ? Bytes{} : pairs_bytes(density, std::min(blocks.each, codes.rows()))}};
   out.allowed = context.budget.limit();
   const double bytes = codes.bits() * 0.125 * static_cast<double>(std::min(blocks.each, codes.rows()));
-  // Reading, collapsing, a file and its two names.
+  // Overhead of a task: reading, collapsing, and a file that is written under one name and renamed.
   constexpr double kTaskSeconds = 5e-3;
   out.seconds = static_cast<double>(own_selfs) * cost.first_seconds +
                 static_cast<double>(own - own_selfs) * cost.both_seconds +

@@ -1,7 +1,7 @@
-// Enters: codes in a file, more than memory holds at once or than one machine shall join; how many rows are a block.
-// Leaves: the pairs of rows that one join would have found: each block with itself and with those behind it, a task
-//   each; in a folder of pairs.npy and run.json, in which a later run goes on, and of which runs take parts.
-// Never: finds a pair twice; holds more than two blocks.
+// Input: a file of codes, too many for the memory or for one machine; the number of rows per block.
+// Output: the pairs of rows that a single join would find. A task joins a block with itself or with a later one. The
+//   output is a folder with pairs.npy and run.json. A later run resumes it, and several runs can share its tasks.
+// Never: finds a pair twice; holds more than two blocks in memory.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@ namespace millrace::join {
 struct Blocks {
   std::uint64_t rows = 0, each = 1;
 
-  // One of no rows where there are none.
+  // Returns the number of blocks; without rows it is 1, an empty block.
   std::uint64_t count() const { return rows == 0 ? 1 : (rows + each - 1) / each; }
   std::uint64_t begin(std::uint64_t block) const { return block * each; }
   std::uint64_t end(std::uint64_t block) const { return begin(block) + each < rows ? begin(block) + each : rows; }
   std::uint64_t tasks() const { return count() * (count() + 1) / 2; }
-  // 0 with 0, 0 with 1, ..., 1 with 1, ...
+  // Returns the two blocks of task k, in the order 0 with 0, 0 with 1, ..., 1 with 1, ...
   std::pair<std::uint64_t, std::uint64_t> task(std::uint64_t k) const;
 };
 
-// What every output says of itself.
+// Mark of every output.
 inline constexpr const char* kMark = "code pairs";
 
-// Pairs into options.output, or, where that is empty, only counted. Failure(conflict) where the output was made of
-// other codes, another radius or other blocks.
+// Writes pairs to options.output, or only counts them if that is empty. Throws Failure(conflict) if an existing output
+// has other codes, another radius or other blocks.
 Summary run_in_blocks(const Options& options, RunContext& context);
 Plan plan_in_blocks(const Options& options, RunContext& context);
 

@@ -30,7 +30,7 @@ Descriptor opened(const std::string& path) {
 }  // namespace
 
 CodeFile::CodeFile(std::string path) : path_(std::move(path)), file_(opened(path_)) {
-  // What it cannot be opened for is told by what reads the header.
+  // If the file cannot be opened, reading the header throws the reason.
   header_ = npy::read_header(path_).or_throw();
   const auto state = state_of_descriptor(file_.get()), now = state_of_descriptor(opened(path_).get());
   if (!state || !now || !now->same(*state)) {
@@ -52,7 +52,7 @@ npy::Array CodeFile::read(RunContext& context) const {
   return npy::Array::read(path_, context.budget, [&] { return context.cancel.cancelled(); });
 }
 
-// In pieces of so many codes; `place(k)` is where in the file the kth piece begins.
+// Reads `piece` codes at a time; `place(k)` is the position in the file of the kth such range.
 template <typename Code, typename Place>
 void CodeFile::read_pieces(std::span<Code> out, std::size_t piece, std::size_t grain, const Place& place,
                            RunContext& context) const {
@@ -97,7 +97,8 @@ PaidBuffer<Code> CodeFile::sample(std::uint64_t most, RunContext& context) const
 
 std::string CodeFile::identity(RunContext& context) const {
   const Span span(context.trace.stage("read", 1, "a faster disk"));
-  // The very file that is open; what is read elsewhere does not move its place.
+  // Hashes the very file that is open, by a duplicate descriptor. All other reads use offsets, and do not move its
+  // position.
   const auto file = FileReader::of(Descriptor(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)), path_).or_throw();
   file->stop_when([&] { return context.cancel.cancelled(); });
   const ContentHash hash = file->finish_hash().or_throw();

@@ -1,8 +1,7 @@
-// Enters: the name of a .npy file of codes: uint64 [n], uint8 [n, 8] or uint8 [n, 32].
-// Leaves: how many of how many bits, and ranges of them.
-// Never: holds more of the file than was asked for; goes on with a file that was written to since it was opened: what
-// has its name by then does not
-//   matter.
+// Input: the name of a .npy file of codes: uint64 [n], uint8 [n, 8] or uint8 [n, 32].
+// Output: the number of codes, their bits, and ranges of them.
+// Never: holds more of the file than was requested; uses a file that was written to since it was opened. A file that
+//   replaces it under the same name does not matter.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +18,25 @@ namespace millrace::join {
 
 class CodeFile {
  public:
-  // Failure where it holds no codes.
+  // Throws a Failure if the file holds no codes.
   explicit CodeFile(std::string path);
 
   const std::string& path() const { return path_; }
   int bits() const { return bits_; }
   std::uint64_t rows() const { return rows_; }
-  // All of it, codes row after row.
+  // Reads the whole file, codes row after row.
   npy::Array read(RunContext& context) const;
-  // As many from `begin` on as `out` has room for.
+  // Fills `out` with consecutive codes, starting at row `begin`.
   template <typename Code>
   void read(std::uint64_t begin, std::span<Code> out, RunContext& context) const;
-  // So many of them, spread evenly; all where there are no more.
+  // Returns at most `most` codes, spread evenly over the file.
   template <typename Code>
   PaidBuffer<Code> sample(std::uint64_t most, RunContext& context) const;
-  // What tells its codes from others'.
+  // Returns a hash of the file, which tells its codes from others.
   std::string identity(RunContext& context) const;
 
  private:
-  // Failure(conflict) where somebody has written to it.
+  // Throws Failure(conflict) if the file was written to since it was opened.
   void throw_if_changed() const;
   template <typename Code, typename Place>
   void read_pieces(std::span<Code> out, std::size_t piece, std::size_t grain, const Place& place,
@@ -56,13 +55,14 @@ std::span<const Code> codes_of(const npy::Array& file) {
   return {reinterpret_cast<const Code*>(file.data().data()), file.data().size() / sizeof(Code)};
 }
 
-// Calls body with a value of the codes' type, of 64 or 256 bits.
+// Calls `body` with a value of the codes' type, which has 64 or 256 bits.
 template <typename Body>
 auto with_code(int bits, const Body& body) {
   return bits == 64 ? body(std::uint64_t{}) : body(hamming::Code256{});
 }
 
-// Of a code in an array of such elements, with so many axes, of which the last has this side; 0 where it holds none.
+// Returns the bits of a code, or 0 if the array holds no codes. The array has these elements and axes; `last` is the
+// length of the last axis.
 int code_bits(ElementType type, std::size_t axes, std::uint64_t last);
 
 }  // namespace millrace::join

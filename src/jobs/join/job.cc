@@ -22,7 +22,7 @@ class JoinJob : public Job {
     options_.codes = inputs_.at(0);
     outputs.input(options_.codes);
     if (options_.in_blocks()) return look_at_blocks(outputs);
-    // An array has no place for a mark.
+    // A .npy array cannot hold a mark.
     const OutputKind array{"pairs", Readers::everyone, {}};
     files_.pairs = outputs.add("--output", options_.output, array);
     if (options_.collapsed && files_.pairs) {
@@ -76,7 +76,7 @@ class JoinJob : public Job {
       throw Failure(ErrorCode::usage, "in blocks the output is a folder, which gets a pairs.npy", options_.output,
                     "say -o " + folder.substr(0, folder.size() - 4));
     }
-    // It is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
+    // A store is replaced only by one of the same provenance: src/pipeline/checkpoint/checkpoint.h.
     if (!options_.output.empty()) outputs.take_store("--output", options_.output);
   }
 

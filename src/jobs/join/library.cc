@@ -1,4 +1,4 @@
-// What include/millrace/hamming.h promises, by the same functions as the program's.
+// Implements include/millrace/hamming.h with the same functions as the program.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -15,8 +15,8 @@ struct Codes {
   int bits = 0;
   std::size_t rows = 0;
   const void* data = nullptr;
-  Buffer<std::uint64_t> moved;  // where they did not lie as they are read
-  Reservation paid;             // for these
+  Buffer<std::uint64_t> moved;  // aligned copy, if the caller's codes are not aligned
+  Reservation paid;             // for the copy
 
   template <typename Code>
   std::span<const Code> as() const {

@@ -1,5 +1,5 @@
-// Enters: what a person wants joined, and how.
-// Leaves: the same as one described table.
+// Input: the user's options of `millrace join`.
+// Output: the same options as one described table.
 // Never: checks files.
 #pragma once
 
@@ -27,18 +27,18 @@ namespace millrace::join {
 
 struct Options {
   std::string codes;      // the input, a .npy file
-  std::string output;     // the pairs, a .npy file, or a folder in blocks; empty to only count
+  std::string output;     // the pairs: a .npy file, or a folder if joined in blocks; if empty, pairs are only counted
   long long radius = -1;  // must be given
   bool collapsed = false;
-  Bytes max_output = 16_GiB;  // of an output that is written at once
+  Bytes max_output = 16_GiB;  // limit for an output that is written at once
   hamming::Algorithm algorithm = hamming::Algorithm::automatic;
-  std::optional<std::uint64_t> block;  // rows; 0: as many as memory holds; nothing: all at once
+  std::optional<std::uint64_t> block;  // rows; 0: as many as fit into memory; empty: all rows at once
   Share share;
 
   bool in_blocks() const { return block.has_value() || share; }
 };
 
-// The options of `millrace join` except the input, which has no flag.
+// Describes the options of `millrace join`; the input is a positional argument.
 inline void describe(Settings& settings, Options& options) {
   settings.heading("Join");
   settings.add_integer("radius", "R", "pairs whose codes differ in at most R bits", options.radius, 0, 255);

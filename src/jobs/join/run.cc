@@ -17,7 +17,7 @@
 namespace millrace::join {
 namespace {
 
-// Pairs in the file's 9 bytes a row.
+// File of pairs, 9 bytes per row.
 class PairFile {
  public:
   PairFile(const Output& output, std::uint64_t count) : writer_(output, pair_fields(), {count}) {}
@@ -34,10 +34,11 @@ class PairFile {
   std::vector<std::uint8_t> rows_;
 };
 
-// What an array of so many rows takes on the disk, about.
+// Returns the approximate size of a file with these rows.
 Bytes file_bytes(std::uint64_t rows, std::size_t row_bytes) { return {rows * row_bytes + 256}; }
 
-// Equal codes make a pair each with each: a small file of codes can mean more pairs than a disk holds.
+// Checks the size of the output. Each pair of equal codes counts, so a small file of codes can give more pairs than a
+// disk holds.
 void check_room(const Files& files, const Options& options, Bytes bytes, std::uint64_t pairs) {
   if (bytes.count > options.max_output.count) {
     throw Failure(ErrorCode::too_large,
@@ -67,7 +68,7 @@ void write_collapsed(const hamming::Joined& joined, const Options& options, cons
     pairs.append(block);
     progress.add(block.size(), block.size() * kPairRowBytes);
   }
-  // Both are on disk before either has its name.
+  // Both files are on disk before either has its name.
   node_file.sync();
   pairs.writer().sync();
   node_file.finish();
@@ -86,7 +87,8 @@ void write_rows(const hamming::Joined& joined, const Options& options, const Fil
   pairs.writer().finish();
 }
 
-// Pairs that do not fit say how many they are: the place where memory ended says little.
+// Joins the codes. If the pairs do not fit into memory, the error gives their number, which says more than where memory
+// ended.
 template <typename Code>
 hamming::Joined collect(std::span<const Code> codes, const hamming::Options& wanted, RunContext& context) {
   return self_join(
@@ -102,7 +104,7 @@ void join_codes(std::span<const Code> codes, const Options& options, const Files
   hamming::Options wanted = options_of(options);
   hamming::Joined joined;
   {
-    // How much there is to compare is known once it begins.
+    // The number of comparisons is known only when the join begins.
     std::mutex mutex;
     std::optional<Progress> progress;
     wanted.progress = [&](std::uint64_t more, std::uint64_t all) {
@@ -145,7 +147,7 @@ hamming::Joined self_join(std::span<const Code> codes, const hamming::Options& w
     return hamming::self_join(codes, wanted, engines, budget);
   } catch (const OutOfMemory&) {
     const hamming::Estimate estimate = hamming::estimate(codes, wanted, true, {engines.executor}, budget);
-    // It was not the pairs.
+    // The pairs alone did not fill the memory.
     if (estimate.memory < Bytes{budget.limit().count / 4}) throw;
     throw OutOfMemory(
         ErrorCode::out_of_memory,
@@ -163,7 +165,7 @@ void check_radius(const Options& options) {
   if (options.radius < 0) {
     throw Failure(ErrorCode::usage, "it must be given, 0 or more", "--radius", "for example --radius 5");
   }
-  // A distance is one byte in the file.
+  // The file stores a distance in one byte.
   if (options.radius > 255) throw Failure(ErrorCode::usage, "it is at most 255", "--radius");
 }
 
@@ -182,7 +184,7 @@ void put_rows(std::span<const hamming::Pair> pairs, std::vector<std::uint8_t>& r
   for (const hamming::Pair& pair : pairs) {
     std::memcpy(out, &pair.i, 4);
     std::memcpy(out + 4, &pair.j, 4);
-    // Only opposite codes of 256 bits are 256 bits apart, and then the radius was 256, which is refused.
+    // A distance of 256 cannot occur: only opposite codes of 256 bits have it, and a radius of 256 is refused.
     out[8] = static_cast<std::uint8_t>(pair.distance);
     out += kPairRowBytes;
   }
@@ -210,7 +212,7 @@ Summary run(const Options& options, const Files& files, RunContext& context) {
 
 namespace {
 
-// Codes are compared first, then pairs of rows are written: whichever takes more.
+// Returns the memory for comparing codes or for writing pairs of rows, whichever is larger: one follows the other.
 std::vector<Plan::Need> needs(const hamming::Estimate& estimate, std::uint64_t rows, bool kept, const Options& options,
                               const Budget& budget) {
   const std::uint64_t pairs = whole(estimate.collapsed);
@@ -236,7 +238,7 @@ Plan plan(const Options& options, const Files& files, RunContext& context) {
     return hamming::estimate(codes_of<Code>(file), options_of(options), static_cast<bool>(files.pairs),
                              context.engines(), context.budget);
   });
-  // Measured on a disk of the kind that people have.
+  // Bytes per second, measured on an ordinary disk.
   constexpr double kWrittenASecond = 500e6;
   const bool kept = static_cast<bool>(files.pairs);
   const std::uint64_t rows = codes.rows();

@@ -1,6 +1,6 @@
-// Enters: arrays.h5.
-// Leaves: its arrays, as float64.
-// Never: takes one that is not as this run would have made it.
+// Input: the file arrays.h5.
+// Output: its arrays, as float64.
+// Never: returns an array with another shape than this run would have given it.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@ namespace millrace::latents {
 
 class ArraysFile {
  public:
-  // Failure(not_found, io).
+  // Throws Failure(not_found, io).
   ArraysFile(const std::string& path, std::uint64_t rows, RunContext& context);
 
-  // All rows, each of this shape, which is empty for a number. Failure(conflict) where it is another.
+  // Returns all rows, each of `shape`, which is empty for a number. Throws Failure(conflict) if rows have another
+  // shape.
   std::vector<double> read(const std::string& name, const std::vector<std::uint64_t>& shape);
-  // visit(row, its elements), row after row; some rows are in memory at once.
+  // Calls visit(row, its elements), row after row; only some rows are in memory at once.
   void each_row(const std::string& name, const std::vector<std::uint64_t>& shape,
                 const std::function<void(std::uint64_t, std::span<const double>)>& visit);
 

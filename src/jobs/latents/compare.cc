@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostLatents = 256, kMostDifferences = 20, kRuns = 3;
 
-// Latents as they were read.
+// Latents to measure, with their values as they were read.
 struct Sample {
   Shape shape;
   std::vector<const LatentFile*> files;
@@ -36,7 +36,7 @@ Sample sample_of(const LatentSet& set, const Normalization& normalization, RunCo
     if (file.shape == out.shape) out.files.push_back(&file);
   }
   if (out.files.size() > most) {
-    // Evenly, the first among them.
+    // Latents are taken evenly from the list, the first one included.
     for (std::size_t i = 0; i < most; ++i) out.files[i] = out.files[i * out.files.size() / most];
     out.files.resize(most);
   }
@@ -54,7 +54,7 @@ Sample sample_of(const LatentSet& set, const Normalization& normalization, RunCo
   return out;
 }
 
-// What `runs` have, the one with the median of seconds; measure() gives a side's times.
+// Calls measure() kRuns times; returns the run with the median of seconds.
 template <typename Measure>
 ComparedSide median_of(const Measure& measure) {
   std::array<ComparedSide, kRuns> runs;
@@ -86,7 +86,7 @@ ComparedSide by_cpu(const Options& options, const Sample& sample, RunContext& co
 ComparedSide by_device(const Options& options, const Sample& sample, const Device& device, RunContext& context,
                        std::vector<Measures>& out) {
   AcceleratorOptions how = context.accelerator != nullptr ? context.accelerator->options() : AcceleratorOptions{};
-  // What it makes is compared here; a check would put the CPU's numbers in its place.
+  // Verification is off because the device's own numbers are compared here. It would replace them by the CPU's.
   how.verify = Verify::none;
   how.asked = true;
   Accelerator accelerator(device, how, context.budget, context.trace);
@@ -115,7 +115,7 @@ ComparedSide by_device(const Options& options, const Sample& sample, const Devic
   return side;
 }
 
-// Metrics and distributions that are not the same bits.
+// Returns the names of metrics, distributions and histograms whose bits differ.
 std::vector<std::string> differing(const Options& options, const Shape& shape, const Measures& a, const Measures& b) {
   std::vector<std::string> out;
   const auto same = [](double x, double y) {

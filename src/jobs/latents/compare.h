@@ -1,8 +1,7 @@
-// Enters: latents, and the names of devices.
-// Leaves: how long each of them takes to measure the same latents, of what that time is made up, and whether all find
-// the
-//   same numbers, bit for bit.
-// Never: lets the CPU do what a device was asked for: then there would be nothing to compare.
+// Input: latents, and the names of devices.
+// Output: each device's time to measure the same latents, with its parts, and whether all devices find the same
+//   numbers, bit for bit.
+// Never: lets the CPU measure for a device that was asked for: then there would be nothing to compare.
 #pragma once
 
 #include <string>
@@ -15,33 +14,34 @@
 
 namespace millrace::latents {
 
-// One of --compare, measured: medians of three runs, once what is made once has been made.
+// Result of one device of --compare: the run with the median time of three, after a warm-up run.
 struct ComparedSide {
   std::string name, model;
-  double seconds = 0;                                  // of the wall, for all of them, from the host's memory
-  double upload_s = 0, kernels_s = 0, download_s = 0;  // of a device, by its own clock
-  double finishing_s = 0;                              // on the host, of what a device summed
-  bool same = true;                                    // as the first side
+  double seconds = 0;                                  // wall time of all latents, from the host's memory
+  double upload_s = 0, kernels_s = 0, download_s = 0;  // times of a device, by its own clock
+  double finishing_s = 0;                              // time on the host to make metrics of a device's sums
+  bool same = true;                                    // true if the numbers are those of the first side
 };
 
 struct Comparison {
   std::size_t latents = 0;
   std::uint64_t bytes = 0;
   std::vector<ComparedSide> sides;
-  std::vector<std::string> differences;  // a metric of a latent, and the side; the first of them
+  std::vector<std::string> differences;  // the first differences: a metric of a latent, and the side
 
   bool same() const;
 };
 
-// "cpu,cuda:1": Failure(usage) for what is no device, Failure(unavailable) with the reason for one that cannot be used.
+// Parses a list such as "cpu,cuda:1". Throws Failure(usage) for a name that is no device, and Failure(unavailable) with
+// the reason for a device that cannot be used.
 std::vector<Device> compared_devices(const std::string& list);
 
-// As many latents of the most usual shape as memory is for, and no more than there are; at least one.
-// Failure(unavailable) where a device could not measure them. Nothing else may run.
+// Measures as many latents of the most common shape as fit the memory, at least one, on every device. Throws
+// Failure(unavailable) if a device cannot measure them. No other work may run meanwhile.
 Comparison compare(const std::vector<Device>& devices, const Options& options, const LatentSet& set,
                    const Normalization& normalization, RunContext& context);
 
-// Of a table, a line each.
+// Returns a table, one text per line.
 std::vector<std::string> lines_of(const Comparison& comparison);
 Json json_of(const Comparison& comparison);
 

@@ -126,7 +126,7 @@ std::vector<PatchHistogram> patch_histograms(const Chosen& chosen, const Shape& 
 }
 
 DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
-  // Raised when the same latents give other numbers.
+  // Version of the measures: raised when the same latents give other numbers.
   constexpr int kMeasuring = 4;
   const Shape most = set.most_shape();
   DatasetSpec out;

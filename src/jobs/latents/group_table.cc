@@ -14,7 +14,7 @@
 namespace millrace::latents {
 namespace {
 
-// A path below the folder, however it is written: without "./" and "latents/" in front, or "/" behind.
+// Normalizes a path below the folder: removes "./", "/" and "latents/" in front, and "/" at the end.
 std::string video_name(std::string_view text) {
   for (bool more = true; more;) {
     more = false;
@@ -54,7 +54,7 @@ GroupTable GroupTable::read(const std::string& path) {
     const std::string of(trim(cells[*group]));
     if (name.empty() || of.empty()) throw rows.wrong("a video, or its group, has no name");
     if (!is_utf8(name) || !is_utf8(of)) throw rows.wrong("a name in it is not UTF-8");
-    constexpr std::size_t kMostName = 255;  // what a folder's name may have
+    constexpr std::size_t kMostName = 255;  // bytes that a folder's name may have
     if (of.size() > kMostName) throw rows.wrong(fmt::format("a group's name in it is over {} bytes", kMostName));
     const auto [at, fresh] = out.groups_.emplace(name, of);
     if (!fresh && at->second != of)
@@ -90,7 +90,7 @@ std::vector<std::string> GroupTable::unused() const {
 std::optional<GroupTable> GroupTable::find(const std::string& root) {
   for (const char* below : {"", "latents/"}) {
     const std::string path = (root.ends_with('/') ? root : root + "/") + below + kGroupsFile;
-    // Also a link that leads to nothing, which then is said.
+    // A dangling link counts too: read() then reports it.
     struct stat info {};
     if (::lstat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR)) return read(path);
   }

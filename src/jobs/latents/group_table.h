@@ -1,6 +1,6 @@
-// Enters: groups.csv.
-// Leaves: which group a video is of.
-// Never: gives one group's name to two videos because a line of it would fit both.
+// Input: groups.csv.
+// Output: the group of a video.
+// Never: lets one line give its group to two videos because it fits both.
 #pragma once
 
 #include <map>
@@ -10,20 +10,20 @@
 
 namespace millrace::latents {
 
-// The file's name.
+// Name of the file.
 inline constexpr const char* kGroupsFile = "groups.csv";
 
-// A row a video: the columns `video` and `group`, in any order, others beside them.
+// Table with a row per video. The columns `video` and `group` may be in any order, with others beside them.
 class GroupTable {
  public:
-  // Of a folder, or of the folder `latents` in it; nothing where neither has one. Failure(bad_data) where it cannot be
-  // understood, and as FileReader.
+  // Reads the table of a folder, or of the folder `latents` in it; returns nothing if neither has one. Throws
+  // Failure(bad_data) for a table that cannot be understood, and Failure as FileReader does.
   static std::optional<GroupTable> find(const std::string& root);
 
-  // By the whole path below the folder, or by the video's own folder alone. Failure(bad_data) where that may be either
-  // of two videos.
+  // Returns the group of a video, by its whole path below the folder or by the name of its own folder. Throws
+  // Failure(bad_data) if a name could be that of two videos.
   std::optional<std::string> group_of(const std::string& below);
-  // Videos that were not asked for.
+  // Returns names in the table that group_of() did not use.
   std::vector<std::string> unused() const;
   const std::string& path() const { return path_; }
 
@@ -32,7 +32,7 @@ class GroupTable {
 
   std::string path_;
   std::map<std::string, std::string> groups_;
-  std::map<std::string, std::string> used_;  // names, and the video that each is of
+  std::map<std::string, std::string> used_;  // names, and the video that each was used for
 };
 
 }  // namespace millrace::latents

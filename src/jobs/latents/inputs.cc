@@ -30,7 +30,7 @@ std::string words_of(const tensor_file::Tensor& tensor) {
   return fmt::format("{} [{}]", name_of(tensor.type), fmt::join(tensor.shape, ", "));
 }
 
-// The one that --key names, or the only one.
+// Returns the tensor that --key names, or the only one.
 Outcome<tensor_file::Tensor> choose(const std::string& key, const std::string& path,
                                     std::vector<tensor_file::Tensor> tensors) {
   if (tensors.empty()) return refused(path, "there is no tensor of numbers in it");
@@ -47,20 +47,20 @@ Outcome<tensor_file::Tensor> choose(const std::string& key, const std::string& p
   return refused(path, fmt::format("it holds no tensor '{}', but {}", printable(key), names));
 }
 
-// Files of one name and size may have one time, too, as out of an archive.
+// Hash of a file's first and last 4096 bytes: files of one name and size may have one time too, as out of an archive.
 std::uint64_t hash_of_ends(const std::string& path, std::uint64_t size) {
   constexpr std::uint64_t kEnd = 4096;
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::array<std::uint8_t, 2 * kEnd> bytes{};
   std::uint64_t out = 0;
-  if (!file) return out;  // whoever reads it says why
+  if (!file) return out;  // the error is reported when the file is read
   const ssize_t first = ::pread(file.get(), bytes.data(), kEnd, 0);
   const ssize_t last = ::pread(file.get(), bytes.data() + kEnd, kEnd, static_cast<off_t>(size - std::min(size, kEnd)));
   if (first >= 0 && last >= 0) out = short_hash(bytes);
   return out;
 }
 
-// What the file says of itself; an error where that is no latent.
+// Reads a latent's type, shape and place from its file's header; returns an error if the file holds no latent.
 Outcome<void> describe(const Options& options, tensor_file::Format format, LatentFile& latent,
                        const std::function<bool()>& cancelled) {
   const std::string& path = latent.file.path;
@@ -75,9 +75,9 @@ Outcome<void> describe(const Options& options, tensor_file::Format format, Laten
     return refused(path, "it holds " + words + ", and a latent is float16, bfloat16, float32 or float64");
   }
   std::vector<std::uint64_t> shape = latent.tensor.shape;
-  // A batch of one.
+  // Removes a batch axis of 1.
   if (shape.size() == 5 && shape.front() == 1) shape.erase(shape.begin());
-  // Or of an image, which is told apart from one channel by a person alone.
+  // Removes the batch axis of an image. Only the user knows that it is not one channel.
   if (options.layout == Layout::bchw && shape.size() == 4 && shape.front() == 1) shape.erase(shape.begin());
   const bool image = shape.size() == 3;
   if (image) shape.insert(shape.begin() + 1, 1);
@@ -98,7 +98,7 @@ Outcome<void> describe(const Options& options, tensor_file::Format format, Laten
   return {};
 }
 
-// The noise that is left at a step, in units of the latent.
+// Returns the noise that is left at a step (sigma), in units of the latent.
 Outcome<double> sigma_of(const NamedLatent& latent) {
   const std::string remedy = "give another --normalize, or write it there";
   if (latent.metadata.empty())
@@ -112,12 +112,12 @@ Outcome<double> sigma_of(const NamedLatent& latent) {
   if (!sigma || !sigma->is_number())
     return refused(latent.metadata, "--normalize snr needs a number 'sigma', and it has none", remedy);
   const double value = sigma->get<double>();
-  constexpr double kMostSigma = 1e9;  // what is divided by more has no digits left
+  constexpr double kMostSigma = 1e9;  // a latent that is divided by more has no digits left
   if (!(value >= 0 && value <= kMostSigma)) return refused(latent.metadata, "its sigma is not from 0 to 1e9");
   return value;
 }
 
-// What most of the files that are asked have; of what is had as often, what comes first.
+// Returns the most frequent key of files [begin, end); of equally frequent keys, the smallest.
 template <typename Key, typename KeyOf>
 Key commonest(const std::vector<LatentFile>& files, std::size_t begin, std::size_t end, const KeyOf& key_of) {
   std::map<Key, std::size_t> counts;
@@ -132,7 +132,8 @@ std::string words_of(const LatentFile& latent) {
                      latent.shape.height, latent.shape.width);
 }
 
-// What differs from most, in anything but the number of frames; or in that from most of its video.
+// Leaves out latents that differ from most in anything but the number of frames. Also leaves out latents whose number
+// of frames differs from most of their video.
 void leave_out_others(LatentSet& set) {
   const auto kind = [](const LatentFile& latent) {
     return std::tuple(latent.shape.channels, latent.shape.height, latent.shape.width, latent.tensor.type.code,
@@ -166,7 +167,7 @@ void leave_out_others(LatentSet& set) {
     }
     begin = end;
   }
-  // A video of which nothing is left is none.
+  // Videos without latents are removed.
   std::vector<Video> left;
   std::size_t last = set.videos.size();
   for (LatentFile& latent : set.files) {
@@ -283,7 +284,7 @@ LatentSet find_latents(const Options& options, RunContext& context) {
                   "a latent is GROUP/VIDEO/step_000.npy in it; --groups and --steps choose among them");
   }
   leave_out_others(out);
-  // What makers of images write; of a film with one channel nobody knows that it is meant so.
+  // Image models write [1, C, H, W], which looks the same as a video with one channel. The user gets a warning.
   if (const Shape& shape = out.files.front().shape; shape.channels == 1 && shape.frames <= 16 && shape.frames > 1) {
     out.warnings.push_back(fmt::format(
         "latents are [1, {}, {}, {}], read as one channel and {} frames; of images with {} channels --layout BCHW",

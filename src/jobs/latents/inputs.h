@@ -1,9 +1,10 @@
-// Enters: a folder.
-// Leaves: the latents in it, by group, video and step: what each is, and where its numbers lie in its file.
-// Never: reads a latent's numbers, or takes a file for what its header does not say.
+// Input: a folder.
+// Output: the latents in it, by group, video and step: the type and shape of each, and the place of its numbers in its
+//   file.
+// Never: decodes a latent's numbers, or takes a file for something that its header does not say.
 //
-// Latents are of one type, and of one number of channels, one height and one width; of frames the videos may have
-// different numbers. What most have is what all have to have; others are left out, each with its reason.
+// All latents have one type, one number of channels, one height and one width; the number of frames may differ between
+// videos. The most frequent kind decides; other files are left out, each with its reason.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +23,15 @@ namespace millrace::latents {
 
 struct LatentFile {
   FileEntry file;
-  std::size_t video = 0;  // of LatentSet::videos
+  std::size_t video = 0;  // index into LatentSet::videos
   long long step = 0;
   Shape shape;
-  tensor_file::Tensor tensor;  // where its numbers are
+  tensor_file::Tensor tensor;  // type and place of its numbers in the file
   Layout layout = Layout::cfhw;
-  bool has_metadata = false;  // a file beside it tells how it was made
-  double sigma = 0;           // of that, where --normalize snr asks for it
-  std::uint64_t ends = 0;  // a hash of its first bytes and its last: those of .npz, .pt and .gz have a checksum of all
+  bool has_metadata = false;  // true if a metadata file is beside it
+  double sigma = 0;           // its noise, from that file; read only for --normalize snr
+  // Hash of the file's first and last bytes: those of .npz, .pt and .gz include a checksum of all data.
+  std::uint64_t ends = 0;
 
   std::uint64_t bytes() const { return shape.elements() * tensor.type.bytes(); }
 };
@@ -39,25 +41,25 @@ struct Video {
 };
 
 struct LatentSet {
-  std::vector<Video> videos;          // by group and name, as bytes
-  std::vector<LatentFile> files;      // by video and step
+  std::vector<Video> videos;          // sorted by group and name, as bytes
+  std::vector<LatentFile> files;      // sorted by video and step
   std::vector<Error> unusable;        // files that should have been latents and are not
-  std::vector<std::string> warnings;  // what a person should know
+  std::vector<std::string> warnings;  // messages for users
   std::size_t groups() const;
-  // The number of each video's group, from 0 in the order of their names.
+  // Returns the number of each video's group, from 0 in the order of their names.
   std::vector<std::uint32_t> group_numbers() const;
-  // Latents differ in their frames alone: with most of them; with as many as most latents have, of what as many have
-  // the fewer.
+  // Shapes of the latents, which differ only in frames. The largest number of frames is in most_shape(). The most
+  // common one, and of equally common ones the smallest, is in usual_shape().
   Shape most_shape() const;
   Shape usual_shape() const;
-  std::vector<long long> steps() const;  // that any latent is of, in order
-  std::size_t without_metadata() const;  // latents
+  std::vector<long long> steps() const;  // steps of all latents, in order
+  std::size_t without_metadata() const;  // number of latents
   std::uint64_t bytes() const;
-  // Tells sets apart: which files there are, of what size, time and ends.
+  // Returns a digest of which files there are: their names, sizes, times, sigmas and hashes of their ends.
   std::string digest() const;
 };
 
-// Failure (not_found where there are none; what the walk says).
+// Throws Failure: not_found if there are no latents, usage for too many videos, and as latents_by_name() does.
 LatentSet find_latents(const Options& options, RunContext& context);
 
 }  // namespace millrace::latents

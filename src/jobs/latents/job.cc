@@ -46,7 +46,7 @@ class LatentsJob : public Job {
     });
     if (options_.output.empty()) return;
     outputs.take_name("--output", options_.output);
-    // What is not there yet is made by the run.
+    // A folder that does not exist yet is created by the run.
     std::error_code error;
     if (!std::filesystem::exists(options_.output, error)) {
       if (std::filesystem::is_symlink(options_.output, error)) {
@@ -59,11 +59,11 @@ class LatentsJob : public Job {
       throw Failure(ErrorCode::conflict, "it is there, and is not a folder", printable(options_.output),
                     "give another name");
     }
-    // A store is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
+    // An existing store is replaced only by one with the same input fingerprint: src/pipeline/checkpoint/checkpoint.h.
     outputs.take_name("--output", result_path(options_, kArraysFile));
     const auto add = [&](const char* name, const OutputKind& kind) {
       Output out = outputs.add("--output", result_path(options_, name), kind);
-      // Whoever reads from a pipe of that name has not been told to.
+      // A pipe of that name is refused: its reader does not expect this file.
       if (out.is_stream()) {
         throw Failure(ErrorCode::conflict, "it is there, and is not a file", printable(out.path()),
                       "remove it, or give another name");
@@ -74,7 +74,7 @@ class LatentsJob : public Job {
     files_.comparisons = add(kComparisonsFile, comparisons_kind());
     files_.summary = add(kSummaryFile, summary_kind());
     files_.performance = add(kPerformanceFile, performance_kind());
-    // A page that an earlier run wrote would tell of other results than those that lie beside it.
+    // A page of an earlier run is rewritten: it would show other results than the files beside it.
     options_.report = options_.report || outputs.is_own(result_path(options_, kReportFile), report_kind());
     if (options_.report) files_.report = add(kReportFile, report_kind());
   }

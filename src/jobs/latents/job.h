@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: `latents` as a job.
-// Never: more than options and a run put together.
+// Input: nothing.
+// Output: the command `latents` as a job.
+// Never: does more than connect options and run.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What include/millrace/latents.h promises, by the same functions as the program's.
+// Implements include/millrace/latents.h with the functions that the program uses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string words_of(const ArrayView& view) {
   return fmt::format("{} [{}]", name_of(view.type), fmt::join(view.shape, ", "));
 }
 
-// Its axes as a latent's; a batch of one and the frame of an image are put in or taken away.
+// Axes of a latent: a batch axis of 1 is removed, and an image gets an axis of one frame.
 struct Axes {
   latents::Shape shape;
   std::array<std::int64_t, 4> strides{};  // in elements
@@ -65,7 +65,7 @@ Axes axes_of(const ArrayView& view) {
       {strides[0], strides[1], strides[2], strides[3]}};
 }
 
-// Row after row, as `To`.
+// Copies the elements row after row, converted to `To`.
 template <typename From, typename To, typename Convert>
 void gather(const void* data, const Axes& axes, Buffer<std::byte>& out, const Convert& convert) {
   out.resize(axes.shape.elements() * sizeof(To));
@@ -81,7 +81,7 @@ void gather(const void* data, const Axes& axes, Buffer<std::byte>& out, const Co
   }
 }
 
-// As it is, or as float16 or float32 row after row.
+// Returns the latent as it is, or a copy as float16 or float32, row after row.
 ArrayView plain_view(const ArrayView& latent, const Axes& axes, Buffer<std::byte>& gathered) {
   ArrayView view = latent;
   view.strides.clear();
@@ -103,7 +103,7 @@ ArrayView plain_view(const ArrayView& latent, const Axes& axes, Buffer<std::byte
   return view;
 }
 
-// Each of [latents, ...].
+// Returns a view of each latent in [latents, ...].
 std::vector<ArrayView> views_of(const ArrayView& latents) {
   if (latents.shape.size() < 4 || latents.shape.front() < 0 ||
       (!latents.strides.empty() && latents.strides.size() != latents.shape.size())) {
@@ -135,7 +135,7 @@ LatentMeasures named(const latents::Measures& measures, const latents::Shape& sh
   return out;
 }
 
-// A device, as it is opened for a measurer; of the last shape.
+// Device that a measurer has opened, with the analyzer of the last shape.
 struct LatentsDevice {
   LatentsDevice(const Device& device, const AcceleratorOptions& options) : accelerator(device, options, budget, trace) {
     if (!device.reason.empty()) accelerator.strike_out(device.reason);
@@ -162,12 +162,12 @@ struct LatentsDevice {
     return out;
   }
 
-  Budget budget{Bytes{std::numeric_limits<std::int64_t>::max()}};  // who measures so has no --memory
+  Budget budget{Bytes{std::numeric_limits<std::int64_t>::max()}};  // a caller of the library has no --memory
   Trace trace;
   Accelerator accelerator;
   latents::Shape shape;
   std::unique_ptr<latents::DeviceAnalyzer> analyzer;
-  latents::MeasuredLatents counts;  // of earlier ones
+  latents::MeasuredLatents counts;  // counts of earlier analyzers
 };
 
 }  // namespace
@@ -176,7 +176,7 @@ struct LatentMeasurer::State {
   explicit State(const LatentOptions& given)
       : device(given.device, given.verify_device, given.device_memory), executor(given.threads) {}
 
-  // Where a latent is worked on; null: by the CPU alone.
+  // Returns the device that measures a latent, or null for the CPU alone.
   LatentsDevice* device_for(const ArrayView& latent) {
     if (latent.memory != MemoryKind::device) return device.named() ? &open(*device.named()) : nullptr;
     return &open(device.holding(latent.device, "latent", "latents are measured"));
@@ -187,13 +187,13 @@ struct LatentMeasurer::State {
     return *out;
   }
 
-  // All of one shape.
+  // Measures latents of one shape.
   std::vector<latents::Measures> measure(const std::vector<ArrayView>& views, const Axes& axes,
                                          const CancelToken* cancel) {
     std::vector<latents::Measures> out(views.size());
     const Executor own_executor(executor, cancel);
     if (LatentsDevice* on = device_for(views.front()); on != nullptr) {
-      // Some batches at a time.
+      // Some batches are measured at a time.
       constexpr std::size_t kLatentsAtOnce = 256;
       for (std::size_t at = 0; at < views.size(); at += kLatentsAtOnce) {
         own_executor.throw_if_cancelled("nothing was kept");

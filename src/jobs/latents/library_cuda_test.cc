@@ -1,4 +1,4 @@
-// Latents in memory of a CUDA device, which is a simulated one (tests/support/gpu).
+// Tests of latents in the memory of a CUDA device, which is simulated (tests/support/gpu).
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -14,7 +14,7 @@
 namespace millrace {
 namespace {
 
-// Everything as bits.
+// Returns all numbers as bits.
 std::vector<std::uint64_t> bits(const std::vector<LatentMeasures>& all) {
   std::vector<std::uint64_t> out;
   for (const LatentMeasures& one : all) {
@@ -42,7 +42,7 @@ class LatentMeasurerOnCuda : public testing::Test {
     return list_devices(DeviceKind::cuda, reason).at(static_cast<std::size_t>(index));
   }
   ArrayView host() { return {made_.bytes().data(), kFloat16, {kLatents, 4, 2, 8, 10}, {}, MemoryKind::host, 0}; }
-  // Where a caller's other library has put them.
+  // Copies the latents to the device's memory, as another library of the caller would.
   ArrayView there(Accelerator& theirs, DeviceBuffer<std::byte>& buffer, std::int32_t ordinal = 0) {
     buffer = {theirs, made_.bytes().size(), "latents"};
     Queue(theirs).upload(std::span<const std::byte>(made_.bytes()), buffer);
@@ -76,7 +76,7 @@ TEST_F(LatentMeasurerOnCuda, EveryPlaceGivesTheSameNumbers) {
     one.shape.erase(one.shape.begin());
     const std::vector<std::uint64_t> alone = bits({measurer.measure(one)});
     EXPECT_TRUE(std::equal(alone.begin(), alone.end(), by_cpu().begin()));
-    // By itself a device that no hardware has attested measures nothing: the CPU does, of what is copied from there.
+    // A device that no hardware has attested measures nothing with "auto": the CPU measures copies of its memory.
     const bool by_itself = std::string(name) == "auto";
     const LatentDeviceUse use = measurer.device_use();
     EXPECT_EQ(use.measured, by_itself ? 0U : 2U * kLatents + 1);
@@ -100,7 +100,7 @@ TEST_F(LatentMeasurerOnCuda, AnyTypeAndStridesFromTheHost) {
 }
 
 #ifdef MILLRACE_ATTESTED
-// A program in which latents are attested for the second card: `auto` measures there what lies there, and nowhere else.
+// Latents are attested for the second card in this build: `auto` measures on it what lies there, and nowhere else.
 TEST_F(LatentMeasurerOnCuda, AutoMeasuresWhereItIsAttested) {
   Accelerator second(device(1), {}, budget_, trace_);
   DeviceBuffer<std::byte> here, other;
@@ -116,7 +116,7 @@ TEST_F(LatentMeasurerOnCuda, AutoMeasuresWhereItIsAttested) {
 #endif
 
 TEST_F(LatentMeasurerOnCuda, AWrongAnswerIsTheCpusAndTold) {
-  // Known answers are right; what comes behind them fails once.
+  // The known answers are right; the last launch fails once.
   std::uint64_t launches = 0;
   {
     const FakeCuda fake;

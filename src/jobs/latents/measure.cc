@@ -14,7 +14,8 @@
 namespace millrace::latents {
 namespace {
 
-// One thread's: what measuring takes. Videos may have different numbers of frames; the last one's is kept.
+// Readers, analyzer and buffers of one thread. Videos may have different numbers of frames; the analyzer of the last
+// number is kept.
 class ThreadScratch {
  public:
   ThreadScratch(const Options& options, const LatentSet& set, const Normalization& normalization)
@@ -24,7 +25,7 @@ class ThreadScratch {
         readers_{LatentReader(normalization), LatentReader(normalization), LatentReader(normalization)},
         first_(normalization) {}
 
-  // Consecutive latents of one video.
+  // Measures consecutive latents [begin, end) of one video.
   void measure(std::uint64_t begin, std::uint64_t end, RowBlock& block) {
     const bool trajectory = options_.chosen.trajectory;
     if (!analyzer_ || !(shape_ == set_.files[begin].shape)) {
@@ -32,7 +33,7 @@ class ThreadScratch {
       analyzer_ = std::make_unique<Analyzer>(set_.files[begin].shape, options_.chosen.metrics);
       shape_ = set_.files[begin].shape;
     }
-    // What the first of them is compared with.
+    // The first latent to read: trajectories need up to two latents before `begin`.
     const std::uint64_t first = trajectory ? first_compared(set_, begin) : begin;
     std::optional<ArrayView> before, earlier;
     for (std::uint64_t row = first; row < end; ++row) {
@@ -61,7 +62,7 @@ class ThreadScratch {
   }
 
   static Bytes bytes(const Options& options, const LatentSet& set) {
-    // More frames take more to measure, but a file of another format may take more to read.
+    // More frames need more memory to measure, but a file of another format may need more to read.
     return {Analyzer::bytes(set.most_shape()) + (kReaders + 1) * reading_memory(set, options.normalize)};
   }
 
@@ -73,7 +74,7 @@ class ThreadScratch {
     return reader.read(set_.files[row]);
   }
 
-  // Of a video's last latent.
+  // Returns the distance of a video's last latent from its first.
   double from_start(const ArrayView& last, std::uint64_t row) {
     const ArrayView start = read(first_, first_of_video(set_, row));
     const TimedScope timed(seconds_.trajectories);

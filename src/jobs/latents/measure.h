@@ -1,6 +1,6 @@
-// Enters: latents.
-// Leaves: rows of arrays.h5, part by part.
-// Never: holds more latents in memory than a few a thread.
+// Input: latents.
+// Output: rows of arrays.h5, shard by shard.
+// Never: holds more latents in memory than a few per thread.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@
 
 namespace millrace::latents {
 
-// Latents of a video that one thread measures in a row; of two before them it reads the numbers again.
+// Number of consecutive latents of a video that one thread measures. For trajectories it reads the two before them
+// again.
 inline constexpr std::size_t kTogether = 20;
 
-// What measuring took, on all threads together.
+// Time that measuring took, summed over all threads.
 struct MeasuringSeconds {
   double reading = 0, trajectories = 0;
   PartSeconds parts{};
@@ -26,16 +27,16 @@ struct MeasuringSeconds {
 };
 
 struct Measured {
-  std::uint64_t latents = 0;  // by this run
+  std::uint64_t latents = 0;  // measured by this run
   MeasuringSeconds seconds;
 };
 
-// All that the checkpoint is missing. Throws Failure.
+// Measures all rows that the checkpoint lacks. Throws Failure.
 Measured measure_missing(const Options& options, const LatentSet& set, const Normalization& normalization,
                          const DatasetSpec& dataset, Checkpoint& checkpoint, RunContext& context);
 
-// What it holds: for measuring itself, and a row of the dataset; what goes through its stages together, and the most of
-// that.
+// Memory of measuring itself, of a row of the dataset, of an item in the pipeline, and the limit for all items in
+// flight.
 struct MeasuringMemory {
   Bytes measuring, row, item, most_in_flight;
 };

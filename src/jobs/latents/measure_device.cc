@@ -16,9 +16,10 @@
 namespace millrace::latents {
 namespace {
 
-// Numbers that one thread measures a second, all metrics: 1,628,160 in 1.42 ms on one core of the build machine.
+// Elements that one thread measures per second, for all metrics: 1,628,160 in 1.42 ms on one core of the build machine.
 constexpr double kNumbersASecond = 1.15e9;
-// Latents that go to the device at once: as many as make it busy (latents_device.cc), where the host has room.
+// Largest number of latents that go to the device at once, if the host has room: enough to keep it busy
+// (latents_device.cc).
 constexpr std::uint64_t kMostGathered = 256;
 
 std::uint64_t value_bytes(const Options& options, const LatentFile& latent) {
@@ -32,35 +33,36 @@ std::uint64_t most_value_bytes(const Options& options, const LatentSet& set) {
   return out;
 }
 
-// How many are read together, and how many are gathered: parts of what --memory allows.
+// Numbers of latents that are read together and gathered: fractions of what --memory allows.
 struct Portions {
   Portions(const Options& options, const LatentSet& set, const RunContext& context)
       : each(most_value_bytes(options, set)), row(row_bytes(dataset_of(options, set))) {
     const std::uint64_t limit = context.budget.limit().count;
     together = std::clamp<std::uint64_t>(limit / 64 / each, 1, kTogether);
-    // Those that are read together wait with the two before them; behind them a latent is a row, and what that is of.
+    // Bytes per waiting latent: its share of the values that are read together, the two latents before them included.
+    // After measuring, it is a row and the measures that the row is made from.
     waiting = (each * (together + 2) + together - 1) / together + 2 * row;
     const std::uint64_t measured = DeviceAnalyzer::host_bytes(set.most_shape(), options.chosen.metrics, 1, 0);
     gathered = std::clamp<std::uint64_t>(limit / 8 / (waiting + measured), 1, kMostGathered);
   }
-  // Of those that are read together, with the two before them and their rows.
+  // Bytes of an item in the pipeline: the latents that are read together, the two before them, and their rows.
   Bytes price() const { return {row * together + (together + 2) * each}; }
   static Bytes most_in_flight(const RunContext& context) { return {context.budget.limit().count / 4}; }
 
   std::uint64_t each, row, together, waiting, gathered;
 };
 
-// Consecutive latents of one video as they were read, and what is between them.
+// Consecutive latents of one video as they were read, with the steps between them.
 struct ReadRows {
   Checkpoint::Task task;
   std::uint64_t begin = 0, end = 0;
   std::shared_ptr<Buffer<std::byte>> values;
-  std::vector<ArrayView> views;  // of each row
+  std::vector<ArrayView> views;  // values of each row
   std::vector<Step> steps;
-  std::vector<double> ends;  // from the video's first to its last
+  std::vector<double> ends;  // distance from the video's first latent, in its last row; else NaN
 };
 
-// Latents that wait, the last of which may have been read together with more, and what reads them.
+// Bytes of waiting latents, of which the last item may exceed the planned number, and of their readers.
 Bytes gathered_memory(const Options& options, const LatentSet& set, const RunContext& context) {
   const Portions portions(options, set, context);
   return {(portions.gathered + portions.together) * portions.waiting +
@@ -165,7 +167,7 @@ class DeviceStage {
     return measure();
   }
 
-  // All that waits.
+  // Measures all waiting latents.
   std::vector<MeasuredRows> measure() {
     std::vector<MeasuredRows> out(waiting_.size());
     std::vector<std::vector<Measures>> measures(waiting_.size());
@@ -177,7 +179,7 @@ class DeviceStage {
       measures[i].resize(waiting_[i].views.size());
       for (std::size_t k = 0; k < measures[i].size(); ++k) places.push_back({i, k});
     }
-    // Of one shape after the other.
+    // Latents of one shape are measured together.
     const auto shape_of = [&](const Place& place) -> const Shape& {
       return set_.files[waiting_[place.rows].begin + place.at].shape;
     };
@@ -239,10 +241,10 @@ class DeviceStage {
   Pool<RowBlock> blocks_;
   Reservation paid_;
   std::vector<ReadRows> waiting_;
-  std::uint64_t gathered_ = 0;  // latents of these
+  std::uint64_t gathered_ = 0;  // number of latents in waiting_
   Shape shape_;
   std::unique_ptr<DeviceAnalyzer> analyzer_;
-  std::mutex mutex_;  // of `seconds_`, while latents are read
+  std::mutex mutex_;  // guards `seconds_` while latents are read
   MeasuringSeconds seconds_;
 };
 
@@ -256,11 +258,11 @@ std::optional<Route> route_of(const Options& options, const LatentSet& set, cons
   work.source = &bodies::latents();
   work.operation = "latents.all";
   work.amount = elements / 1e6;
-  // Its rate is measured from the host's memory and back.
+  // The device's rate includes transfers from the host's memory and back.
   work.bytes_up = work.bytes_down = 0;
   work.cpu_s = elements / kNumbersASecond / context.executor.threads();
   Route route = choose_side(*context.accelerator, work);
-  // What the device leaves to the CPU has to fit beside what waits for it, and what is read meanwhile.
+  // Latents that the device leaves to the CPU need memory beside those that wait for it, and those being read.
   const Bytes one = DeviceAnalyzer::bytes_on_cpu(set.most_shape());
   const Bytes on_the_way = std::max(Portions(options, set, context).price(), Portions::most_in_flight(context));
   if (route.on_device && gathered_memory(options, set, context) + on_the_way + one > context.budget.largest_grant()) {

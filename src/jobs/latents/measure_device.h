@@ -1,7 +1,7 @@
-// Enters: latents, and a device.
-// Leaves: the rows of arrays.h5 that measure.h makes, the same bytes, from sums that the device made; or why the CPU
-//   makes them.
-// Never: gives a device less than memory allows: latents of many videos are measured together.
+// Input: latents, and a device.
+// Output: the rows of arrays.h5 that measure.h makes, the same bytes, from sums of the device; or the reason why the
+//   CPU makes them.
+// Never: gives a device fewer latents than memory allows: latents of many videos are measured together.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@
 
 namespace millrace::latents {
 
-// Which side measures; nothing where there is no device beside the CPU.
+// Returns which side measures: the device or the CPU. Empty if there is no device.
 std::optional<Route> route_of(const Options& options, const LatentSet& set, const RunContext& context);
 
-// As measure_missing(), of a context with an accelerator.
+// Does the work of measure_missing(), in a context with an accelerator.
 Measured measure_on_device(const Options& options, const LatentSet& set, const Normalization& normalization,
                            const DatasetSpec& dataset, Checkpoint& checkpoint, RunContext& context);
 
-// What it holds of the host's memory.
+// Returns the host's memory that measure_on_device() holds.
 MeasuringMemory device_measuring_memory(const Options& options, const LatentSet& set, const RunContext& context);
 
 }  // namespace millrace::latents

@@ -1,6 +1,6 @@
-// Enters: rows of a checkpoint's parts, as they are measured by one side or the other.
-// Leaves: what both sides do with them: where one goes into its part, what it takes, how long it took.
-// Never: measures. Used by measure.cc and measure_device.cc alone.
+// Input: rows of a checkpoint's shards, measured by the CPU or a device.
+// Output: helpers that both sides share: a row's place in its shard, its bytes, its time.
+// Never: measures. Only measure.cc and measure_device.cc use this file.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ class TimedScope {
   const Stopwatch watch_;
 };
 
-// Consecutive latents of one video, in one part.
+// Measured rows: consecutive latents of one video, in one shard.
 struct MeasuredRows {
   Checkpoint::Task task;
-  std::uint64_t end = 0;  // behind the last of them
+  std::uint64_t end = 0;  // behind the last row
   std::shared_ptr<RowBlock> block;
 };
 
@@ -39,12 +39,12 @@ inline std::uint64_t row_bytes(const DatasetSpec& dataset) {
   return out;
 }
 
-// Whether two rows may be measured together.
+// True if two rows may be measured together.
 inline bool of_one_video(const LatentSet& set, const PartRow& first, const PartRow& next) {
   return !first.task.taken && !next.task.taken && first.task.part == next.task.part &&
          set.files[first.row].video == set.files[next.row].video;
 }
-// The first of its video, or of the two before this one.
+// First row that is needed to measure a row's trajectory: up to two rows before it, of the same video.
 inline std::uint64_t first_compared(const LatentSet& set, std::uint64_t row) {
   std::uint64_t first = row;
   while (first > 0 && row - first < 2 && set.files[first - 1].video == set.files[row].video) --first;
@@ -59,7 +59,7 @@ inline std::uint64_t first_of_video(const LatentSet& set, std::uint64_t row) {
   return first;
 }
 
-// Puts rows into their parts, in their order.
+// Writes rows into their shards, in order.
 class PartWriter {
  public:
   PartWriter(const LatentSet& set, Checkpoint& checkpoint, RunContext& context)

@@ -24,7 +24,7 @@ MetricTable read_metric_table(const std::string& arrays, const Options& options,
     if (counts[row] >= static_cast<double>(set.files[row].shape.elements())) out.without_numbers.push_back(row);
   if (!options.chosen.trajectory) return out;
   const std::vector<double> moves = file.read(kTrajectoryArray, {kMoves});
-  std::vector<Step> steps;  // of one video
+  std::vector<Step> steps;  // steps of one video
   for (std::size_t row = 0; row < set.files.size(); ++row) {
     const std::size_t video = set.files[row].video;
     const double* const move = moves.data() + row * kMoves;

@@ -1,5 +1,5 @@
-// Enters: the numbers of latents and videos.
-// Leaves: metrics.csv: group, video, step, metric, value, a line each that is not absent.
+// Input: the numbers of latents and videos.
+// Output: metrics.csv: group, video, step, metric, value; one line per number that is not absent.
 // Never: measures.
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace millrace::latents {
 
-// Tells from a file's beginning that it is one.
+// Returns the kind of output that metrics.csv is; an existing file is recognized by its beginning.
 OutputKind csv_kind();
 
-// In the order of the latents, then of kMetricNames; behind a video's last latent its trajectory, without a step;
-// values as the shortest text that is the same float64. Throws Failure.
+// Writes lines in the order of the latents, then of kMetricNames. A video's trajectory follows its last latent, without
+// a step. A value is the shortest text that gives the same float64. Throws Failure.
 void write_metrics_csv(const MetricTable& table, const Output& csv, const LatentSet& set, RunContext& context);
 
 }  // namespace millrace::latents

@@ -19,17 +19,17 @@
 namespace millrace::latents {
 namespace {
 
-// What a step's name may end with, what is preferred first.
+// Endings of a step's file name, in order of preference.
 constexpr std::array<std::string_view, 6> kEndings = {".npy", ".npy.gz", ".pt", ".pt.gz", ".npz", ".safetensors"};
 constexpr std::string_view kFront = "step_", kMetadata = "_metadata.json";
 
 struct StepName {
   long long step = 0;
   std::string_view stem;   // "step_012"
-  std::size_t ending = 0;  // of kEndings; none: it is its metadata
+  std::size_t ending = 0;  // index into kEndings; their number for a metadata file
 };
 
-// What "step_012.npy" says; nothing where the name is another.
+// Parses a name such as "step_012.npy"; returns nothing for any other name.
 std::optional<StepName> step_name(std::string_view name) {
   if (!name.starts_with(kFront)) return std::nullopt;
   StepName out;
@@ -48,7 +48,7 @@ std::optional<StepName> step_name(std::string_view name) {
   return out;
 }
 
-// What a path below the folder that was named says, but for the groups of a table.
+// Folders and name of a file, from its path below the input folder. groups.csv may give another group.
 struct Place {
   std::vector<std::string> folders;  // GROUP, VIDEO; or VIDEO alone
   std::string name;
@@ -62,7 +62,7 @@ Place place_of(std::string_view below) {
   return out;
 }
 
-// Tensors that are passed over, for one reason.
+// Tensors that are skipped for one reason.
 struct Passed {
   std::size_t count = 0;
   std::string example;
@@ -70,7 +70,7 @@ struct Passed {
   void add(const std::string& path) {
     if (++count == 1) example = path;
   }
-  // "2 tensors are not ..., as PATH: they are not read".
+  // Adds the warning "2 tensors are not ..., as PATH: they are not read".
   void tell(const std::string& why, std::vector<std::string>& warnings) const {
     if (count == 0) return;
     warnings.push_back(fmt::format("{} {}, as {}: {} not read",
@@ -79,7 +79,7 @@ struct Passed {
   }
 };
 
-// Of files of one step the first is what is taken.
+// Keeps the first of several files of one step.
 void take_one_a_step(NamedLatents& out) {
   std::vector<NamedLatent> taken;
   Passed beside;
@@ -94,7 +94,7 @@ void take_one_a_step(NamedLatents& out) {
       beside.add(latent.file.path);
       continue;
     }
-    // As step_1.npy and step_001.npy.
+    // Two names of one step, for example step_1.npy and step_001.npy.
     out.unusable.push_back(
         {ErrorCode::bad_data,
          fmt::format("step {} is {} already", latent.step, printable(file_name(taken.back().file.path))),
@@ -117,7 +117,7 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
   context.throw_if_cancelled();
   NamedLatents out;
   out.unusable = std::move(found.unreadable);
-  // Whoever names the inner folder means its groups, perhaps.
+  // A user who names the inner folder may expect its parent's groups.csv to be read.
   const std::string above = path_in(path_in(root, ".."), kGroupsFile);
   struct stat info {};
   std::string_view inner = root;
@@ -125,7 +125,7 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
   if (!table && file_name(inner) == "latents" && ::lstat(above.c_str(), &info) == 0)
     out.warnings.push_back(printable(above) + " is not read; name the folder that it lies in");
   std::set<std::string> metadata, without_group, twice;
-  std::map<std::pair<std::string, std::string>, std::string> folders;  // of groups and videos
+  std::map<std::pair<std::string, std::string>, std::string> folders;  // folder of each group and video
   Passed beside_names, elsewhere;
   const std::size_t front = root.ends_with('/') ? root.size() : root.size() + 1;
   for (FileEntry& file : found.files) {
@@ -148,7 +148,7 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
     NamedLatent latent;
     latent.step = name->step;
     latent.format = *tensor_file::format_of(kEndings[name->ending]);
-    // Two such names could look like one in what is written.
+    // Names that are not UTF-8 could look alike in outputs.
     const bool readable =
         std::all_of(place.folders.begin(), place.folders.end(), [](const auto& f) { return is_utf8(f); });
     if (!readable) {
@@ -172,7 +172,7 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
       latent.video = place.folders[1];
     }
     if (!glob_match(options.groups, latent.group)) continue;
-    // As DIR/a/v and DIR/latents/a/v.
+    // Two folders of one video, for example DIR/a/v and DIR/latents/a/v.
     const std::string folder = folder_of(file.path);
     const auto [known, fresh] = folders.emplace(std::pair(latent.group, latent.video), folder);
     if (!fresh && known->second != folder) {

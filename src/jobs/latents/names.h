@@ -1,10 +1,10 @@
-// Enters: a folder of latents.
-// Leaves: which files in it are latents by their names, of which group, video and step.
+// Input: a folder of latents.
+// Output: the files in it that are latents by their names, with group, video and step.
 // Never: opens a latent.
 //
-// [latents/]GROUP/VIDEO/step_NNN.EXT. Where the folder, or the folder `latents` in it, has a groups.csv, that says
-// which group a video is of, and videos may lie one folder up: [latents/]VIDEO/step_NNN.EXT. It names a video by its
-// path below the folder, or by the last part of it, where no other video has that.
+// Paths are [latents/]GROUP/VIDEO/step_NNN.EXT. If the folder, or the folder `latents` in it, has a groups.csv, that
+// file gives the group of each video. Videos may then lie one folder up: [latents/]VIDEO/step_NNN.EXT. In groups.csv a
+// video has its path below the folder, or the last part of that path if no other video has it.
 #pragma once
 
 #include <string>
@@ -27,13 +27,14 @@ struct NamedLatent {
 };
 
 struct NamedLatents {
-  std::vector<NamedLatent> latents;   // by group, video and step, as bytes
+  std::vector<NamedLatent> latents;   // sorted by group, video and step, as bytes
   std::vector<Error> unusable;        // files that should have been latents and are not
-  std::vector<std::string> warnings;  // what a person should know
+  std::vector<std::string> warnings;  // messages for users
 };
 
-// Of several files of one step, as step_000.npy and step_000.pt, the first of .npy, .npy.gz, .pt, .pt.gz, .npz and
-// .safetensors is taken, and the others are told. Failure(bad_data) where groups.csv cannot be understood.
+// Finds latents. Several files of one step, such as step_000.npy and step_000.pt, are ordered .npy, .npy.gz, .pt,
+// .pt.gz, .npz, .safetensors. The first is taken and the others are reported. Throws Failure(bad_data) for a groups.csv
+// that cannot be understood.
 NamedLatents latents_by_name(const Options& options, RunContext& context);
 
 }  // namespace millrace::latents

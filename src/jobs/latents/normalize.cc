@@ -26,7 +26,7 @@ Normalization normalization_of(const Options& options, const LatentSet& set, Run
     }
   });
   context.throw_if_cancelled();
-  // In the order of the latents, whoever was ready first.
+  // Moments are joined in the order of the latents, whichever thread was ready first.
   std::map<long long, std::vector<ChannelMoments>> of_steps;
   for (std::size_t i = 0; i < found.size(); ++i) {
     auto& all = of_steps[set.files[i].step];

@@ -1,6 +1,6 @@
-// Enters: latents, and what --normalize asks.
-// Leaves: what each is scaled by.
-// Never: scales.
+// Input: latents, and the choice of --normalize.
+// Output: the scaling of each latent.
+// Never: scales a latent.
 #pragma once
 
 #include "src/jobs/latents/inputs.h"
@@ -9,8 +9,8 @@
 
 namespace millrace::latents {
 
-// Reads all latents once where the statistics of a step are asked for; of a step's latents, those that are not finite
-// do not count. Failure as LatentReader::read().
+// Reads all latents once if the statistics of steps are needed; latents of a step that are not finite do not count.
+// Throws Failure as LatentReader::read() does.
 Normalization normalization_of(const Options& options, const LatentSet& set, RunContext& context);
 
 }  // namespace millrace::latents

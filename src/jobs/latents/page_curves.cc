@@ -78,7 +78,7 @@ void add_family(report::PageWriter& page, const AnalysisView& view, std::string_
   page.figure(draw(plot));
 }
 
-// Of a metric of whole videos: from the curve, else from a comparison that has the group's mean.
+// Returns a group's mean of a metric of whole videos: from the curve, else from a comparison that has it.
 GroupCurve whole_of(const AnalysisView& view, std::size_t group, std::size_t metric) {
   const GroupCurve* curve = curve_of(view, group, metric);
   if (curve != nullptr && curve->mean.size() == 1) return *curve;
@@ -153,7 +153,7 @@ void add_curves(report::PageWriter& page, const AnalysisView& view) {
     page.paragraph("The mean of a group's videos at each step. There are no intervals: they take two videos.");
   }
   for (const MetricFamily& family : metric_families()) add_family(page, view, family.name, family.title);
-  // Metrics of families that are not known to the page.
+  // Metrics of families that the page does not know come last.
   std::vector<std::string_view> others;
   for (const std::string& metric : view.metrics) {
     const std::string_view name = family_of(metric);
@@ -244,7 +244,7 @@ void add_whole_videos(report::PageWriter& page, const AnalysisView& view) {
   }
   if (whole.empty()) return;
   std::stable_sort(whole.begin(), whole.end(), [](const PairResult* a, const PairResult* b) {
-    // Absent ones last.
+    // Absent p-values come last.
     if ((a->p_permutation == a->p_permutation) != (b->p_permutation == b->p_permutation)) {
       return a->p_permutation == a->p_permutation;
     }

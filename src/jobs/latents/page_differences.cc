@@ -21,14 +21,14 @@ using report::number_text;
 
 constexpr std::size_t kMostRows = 200, kMostEffects = 24, kMostPairMaps = 15, kMostPairColumns = 45, kMostColumns = 60;
 
-// "3–5, 9, all".
+// Returns the steps at which a pair differs, as "3–5, 9, all".
 std::string differs_at(const AnalysisView& view, const Finding& finding) {
   auto [runs, whole] = runs_of(view, finding.steps);
   if (whole) runs.emplace_back("all");
   return runs.empty() ? "none" : fmt::format("{}", fmt::join(runs, ", "));
 }
 
-// The interval of the difference in the units of g, which is the same difference over a deviation.
+// Returns an effect with the interval of the difference in units of g, which is the same difference over a deviation.
 report::Effect effect_of(const AnalysisView& view, const Finding& finding) {
   const PairResult& result = *finding.strongest;
   const double difference = result.mean_a - result.mean_b;
@@ -44,7 +44,8 @@ report::Effect effect_of(const AnalysisView& view, const Finding& finding) {
           report::p_equation(report::p_number(result.p_family, view.permutations))};
 }
 
-// Steps side by side; of very many several in a column, which then shows what says most of them.
+// Columns of a matrix, one per step. With very many steps several share a column, which shows the strongest of their
+// results.
 struct StepColumns {
   std::vector<std::string> labels;
   std::map<long long, std::size_t> column_of;
@@ -66,7 +67,7 @@ struct StepColumns {
   }
 };
 
-// Metrics of which something is in the family, in the view's order.
+// Returns metrics with a comparison in the family, in the view's order.
 std::vector<std::size_t> tested_metrics(const AnalysisView& view) {
   std::vector<bool> tested(view.metrics.size());
   for (const PairResult& result : view.results) {
@@ -79,7 +80,7 @@ std::vector<std::size_t> tested_metrics(const AnalysisView& view) {
   return metrics;
 }
 
-// For a cell: enough digits that what is above kAlpha does not look as if it were not.
+// Returns p for a cell, with enough digits that a value above kAlpha does not look as if it were not.
 std::string p_cell(double p) {
   if (p != p) return "\u2013";
   if (p < 0.00005) return "<.0001";
@@ -88,7 +89,7 @@ std::string p_cell(double p) {
   return p == 1 ? "1" : number_text(p, digits);
 }
 
-// A matrix of metrics and steps that is filled with the results that say most.
+// Returns a matrix of metrics and steps without values, to be filled with the strongest results.
 report::HeatMap matrix_of(const AnalysisView& view, const std::vector<std::size_t>& metrics, const StepColumns& steps) {
   report::HeatMap map;
   map.row_title = "metric";
@@ -101,7 +102,7 @@ report::HeatMap matrix_of(const AnalysisView& view, const std::vector<std::size_
   return map;
 }
 
-// The result of least p that `takes` takes, in each cell; nullptr where there is none.
+// Returns for each cell the result with the smallest p that `takes` accepts; nullptr where there is none.
 template <typename Takes>
 std::vector<const PairResult*> least_p(const AnalysisView& view, const std::vector<std::size_t>& metrics,
                                        const StepColumns& steps, Takes&& takes) {
@@ -142,7 +143,7 @@ report::HeatMap p_matrix(const AnalysisView& view, const std::vector<std::size_t
 
 using Pair = std::pair<std::size_t, std::size_t>;
 
-// Those with most that differs first.
+// Returns the pairs of groups, those with most differences first.
 std::vector<Pair> pairs_of(const std::vector<Finding>& findings) {
   std::map<Pair, std::size_t> counts;
   for (const Finding& finding : findings) counts[{finding.strongest->a, finding.strongest->b}] += finding.steps.size();

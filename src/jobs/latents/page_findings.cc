@@ -17,12 +17,13 @@ namespace {
 
 using report::number_text;
 
-// The size of an effect; nothing is smaller than an absent one.
+// Size of an effect; an absent one is smaller than all others.
 double size_of(const PairResult& result) {
   return result.hedges_g == result.hedges_g ? std::fabs(result.hedges_g) : -1;
 }
 
-// Whether the first says more: of two that differ the larger effect, else the smaller p; then what comes first.
+// True if the first result is stronger: of two that differ, the larger effect; else the smaller p; else the earlier
+// one.
 bool says_more(const PairResult& a, const PairResult& b) {
   if (differs(a) != differs(b)) return differs(a);
   if (differs(a) && size_of(a) != size_of(b)) return size_of(a) > size_of(b);
@@ -31,10 +32,10 @@ bool says_more(const PairResult& a, const PairResult& b) {
   return std::tie(a.metric, a.a, a.b, a.step) < std::tie(b.metric, b.a, b.b, b.step);
 }
 
-// A sentence or a cell has room for so much of a name; the page's last table of groups has all of it.
+// Shortens a name to the room in a sentence or a cell; the page's last table of groups has the whole name.
 std::string name_text(const std::string& name) { return report::shortened(printable(name), 36); }
 
-// "3 to 12 videos a group".
+// Returns a text such as "3 to 12 videos a group".
 std::string videos_text(const AnalysisView& view) {
   if (view.videos.empty()) return "no videos";
   const auto [least, most] = std::minmax_element(view.videos.begin(), view.videos.end());
@@ -47,7 +48,7 @@ std::size_t comparisons_of(const AnalysisView& view) {
 }
 
 struct Counts {
-  std::size_t tested = 0, differing = 0;  // metrics
+  std::size_t tested = 0, differing = 0;  // numbers of metrics
 };
 
 Counts count(const std::vector<Finding>& findings) {
@@ -82,7 +83,7 @@ const SeparabilityAtStep* most_apart(const AnalysisView& view) {
   return most;
 }
 
-// Of the step that was chosen because groups are most apart at it: its p is corrected for that choice.
+// Describes the step at which groups are farthest apart; its p is corrected for the choice of that step.
 std::string separability_text(const AnalysisView& view, const SeparabilityAtStep& at) {
   const auto steps = static_cast<std::size_t>(std::count_if(view.separability.begin(), view.separability.end(),
                                                             [](const auto& one) { return one.p == one.p; }));
@@ -130,7 +131,7 @@ StepRuns runs_of(const AnalysisView& view, const std::vector<long long>& steps) 
       ++i;
       continue;
     }
-    // A run goes on as long as the view has no step in between.
+    // A run continues as long as the view has no step in between.
     auto at = std::find(view.steps.begin(), view.steps.end(), steps[i]);
     std::size_t end = i + 1;
     while (at != view.steps.end() && end < steps.size() && at + 1 != view.steps.end() && *(at + 1) == steps[end]) {

@@ -1,4 +1,4 @@
-// What tests of the page share, and what shows it without a run: a view of made-up numbers.
+// Views of made-up numbers, for tests of the page and for a program that shows it without a run.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,11 +18,11 @@ struct MadeUp {
   std::size_t groups = 6, videos = 12;
   long long steps = 20;
   int channels = 16;
-  // Of the last group's metrics every third differs from the first group's in the later half of the steps.
+  // True: every third metric of the last group differs from the first group's, in the later half of the steps.
   bool differences = true;
 };
 
-// The same numbers on every machine, between -1 and 1.
+// Returns a pseudo-random number between -1 and 1, the same on every machine.
 inline double made_up(std::uint64_t n) {
   n = (n + 1) * 6364136223846793005ULL;
   n ^= n >> 29;
@@ -144,7 +144,7 @@ inline AnalysisView made_up_view(const MadeUp& made = {}) {
               made.differences && b + 1 == made.groups && a == 0 && m % 3 == 0 && step >= made.steps / 2;
           view.results.push_back(made_up_result(made, a, b, m, step, differs));
         }
-        // Of all steps together: outside of the family.
+        // The result for all steps together is outside of the family.
         view.results.push_back(made_up_result(made, a, b, m, -1, false));
         view.results.back().p_family = kAbsent;
       }
@@ -154,7 +154,7 @@ inline AnalysisView made_up_view(const MadeUp& made = {}) {
   return view;
 }
 
-// Groups of one video: numbers, and nothing to compare them with.
+// Returns a view of groups of one video each, which has numbers but no comparisons.
 inline AnalysisView made_up_single_videos() {
   constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
   MadeUp made;

@@ -1,6 +1,6 @@
-// Enters: a metric's name.
-// Leaves: what it tells, in a line; its family, which is what stands before the first point.
-// Never: the definition; that is docs/latents.md.
+// Input: a metric's name.
+// Output: its meaning in one line, and its family: the part of the name before the first point.
+// Never: gives a definition; docs/latents.md does.
 #pragma once
 
 #include <string_view>
@@ -8,16 +8,16 @@
 
 namespace millrace::latents {
 
-// Empty for a name that is not known.
+// Returns an empty text for an unknown name.
 std::string_view meaning_of(std::string_view metric);
 
-// "spatial" of "spatial.variance".
+// Returns "spatial" for "spatial.variance".
 std::string_view family_of(std::string_view metric);
 
 struct MetricFamily {
   std::string_view name, title;
 };
-// In the page's order; families that are not named here come behind them.
+// Families in the page's order; a family that is not listed here follows them.
 const std::vector<MetricFamily>& metric_families();
 
 }  // namespace millrace::latents

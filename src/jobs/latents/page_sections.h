@@ -1,6 +1,6 @@
-// Enters: the view, and what was found in it.
-// Leaves: sections of the page, one function each, in the page's order.
-// Never: a section without anything in it; where something should have been there, a sentence says why it is not.
+// Input: the view, and the findings in it.
+// Output: sections of the page, one function each, in the page's order.
+// Never: writes an empty section; where one is expected, a sentence says why it is missing.
 #pragma once
 
 #include <limits>
@@ -15,23 +15,23 @@ namespace millrace::latents {
 // A value that a figure leaves out.
 inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// A table and a plot of the strongest.
+// Adds a plot and a table of the strongest differences.
 void add_differences(report::PageWriter& page, const AnalysisView& view, const std::vector<Finding>& findings);
-// p by metric and step, effects by metric and pair, and of each pair by step.
+// Adds matrices: p by metric and step, effects by metric and pair, and effects of each pair by step.
 void add_matrices(report::PageWriter& page, const AnalysisView& view, const std::vector<Finding>& findings);
-// Each metric against the step, by family.
+// Adds plots of each metric against the step, by family.
 void add_curves(report::PageWriter& page, const AnalysisView& view);
 void add_channels(report::PageWriter& page, const AnalysisView& view);
 void add_spectra(report::PageWriter& page, const AnalysisView& view);
-// Trajectories, and all that has no step.
+// Adds trajectories, and comparisons over all steps that are outside of the family.
 void add_whole_videos(report::PageWriter& page, const AnalysisView& view);
 void add_separability(report::PageWriter& page, const AnalysisView& view);
 void add_left_out(report::PageWriter& page, const AnalysisView& view);
 void add_methods(report::PageWriter& page, const AnalysisView& view);
 
-// Columns and cells of a table of comparisons.
+// Returns the columns of a table of comparisons.
 std::vector<report::Column> comparison_columns(bool family);
-// With the finding that it is of, or null where it is not of the family.
+// Returns the cells of a result; `finding` is the one that it belongs to, or null outside of the family.
 std::vector<std::string> comparison_cells(const AnalysisView& view, const PairResult& result, const Finding* finding);
 
 }  // namespace millrace::latents

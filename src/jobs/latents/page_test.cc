@@ -83,7 +83,7 @@ TEST(LatentsPageTest, WhatDiffersIsSaidWithItsNumbers) {
                   "1 of 2 metrics differ between at least one pair of groups at some step after correction for all 22 "
                   "comparisons (family-wise p \u2264 0.05)."))
       << text;
-  // From 9 to 12 there is no step in between.
+  // There is no step between 9 and 12.
   EXPECT_TRUE(
       has(text,
           "The largest: spatial.variance, prompt_000 against prompt_003, steps 4\u20136 and 9\u201312, most at step "
@@ -125,7 +125,7 @@ TEST(LatentsPageTest, WhereNothingDiffersTheSmallestPIsTold) {
   EXPECT_FALSE(has(page, "<td>0.05 •"));
 }
 
-// The step where groups are most apart was chosen among all: its own p says less than it seems to.
+// The step at which groups are farthest apart was chosen among all steps: its own p is too small.
 TEST(LatentsPageTest, TheStepThatIsMostApartIsCorrectedForTheChoice) {
   AnalysisView view = small_view();
   for (const double corrected : {0.02, 0.2}) {

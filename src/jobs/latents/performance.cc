@@ -31,7 +31,7 @@ std::uint64_t peak_memory() {
   return static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
 }
 
-// All that is measured of a latent, as bits.
+// Hashes the bits of a latent's metrics and distributions.
 std::uint64_t digest_of(const Measures& measures, const std::vector<Distribution>& distributions) {
   std::vector<double> all(measures.values.begin(), measures.values.end());
   for (const Distribution& own : distributions) {

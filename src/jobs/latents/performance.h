@@ -1,7 +1,7 @@
-// Enters: what a run took; a sample of latents.
-// Leaves: performance.json: time by part, bytes, peak memory; and where it is asked for, the same measurements at every
-//   CPU level and number of threads, compared.
-// Never: is the same twice: it is the one output that is about this run.
+// Input: the times of a run; a sample of latents.
+// Output: performance.json: time by part, bytes, peak memory; on request, the same measures at every CPU level and
+//   number of threads, compared.
+// Never: is the same twice: it is the only output about the run itself.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace millrace::latents {
 
-// Of the wall, and of all threads of this program on a CPU.
+// Wall time, and CPU time of all threads of this program.
 struct Took {
   double wall_s = 0, cpu_s = 0;
 
@@ -24,7 +24,7 @@ struct Took {
     return *this;
   }
 };
-// What has passed since it was made, or last asked.
+// Stopwatch: next() returns the time since construction or the last call.
 class Lap {
  public:
   Lap();
@@ -40,19 +40,20 @@ struct Performance {
   std::uint64_t bytes_measured = 0;
 };
 
-// A sample, measured with one level and some threads.
+// Result of measuring a sample at one CPU level with some threads.
 struct BenchmarkRow {
   std::string cpu_level;
   int threads = 0;
-  double seconds = 0;  // of the wall
-  bool same = true;    // bits, as those of the first row
+  double seconds = 0;  // wall time
+  bool same = true;    // true if all bits are those of the first row
 };
 struct Benchmark {
   std::size_t latents = 0;
   std::vector<BenchmarkRow> rows;
 };
 
-// At every level of this machine, with one thread and with all; the level is put back. Nothing else may run.
+// Measures a sample at every level of this machine, with one thread and with all; then restores the level. No other
+// work may run meanwhile.
 Benchmark benchmark(const Options& options, const LatentSet& set, const Normalization& normalization,
                     RunContext& context);
 

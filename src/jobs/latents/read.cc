@@ -27,12 +27,12 @@ void read_file(tensor_file::Reader& reader, const LatentFile& latent, Buffer<std
   reader.read(file.get(), latent.file.size, path, latent.tensor, out.span()).or_throw();
 }
 
-// Whether it is the file that is wrong, and not this machine, or a person who changes it.
+// True if the file itself is damaged; false for errors of this machine and for files that a person changes.
 bool is_damage(const Failure& failure) { return failure.error().code == ErrorCode::bad_data; }
 
 bool is_widened(ElementType type) { return type == kFloat64 || type == kBfloat16; }
 
-// To float32, of which bfloat16 is the upper half.
+// Converts to float32. A bfloat16 is the upper half of a float32.
 template <typename Number, typename Convert>
 void to_floats(const Buffer<std::byte>& from, std::size_t count, Buffer<std::byte>& to, const Convert& convert) {
   to.resize(count * sizeof(float));
@@ -47,7 +47,7 @@ ArrayView LatentReader::read(const LatentFile& latent) {
     read_file(file_, latent, raw_);
   } catch (const Failure& failure) {
     if (!is_damage(failure)) throw;
-    // All ones are NaN in every type.
+    // A value whose bits are all ones is NaN in every type.
     std::memset(raw_.data(), 0xFF, latent.bytes());
   }
   const Shape& shape = latent.shape;

@@ -1,6 +1,6 @@
-// Enters: a latent's file.
-// Leaves: its numbers, [channels, frames, height, width], as float16 or float32, made alike as --normalize asks.
-// Never: takes numbers of a file that has changed since its header was read.
+// Input: a latent's file.
+// Output: its numbers, [channels, frames, height, width], as float16 or float32, normalized as --normalize asks.
+// Never: returns numbers of a file that has changed since its header was read.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace millrace::latents {
 
-// What --normalize does to a latent.
+// Normalization of latents, as --normalize asks.
 struct Normalization {
   Normalize how = Normalize::none;
-  std::map<long long, std::vector<Scaling>> of_steps;  // [channels], where all of a step are asked
+  std::map<long long, std::vector<Scaling>> of_steps;  // scalings [channels] by step; empty for other choices
 };
 
-// One latent at a time, in memory that is kept for the next.
+// Reads one latent at a time, into memory that is kept for the next.
 class LatentReader {
  public:
   explicit LatentReader(const Normalization& normalization) : normalization_(normalization) {}
 
-  // float64 become float32, rounded; bfloat16 become float32. One that is not finite is not made alike; one whose file
-  // is damaged behind its header is NaN throughout, and damage_of() says why: it costs no other latent anything.
-  // Failure (not_found, conflict, io).
+  // Rounds float64 to float32, and widens bfloat16 to float32. With --normalize channel, a latent that is not finite is
+  // not normalized. A latent whose file is damaged behind its header is NaN throughout; damage_of() returns the reason,
+  // and no other latent is affected. Throws Failure (not_found, conflict, io).
   ArrayView read(const LatentFile& latent);
-  // What it holds for latents of this kind.
+  // Returns the bytes that a reader holds for latents of this kind.
   static std::uint64_t bytes(const LatentFile& latent, Normalize how);
 
  private:
@@ -41,10 +41,10 @@ class LatentReader {
   Buffer<std::byte> raw_, turned_;
 };
 
-// Why a latent cannot be read; nothing where it can. Failure as LatentReader::read().
+// Returns the reason why a latent cannot be read; nothing if it can. Throws Failure as LatentReader::read() does.
 std::optional<Error> damage_of(const LatentFile& latent);
 
-// What one reader of any latent of a set holds.
+// Returns the bytes that one reader needs for any latent of a set.
 std::uint64_t reading_memory(const LatentSet& set, Normalize how);
 
 }  // namespace millrace::latents

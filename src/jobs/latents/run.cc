@@ -27,23 +27,23 @@
 namespace millrace::latents {
 namespace {
 
-// Latents of a part: little enough that a kill loses not much, large enough that a part costs nothing.
+// Latents per shard: few enough that a killed run loses little, and enough that a shard's overhead is small.
 constexpr std::uint64_t kPart = 256;
 
-// Whether it was made.
+// Creates the folder; returns false if it exists.
 bool make_results_folder(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0755) == 0) return true;
   if (errno == EEXIST) return false;
   throw Failure(system_error("it cannot be created", printable(folder), errno));
 }
 
-// Whose names are this program's own: the folder is.
+// Returns outputs in a folder that this run has created: all names in it are the program's own.
 ResultFiles files_of_new_folder(const Options& options) {
   const auto file = [&](const char* name) { return Output::in_place_of_anything(result_path(options, name)); };
   return {file(kMetricsFile), file(kComparisonsFile), file(kSummaryFile), file(kPerformanceFile), file(kReportFile)};
 }
 
-// What comes after measuring, one after the other.
+// Memory needs of the stages after measuring, which run one after the other.
 std::vector<Plan::Need> later_needs(const Options& options, const LatentSet& set, const RunContext& context) {
   const int threads = context.executor.threads();
   const std::size_t columns = (options.chosen.metrics.count() + kTrajectoryNames.size()) * (set.steps().size() + 1);
@@ -53,7 +53,8 @@ std::vector<Plan::Need> later_needs(const Options& options, const LatentSet& set
   return out;
 }
 
-// Latents that were not read, whichever run it was: they are not used, and not among those that hold NaN.
+// Reports latents whose files were not read, in this run or an earlier one. They count as unusable, not as latents that
+// hold NaN.
 void add_damaged(MetricTable& table, LatentSet& set, RunContext& context) {
   std::vector<std::optional<Error>> errors(table.without_numbers.size());
   context.executor.parallel_for(errors.size(), 1, [&](std::size_t begin, std::size_t end) {
@@ -81,7 +82,7 @@ Summary summary_of(const LatentSet& set) {
 
 std::string text_of(const Json& json) { return json.dump(1) + "\n"; }
 
-// What is made of arrays.h5, once it is whole.
+// Writes all results that are made from arrays.h5, once it is complete.
 void write_results(const Options& options, LatentSet& set, const Normalization& normalization, const ResultFiles& files,
                    RunContext& context, Summary& out) {
   Lap lap;
@@ -100,7 +101,7 @@ void write_results(const Options& options, LatentSet& set, const Normalization& 
   out.performance.separability = lap.next();
   const Profiles profiles = profiles_of(arrays, options, set, context);
   write_comparisons_csv(analysis, files.comparisons, context);
-  // In one line: with a line a number it would be twice as large.
+  // JSON is written in one line: with a line per number it would be twice as large.
   files.summary.write(summary_json(options, set, table, analysis, profiles, separability).dump() + "\n");
   if (options.report) files.report.write(page_of(view_of(options, set, table, analysis, profiles, separability)));
   out.findings = findings_of(analysis, separability);
@@ -122,7 +123,7 @@ Summary only_compare(const Options& options, RunContext& context) {
 
 Summary run(const Options& options, const ResultFiles& given, RunContext& context) {
   Lap all, lap;
-  // What cannot be had is said before the work.
+  // Devices that cannot be used are reported before the work.
   std::vector<Device> compared;
   if (!options.compare.empty()) compared = compared_devices(options.compare);
   LatentSet set = find_latents(options, context);
@@ -132,10 +133,10 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
     out.notes.push_back(fmt::format("{} of {} latents have no step_..._metadata.json beside them",
                                     grouped(set.without_metadata()), grouped(set.files.size())));
   }
-  // What cannot be had in the end is said before the work.
+  // Memory that a later stage cannot have is reported before the work.
   for (const Plan::Need& need : later_needs(options, set, context))
     const Reservation asked = context.budget.reserve(need.size, need.purpose);
-  // Nor is there any use in measuring what cannot be read again.
+  // Measuring is useless if arrays.h5 cannot be read again: its reader is tested first.
   const std::string arrays = result_path(options, kArraysFile);
   if (const auto ready = hdf5::Reader().start(printable(arrays)); !ready.ok()) throw Failure(ready.error());
   const bool made = make_results_folder(options.output);
@@ -160,14 +161,14 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
   };
   Checkpoint checkpoint(spec);
   lap.next();
-  // What is written last is there: the run that made the last part has written all of it.
+  // The file performance.json is written last: if it exists, the run that made the last shard has written all results.
   std::error_code error;
   if (options.share && checkpoint.finished() &&
       std::filesystem::exists(result_path(options, kPerformanceFile), error)) {
     out.before = true;
     return out;
   }
-  // Separability and samples need it, too, when all was measured before.
+  // Separability and samples need the normalization, even if an earlier run measured everything.
   const Normalization normalization = normalization_of(options, set, context);
   out.performance.normalizing = lap.next();
   if (!checkpoint.finished()) {
@@ -188,7 +189,7 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
       try {
         out.comparison = compare({Device{}, context.accelerator->device()}, options, set, normalization, context);
       } catch (const Failure& failure) {
-        // Nobody has asked for it by name, and the results are there.
+        // Users did not name this device, and the results are written: the failure becomes a note.
         if (failure.error().code != ErrorCode::unavailable) throw;
         out.notes.push_back("no benchmark of the device: " + failure.error().message());
       }

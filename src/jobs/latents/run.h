@@ -1,8 +1,8 @@
-// Enters: a folder of latents.
-// Leaves: a folder of results: arrays.h5, which is gone on with after a kill and may be made in parts, and what is made
-//   of it: tables, summary, page.
-// Never: holds more latents in memory than a few a thread; features for separability apart, and a number a latent and
-//   metric.
+// Input: a folder of latents.
+// Output: a folder of results: arrays.h5, which is resumed after a kill and may be made in shards, and files made from
+//   it: tables, summary, page.
+// Never: holds more latents in memory than a few per thread, apart from features for separability and one number per
+//   latent and metric.
 #pragma once
 
 #include <cstdint>
@@ -17,32 +17,33 @@ namespace millrace::latents {
 
 struct Summary {
   std::uint64_t latents = 0, videos = 0, groups = 0;
-  std::uint64_t measured = 0;    // by this run
+  std::uint64_t measured = 0;    // latents measured by this run
   std::uint64_t not_finite = 0;  // latents with elements that are NaN or infinite
-  std::uint64_t bytes = 0;       // of the latents
+  std::uint64_t bytes = 0;       // bytes of all latents
   std::vector<Error> unusable;
   std::vector<std::string> notes;      // warnings, and what was left out
-  std::vector<std::string> findings;   // what groups differ by, in words
-  bool published = true;               // false where other runs have to make their parts first
-  std::vector<std::uint64_t> missing;  // parts
-  bool before = false;                 // other runs have made all parts, and written all results
+  std::vector<std::string> findings;   // differences between groups, in words
+  bool published = true;               // false if other runs have to make their shards first
+  std::vector<std::uint64_t> missing;  // shards that are missing
+  bool before = false;                 // true if other runs have made all shards and written all results
   Performance performance;
   Benchmark benchmark;
   Comparison comparison;
 };
 
-// What a run writes besides arrays.h5, as it was looked at. Empty where the folder of results was not there.
+// Outputs of a run besides arrays.h5, as they were checked before the run. Empty if the folder of results did not
+// exist.
 struct ResultFiles {
   Output metrics, comparisons, summary, performance, report;
   explicit operator bool() const { return static_cast<bool>(metrics); }
 };
 
 Summary run(const Options& options, const ResultFiles& files, RunContext& context);
-// What --compare asks for, without an output.
+// Runs only what --compare asks for, without an output.
 Summary only_compare(const Options& options, RunContext& context);
 Plan plan(const Options& options, RunContext& context);
 
-// In the folder of results.
+// Returns the path of a file in the folder of results.
 std::string result_path(const Options& options, const char* name);
 inline constexpr const char *kArraysFile = "arrays.h5", *kMetricsFile = "metrics.csv",
                             *kComparisonsFile = "comparisons.csv", *kSummaryFile = "summary.json",

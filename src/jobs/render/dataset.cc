@@ -11,7 +11,7 @@ namespace {
 
 using ArrayRows = ArraySpec::Rows;
 
-// Stores whose index is an array a column; in folders it is a text.
+// Returns true for stores whose index is an array per column; in folders the index is a text.
 bool has_columns(Store store) { return store == Store::hdf5 || store == Store::zarr; }
 
 ArraySpec images_of(const ChartLayout& layout, Store store) {

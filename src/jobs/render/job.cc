@@ -10,7 +10,7 @@
 namespace millrace::render {
 namespace {
 
-// What was done to the series, and what could not be known about them.
+// Reports changes that were made to the series, and properties of the series that could not be determined.
 void tell_of_series(const Summary& summary, std::vector<std::string>& out) {
   const auto& series = summary.series;
   if (series.undated > 0) {
@@ -55,7 +55,7 @@ class RenderJob : public Job {
     if (options_.sample > 0) {
       sheet_ = outputs.add("--output", options_.output, sheet_kind());
     } else {
-      // A store is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
+      // A store is replaced only by one of the same inputs and options: src/pipeline/checkpoint/checkpoint.h.
       outputs.take_store("--output", options_.output);
     }
   }
@@ -93,7 +93,7 @@ class RenderJob : public Job {
   }
 
  private:
-  // It is not the last of the runs that make the output.
+  // Reports a run that is not the last of the runs that make the output.
   void tell_of_part(const Summary& summary, std::vector<std::string>& out) const {
     out.push_back(fmt::format("{} charts in {}, {}/s: part {} of {} of {}", grouped(summary.drawn),
                               duration_text(summary.seconds),

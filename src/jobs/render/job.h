@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: `render` as a job.
-// Never: more than options and a run put together.
+// Input: none.
+// Output: the job `render`.
+// Never: does more than connect options and a run.
 #pragma once
 
 #include <memory>

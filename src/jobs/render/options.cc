@@ -14,7 +14,7 @@
 namespace millrace::render {
 namespace {
 
-// "800x500", or "x500" where the style has a width of its own.
+// Parses "800x500", or "x500" if the style has its own width.
 void parse_size(const std::string& text, Options& options) {
   options.width = options.height = 0;
   if (text == "auto") return;
@@ -40,7 +40,7 @@ void parse_line_width(const std::string& text, Options& options) {
   if (!points) options.line_width_points = 0;
 }
 
-// "close=Adj Close,date=Day"; a name alone is the column that a line is drawn of.
+// Parses "close=Adj Close,date=Day"; a name alone is the column that a line is drawn of.
 void parse_columns(const std::string& text, Options& options) {
   static const std::set<std::string> kRoles = {"open", "high", "low", "close", "volume", "date", "time"};
   options.columns.clear();
@@ -227,7 +227,7 @@ void Options::fill_default_colours() {
   if (!ink) ink = all(style == Style::jkx ? 255 : 0);
   if (!paper) paper = all(style == Style::jkx ? 0 : 255);
   if (!falling) falling = ink;
-  // What a candle's rising body is in gray.
+  // The default of a candle's rising body is its gray.
   if (!rising) rising = style == Style::candle ? rle::colour_table(*paper, *ink)[chart::kRising] : *ink;
   const bool coloured = !ink->gray() || !paper->gray() || !rising->gray() || !falling->gray();
   if (channels == Channels::gray && coloured) {
@@ -237,7 +237,7 @@ void Options::fill_default_colours() {
 }
 
 std::vector<std::pair<std::string, std::string>> content_attributes(const Options& options) {
-  // Raised when the same options draw other pixels.
+  // Number of the drawing: it is raised when the same options draw other pixels.
   constexpr int kDrawing = 2;
   std::vector<std::string> columns;
   for (const auto& [role, name] : options.columns) columns.push_back(fmt::format("{}={}", role, name));
@@ -267,7 +267,7 @@ std::vector<std::pair<std::string, std::string>> content_attributes(const Option
     out.emplace_back("falling", text_of(*options.falling));
   }
   if (options.store == Store::jpeg) out.emplace_back("quality", std::to_string(options.quality));
-  // Where shards are part of what is there in the end.
+  // Shards are part of the final output here, so their size decides its content.
   if (options.virtual_set || options.sharded()) out.emplace_back("shard", std::to_string(options.shard));
   if (options.store == Store::hdf5) out.emplace_back("virtual", options.virtual_set ? "true" : "false");
   out.emplace_back("volume", options.draws_volume() ? "true" : "false");

@@ -1,5 +1,5 @@
-// Enters: what a person wants drawn, how, and where it goes.
-// Leaves: the same as one described table.
+// Input: the user's choices of what is drawn, how, and where it is stored.
+// Output: the same choices as one table of options.
 // Never: opens files.
 #pragma once
 
@@ -35,18 +35,19 @@ constexpr std::array<Choice<Style>, 4> choices_of(Style) {
 
 namespace millrace::render {
 
-// For --by: a table is one series, whatever its columns say.
+// Value of --by: a table is one series, whatever its columns are.
 constexpr const char* kOneSeries = "none";
 
 using chart::Style;
-// From the lowest to the highest price of a window, of the series, or of a window's logarithms.
+// Range of prices that fills a chart: from the lowest to the highest of a window, of the series, or of a window's
+// logarithms.
 enum class Scaling : std::uint8_t { window, global, log };
 constexpr std::array<Choice<Scaling>, 3> choices_of(Scaling) {
   return {{{"window", Scaling::window}, {"global", Scaling::global}, {"log", Scaling::log}}};
 }
 enum class Sort : std::uint8_t { none, date };
 constexpr std::array<Choice<Sort>, 2> choices_of(Sort) { return {{{"none", Sort::none}, {"date", Sort::date}}}; }
-// What is done with rows of one series that have the same time.
+// Treatment of rows of one series that have the same time.
 enum class Duplicates : std::uint8_t { error, first, last, keep };
 constexpr std::array<Choice<Duplicates>, 4> choices_of(Duplicates) {
   return {{{"error", Duplicates::error},
@@ -80,35 +81,36 @@ struct Options {
   Scaling scale = Scaling::window;
   Sort sort = Sort::none;
   Duplicates duplicates = Duplicates::error;
-  Channels channels = Channels::automatic;  // rgb where a colour is not gray
+  Channels channels = Channels::automatic;  // rgb if a colour is not gray
   Store store = Store::hdf5;
   PixelType dtype = PixelType::u8;
   bool virtual_set = false;
-  DateOrder date_order = DateOrder::unknown;  // told by the column
+  DateOrder date_order = DateOrder::unknown;  // decided by the column
   int width = 0, height = 0;                  // 0: the style's own
   double line_width = 3;                      // in pixels
-  double line_width_points = 0;               // instead, when above 0
+  double line_width_points = 0;               // in points; used instead if above 0
   long long dpi = 100;
   long long window = 0, stride = 1;            // window 0: the style's own
   std::map<std::string, std::string> columns;  // role -> header
-  std::string by;                              // the column that names the series; kOneSeries; empty: not told
+  std::string by;                              // column that names the series; kOneSeries; empty: not given
   std::vector<std::int64_t> horizons;
   std::optional<rle::Colour> ink, paper;       // none: the style's own
-  std::optional<rle::Colour> rising, falling;  // of bars and candles; none: the ink's
-  std::optional<bool> volume;                  // none: in jkx alone
+  std::optional<rle::Colour> rising, falling;  // for bars and candles; none: derived from `ink`
+  std::optional<bool> volume;                  // none: only in jkx
   bool window_given = false;
   long long average = -1;  // closes in a moving average; 0: none, -1: jkx as many as a window has rows, others none
-  long long quality = 95;  // of JPEG
+  long long quality = 95;  // JPEG quality
   long long shard = 10000;
   long long limit = 0;   // 0: all windows
-  long long sample = 0;  // charts on a contact sheet; 0: a store
-  Share share;           // of the shards, among several runs
+  long long sample = 0;  // charts on a contact sheet; 0: make a store
+  Share share;           // division of the shards among several runs
 
-  // Puts the style's own values where none were given. Failure(usage) where one was that the style does not allow.
+  // Fills in the style's own values for options that were not given. Failure(usage) if the style does not allow a given
+  // one.
   void fill_defaults();
-  bool rgb = false;  // once defaults are filled
+  bool rgb = false;  // valid once defaults are filled
 
-  // The store is files or folders of `shard` charts.
+  // Returns true if the store consists of files or folders of `shard` charts.
   bool sharded() const {
     return store == Store::zarr || store == Store::png || store == Store::jpeg || store == Store::webdataset;
   }
@@ -117,7 +119,7 @@ struct Options {
     return line_width_points > 0 ? line_width_points * static_cast<double>(dpi) / 72 : line_width;
   }
 
-  // What is drawn of a window, once defaults are filled.
+  // Returns how a window is drawn, once defaults are filled.
   chart::Spec spec() const {
     return {style,
             scale == Scaling::log,
@@ -133,17 +135,17 @@ struct Options {
   void fill_default_colours();
 };
 
-// "128" or "#c00020"; nothing for "auto". Failure(usage) for anything else.
+// Parses "128" or "#c00020"; nullopt for "auto". Failure(usage) for anything else.
 std::optional<rle::Colour> parse_colour(const std::string& text);
 
 // The options of `millrace render` except the inputs, which have no flag.
 void describe(Settings& settings, Options& options);
 
-// What every store of charts says of itself: a name in content_attributes().
+// Attribute that every store of charts has: a name in content_attributes().
 inline constexpr const char* kMark = "drawing";
 
-// What decides the output's content, as (name, value), once the defaults are filled: the same attributes and the same
-// inputs give the same content.
+// Returns the options that decide the output's content, as (name, value), once the defaults are filled. The same
+// attributes and the same inputs give the same content.
 std::vector<std::pair<std::string, std::string>> content_attributes(const Options& options);
 
 }  // namespace millrace::render

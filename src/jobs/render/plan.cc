@@ -44,7 +44,7 @@ std::uint64_t ChartPlan::repeats() const {
 ChartPlan::SeriesCounts ChartPlan::series(const Options& options) const {
   SeriesCounts out;
   for (const Source& source : sources) {
-    // Of windows that are ready nobody knows more than their rows.
+    // Ready windows have nothing to report but their rows.
     if (source.ready > 0) continue;
     ++out.all;
     out.undated += source.dates.understood() ? 0 : 1;
@@ -71,7 +71,7 @@ ChartPlan make_plan(const Options& options, RunContext& context) {
       }
       ++usable;
     } catch (const Failure& failure) {
-      // What another machine could read is no reason to draw less.
+      // These errors do not make the input unusable: another machine could read it, and leaving it out would draw less.
       const ErrorCode code = failure.error().code;
       if (code == ErrorCode::usage || code == ErrorCode::cancelled || code == ErrorCode::out_of_memory) throw;
       plan.unusable.push_back(failure.error());
@@ -115,7 +115,7 @@ ChartPlan make_plan(const Options& options, RunContext& context) {
   Options drawn = options;
   drawn.window = static_cast<long long>(plan.window);
   layout.attributes = content_attributes(drawn);
-  // A column may have a name that is not UTF-8; what a store says of itself is.
+  // A column may have a name that is not UTF-8; the attributes of a store are UTF-8.
   for (auto& [name, value] : layout.attributes) value = utf8_for_display(value);
   layout.attributes.emplace_back("inputs", inputs_json(plan.sources));
   return plan;
@@ -128,7 +128,7 @@ const chart::Window& WindowReader::read(std::uint64_t chart) {
     window_.rows[role].resize(plan_.window);
     source.columns[role].read(place.row, window_.rows[role]);
   }
-  // A ready window has nothing before it.
+  // A ready window has no rows before it.
   const std::size_t before = source.ready > 0 ? 0 : std::min(options_.spec().history(), place.row);
   window_.before.resize(before);
   if (before > 0) source.columns[kClose].read(place.row - before, window_.before);
@@ -140,7 +140,7 @@ const chart::Window& WindowReader::read(std::uint64_t chart) {
 }
 
 void WindowReader::append_series(std::vector<double>& series, std::vector<double>& ends) const {
-  // Only a moving average looks at rows before: at closes; and at none that is missing.
+  // Only a moving average uses rows before the window, namely closes; rows that are missing are NaN.
   const std::size_t history = options_.spec().history(), missing = history - window_.before.size();
   for (std::size_t row = 0; row < history; ++row) {
     for (const Role role : roles_) {
@@ -177,12 +177,12 @@ void fill_row(const ChartPlan& plan, const Options& options, std::uint64_t chart
   for (const std::int64_t horizon : options.horizons) {
     const std::size_t then = last + static_cast<std::size_t>(horizon);
     float label = std::numeric_limits<float>::quiet_NaN();
-    // Ready windows have no future.
+    // Ready windows have no rows after them.
     if (source.ready == 0 && then < source.rows) {
       std::array<double, 1> now{}, later{};
       source.columns[kClose].read(last, now);
       source.columns[kClose].read(then, later);
-      // A return on nothing, or on less, is none.
+      // A return on a price of 0 or less is undefined.
       if (now[0] > 0) label = static_cast<float>(later[0] / now[0] - 1);
     }
     row.labels.push_back(label);

@@ -1,6 +1,6 @@
-// Enters: the options and the opened inputs.
-// Leaves: which window is which chart, what the store will hold, what one chart costs.
-// Never: draws more than a sample.
+// Input: the options and the opened inputs.
+// Output: the window of each chart, and the layout of the store.
+// Never: draws a chart in order to make a plan.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 namespace millrace::render {
 
 struct ChartPlan {
-  std::vector<Source> sources;       // that can be used
-  std::vector<Error> unusable;       // the others
-  std::vector<std::uint64_t> first;  // chart of each source's first window, and the number of all at the end
+  std::vector<Source> sources;       // inputs and series that can be used
+  std::vector<Error> unusable;       // errors of the other inputs
+  std::vector<std::uint64_t> first;  // chart of each source's first window, and the number of all windows at the end
   std::uint64_t charts = 0;
   std::size_t window = 0;
   ChartLayout layout;
@@ -25,32 +25,32 @@ struct ChartPlan {
   struct Place {
     std::size_t source = 0, row = 0;
   };
-  // Where a chart's window lies.
+  // Returns where a chart's window begins.
   Place place(const Options& options, std::uint64_t chart) const;
   std::uint64_t gaps() const;
-  // Of the inputs, rows that were left out because another has their time.
+  // Returns the number of input rows that were left out because another row has the same time.
   std::uint64_t repeats() const;
-  // Of the series: all; those of which no date was understood; that were put in order; that are shorter than a window.
+  // Numbers of series: all; without a date that was understood; sorted by date; shorter than a window.
   struct SeriesCounts {
     std::uint64_t all = 0, undated = 0, sorted = 0, short_ones = 0;
   };
   SeriesCounts series(const Options& options) const;
 };
 
-// Opens the inputs, for options whose defaults are filled. Failure when none can be used, or none holds a whole window.
+// Opens the inputs, for options whose defaults are filled. Failure if none can be used, or none holds a whole window.
 ChartPlan make_plan(const Options& options, RunContext& context);
 
-// Reads windows; everything that one thread needs for it.
+// Reads windows. For one thread.
 class WindowReader {
  public:
   WindowReader(const ChartPlan& plan, const Options& options)
       : plan_(plan), options_(options), roles_(roles_of(options.spec())) {}
-  // The window is the reader's own and lives until the next call.
+  // Returns the window, which belongs to the reader and is valid until the next call.
   const chart::Window& read(std::uint64_t chart);
-  // What the chart that was read last is made of, as read: row after row, column after column.
+  // Fills `out` with the values of the chart that was read last, row after row, column after column.
   void sequence(std::vector<float>& out) const;
-  // The same with what lies before it, as chart::SeriesArray has it: behind what `series` has; and the ends of its
-  // scale behind those.
+  // Appends these values and those of the rows before them to `series`, in the layout of chart::SeriesArray. Appends
+  // the ends of the scale to `ends`.
   void append_series(std::vector<double>& series, std::vector<double>& ends) const;
 
  private:
@@ -60,12 +60,12 @@ class WindowReader {
   chart::Window window_;
 };
 
-// And draws them.
+// Reads windows and draws them.
 class WindowRenderer {
  public:
   WindowRenderer(const ChartPlan& plan, const Options& options)
       : reader_(plan, options), style_(make_style(options.spec())) {}
-  // The picture is the renderer's own and lives until the next call.
+  // Returns the image, which belongs to the renderer and is valid until the next call.
   const rle::Image& draw(std::uint64_t chart) {
     style_->draw(reader_.read(chart), picture_);
     return picture_;
@@ -78,7 +78,8 @@ class WindowRenderer {
   rle::Image picture_;
 };
 
-// What came after a window: close[t + h] / close[t] - 1 for each horizon; and where it lies. All but the sequence.
+// Fills a row, all but its sequence. It has the position of the window, and for each horizon the return after it,
+// close[t + h] / close[t] - 1.
 void fill_row(const ChartPlan& plan, const Options& options, std::uint64_t chart, ChartRow& row);
 
 }  // namespace millrace::render

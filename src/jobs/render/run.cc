@@ -17,24 +17,24 @@
 namespace millrace::render {
 namespace {
 
-// Charts that go through the pipeline together: enough to make its own cost small, few enough to share work evenly; and
-// no more than this of their pixels.
+// Charts that go through the pipeline together. They are enough to make the pipeline's own cost small, and few enough
+// to share work evenly. The second limit is for the bytes of their pixels.
 constexpr std::uint64_t kTogether = 32, kTogetherBytes = 8 << 20;
 
-// And all that are in flight.
+// Limit for all charts in flight.
 constexpr Bytes kMostInFlight = 256_MiB;
 
 std::uint64_t together(const Encoding& encoding) {
   return std::clamp<std::uint64_t>(kTogetherBytes / encoding.most_bytes(), 1, kTogether);
 }
 
-// Rows of the dataset: one thread's.
+// Makes rows of the dataset. For one thread.
 class RowMaker {
  public:
   RowMaker(const ChartPlan& plan, const Options& options, const Encoding& encoding)
       : encoder_(encoding.make()), rows_(plan.layout, options.store) {}
 
-  // Of a picture, or of what was made of it already.
+  // Appends a chart, from its image or from a body that was made of it already.
   template <typename Picture>
   void append(const Picture& picture, const ChartRow& row, RowBlock& block) {
     std::vector<std::uint8_t>& images = block.arrays.front().bytes;
@@ -48,7 +48,7 @@ class RowMaker {
   const RowWriter rows_;
 };
 
-// One thread's: what drawing takes.
+// Objects that one thread needs for drawing.
 class ThreadScratch {
  public:
   ThreadScratch(const ChartPlan& plan, const Options& options, const Encoding& encoding)
@@ -70,14 +70,14 @@ class ThreadScratch {
   ChartRow row_;
 };
 
-// Consecutive charts of one part, once they are drawn.
+// Consecutive charts of one shard, after drawing.
 struct Drawn {
   Checkpoint::Task task;
-  std::uint64_t end = 0;  // behind the last of them
+  std::uint64_t end = 0;  // row after the last of them
   std::shared_ptr<RowBlock> block;
 };
 
-// And before, where a device draws them: as they were read, and then with their bodies.
+// Consecutive charts before that, if a device draws them: first as they were read, then with their bodies.
 struct OnTheWay {
   Checkpoint::Task task;
   std::uint64_t end = 0;
@@ -87,7 +87,7 @@ struct OnTheWay {
 
 class DrawStage {
  public:
-  // With a device that the context has, where there are portions for it.
+  // Draws on the context's device if there are portions for it.
   DrawStage(const ChartPlan& plan, const Options& options, const Encoding& encoding, RunContext& context,
             Checkpoint& checkpoint, const std::optional<DevicePortions>& portions)
       : plan_(plan),
@@ -113,7 +113,7 @@ class DrawStage {
     device_ = std::make_unique<DeviceCharts>(options, plan, encoding, *portions, context);
   }
 
-  // All that is missing. Returns how many charts were drawn.
+  // Draws all charts that are missing. Returns how many were drawn.
   std::uint64_t run(Progress& progress) {
     std::uint64_t drawn = 0;
     const auto price = [this](const PartRow& chart) { return Bytes{chart.task.taken ? 0 : each_}; };
@@ -131,7 +131,7 @@ class DrawStage {
       span.stage().add_bytes(bytes);
       progress.add(done.task.taken ? rows_of(done.task.part) : rows, bytes);
     });
-    // More in flight would be no faster, and large pictures would fill whatever the budget allows.
+    // More charts in flight would be no faster, and large images would fill whatever the budget allows.
     const chain::Price in_flight = chain::Price::by_item(kMostInFlight);
     if (device_) {
       chain::run(std::move(charts) |
@@ -199,7 +199,7 @@ class DrawStage {
     return out;
   }
 
-  // How many of them were drawn.
+  // Writes charts. Returns how many of them were drawn.
   std::uint64_t write(const Drawn& charts) {
     const std::uint64_t k = charts.task.part;
     if (charts.task.taken) {
@@ -222,7 +222,7 @@ class DrawStage {
   RunContext& context_;
   Checkpoint& checkpoint_;
   PartRows rows_;
-  std::uint64_t together_, each_;  // charts of a batch; bytes of one on its way
+  std::uint64_t together_, each_;  // charts of a batch; bytes of a chart in flight
   const std::size_t arrays_;
   Pool<ThreadScratch> scratch_;
   Pool<RowBlock> blocks_;
@@ -234,7 +234,7 @@ class DrawStage {
   std::unique_ptr<DeviceCharts> device_;
 };
 
-// Of charts that are drawn for it, evenly spaced.
+// Measures the cost on up to 64 charts that are drawn for it, evenly spaced.
 ChartCost cost_of(const ChartPlan& plan, const Options& options, const Encoding& encoding) {
   const std::uint64_t count = std::min<std::uint64_t>(plan.charts, 64);
   const auto each = [&](const auto& work) {
@@ -252,7 +252,8 @@ ChartCost cost_of(const ChartPlan& plan, const Options& options, const Encoding&
     out.bytes += block.arrays.front().bytes.size();
   });
   out.bytes /= count;
-  // What a device leaves to it: windows are read, and one chart's body is wrapped as well as another's.
+  // Work that a device leaves to the CPU: windows are read, and bodies are wrapped. Wrapping takes the same time for
+  // any body, so one body is used for all.
   RowMaker rows(plan, options, encoding);
   WindowRenderer renderer(plan, options);
   std::vector<std::uint8_t> body;
@@ -268,7 +269,7 @@ ChartCost cost_of(const ChartPlan& plan, const Options& options, const Encoding&
   return out;
 }
 
-// How many charts this run makes where none was made before it, and of how many parts they are.
+// Number of charts that this run makes if none was made before it, and the number of their shards.
 struct ShareOfCharts {
   std::uint64_t charts = 0, parts = 0;
 };
@@ -283,7 +284,7 @@ ShareOfCharts share_of(const ChartPlan& plan, const Options& options) {
   return out;
 }
 
-// What the device that there is has of the run, where it draws. Of one that a person asked for no time is looked at.
+// Returns the portions for the device if it draws. If the user asked for the device, no time is measured.
 std::optional<DevicePortions> device_portions(const ChartPlan& plan, const Options& options, const Encoding& encoding,
                                               RunContext& context) {
   if (context.accelerator == nullptr) return std::nullopt;

@@ -1,6 +1,6 @@
-// Enters: options whose defaults are filled, and what to run with.
-// Leaves: a finished store or a contact sheet, and what there is to say about it.
-// Never: leaves a store that is partly written under its name.
+// Input: options with their defaults filled in, and the context of the run.
+// Output: a finished store or a contact sheet, and a summary of it.
+// Never: leaves a partly written store under its name.
 #pragma once
 
 #include <string>
@@ -14,32 +14,32 @@
 namespace millrace::render {
 
 struct Summary {
-  std::uint64_t charts = 0;   // of the output
-  std::uint64_t drawn = 0;    // in this run: the others were found finished
+  std::uint64_t charts = 0;   // charts in the output
+  std::uint64_t drawn = 0;    // charts drawn in this run; the others were finished before
   std::uint64_t gaps = 0;     // rows without a price
-  std::uint64_t bytes = 0;    // of the output
-  std::uint64_t repeats = 0;  // rows left out because another has their time
+  std::uint64_t bytes = 0;    // bytes of the output
+  std::uint64_t repeats = 0;  // rows left out because another row has the same time
   ChartPlan::SeriesCounts series;
   std::vector<Error> unusable;
-  bool published = true;               // the output has its name; else other runs' parts are missing
-  std::uint64_t parts = 0;             // of the output
-  std::vector<std::uint64_t> missing;  // where it was not published: parts that are not there
+  bool published = true;               // the output has its name; else shards of other runs are missing
+  std::uint64_t parts = 0;             // number of shards of the output
+  std::vector<std::uint64_t> missing;  // shards that are not there, if it was not published
   double seconds = 0, drawing_seconds = 0, joining_seconds = 0, syncing_seconds = 0;
 };
 
-// What there is to say of a plan's inputs.
+// Returns a summary of a plan's inputs.
 Summary summary_of(const ChartPlan& plan, const Options& options);
 
-// A store. Nothing is done where it is there already, made of the same; Failure(conflict) where it was made of other
-// things, naming them. A killed run is gone on with at its next shard.
+// Makes a store. Does nothing if the store exists and was made of the same inputs and options. Failure(conflict) if it
+// was made of others, which the error names. A killed run is resumed at its next shard.
 Summary run(const Options& options, RunContext& context);
 
-// From some charts that are drawn for it.
+// Estimates time and memory by drawing some charts.
 Plan what_it_takes(const Options& options, RunContext& context);
 
-// `--sample`: charts evenly spaced among all, on one sheet.
+// Draws the charts of `--sample`, evenly spaced among all, on one sheet.
 Summary draw_sheet(const Options& options, const Output& output, RunContext& context);
-// A PNG that says that it was made here.
+// Returns the kind of an existing sheet: a PNG that states that this program made it.
 OutputKind sheet_kind();
 
 }  // namespace millrace::render

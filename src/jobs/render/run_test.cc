@@ -39,7 +39,7 @@ class RenderRun : public testing::Test {
 
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
-  // What `--store dat` writes: the pixels as they are.
+  // Returns the pixels that `--store dat` writes, as they are.
   std::vector<std::uint8_t> stored(Options options) {
     options.inputs = {path("series.npy")};
     options.output = path("out");
@@ -60,7 +60,7 @@ class RenderRun : public testing::Test {
   Budget budget_{1_GiB};
 };
 
-// What is stored is what is drawn into memory, for every style and type of pixel.
+// A store holds the pixels that are drawn into memory, for every style and type of pixel.
 TEST_F(RenderRun, AStoreHoldsWhatADrawerDraws) {
   for (const auto& [style, of_style] : choices_of(Style{})) {
     for (const auto& [dtype, of_dtype] : choices_of(PixelType{})) {
@@ -92,7 +92,7 @@ TEST_F(RenderRun, AStoreHoldsWhatADrawerDraws) {
         ASSERT_EQ(there.size(), charts * image) << style << dtype;
         EXPECT_EQ(drawer.channels(), coloured ? 3 : 1);
         for (std::size_t i = 0; i < charts; ++i) {
-          // The rows before the window that the average looks back at: as many as there are.
+          // Rows before the window that the average looks back at: as many as there are.
           const std::size_t before = std::min<std::size_t>(i, 2), columns = static_cast<std::size_t>(drawer.columns());
           std::vector<double> rows;
           for (std::size_t r = i - before; r < i + kWindow; ++r) {

@@ -1,6 +1,6 @@
-// Enters: rows of an image's probabilities as they become whole.
-// Leaves: its masks, probabilities and what was counted, in memory.
-// Never: touches a file.
+// Input: complete rows of an image's probabilities.
+// Output: its masks, its probabilities and its counts, in memory.
+// Never: accesses a file.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace millrace::segment {
 
 class ArrayResults : public Results {
  public:
-  // Into `out`, which is as new, and lives as long as it.
+  // Writes the results into `out`, which must be new and outlive this object.
   ArrayResults(const Setup& setup, int width, int height, bool probabilities, SegmentedImage& out);
 
   void append(std::span<const float> row, std::span<const float> weights,

@@ -40,7 +40,7 @@ Bytes Collector::needs(const Setup& setup, const Cutter& cutter, bool sums_in_fi
 Bytes Collector::needs_with_files(const Options& options, const Setup& setup, const Cutter& cutter, bool sums_in_file) {
   const PictureInfo& info = cutter.rows().info();
   Bytes out = needs(setup, cutter, sums_in_file) + Bytes{ResultWriter::bytes(options, setup, info.width, info.height)};
-  // The overlay's picture is decoded a second time, beside the first.
+  // The image for the overlay is decoded a second time, in parallel with the first.
   const bool has_overlay = options.write.overlay && setup.has(model::Task::segmentation);
   if (has_overlay) out = out + info.decoder_memory + kAhead + Bytes{6 * static_cast<std::uint64_t>(info.width)};
   return out;
@@ -98,7 +98,7 @@ Collector::Collector(const Options& options, const Setup& setup, const Collectin
   is_covered_.resize(square);
 }
 
-// Rows are saved where a row of windows begins.
+// Checks a checkpoint: rows are saved only where a row of windows begins.
 void Collector::check(const Collecting& of) {
   if (!of.saved) return;
   const auto& starts = of.y.starts();
@@ -123,7 +123,7 @@ void Collector::open_photo(const std::string& path, RunContext& context) {
 void Collector::add(std::size_t row, std::size_t column, const model::Prediction& result) {
   end_rows_before(row);
   if (setup_.channels() > 0) blend_.add(row, column, result.maps.data());
-  // The windows of a row that is made again to go on behind it were counted.
+  // The windows of a row that is repeated to resume behind it are already counted.
   if (row >= ended_before_) {
     ++windows_;
     for (std::size_t h = 0; h < result.votes.size(); ++h) {
@@ -135,7 +135,7 @@ void Collector::add(std::size_t row, std::size_t column, const model::Prediction
     if (!setup_.heads[h].is_map()) heads_[h].numbers = result.numbers[h];
 }
 
-// Rows of windows before this one will not be added to.
+// Completes the rows of pixels to which no more windows are added, as all further windows lie in `row` or below.
 void Collector::end_rows_before(std::size_t row) {
   while (window_row_ < row) {
     ++window_row_;
@@ -143,7 +143,7 @@ void Collector::end_rows_before(std::size_t row) {
         setup_.channels() == 0 ? 0 : std::min(blend_.whole_before(window_row_) - y_.before(), y_.size());
     for (; next_ < whole; ++next_) {
       blend_.take_row(next_, row_.data());
-      // Of the rows that are written already, windows are missing: they make room for those behind them.
+      // Rows that are already written lack windows; taking them makes room for the rows after them.
       if (next_ < written_before_) continue;
       activate();
       find_peaks(next_);
@@ -163,7 +163,7 @@ void Collector::end_rows_before(std::size_t row) {
   }
 }
 
-// What was not looked at is not likely.
+// Applies the activation. Pixels outside of all windows get probability 0.
 void Collector::activate() {
   const auto width = static_cast<std::size_t>(x_.size());
   const auto maps = model::maps_of(setup_.heads, std::span(row_));
@@ -175,8 +175,8 @@ void Collector::activate() {
   }
 }
 
-// Of several alike the first; of the square what lies on the photograph. A value that is none stays, and is found in
-// the end.
+// Updates the maxima of the keypoint maps. The first of equal values counts, and in a square only pixels on the
+// photograph. A NaN is kept, and reported at the end.
 void Collector::find_peaks(std::int64_t y) {
   const auto width = static_cast<std::size_t>(x_.size());
   std::size_t begin = 0, end = width;
@@ -202,13 +202,13 @@ void Collector::find_peaks(std::int64_t y) {
   }
 }
 
-// From the square to the photograph: probabilities, of which masks are made there, and points.
+// Maps points and probabilities from the square to the photograph; masks are made there.
 void Collector::bring_back() {
   const auto width = static_cast<std::size_t>(width_), channels = setup_.channels();
   for (HeadResult& head : heads_)
     for (std::optional<Peak>& peak : head.peaks) {
       if (!peak) continue;
-      // Places of the crop are middles of pixels.
+      // Coordinates in the crop refer to centers of pixels.
       const fundus::Point at = crop_->to_photograph({peak->x - 0.5, peak->y - 0.5});
       peak->x = at.x + 0.5;
       peak->y = at.y + 0.5;
@@ -227,7 +227,7 @@ void Collector::bring_back() {
   results_->mark();
 }
 
-// A pixel whose nearest one of the square lay in a window.
+// True if the nearest pixel of the square lay in a window.
 bool Collector::is_seen(const fundus::WayBack& way, std::int32_t x, std::int32_t y) const {
   if (!way.has(x, y)) return false;
   const fundus::Point at = crop_->from_photograph(fundus::Point{static_cast<double>(x), static_cast<double>(y)});
@@ -278,7 +278,7 @@ Outcome<PictureResult> Collector::finish(PictureResult result) {
   result.width = width_;
   result.height = height_;
   result.heads = heads_;
-  // What it was stopped in, or could not read, is gray among the rows and said in the end.
+  // If reading the image was cancelled or failed, its rows are gray. The error is reported at the end.
   if (photo_ && !failed_) {
     const auto finished = photo_->finish();
     if (!finished) {

@@ -1,5 +1,6 @@
-// Enters: in their order, what the network made of a picture's windows.
-// Leaves: its results, row by row as they are whole; and, now and then, what a later run needs to go on.
+// Input: the networks' predictions for the windows of an image, in order.
+// Output: the image's results, row by row as they are complete; at intervals, a checkpoint from which a later run
+//   resumes.
 // Never: holds more rows of sums than a window has.
 #pragma once
 
@@ -16,41 +17,42 @@
 
 namespace millrace::segment {
 
-// How the results of a picture are put together.
+// Parameters for collecting the results of an image.
 struct Collecting {
   const std::string& name;
   const window::Axis &y, &x;
-  const std::string& source;  // the state of the picture's file
-  int width = 0, height = 0;  // of the picture
-  // Where the square lies on it that windows are cut of; null where they are cut of the picture. There is nothing saved
-  // then.
+  const std::string& source;  // state of the image's file
+  int width = 0, height = 0;  // of the image
+  // Position on the image of the square that windows are cut from; null if they are cut from the image itself. There
+  // are no checkpoints with a square.
   const fundus::Crop* crop = nullptr;
-  std::optional<Saved> saved;  // from where it goes on
-  bool sums_in_file = false;   // they do not fit into memory
-  // At least; saving takes no more than a twentieth of the time. 0: behind every row of windows.
+  std::optional<Saved> saved;  // checkpoint to resume from
+  bool sums_in_file = false;   // true if they do not fit into memory
+  // Shortest time between checkpoints. They take at most a twentieth of the total time. 0: after every row of windows.
   std::chrono::milliseconds between_saves{250};
 };
 
 class Collector {
  public:
-  // Into files. Failure where there is nothing to go on with as it was saved; (io) where results cannot be written.
+  // Writes the results to files. Throws a Failure if the checkpoint cannot be resumed, and Failure(io) if results
+  // cannot be written.
   Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished);
-  // Into anything else, and nothing is saved, or lies in a file, on the way.
+  // Passes the results to `results`. There are no checkpoints and no temporary files.
   Collector(const Options& options, const Setup& setup, const Collecting& of, std::unique_ptr<Results> results);
-  // Before the first window, where an overlay is made: of this picture, which is read a second time. Failure where it
-  // is another by now, or cannot be decoded.
+  // Opens the image for an overlay, which reads it a second time; called before the first window. Throws a Failure if
+  // the file has changed or cannot be decoded.
   void open_photo(const std::string& path, RunContext& context);
 
-  // What it takes for the picture of this cutter, beside results and an overlay.
+  // Returns the memory for the image of this cutter, without results and overlay.
   static Bytes needs(const Setup& setup, const Cutter& cutter, bool sums_in_file);
-  // The same with both, in files.
+  // Returns the same memory including results and overlay, if results are files.
   static Bytes needs_with_files(const Options& options, const Setup& setup, const Cutter& cutter, bool sums_in_file);
-  // The row of windows from which on it needs them all, so that it can go on behind what was saved.
+  // Returns the first row of windows that is needed to resume from the checkpoint.
   static std::uint64_t first_row(const window::Axis& y, const std::optional<Saved>& saved);
 
   void add(std::size_t row, std::size_t column, const model::Prediction& result);
-  // `result` has its hash, and what was said of it by whoever cut it. Error(bad_data) where the network gave no
-  // numbers.
+  // Finishes the results. `result` has the file's hash and the properties that the cutter found. Gives Error(bad_data)
+  // if the network produced values that are not finite.
   Outcome<PictureResult> finish(PictureResult result);
 
  private:
@@ -72,20 +74,20 @@ class Collector {
   const std::string name_, source_;
   const int width_, height_;
   const std::optional<fundus::Crop> crop_;
-  Unfinished* const unfinished_;  // null: nothing is saved
+  Unfinished* const unfinished_;  // null if there are no checkpoints
   std::unique_ptr<window::SumStore> store_;
   window::Blend blend_;
   const std::unique_ptr<Results> results_;
   std::unique_ptr<PictureRows> photo_;  // for the overlay
-  std::optional<Error> failed_;         // why it could not be read a second time
+  std::optional<Error> failed_;         // reason why the image could not be read a second time
   std::vector<std::uint8_t> photo_row_, pixels_;
   std::vector<float> row_;
   std::vector<float> planes_;             // of the square: [channels, side, side], activated
-  std::vector<std::uint8_t> is_covered_;  // of the square: where windows were
+  std::vector<std::uint8_t> is_covered_;  // of the square: 1 where windows were
   std::vector<HeadResult> heads_;         // peaks, numbers and votes, as far as they are known
-  const std::int64_t written_before_;     // rows of the image, by the run that saved them
-  const std::size_t ended_before_;        // rows of windows
-  std::size_t window_row_;                // that windows are being added to
+  const std::int64_t written_before_;     // rows of the image that the run of the checkpoint has written
+  const std::size_t ended_before_;        // rows of windows that it has completed
+  std::size_t window_row_;                // row to which windows are being added
   std::int64_t next_ = 0;
   std::uint64_t windows_ = 0;
   const Clock::duration between_saves_;

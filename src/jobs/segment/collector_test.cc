@@ -39,10 +39,10 @@ Setup setup_for(int height, int width, std::size_t classes) {
 
 struct How {
   bool sums_in_file = false;
-  std::uint64_t stop_behind = ~std::uint64_t{0};  // windows, and begin again from what was saved
+  std::uint64_t stop_behind = ~std::uint64_t{0};  // windows until the run is stopped and resumed from its checkpoint
 };
 
-// A network whose classes are the window's channels.
+// Runs an image through a network that returns the channels of each window as its classes.
 PictureResult through_windows(const Options& options, const Setup& setup, const std::string& path, JobSetup& job,
                               const How& how = {}) {
   std::filesystem::create_directories(options.output);
@@ -123,7 +123,7 @@ TEST(SegmentPicture, MemoryDoesNotDependOnTheHeight) {
     return (cutter.needs() + Collector::needs_with_files(options, setup, cutter, false)).count;
   };
   const auto low = needs(100), high = needs(1000);
-  // Which windows were added is a bit each.
+  // The set of windows that were added takes one bit per window.
   EXPECT_LT(high - low, 8'000U);
 }
 
@@ -136,7 +136,7 @@ TEST(SegmentPicture, NumbersThatAreNoneLeaveNoFiles) {
   auto setup = setup_for(16, 16, 3);
   setup.forms[0].levels[2].of.fill(std::numeric_limits<float>::quiet_NaN());
   EXPECT_THROW(through_windows(options, setup, path, job), Failure);
-  // What was begun is gone on with, or dropped by whoever runs it.
+  // The unfinished results are resumed or dropped by the job.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(options.output), {}), 1);
 }
 
@@ -208,12 +208,12 @@ TEST(SegmentPicture, WhatIsWrittenWholeGetsItsNamesLater) {
   const auto setup = setup_for(24, 16, 3);
   through_windows(options, setup, path, job);
   const std::string expected = content(options);
-  // As it lies there when a run is killed while files get their names.
+  // Recreates the state of a run that was killed while its files were renamed.
   Unfinished unfinished(options.output, "same", {});
   const std::string part = unfinished.folder("a.png");
   std::filesystem::rename(options.output + "/a.png.segment.json", part + "/record.json");
   std::filesystem::rename(options.output + "/a.png.overlay.png", part + "/overlay.png");
-  // Of another picture they are nobody's.
+  // Results of another image must not be published.
   EXPECT_FALSE(ResultWriter::publish(options, setup, "a.png", unfinished, [](const PictureResult&) { return false; }));
   const auto is_of = [](const PictureResult& written) { return written.width == 70; };
   EXPECT_TRUE(ResultWriter::publish(options, setup, "a.png", unfinished, is_of));
@@ -251,7 +251,7 @@ TEST(SegmentPicture, WindowsThatNobodyWantsAreCountedAndTheirPixelsAreNothing) {
   for (std::size_t y = 0; y < 64; ++y)
     for (std::size_t x = 0; x < 64; ++x)
       ASSERT_NEAR(got[y * 64 + x], y < 16 && x >= 32 && x < 48 ? pixels.data[(y * 64 + x) * 3] : 0, 1e-3);
-  // Where it is all black, or the picture all one color, nothing is left.
+  // Leaves out all windows if the region is black, or if the image is nearly uniform.
   region.data[5 * 64 + 40] = 0;
   options.roi = folder.write("none.png", png_bytes(region));
   options.output = folder.at("none");

@@ -11,7 +11,7 @@ Cutter::Cutter(const Options& options, const Setup& setup, std::unique_ptr<Rows>
   source_ = rows_->source();
   for (const model::Form& form : setup.forms) {
     orders_.push_back(form.order);
-    // A gray picture is the same in every channel.
+    // A gray image has the same value in every channel.
     if (rows_->pixel() == 1) orders_.back().assign(form.order.size(), 0);
   }
   y_.emplace(rows_->height(), setup.height, options.overlap);
@@ -31,7 +31,7 @@ Cutter::Cutter(const Options& options, const Setup& setup, const std::string& pa
     try {
       look_in(open_region_rows(roi, decode_options(options.files, context)), roi);
     } catch (const Failure& failure) {
-      // Whoever reads it looks for the photograph.
+      // The error is reported for the image.
       throw Failure(failure.error().code, "--roi: " + failure.error().message(), path);
     }
   }
@@ -57,7 +57,7 @@ void Cutter::begin(std::uint64_t first_row, const std::string& folder) {
   touched_.resize(static_cast<std::size_t>(y_->window()) * x_->starts().size());
 }
 
-// Rows of the picture before this one are in the band, as far as it reaches back.
+// Decodes rows into the band, up to row `until`; the band has as many rows as a window.
 void Cutter::fill(std::int64_t until) {
   for (; decoded_ < until; ++decoded_) {
     rows_->take(row(decoded_));
@@ -65,7 +65,7 @@ void Cutter::fill(std::int64_t until) {
   }
 }
 
-// Whether anybody needs to look at the window: of the band's rows from `first` on.
+// True if the window must be segmented. The band's rows start at row `first`.
 bool Cutter::is_wanted(std::int64_t first) const {
   if (region_ && wanted_[column_] == 0) return false;
   constexpr int kEmpty = 16;
@@ -107,7 +107,7 @@ bool Cutter::next(float* out, std::size_t& row, std::size_t& column) {
 }
 
 Cutter::Finished Cutter::finish() {
-  // A picture whose last windows nobody wants is read to its end all the same.
+  // The image is read to its end even if its last windows are left out.
   fill(y_->size());
   Finished out{rows_->finish(), ""};
   if (region_) out.roi = region_->finish();

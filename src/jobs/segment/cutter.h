@@ -1,8 +1,8 @@
-// Enters: a picture file, or rows of a picture.
-// Leaves: its windows, one by one, as the picture is decoded; not those that nobody needs to look at.
-// Never: holds more rows of it than a window has, but for those that lie decoded.
+// Input: an image file, or rows of an image.
+// Output: its windows, one by one, while the image is decoded; windows that need not be segmented are left out.
+// Never: holds more rows of the image than a window has, except for rows that were decoded ahead.
 //
-// Windows are cut by one thread, and results come to another; they meet only in what does not change.
+// One thread cuts windows, and another receives their results. They share only data that does not change.
 #pragma once
 
 #include <memory>
@@ -19,33 +19,33 @@ namespace millrace::segment {
 
 class Cutter {
  public:
-  // `name` is below the folder of results. Failure where it cannot be decoded, or padded.
+  // `name` is the image's path relative to the folder of results. Throws a Failure if the image cannot be decoded or
+  // padded.
   Cutter(const Options& options, const Setup& setup, const std::string& path, const std::string& name,
          RunContext& context);
-  // `name` is what messages call the picture. Failure where it cannot be padded.
+  // `name` is the image's name in messages. Throws a Failure if it cannot be padded.
   Cutter(const Options& options, const Setup& setup, std::unique_ptr<Rows> rows, const std::string& name);
-  // Before begin(): windows where these are black are left out. Failure where their sides are others.
+  // Leaves out windows where this image is black; called before begin(). Throws a Failure if its sides differ.
   void look_in(std::unique_ptr<Rows> region, const std::string& name);
 
   const window::Axis& y() const { return *y_; }
   const window::Axis& x() const { return *x_; }
   std::uint64_t windows() const { return y_->starts().size() * x_->starts().size(); }
-  // The state of the files that it reads.
+  // Returns the state of the files that are read.
   const std::string& source() const { return source_; }
-  // What cutting it takes.
+  // Returns the memory for cutting.
   Bytes needs() const;
   const Rows& rows() const { return *rows_; }
-  // Makes room for its rows: behind whoever paid for it. The first window will be of this row of windows. `folder` is
-  // as Rows has it.
+  // Allocates the rows; their memory must be reserved already. The first window will be in row `first_row` of windows.
+  // `folder` is as in Rows.
   void begin(std::uint64_t first_row, const std::string& folder);
-  // The next window, row after row, into what the networks take, one form after the other, each
-  // [channels, height, width]. False behind the last one. Failure where the file
-  // ends before.
+  // Writes the next window, in row order, to `out` in the networks' input formats, one after the other, each [channels,
+  // height, width]. Returns false after the last window. Throws a Failure if the file ends early.
   bool next(float* out, std::size_t& row, std::size_t& column);
-  // Behind the last one.
+  // Results of finish(), which is called after the last window.
   struct Finished {
     PictureRows::Finished picture;
-    std::string roi;  // the hash of what says where to look; empty where nothing does
+    std::string roi;  // hash of the region image; empty if there is none
   };
   Finished finish();
 
@@ -61,10 +61,11 @@ class Cutter {
   std::unique_ptr<Rows> rows_;
   std::optional<window::Axis> y_, x_;
   std::optional<Region> region_;
-  std::vector<std::vector<std::size_t>> orders_;  // of each form: the band's channel that each of the network's is
-  Buffer<std::uint8_t> band_;                     // a ring of as many rows as a window has
-  Buffer<std::uint8_t> touched_;      // of each row in the band: which columns of windows the region has something of
-  std::vector<std::uint8_t> wanted_;  // of the row of windows
+  // Channels of the band, for each input format and each channel of the network in it.
+  std::vector<std::vector<std::size_t>> orders_;
+  Buffer<std::uint8_t> band_;         // ring buffer with as many rows as a window has
+  Buffer<std::uint8_t> touched_;      // per row of the band: columns of windows that the region touches
+  std::vector<std::uint8_t> wanted_;  // of the current row of windows
   std::int64_t decoded_ = 0;
   std::vector<const std::uint8_t*> of_window_;
   std::size_t row_ = 0, column_ = 0;

@@ -16,7 +16,7 @@ std::optional<PictureResult> Earlier::done(const Input& input) const {
   if (!earlier || setup_.maker.empty() != earlier->maker.empty()) return std::nullopt;
   struct stat there {};
   for (const Product& product : products_of(options_, setup_, input.name, earlier->width, earlier->height))
-    // A pipe, or nothing, is no result; a folder is one of Zarr.
+    // A result is a regular file that is not empty, or for Zarr a folder.
     if (::stat(product.path.c_str(), &there) != 0 ||
         (product.format == RasterFormat::zarr ? !S_ISDIR(there.st_mode)
                                               : !S_ISREG(there.st_mode) || there.st_size == 0))

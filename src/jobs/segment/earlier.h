@@ -1,6 +1,6 @@
-// Enters: a picture, and the folder of results.
-// Leaves: what an earlier run has made of it there, if that is whole and of the same.
-// Never: believes results of another picture, or of another region in it.
+// Input: an image, and the results folder.
+// Output: the results of an earlier run for it, if they are complete and have the same provenance.
+// Never: trusts results of another image, or of another region in it.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@ class Earlier {
   Earlier(const Options& options, const Setup& setup, const RunContext& context)
       : options_(options), setup_(setup), context_(context) {}
 
-  // All files of it are there, and its record says that they are of the picture that is there now.
+  // Returns the results if all files exist and their record matches the current image; else nothing.
   std::optional<PictureResult> done(const Input& input) const;
-  // It was made of the picture that is there now, and of what says where to look in it.
+  // True if the results were made from the current image and its current region image.
   bool is_of(const Input& input, const PictureResult& result) const;
-  // In bytes, of what stands behind a picture's name in those of its results.
+  // Returns the longest suffix, in bytes, that results append to an image's name.
   std::size_t longest_ending() const;
 
  private:

@@ -15,7 +15,7 @@ Output file_of(const Options& options, const std::string& name, const OutputKind
   return outputs.add("--output", path_in(options.output, name), kind);
 }
 
-// Columns may have been added behind these since a table was written.
+// Identifies a table by its first columns, as later versions may have added columns after them.
 OutputKind table_kind(const RecordTable& table) {
   constexpr std::size_t kAlways = 3;
   std::string beginning;

@@ -1,5 +1,5 @@
-// Enters: what is known of all pictures in the folder of results.
-// Leaves: the tables of them, and the page where it is wanted.
+// Input: the results of all images in the results folder.
+// Output: the tables of these results, and the report page if it is requested.
 // Never: replaces a file of these names that no run has written.
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace millrace::segment {
 
-// Before the work: Failure(conflict) where one of them could not be written in the end.
+// Throws Failure(conflict) if one of these files could not be written in the end. Called before the work.
 void check_folder_files(const Options& options, const Setup& setup);
-// The page's path; empty where there is none. A page that an earlier run wrote would tell of other results than those
-// that lie beside it: it is kept up to date.
+// Writes the files and returns the path of the page; empty if there is none. A page of an earlier run is updated even
+// if it is not requested, as it would show outdated results.
 std::string write_folder_files(const Options& options, const PageView& view, RunContext& context);
 
-// Nothing was made, and nothing is in the folder but what says what would have been: that goes, too, and true is said.
+// Removes run.json if the folder holds nothing but run.json and the folder of unfinished results; then returns true.
 bool forget_if_empty(const std::string& output);
 
 }  // namespace millrace::segment

@@ -10,26 +10,26 @@
 namespace millrace::segment {
 namespace {
 
-// "a.png.mask.zarr" is made of "a.png".
+// Returns the names of images whose results would have this name: "a.png.mask.zarr" is a result of "a.png".
 std::vector<std::string> made_from(const std::string& folder) {
   std::vector<std::string> out;
   for (const char* kind : {".mask.", ".probability.", ".overlay.", ".contours.", ".segment."})
     if (const std::size_t at = folder.rfind(kind); at != std::string::npos) {
       out.push_back(folder.substr(0, at));
-      // Of one of several outputs: "a.png.vessels.mask.zarr".
+      // Results of networks with several outputs also have the output's name: "a.png.vessels.mask.zarr".
       if (const std::size_t dot = out.back().rfind('.'); dot != std::string::npos)
         out.push_back(out.back().substr(0, dot));
     }
   return out;
 }
 
-// A picture that a run has made of another, which has a record beside it.
+// True if the file is a result of another image: that image has a record beside it.
 bool is_result(const std::string& path) {
   const std::vector<std::string> of = made_from(path);
   return std::any_of(of.begin(), of.end(), [](const std::string& name) { return is_record(name + ".segment.json"); });
 }
 
-// What makes pictures of medical volumes, of which a name tells.
+// Returns a converter for medical volumes, which are recognized by their names.
 std::optional<std::string> converter_of(const std::string& path) {
   const std::string name = lower_ascii(file_name(path));
   if (name.ends_with(".dcm")) return "DCMTK's dcm2img makes a PNG of DICOM";
@@ -47,7 +47,7 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
   InputRules rules;
   rules.argument = "PATH";
   const auto output = real_path(options.output);
-  // Those in the folder of results itself are told, and not passed over.
+  // Results in the results folder itself are reported, not skipped silently.
   const auto is_of_another_run = [&output](const std::string& path) {
     if (!is_result(path)) return false;
     const auto real = real_path(path);

@@ -1,6 +1,6 @@
-// Enters: what a person named.
-// Leaves: the pictures in it, each with a name for its results; and what could not be looked at.
-// Never: gives two pictures one name, or a name that leads out of the folder of results; opens a picture.
+// Input: the files and folders that the user named.
+// Output: the images among them, each with a name for its results; errors for files that cannot be read.
+// Never: gives two images one name, or a name that leads out of the results folder; opens an image.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct Inputs {
 };
 
 bool is_input(const Options& options, const std::string& path);
-// Failure(usage) where nothing was named, or results of two would lie in each other's way.
+// Throws Failure(usage) if no input was named, or if the results of two images would collide.
 Inputs find_inputs(const Options& options, const RunContext& context);
 
 }  // namespace millrace::segment

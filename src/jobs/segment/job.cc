@@ -42,7 +42,7 @@ class SegmentJob : public Job {
     for (const std::string& model : options_.models) {
       outputs.input(model);
       outputs.input(model::card_beside(model));
-      outputs.reads(folder_of(model));  // where numbers lie that it keeps in other files
+      outputs.reads(folder_of(model));  // its external weight files
     }
     for (const std::string& card : options_.cards) outputs.input(card);
     if (!options_.roi.empty()) outputs.input_folder(options_.roi, [](const std::string&) { return true; });
@@ -57,7 +57,7 @@ class SegmentJob : public Job {
   Result run(RunContext& context, const Print&) override {
     Result out;
     if (options_.describe) {
-      // As people say it: --describe model.onnx.
+      // The model may also be a positional argument: --describe model.onnx.
       if (options_.models.empty()) options_.models = options_.inputs;
       if (options_.models.size() != 1)
         throw Failure(ErrorCode::usage, "one model is needed", "--model", "name the ONNX file to describe");

@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: `segment` as a job.
-// Never: more than options and a run put together.
+// Input: nothing.
+// Output: the command `segment` as a Job.
+// Never: does more than connect the options with a run.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What include/millrace/segment.h promises: windows and results as the program has them, of images in memory.
+// Implements include/millrace/segment.h: windows and results of images in memory, as in the program.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace millrace {
 namespace segment {
 namespace {
 
-// Of the job's options those that say nothing of files, pictures or devices.
+// Options of the job that do not concern files, images or devices.
 constexpr std::array<std::string_view, 17> kTaken = {
     "card", "input",  "activation", "threshold",  "requests", "precision",  "tta",     "tta-mean", "preprocess",
     "size", "window", "overlap",    "importance", "pad",      "skip-empty", "threads", "memory"};
@@ -37,7 +37,7 @@ struct Described {
     describe(settings, options);
     describe_running(settings, running);
   }
-  // Reads what a caller gives.
+  // Applies the caller's models and options.
   void apply(const std::vector<std::string>& models, const Segmenter::Options& given) {
     for (const auto& [name, values] : given) {
       if (settings.knows(name) && !is_taken(name))
@@ -55,7 +55,7 @@ struct Described {
   }
 };
 
-// All that one call works with.
+// Resources of one call.
 struct Working {
   Working(long long threads, Budget& budget, const CancelToken* wanted)
       : cancel(wanted != nullptr ? *wanted : never),
@@ -68,21 +68,21 @@ struct Working {
   RunContext context;
 };
 
-// An image on its way.
+// Image in progress.
 struct Picture {
   std::string name;
   Cutter cutter;
   Reservation paid;
   std::optional<Collector> collector;
 };
-// One window of it; behind the last one, none.
+// Window of an image. After the last one follows an item without a window.
 struct Window {
   std::shared_ptr<Picture> of;
   std::size_t row = 0, column = 0;
   std::shared_ptr<WindowBuffers> buffers;
 };
 
-// One call.
+// Single call of segment().
 class Call {
  public:
   Call(const Options& options, Networks& networks, RunContext& context, std::span<const ArrayView> images,
@@ -152,7 +152,7 @@ class Call {
   }
 
   void begin(Picture& of, SegmentedImage& out) {
-    // Where the square lies is known when all of the photograph was looked at.
+    // The position of the square is known only after the whole photograph was read.
     of.cutter.begin(0, "");
     const PictureInfo& info = of.cutter.rows().info();
     of.collector.emplace(
@@ -242,7 +242,7 @@ std::vector<SegmentedImage> Segmenter::segment(std::span<const ArrayView> images
     segment::refuse_region_of_square(state_->networks->setup());
   }
   segment::Working working(state_->described.running.threads, *state_->budget, wishes.cancel);
-  // As long as another thread's call has the networks.
+  // Waits while another thread's call uses the networks.
   std::unique_lock lock(state_->mutex, std::defer_lock);
   while (!lock.try_lock_for(std::chrono::milliseconds(50))) working.context.throw_if_cancelled();
   return segment::Call(state_->described.options, *state_->networks, working.context, images, wishes).run();

@@ -45,7 +45,7 @@ void MaskRows::take(Mask& mask, const model::Head& head, std::span<const float> 
     if (outermost || j == 0 || j + 1 == width_) ++found.at_edge;
   }
   for (std::size_t c = 0; c < head.classes.size(); ++c) {
-    // In the order of the pixels, in lanes that do not depend on the machine.
+    // Adds in pixel order, in four lanes that do not depend on the machine.
     double sum[4] = {};
     for (std::size_t j = 0; j < width_; ++j) sum[j % 4] += row[c * width_ + j];
     mask.classes[c].mean += (sum[0] + sum[1]) + (sum[2] + sum[3]);

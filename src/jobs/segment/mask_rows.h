@@ -1,5 +1,5 @@
-// Enters: rows of the probabilities of a picture's maps.
-// Leaves: rows of its masks, and what is counted of these.
+// Input: rows of the probabilities of an image's maps.
+// Output: rows of its masks, and their counts.
 // Never: keeps a row longer than until the next one.
 #pragma once
 
@@ -13,18 +13,19 @@ namespace millrace::segment {
 
 class MaskRows {
  public:
-  // Of a picture of these sides.
+  // `width` and `height` are the sides of the image.
   MaskRows(const Setup& setup, int width, int height);
 
-  // The next row of all maps, [channels, width], activated. `weights` is 0 where no window was.
+  // Takes the next row of all maps, [channels, width], activated. `weights` is 0 outside of all windows.
   void take(std::span<const float> row, std::span<const float> weights);
-  // Of the row that was taken last the mask of this head; empty where it makes none.
+  // Returns the last row of the mask of this head; empty if the head has no mask.
   std::span<const std::uint8_t> of(std::size_t head) const { return heads_[head].row; }
-  // As far as they are known; means are sums yet.
+  // Returns the counts so far; their means are still sums.
   const std::vector<ClassResult>& counted(std::size_t head) const { return heads_[head].classes; }
-  // Goes on behind so many rows, with what was counted of them. Failure(bad_data) where that cannot be.
+  // Resumes after `rows` rows with their counts. Throws Failure(bad_data) if these are impossible.
   void restore(std::size_t head, const std::vector<ClassResult>& counted, std::uint64_t rows);
-  // Behind the last row, into a result that has all else. Error(bad_data) where a number in it is not finite.
+  // Adds the counts to a result that has everything else; called after the last row. Gives Error(bad_data) if one of
+  // its values is not finite.
   Outcome<void> finish(PictureResult& result) const;
 
  private:
@@ -36,7 +37,7 @@ class MaskRows {
 
   const Setup& setup_;
   const std::size_t width_, height_;
-  std::vector<Mask> heads_;  // of others than masks unused
+  std::vector<Mask> heads_;  // per head; unused for heads without a mask
   std::uint64_t rows_ = 0;
 };
 

@@ -12,7 +12,7 @@ Networks::Networks(const Options& options, RunContext& context)
     : options_(options),
       budget_(context.budget),
       setup_(set_up(options, [&context] { return context.cancel.cancelled(); })) {
-  // Before anything is compiled for it.
+  // Checked before networks are compiled for this window.
   std::uint64_t floats = 0;
   for (const model::PictureModel& each : setup_.models) floats = std::max(floats, each.input_elements());
   throw_unless_it_fits(Bytes{floats * sizeof(float)});

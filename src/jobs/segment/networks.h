@@ -1,6 +1,6 @@
-// Enters: options.
-// Leaves: the networks, opened and then compiled, and what they take; windows asked of them.
-// Never: looks at a picture.
+// Input: the options.
+// Output: the networks, opened and compiled, and their memory; predictions for windows.
+// Never: opens an image.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace millrace::segment {
 
-// One window on its way through the networks.
+// Window on its way through the networks.
 struct WindowBuffers {
   Buffer<float> input;
   model::Prediction made;
@@ -19,27 +19,29 @@ struct WindowBuffers {
 
 class Networks {
  public:
-  // Opens them. What set_up() throws; OutOfMemory where not even a window fits. `options` and the context's budget must
-  // live as long as it.
+  // Opens the networks. Throws what set_up() throws, and OutOfMemory if not even a window fits. `options` and the
+  // context's budget must outlive this object.
   Networks(const Options& options, RunContext& context);
-  // Compiles them, in this precision, for as many threads as the context has. What the ensemble and complete() throw.
+  // Compiles the networks in this precision, for as many threads as the context has. Throws what the ensemble and
+  // complete() throw.
   void compile(model::Precision precision, const RunContext& context);
 
-  // Complete once they are compiled; who tries them out before may complete it.
+  // Setup of the networks; it is complete once they are compiled. Code that tries them before may complete it.
   Setup& setup() { return setup_; }
   const Setup& setup() const { return setup_; }
-  // Of what is compiled.
+  // Compiled networks.
   model::Ensemble& ensemble() { return *ensemble_; }
   const model::Ensemble& ensemble() const { return *ensemble_; }
   int requests() const { return requests_; }
-  // Of memory: all of them, which is reserved; a window; all windows under way, as pictures need the rest.
+  // Bytes reserved for all networks, bytes per window, and the cap for windows in flight; images need the rest.
   Bytes takes() const { return takes_; }
   Bytes window_bytes() const { return ensemble_->bytes(); }
   Bytes in_flight() const { return Bytes{budget_.largest_grant().count / 2}; }
 
-  // Runs `work`, which asks for windows; what is under way when `cancel` says so ends early: a large one takes seconds.
+  // Runs `work`, which submits windows. When `cancel` is set, inference in progress ends early, as a large window takes
+  // seconds.
   void ask_while_wanted(const CancelToken& cancel, const std::function<void()>& work);
-  // `window` stays as it is until `done`.
+  // Submits a window, which must not change until `done` is called.
   void ask(WindowBuffers& window, std::function<void(std::exception_ptr)> done);
 
  private:

@@ -27,7 +27,7 @@ Written parse_written(const std::string& text) {
       out.overlay = true;
     } else if (name == "contours") {
       out.contours = true;
-    } else if (name != "csv") {  // which is always written
+    } else if (name != "csv") {  // the tables are always written
       refuse(std::string(name), "--write", kWritten);
     }
   }

@@ -1,6 +1,6 @@
-// Enters: what a person asks of `millrace segment`.
-// Leaves: checked options; what nobody gave is left to the model's card.
-// Never: touches a file.
+// Input: the user's options of `millrace segment`.
+// Output: checked options; values that were not given are left to the model's card.
+// Never: accesses a file.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace millrace::segment {
 
-// What is written of a picture, beside the table of all.
+// Results that are written per image, in addition to the tables.
 struct Written {
   bool mask = false, probability = false, overlay = false, contours = false;
 };
@@ -24,14 +24,15 @@ struct Written {
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
-  std::vector<std::string> models, cards;  // several models are asked together
-  model::PictureModelOptions network;      // what holds for all of them
-  std::optional<double> least_dice;        // bf16 where masks agree with float32's to this; nothing: as `network` says
+  std::vector<std::string> models, cards;  // several models form an ensemble
+  model::PictureModelOptions network;      // common to all models
+  // Uses bf16 if its masks agree with those of float32 to this Dice coefficient; if empty, `network` has the precision.
+  std::optional<double> least_dice;
   model::Flips flips = model::Flips::none;
   std::optional<model::FlipMean> flip_mean;
   std::optional<model::Preprocess> preprocess;
-  std::optional<long long> size;  // of the square that pictures are brought to
-  std::string roi;                // a picture of where to look, or a folder of them
+  std::optional<long long> size;  // side of the square for --preprocess
+  std::string roi;                // region image, or a folder of them
   std::string write_text = "mask";
   double overlap = 0.5;
   Share share;
@@ -40,7 +41,8 @@ struct Options {
   RasterFormat format = RasterFormat::png;
   Written write{.mask = true};
   bool describe = false, skip_empty = false, report = false;
-  // Pictures stream, and what they take is known before they are begun: slides of 10 gigapixels are no bombs.
+  // Images are streamed, and their memory is known before they are begun: slides of 10 gigapixels are no decompression
+  // bombs.
   PictureFileOptions files = [] {
     PictureFileOptions out;
     out.max_pixels = 20'000'000'000;

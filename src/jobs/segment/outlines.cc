@@ -15,7 +15,7 @@ constexpr std::size_t kMostCorners = 1 << 20;
 constexpr std::size_t kPending = 256 << 10;
 constexpr long long kMostBytes = 1LL << 50;
 
-// LEB128: seven bits a byte, the lowest first.
+// Appends a number as LEB128: seven bits per byte, lowest first.
 void put(std::uint64_t value, std::vector<std::byte>& out) {
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
   out.push_back(static_cast<std::byte>(value));

@@ -1,6 +1,7 @@
-// Enters: rows of labels, as they become known.
-// Leaves: the outlines of what hangs together, as GeoJSON, once all rows are there.
-// Never: holds more of them than bytes() says: the rows wait in a file, as runs, from where a later run goes on.
+// Input: rows of labels, as they become known.
+// Output: the outlines of connected regions, as GeoJSON, once all rows are there.
+// Never: holds more memory than bytes() says: rows are stored in a file, run-length coded, from which a later run
+//   resumes.
 #pragma once
 
 #include <string>
@@ -14,16 +15,18 @@ namespace millrace::segment {
 
 class Outlines {
  public:
-  // Its rows wait in `file`, in a folder that is this run's. `saved`: what save() gave; empty: it begins.
+  // Stores rows in `file`, in a folder that belongs to this run alone. `saved` is the value that save() returned; if
+  // empty, there are no rows yet.
   Outlines(std::vector<model::Head::Label> labels, std::size_t width, std::size_t height, const std::string& file,
            const std::string& saved);
 
   void append(std::span<const std::uint8_t> labels);
   std::string save();
-  // Failure(bad_data) where what was saved is not those rows. Follows them: RFC 7946, of pixels, in features as QuPath
-  // reads them. Rows along which they are cut, as they had too many corners.
+  // Traces the outlines and writes them as RFC 7946 GeoJSON, in pixel coordinates, with features that QuPath reads.
+  // Returns the rows along which outlines were cut, as they had too many corners. Throws Failure(bad_data) if the
+  // stored rows are damaged.
   std::vector<std::uint32_t> write(const std::string& path) const;
-  // What following them takes.
+  // Returns the memory for tracing.
   static std::uint64_t bytes(std::uint64_t width);
 
  private:

@@ -19,9 +19,9 @@
 namespace millrace::segment {
 namespace {
 
-// A class of a mask, which readers may hide.
+// Class of a mask, which readers of the page can hide.
 struct DrawnClass {
-  std::size_t head = 0, label = 0;  // the mask's number of it
+  std::size_t head = 0, label = 0;  // the class's label in the mask
   report::Layer layer;
 };
 
@@ -40,7 +40,7 @@ std::vector<DrawnClass> drawn_classes(const Setup& setup) {
   return out;
 }
 
-// A point, which is a ring on the photograph.
+// Keypoint, drawn as a ring on the photograph.
 struct DrawnPoint {
   std::size_t head = 0, point = 0;
   report::Layer layer;
@@ -71,7 +71,7 @@ SmallMask ring_at(const Peak& peak, const PictureResult& of, const SmallPhoto& p
   return out;
 }
 
-// Its pixels in its colour on a clear ground, a bit each.
+// Returns a PNG with one bit per pixel: the label's pixels in its color, all others transparent.
 std::vector<std::uint8_t> png_of(const SmallMask& mask, std::size_t label, const std::array<std::uint8_t, 3>& color) {
   constexpr unsigned kBits = 8;
   std::vector<std::uint8_t> rows, out;
@@ -105,7 +105,7 @@ report::Fact likeliest(const model::Head& head, const std::vector<double>& proba
   return {report::number_text(*most, 3), name_in(head, head.classes[c].name)};
 }
 
-// Of one order the place of each picture.
+// Returns the rank of each image in this order.
 template <typename Less>
 std::vector<std::size_t> ranks_by(std::size_t count, const Less& less) {
   std::vector<std::size_t> order(count), out(count);
@@ -196,7 +196,8 @@ void add_pictures(report::PageWriter& page, const PageView& view, RunContext& co
   page.close_pictures();
 }
 
-// By percentile: the share of the picture that the class covers in the pictures with least of it, and so on.
+// Adds the share of the image that each class covers, by percentile: from the images with least of it to those with
+// most.
 void add_areas(report::PageWriter& page, const PageView& view) {
   report::Table table;
   table.columns = {{"class"}, {"pictures with it", true}, {"least", true}, {"median", true}, {"most", true}};
@@ -244,7 +245,7 @@ void add_areas(report::PageWriter& page, const PageView& view) {
   page.figure(draw(plot));
 }
 
-// The first rows of a table that lies in a file, whose last columns are numbers.
+// Adds the first rows of a table that is also written to a file; its last columns are numbers.
 void add_rows(report::PageWriter& page, RecordTable table, const std::string& file, std::size_t numbers) {
   report::Table out;
   const std::size_t columns = table.columns.size();

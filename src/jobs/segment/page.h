@@ -1,7 +1,7 @@
-// Enters: what a run made of its pictures.
-// Leaves: a page to look through: photographs with their masks, those first that look wrong; areas and how they are
-//   spread; points, classes and numbers; what could not be used.
-// Never: shows a mask on another photograph than its own; asks a network, or reads masks that lie in files.
+// Input: the results of a run.
+// Output: a report page. It shows photographs with their masks, suspicious ones first; areas and their distribution;
+//   points, classes and numbers; and files that could not be used.
+// Never: shows a mask on another photograph than its own; runs a network, or reads masks from files.
 #pragma once
 
 #include <string>
@@ -19,11 +19,11 @@ struct PageView {
   const std::vector<Error>& unusable;
   const Setup& setup;
   const PictureFileOptions& files;
-  const std::string& output;  // the folder of results, whose records have the masks at a small size
-  std::vector<std::pair<std::string, std::string>> made_of;  // what results are made with, in words
+  const std::string& output;                                 // results folder; its records contain small masks
+  std::vector<std::pair<std::string, std::string>> made_of;  // provenance of the results, in words
 };
 
-// At most so many are pictures on the page, those that look most wrong; tables are of all.
+// Maximum number of images on the page, those that look most wrong; tables cover all images.
 inline constexpr std::size_t kMostPictures = 200;
 
 std::string page_of(const PageView& view, RunContext& context);

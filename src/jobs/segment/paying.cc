@@ -10,7 +10,7 @@ namespace millrace::segment {
 std::optional<Reservation> pay_behind(const std::weak_ptr<const void>& before, Bytes wanted, Budget& budget,
                                       const std::string& picture) {
   const Bytes most = budget.largest_grant();
-  // Whoever was before it gives back what it held a moment after it is seen to be gone.
+  // The image before this one releases its memory a moment after `before` has expired.
   for (int k = 0; wanted <= most && k < 1000; ++k) {
     if (auto paid = budget.try_reserve(wanted)) return paid;
     if (!before.expired()) return std::nullopt;

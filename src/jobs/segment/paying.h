@@ -1,6 +1,6 @@
-// Enters: what a picture needs of memory, and the picture before it.
-// Leaves: that memory, once there is room for it.
-// Never: waits while the one before it holds any.
+// Input: the memory that an image needs, and the image before it.
+// Output: that memory, reserved once there is room for it.
+// Never: waits while the image before it holds memory.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace millrace::segment {
 
-// Nothing while `before`, the picture before it, is there. Failure(out_of_memory) that names `picture` where there
-// never is so much.
+// Reserves the memory. Returns nothing if it has to wait for `before`, the image before it. Throws
+// Failure(out_of_memory) that names `picture` if the budget can never grant as much.
 std::optional<Reservation> pay_behind(const std::weak_ptr<const void>& before, Bytes wanted, Budget& budget,
                                       const std::string& picture);
 

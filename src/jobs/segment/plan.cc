@@ -1,4 +1,4 @@
-// What is said of a run before it is begun: src/jobs/segment/run.h.
+// Plans a run: see src/jobs/segment/run.h.
 #include <fmt/format.h>
 
 #include "src/base/text.h"

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kWindows = 16;
 
-// Of the runs before this one in the folder, which were asked the same.
+// Returns the precision that an earlier run in the folder has chosen by the same policy.
 std::optional<model::Precision> decided_before(const Options& options) {
   const auto then = attributes_in_json(path_in(options.output, RunFolder::kRunFile));
   if (!then) return std::nullopt;
@@ -30,7 +30,8 @@ std::optional<model::Precision> decided_before(const Options& options) {
 
 using Sample = std::vector<Buffer<float>>;
 
-// Of one picture so many, evenly; none where it cannot be used: it will be an outcome, and told then.
+// Samples at most `most` windows of an image, evenly. An image that cannot be used gives none; its error is reported
+// later.
 void take_windows(const Options& options, const Setup& setup, const Input& input, std::size_t most, RunContext& context,
                   Sample& out) {
   std::optional<Cutter> cutter;
@@ -38,7 +39,7 @@ void take_windows(const Options& options, const Setup& setup, const Input& input
     cutter.emplace(options, setup, input.file.path, input.name, context);
     if (cutter->needs() > context.budget.largest_grant()) return;
     const Reservation paid = context.budget.reserve(cutter->needs(), "a picture of which windows are compared");
-    // Of a slide the middle row of windows: all of it would have to be decoded for the others.
+    // Samples only the middle row of windows of a slide: for others the whole slide would have to be decoded.
     constexpr std::uint64_t kMostWindows = 1000;
     const bool all = cutter->windows() <= kMostWindows;
     const std::size_t columns = cutter->x().starts().size(), first_row = all ? 0 : cutter->y().starts().size() / 2,
@@ -49,7 +50,7 @@ void take_windows(const Options& options, const Setup& setup, const Input& input
     Buffer<float> passed;
     passed.resize(setup.input_elements());
     std::size_t row = 0, column = 0, taken = 0;
-    // The middles of as many parts; of a window that is left out the next one.
+    // Takes the middle window of each of `most` equal parts; if it is left out, the next one.
     while (taken < most && cutter->next(passed.data(), row, column) && row < end_row) {
       if ((row - first_row) * columns + column < (2 * taken + 1) * there / (2 * most)) continue;
       std::copy_n(passed.data(), passed.size(), out.emplace_back(passed.size()).data());
@@ -62,7 +63,7 @@ void take_windows(const Options& options, const Setup& setup, const Input& input
   }
 }
 
-// Of each window and head its labels.
+// Returns the labels of each window and head.
 std::vector<std::vector<std::vector<std::uint8_t>>> labels_of(model::Ensemble& ensemble, const Sample& sample,
                                                               std::size_t pixels, const RunContext& context) {
   std::vector<std::vector<std::vector<std::uint8_t>>> out;

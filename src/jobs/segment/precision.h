@@ -1,6 +1,7 @@
-// Enters: the networks, and the pictures of a run.
-// Leaves: whether they are to run in bfloat16: where masks of some of this run's own windows agree with float32's.
-// Never: depends on how long either takes, or on which part of a run asks: all parts decide the same.
+// Input: the networks, and the images of a run.
+// Output: the decision whether to use bfloat16. It is used if masks of some of the run's own windows agree with those
+//   of float32.
+// Never: depends on run times, or on the shard: all runs that share the work decide the same.
 #pragma once
 
 #include <optional>
@@ -15,14 +16,16 @@ namespace millrace::segment {
 
 struct Agreement {
   model::Precision precision = model::Precision::f32;
-  std::optional<double> dice;  // the least of any class, over all windows that were looked at; nothing: none was
+  // Smallest Dice coefficient of any class, over all windows that were compared; empty if none was.
+  std::optional<double> dice;
   std::size_t windows = 0;
-  std::string why;  // in words, for the summary
+  std::string why;  // for the summary
 };
 
 Json json_of(const Agreement& agreement);
 
-// 2 |a and b| / (|a| + |b|) of the pixels of each label, the least of all; 1 of a label that neither has.
+// Dice coefficient 2 |a and b| / (|a| + |b|) of the pixels of each label; 1 for a label that neither has. least() is
+// the smallest.
 class DiceSums {
  public:
   explicit DiceSums(std::size_t labels) : both_(labels), one_(labels), other_(labels) {}
@@ -33,8 +36,8 @@ class DiceSums {
   std::vector<std::uint64_t> both_, one_, other_;
 };
 
-// 16 windows, evenly from pictures that are spread over all there are. What an earlier run in the folder of results
-// has decided stays. Needs options.least_dice.
+// Compares 16 windows of images that are evenly spread over all inputs. A decision of an earlier run in the results
+// folder is kept. Needs options.least_dice.
 Agreement agree(const Options& options, Setup& setup, const Inputs& inputs, RunContext& context);
 
 }  // namespace millrace::segment

@@ -33,7 +33,7 @@ Prepared::Largest Prepared::largest(Bytes in_flight) const {
       out = {input->file.path, cutter.rows().info().width, cutter.rows().info().height, cutter.windows(), takes,
              in_file};
     } catch (const Failure&) {
-      // It will be an outcome, and told then.
+      // The file's error is reported when it is processed.
     }
   }
   return out;

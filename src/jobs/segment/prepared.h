@@ -1,5 +1,6 @@
-// Enters: options.
-// Leaves: what a run needs before its first picture: the networks, compiled, the pictures, and what all of it takes.
+// Input: the options.
+// Output: everything that a run needs before its first image: compiled networks, the list of images, and the memory
+//   estimates.
 // Never: writes anything.
 #pragma once
 
@@ -15,20 +16,20 @@ namespace millrace::segment {
 
 class Prepared {
  public:
-  // What set_up(), find_inputs() and the networks throw; OutOfMemory where not even a window fits.
+  // Throws what set_up(), find_inputs() and the networks throw, and OutOfMemory if not even a window fits.
   Prepared(const Options& options, RunContext& context);
 
   const Setup& setup() const { return networks_.setup(); }
   const Inputs& inputs() const { return inputs_; }
   Networks& networks() { return networks_; }
-  // The first network's; all have the same runtime and precision.
+  // Returns the first network's session; all have the same runtime and precision.
   const model::Session& session() const { return networks_.ensemble().session(0); }
   const std::optional<Agreement>& agreement() const { return agreement_; }
 
-  // Of memory: a picture.
+  // Returns the memory for one image.
   Bytes needs(const Cutter& cutter, bool sums_in_file) const;
 
-  // Of those that can be used, the one that takes most; of many, among the largest files.
+  // Usable image that needs most memory; if there are many images, it is searched among the largest files.
   struct Largest {
     std::string path;
     std::int64_t width = 0, height = 0;

@@ -13,7 +13,7 @@
 namespace millrace::segment {
 namespace {
 
-constexpr std::size_t kSeen = 4;  // one in so many pixels of a block
+constexpr std::size_t kSeen = 4;  // one in so many pixels of a block must have a label for it to be shown
 
 [[noreturn]] void refuse() { throw Failure(ErrorCode::bad_data, "a small mask is not as this program writes them"); }
 
@@ -58,7 +58,8 @@ void Preview::append(std::span<const std::uint8_t> row) {
   if (++rows_ == block_) end_block();
 }
 
-// The label that most of its pixels have; of those that are something where these are a quarter of them.
+// Adds one pixel per block: the most frequent label other than 0, if these labels cover at least a quarter of the
+// block; else 0.
 void Preview::end_block() {
   for (std::size_t column = 0; column < columns_; ++column) {
     const auto first = counts_.begin() + static_cast<std::ptrdiff_t>(column * labels_),

@@ -1,6 +1,6 @@
-// Enters: rows of labels of a mask, as they become known.
-// Leaves: the mask at a size for a page, small enough to lie in a record.
-// Never: loses what is thin: a quarter of a block is enough to be seen.
+// Input: rows of labels of a mask, as they become known.
+// Output: the mask at the size for a report page, small enough for a record.
+// Never: loses thin structures: a quarter of a block is enough to be shown.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,17 @@ struct SmallMask {
 
 class Preview {
  public:
-  // Of a mask of so many labels. Blocks of it become pixels, such that neither side is longer than kMostSide.
+  // `labels` is the number of labels in the mask. Blocks of pixels become single pixels, so that no side exceeds
+  // kMostSide.
   Preview(std::int64_t width, std::int64_t height, std::size_t labels);
   static constexpr std::int64_t kMostSide = 640;
-  static std::size_t block_of(std::int64_t width, std::int64_t height);  // its side
+  static std::size_t block_of(std::int64_t width, std::int64_t height);  // side of a block
   static std::uint64_t bytes(std::int64_t width, std::int64_t height, std::size_t labels);
 
   void append(std::span<const std::uint8_t> row);
-  // What there is so far, as text; and back. Failure(bad_data) where it is something else.
+  // Returns the state so far as text.
   std::string save() const;
-  // Of so many rows of the mask.
+  // Restores a state that has `rows` rows of the mask. Throws Failure(bad_data) if the text is not such a state.
   void restore(const std::string& saved, std::uint64_t rows);
   SmallMask finish();
 
@@ -34,12 +35,12 @@ class Preview {
   void end_block();
 
   const std::size_t width_, block_, columns_, labels_;
-  std::vector<std::uint32_t> counts_;  // [columns, labels] of the blocks that rows are being added to
-  std::size_t rows_ = 0;               // of the mask in these
+  std::vector<std::uint32_t> counts_;  // [columns, labels] of the current row of blocks
+  std::size_t rows_ = 0;               // rows of the mask in these blocks
   std::vector<std::uint8_t> out_;
 };
 
-// Deflated, in base64; and back. Failure(bad_data) where it is something else.
+// Converts a mask to deflated base64 and back. Throws Failure(bad_data) if the text is not such a mask.
 std::string text_of(const SmallMask& mask);
 SmallMask small_mask_of(std::uint32_t width, std::uint32_t height, const std::string& text);
 

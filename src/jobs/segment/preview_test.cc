@@ -7,7 +7,7 @@
 namespace millrace::segment {
 namespace {
 
-// A mask without anything but a line, a pixel wide.
+// Returns a row of a mask that is empty except for a line one pixel wide.
 std::vector<std::uint8_t> row_of(int width, int at) {
   std::vector<std::uint8_t> out(static_cast<std::size_t>(width));
   if (at >= 0) out[static_cast<std::size_t>(at)] = 2;
@@ -27,7 +27,7 @@ TEST(Preview, ASmallMaskIsItself) {
 }
 
 TEST(Preview, WhatIsThinStays) {
-  // Blocks of four: a line of one pixel is a quarter of each.
+  // The blocks have 4 x 4 pixels, so that a line of one pixel covers a quarter of each.
   const int width = 2560, height = 9;
   Preview preview(width, height, 3);
   for (int y = 0; y < height; ++y) preview.append(row_of(width, 1001));

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kRecordMark = "segment picture";
 constexpr std::uint64_t kMaxRecordBytes = 4 << 20;
 
-// Null where there is none.
+// Returns the record in a file; null if there is none.
 Json record_in(const std::string& file) {
   const auto text = read_text(file, kMaxRecordBytes);
   if (!text || text->size() > kMaxRecordBytes) return {};
@@ -25,7 +25,7 @@ Json record_in(const std::string& file) {
   return json;
 }
 
-// With the head's name where there are several.
+// Returns the entry of a class; it has the head's name if there are several heads.
 Json entry_of(const model::Head& head, std::size_t c) {
   Json out;
   if (!head.name.empty()) out["output"] = head.name;
@@ -91,7 +91,7 @@ std::optional<Peak> peak_of(const Json& json) {
 
 [[noreturn]] void refuse_record() { throw Failure(ErrorCode::bad_data, "this is no record of such a picture"); }
 
-// The next entry of a list, which is of this class.
+// Returns the next entry of a list, which must belong to this class.
 const Json& next_in(const Json& json, const char* list, std::size_t& at, const model::Head& head, std::size_t c) {
   const Json& out = json.at(list).at(at++);
   const Json wanted = entry_of(head, c);
@@ -168,7 +168,7 @@ std::string record_of(const PictureResult& result, const Setup& setup) {
   if (previews.empty()) return without;
   out["previews"] = std::move(previews);
   std::string whole = with_own_checksum(out.dump(1) + "\n");
-  // A record that could not be read back is none; a page can do without.
+  // A record that is too large could not be read back; the page can do without previews.
   return whole.size() > kMaxRecordBytes ? without : whole;
 }
 
@@ -199,7 +199,7 @@ std::optional<PictureResult> earlier_result(const std::string& file, const Setup
     read_members(json, setup, out);
     return out;
   } catch (const Json::Error&) {
-    // Not as this program writes it.
+    // The file was not written by this program.
   } catch (const Failure&) {
   }
   return std::nullopt;

@@ -1,6 +1,6 @@
-// Enters: what was counted of a picture while its results were written.
-// Leaves: a file beside them that says so, by which a later run knows that they are whole; lines of the tables.
-// Never: believes a file that says it of other contents.
+// Input: the counts of an image, made while its results were written.
+// Output: a record file beside the results, by which a later run knows that they are complete; rows of the tables.
+// Never: trusts a record of other content.
 #pragma once
 
 #include <cstdint>
@@ -17,59 +17,59 @@
 
 namespace millrace::segment {
 
-// Of one class in one picture.
+// Counts of one class in one image.
 struct ClassResult {
-  std::uint64_t pixels = 0;   // of the mask
-  std::uint64_t at_edge = 0;  // of these, in the picture's outermost rows and columns
-  double mean = 0;            // of what the activation made, over all pixels
+  std::uint64_t pixels = 0;   // pixels in the mask
+  std::uint64_t at_edge = 0;  // pixels of these in the image's outermost rows and columns
+  double mean = 0;            // mean activated output over all pixels
 };
-// Where a map of points is highest: of the picture, whose first pixel reaches from 0 to 1. Nothing where no window was
-// looked at.
+// Maximum of a keypoint map, in pixels of the image; the first pixel extends from 0 to 1. Empty if no window was
+// segmented.
 struct Peak {
   double x = 0, y = 0, value = 0;
 };
 using Peaks = std::vector<std::optional<Peak>>;
 
-// Of one of the networks' outputs. What it is not for is empty.
+// Results of one output of the networks; members for other tasks are empty.
 struct HeadResult {
   std::vector<ClassResult> classes;
   model::Votes votes;           // of several networks
-  SmallMask preview;            // for the record alone; a run keeps none of them
+  SmallMask preview;            // only for the record; a run does not keep it
   Peaks peaks;                  // by class
-  std::vector<double> numbers;  // by class; of numbers by network, and in it by class
+  std::vector<double> numbers;  // by class; for regression by network, and then by class
 };
 
-// What is known of a picture when it is done; also lines of the tables, and the file that says so.
+// Results of an image that is done: the rows of the tables, and the content of its record.
 struct PictureResult {
-  std::string path, name;  // as it was named; below the folder of results
+  std::string path, name;  // as the user named it; relative to the results folder
   std::string hash;        // of the file, in hexadecimal
-  std::string roi;         // of the picture that says where to look; empty where there is none
-  std::string maker;       // as Setup has it
+  std::string roi;         // hash of the region image; empty if there is none
+  std::string maker;       // as in Setup
   int width = 0, height = 0;
   std::uint64_t windows = 0, left_out = 0;
-  std::string damage;               // why part of it is missing; empty where nothing is
-  Unshown unshown;                  // what the file holds and no network saw
+  std::string damage;               // reason why part of the image is missing; empty if it is complete
+  Unshown unshown;                  // content of the file that no network saw
   std::vector<std::uint32_t> cuts;  // rows along which outlines are cut
   std::vector<HeadResult> heads;    // in the order of the networks' heads
-  std::vector<FileDigest> files;    // what was written of it, for the record alone
+  std::vector<FileDigest> files;    // files that were written, only for the record
   std::optional<FieldOfView> field;
 
-  // The share of pixels with any label of which networks give different ones; 0 where none has any.
+  // Returns the share of labeled pixels for which the networks disagree on the label; 0 if no pixel has a label.
   double disagreement(std::size_t head) const;
 };
-// Its members but for path and name: what a run says of it, too.
+// Returns all members but path and name; they are also part of a run's JSON.
 Json json_of(const PictureResult& result, const Setup& setup);
 std::string record_of(const PictureResult& result, const Setup& setup);
-// Of one whose files are being put in place: that they are this job's, and no more.
+// Returns a record without results. It marks files as this job's while they are being published.
 std::string not_whole();
-// What an earlier run wrote of a picture, without previews; nothing where it wrote none, or something else.
+// Returns the record of an earlier run, without previews; nothing if there is none, or if the file is something else.
 std::optional<PictureResult> earlier_result(const std::string& file, const Setup& setup);
-// The previews in it, of each head; empty where there are none of this picture.
+// Returns the previews in a record, one per head; empty if the record is of another image.
 std::vector<SmallMask> previews_in(const std::string& file, const Setup& setup, const PictureResult& of);
-// A file says that it is such a record, whatever else is in it: what lies beside it is this job's.
+// True if the file is a record, even without results: then the files beside it are this job's.
 bool is_record(const std::string& file);
 
-// Of the folder of results.
+// Names of files in the results folder.
 inline constexpr const char *kTableFile = "pictures.csv", *kPointsFile = "points.csv", *kValuesFile = "values.csv",
                             *kReportFile = "report.html";
 }  // namespace millrace::segment

@@ -1,6 +1,6 @@
-// Enters: rows of a picture that is black where nobody needs to look.
-// Leaves: of each row, which windows it has something of.
-// Never: holds more of it than a row.
+// Input: rows of an image that is black where segmentation is not needed.
+// Output: for each row, the columns of windows in which it is not black.
+// Never: holds more than a row of it.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,31 @@
 
 namespace millrace::segment {
 
-// Where --roi has the one of a picture, `name` below the folder of results; empty without --roi. Failure(not_found).
+// Returns the path of the region image for an image `name`, a path relative to the results folder; empty without --roi.
+// Throws Failure(not_found) if there is none.
 std::string region_path(const Options& options, const std::string& name);
 
 class Region {
  public:
-  // Failure(bad_data) that names it where its sides are not the picture's.
+  // Throws Failure(bad_data) with the region's name if its sides differ from the image's.
   Region(std::unique_ptr<Rows> rows, const std::string& name, const window::Axis& y, const window::Axis& x);
 
-  // Behind whoever paid for it.
+  // Starts decoding; the memory must be reserved already.
   void begin() { rows_->begin(""); }
-  // Of the next row: for each column of windows, whether it lies in one of them with a pixel that is not black.
+  // Reads the next row. `touched` has an element per column of windows. It becomes 1 if the row has a pixel there that
+  // is not black, else 0.
   void take(std::uint8_t* touched);
   Bytes needs() const;
-  // Behind the last row: the hash of its file, in hexadecimal.
+  // Returns the hash of the file, in hexadecimal; called after the last row.
   std::string finish();
-  // The state of its file.
+  // Returns the state of the file.
   const std::string& source() const { return rows_->source(); }
 
  private:
   const window::Axis& x_;
   const std::unique_ptr<Rows> rows_;
   std::vector<std::uint8_t> row_;
-  std::vector<std::uint32_t> before_;  // pixels that are not black, left of each column
+  std::vector<std::uint32_t> before_;  // for each column, pixels to its left that are not black
 };
 
 }  // namespace millrace::segment

@@ -1,6 +1,6 @@
-// Enters: rows of a picture's probabilities as they become whole, from the top.
-// Leaves: its results, wherever they belong: files, or arrays.
-// Never: knows how rows were made.
+// Input: complete rows of an image's probabilities, from the top.
+// Output: its results, as files or arrays.
+// Never: depends on how the rows were made.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ class Results {
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
 
-  // The next row of all maps, [channels, width], activated. `weights` is 0 where no window was. `pixels` is RGB, where
-  // there is an overlay.
+  // Takes the next row of all maps, [channels, width], activated. `weights` is 0 outside of all windows. `pixels` is
+  // RGB if there is an overlay.
   virtual void append(std::span<const float> row, std::span<const float> weights,
                       std::span<const std::uint8_t> pixels) = 0;
-  // A row of windows ends here.
+  // Called at the end of a row of windows.
   virtual void mark() {}
-  // Behind a mark: what a run needs that goes on here; of each head what was counted.
+  // Stores the state from which a later run resumes, with the counts of each head. Called after mark().
   virtual void save(Saved&) {}
-  // Behind the last row. `result` has what is known of it beside masks: peaks, numbers, votes. Error(bad_data) where a
-  // number is not finite, and no results.
+  // Finishes the results; called after the last row. `result` has everything but masks: peaks, numbers, votes. Gives
+  // Error(bad_data), and no results, if a value is not finite.
   virtual Outcome<PictureResult> finish(PictureResult result) = 0;
 };
 

@@ -13,10 +13,10 @@
 namespace millrace::segment {
 namespace {
 
-// Rows that lie decoded: enough that the decoder works while windows are cut.
+// Memory for rows that are decoded ahead, so that the decoder works while windows are cut.
 constexpr Bytes kAheadOfPicture = 4_MiB, kAheadOfRegion = 1_MiB;
 
-// As the decoder gives them.
+// Rows as the decoder gives them.
 class OwnRows : public Rows {
  public:
   OwnRows(std::unique_ptr<PictureRows> rows, bool gray, std::string source, Bytes ahead)
@@ -46,7 +46,7 @@ class OwnRows : public Rows {
   std::unique_ptr<PictureRows> rows_;
   const Bytes ahead_;
   std::size_t pixel_ = 3;
-  Buffer<std::uint8_t> color_;  // a row of which luma is made
+  Buffer<std::uint8_t> color_;  // color row that luma is computed from
 };
 
 PictureInfo info_of(const ArrayView& image) {
@@ -73,7 +73,7 @@ std::vector<std::uint8_t> rgb_of(const CallersImage& image) {
   return out;
 }
 
-// Of a caller's image.
+// Rows of a caller's image.
 class ImageRows : public Rows {
  public:
   ImageRows(ArrayView image, bool gray) : image_(std::move(image)) {
@@ -102,10 +102,10 @@ class ImageRows : public Rows {
   std::ptrdiff_t next_ = 0;
 };
 
-// Of a photograph's field of view, or of all of it.
+// Rows of a square: a photograph's field of view, or all of it.
 class SquareRows : public Rows {
  public:
-  // All of the photograph, red, green and blue; called once.
+  // Returns the whole photograph as RGB; called once.
   using Whole = std::function<std::vector<std::uint8_t>(PictureRows::Finished& finished)>;
   SquareRows(PictureInfo info, Whole whole, const Setup& setup, std::string path, std::string source)
       : whole_(std::move(whole)), setup_(setup), path_(std::move(path)) {
@@ -119,7 +119,7 @@ class SquareRows : public Rows {
   Bytes needs() const override {
     return field_of_view_bytes(info_, static_cast<std::int32_t>(setup_.size)) + kAheadOfPicture;
   }
-  bool is_spooled() const override { return false; }  // it is whole here anyway
+  bool is_spooled() const override { return false; }  // it is in memory anyway
   void begin(const std::string&) override {
     const auto side = static_cast<std::int32_t>(setup_.size);
     const std::vector<std::uint8_t> pixels = std::exchange(whole_, {})(finished_);

@@ -1,7 +1,7 @@
-// Enters: a picture file, or an image in memory.
-// Leaves: rows of pixels that windows are cut of: the picture's own, as it is decoded; or of a square that it is
-//   brought to first, with the way back.
-// Never: holds a picture whole that windows are cut of as it is; of a square all of the photograph, until it is made.
+// Input: an image file, or an image in memory.
+// Output: rows of pixels from which windows are cut. They are rows of the image, while it is decoded; or of a square
+//   made from it, with the mapping back.
+// Never: holds a whole image, unless a square is made from it; then it holds the photograph until the square is made.
 #pragma once
 
 #include <memory>
@@ -20,28 +20,28 @@ class Rows {
  public:
   virtual ~Rows() = default;
 
-  // Sides of what windows are cut of; bytes of a pixel of it: 1 (gray), 3, or 6: red, green, blue and these enhanced.
+  // Sides of the image or square, and bytes per pixel: 1 (gray), 3 (RGB), or 6 (RGB and enhanced RGB).
   virtual std::int64_t width() const = 0;
   virtual std::int64_t height() const = 0;
   virtual std::size_t pixel() const = 0;
   std::size_t row_bytes() const { return static_cast<std::size_t>(width()) * pixel(); }
 
-  // What it takes, rows that lie decoded included.
+  // Returns the memory, including rows that are decoded ahead.
   virtual Bytes needs() const = 0;
-  // Its decoder holds it whole, and begin() has it decode into a file.
+  // True if the decoder holds the whole image, so that begin() decodes it into a file.
   virtual bool is_spooled() const = 0;
-  // Behind whoever paid for it. `folder` is for what its decoder would hold whole; empty: it may. Failure where it
-  // cannot be brought to a square.
+  // Starts decoding; the memory must be reserved already. `folder` is for the file of an image that the decoder would
+  // hold whole; if empty, it is held in memory. Throws a Failure if no square can be made.
   virtual void begin(const std::string& folder) = 0;
-  // The next row. Failure where the file ends before.
+  // Reads the next row. Throws a Failure if the file ends early.
   virtual void take(std::uint8_t* out) = 0;
   virtual PictureRows::Finished finish() = 0;
 
-  // Once it has begun: where the square lies on the photograph, and what is known of its field of view.
+  // Position of the square on the photograph, and its field of view, after begin(); null if there is none.
   virtual const fundus::Crop* crop() const { return nullptr; }
   virtual const FieldOfView* field() const { return nullptr; }
 
-  // Of the picture; the state of its file, empty of what has none.
+  // Properties of the image, and the state of its file; the state is empty for images in memory.
   const PictureInfo& info() const { return info_; }
   const std::string& source() const { return source_; }
 
@@ -50,16 +50,17 @@ class Rows {
   std::string source_;
 };
 
-// Failure where it cannot be decoded, or is of grays that networks are not given.
+// Opens an image. Throws a Failure if it cannot be decoded, or has gray values of a kind that networks do not accept.
 std::unique_ptr<Rows> open_rows(const Options& options, const Setup& setup, const std::string& path,
                                 RunContext& context);
-// Of a picture that says where to look, gray where its decoder can. What decoding it throws.
+// Opens a region image, as gray if its decoder can do that. Throws what decoding throws.
 std::unique_ptr<Rows> open_region_rows(const std::string& path, DecodeOptions decoding);
-// Of an image that was checked, and that lives as long as they; `name` is what messages call it.
+// Returns rows of a checked image, which must outlive them; `name` is its name in messages.
 std::unique_ptr<Rows> rows_of(const Setup& setup, const ArrayView& image, const std::string& name);
 std::unique_ptr<Rows> region_rows_of(const ArrayView& image);
 
-// What tells whether a file was written to since: device, inode, size, times of contents and of the entry.
+// Returns text that changes when a file is written to: device, inode, size, time of modification and time of status
+// change.
 std::string state_text(const FileReader& file);
 
 }  // namespace millrace::segment

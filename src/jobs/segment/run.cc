@@ -23,34 +23,34 @@
 namespace millrace::segment {
 namespace {
 
-// Where results cannot be written the run ends: it is not the picture's fault.
+// Error that ends the run, as results cannot be written: the image is not the cause.
 class CannotWrite : public Failure {
  public:
   using Failure::Failure;
 };
 
-// A picture on its way.
+// Image in progress.
 struct Segmenting {
   Segmenting(const Options& options, const Setup& setup, const Input& of, RunContext& context)
       : input(of), cutter(options, setup, of.file.path, of.name, context) {}
 
   const Input& input;
   Cutter cutter;
-  std::optional<Saved> saved;  // from where it goes on
+  std::optional<Saved> saved;  // checkpoint to resume from
   Reservation paid;
   std::optional<Collector> collector;
 };
 
-// One window; or what there is to say of a picture without one.
+// Window of an image; or, without a window, the outcome of an image.
 struct Window {
   std::size_t picture = 0;
   std::shared_ptr<Segmenting> of;
   std::size_t row = 0, column = 0;
   std::shared_ptr<WindowBuffers> buffers;
   std::optional<Error> failed;
-  std::optional<PictureResult> done;     // by an earlier run
-  bool elsewhere = false;                // another run has it
-  std::optional<Cutter::Finished> last;  // behind all windows
+  std::optional<PictureResult> done;     // results of an earlier run
+  bool elsewhere = false;                // true if another run has claimed the image
+  std::optional<Cutter::Finished> last;  // set after the last window
 };
 
 class Run {
@@ -148,12 +148,12 @@ class Run {
           if (auto reason = too_large_to_read(input.file, options_.files.max_size))
             throw Failure(ErrorCode::too_large, *reason, input.file.path, "");
           if ((out.done = earlier_.done(input))) {
-            // Whatever an earlier run has left or said of it.
+            // Removes unfinished results and errors of earlier runs.
             unfinished_->drop(input.name);
             return end_with(std::move(out));
           }
           of = std::make_shared<Segmenting>(options_, setup_, input, context_);
-          // A square is done in a moment, or begun anew.
+          // A square has no checkpoints: it is finished quickly, or begun again.
           if (setup_.preprocess == model::Preprocess::none) of->saved = unfinished_->saved(input.name, source_of(*of));
           if (of->saved || setup_.preprocess != model::Preprocess::none)
             out.done =
@@ -193,7 +193,8 @@ class Run {
     };
   }
 
-  // Nothing while one before it holds what it needs; whether its sums lie in a file, as they do not fit into memory.
+  // Reserves the memory of an image. Returns nothing while an image before it holds that memory. Else returns true if
+  // the sums must lie in a file, as they do not fit into memory.
   std::optional<bool> pay_for(Segmenting& of) {
     const bool in_file = prepared_.needs(of.cutter, false) > context_.budget.largest_grant();
     auto paid = pay_behind(latest_, prepared_.needs(of.cutter, in_file), context_.budget, of.input.file.path);
@@ -202,19 +203,20 @@ class Run {
     return in_file;
   }
 
-  // What its rows are made of: none is gone on with by another CPU or runtime, whatever may stand beside.
+  // Returns the provenance of the image's rows. Rows are never resumed with another CPU or runtime, even if a folder
+  // may hold results of several.
   std::string source_of(const Segmenting& of) const {
     return setup_.maker.empty() ? of.cutter.source() : fmt::format("{}, by {}", of.cutter.source(), setup_.maker);
   }
 
-  // From where an earlier run was stopped, if it left anything that can be gone on with.
+  // Starts an image, at the checkpoint of an earlier run if there is one that can be resumed.
   void begin(Segmenting& of, bool sums_in_file) {
     const std::string& name = of.input.name;
     const Rows& rows = of.cutter.rows();
     Collecting how{name,    of.cutter.y(),       of.cutter.x(), source_of(of), rows.info().width, rows.info().height,
                    nullptr, std::move(of.saved), sums_in_file};
     const bool squared = setup_.preprocess != model::Preprocess::none;
-    // Where the square lies is known when all of the photograph was looked at.
+    // The position of the square is known only after the whole photograph was read.
     if (squared) cut_from(of, 0);
     how.crop = rows.crop();
     try {
@@ -254,14 +256,14 @@ class Run {
     }
   }
 
-  // Pictures that are not open yet are as those that were.
+  // Estimates the total of windows: images that are not open yet are assumed to be like those that were.
   void guess_total() {
     const std::uint64_t mine = options_.share ? inputs_.pictures.size() / options_.share.of : inputs_.pictures.size();
     const std::uint64_t left = mine > opened_ + passed_ ? mine - opened_ - passed_ : 0;
     progress_->set_total(opened_windows_ + (opened_ > 0 ? left * (opened_windows_ / opened_) : 0));
   }
 
-  // What was saved of it may be damaged: it is begun anew by the next run.
+  // Finishes an image. Its checkpoint may be damaged; then its failure lets the next run begin it again.
   static Outcome<PictureResult> finish(Window& window, PictureResult result) {
     try {
       return window.of->collector->finish(std::move(result));
@@ -271,7 +273,7 @@ class Run {
     }
   }
 
-  // Two of them would be worked at in one folder.
+  // Finds images whose names have the same hash: they would be processed in one folder.
   void find_namesakes() {
     std::map<std::uint64_t, const Input*> first;
     for (const Input& input : inputs_.pictures) {
@@ -284,7 +286,7 @@ class Run {
     const Input& input = inputs_.pictures[window.picture];
     const auto fail = [&](Error error) {
       if (error.subject.empty()) error.subject = input.file.path;
-      if (namesakes_.count(input.name) == 0) {  // else they are the other one's
+      if (namesakes_.count(input.name) == 0) {  // else they belong to the other image
         unfinished_->fail(input.name, error);
         unfinished_->let_go(input.name);
       }
@@ -316,7 +318,7 @@ class Run {
       result.unshown = window.last->picture.decoded.unshown;
       Outcome<PictureResult> finished = finish(window, std::move(result));
       if (!finished) {
-        // One that was being finished when the run was stopped is none that cannot be used.
+        // An image that was being finished when the run was cancelled is not unusable.
         context_.throw_if_cancelled();
         return fail(finished.error());
       }
@@ -335,17 +337,18 @@ class Run {
     summary_.pictures.push_back(std::move(result));
   }
 
-  // The table is of all pictures in the folder, whichever run has made them: the last one's is whole.
+  // Writes the tables, which cover all images in the folder, whichever run made them; the last run's tables are
+  // complete.
   void end() {
     summary_.resumed = resumed_;
     summary_.spooled = spooled_;
     summary_.is_last = unfinished_->is_last();
     if (!summary_.is_last) return;
     remove_litter(options_.output);
-    // A table of nothing takes the place of none.
+    // Without any image, no empty table replaces an earlier one.
     if (inputs_.pictures.empty()) return unfinished_->remove();
     std::vector<PictureResult> all;
-    std::vector<Error> elsewhere;  // what other parts could not use
+    std::vector<Error> elsewhere;  // errors of other runs that share the folder
     std::size_t mine = 0;
     for (const Input& input : inputs_.pictures) {
       if (mine < summary_.pictures.size() && summary_.pictures[mine].name == input.name) {
@@ -373,7 +376,7 @@ class Run {
         options_,
         {all, elsewhere, setup_, options_.files, options_.output, made_of(options_, setup_, networks_.ensemble())},
         context_);
-    // What other runs have begun stays for them.
+    // Unfinished images of other runs are kept.
     if (summary_.missing == 0 || unfinished_->is_empty()) unfinished_->remove();
   }
 
@@ -385,11 +388,12 @@ class Run {
   const Inputs& inputs_;
   const Earlier earlier_;
   std::optional<Unfinished> unfinished_;
-  std::map<std::string, std::string> namesakes_;  // by name, the path of the other
+  std::map<std::string, std::string> namesakes_;  // by name, the path of the other image
   Pool<WindowBuffers> buffers_{[] { return std::make_unique<WindowBuffers>(); }};
   std::weak_ptr<Segmenting> latest_;
   Progress* progress_ = nullptr;
-  // Of pictures: that are open or were; that needed no work. By the source, or both sides.
+  // Counts of images: opened or resumed, and their windows; and images that needed no work. The first are changed by
+  // the source only, the last by the sink and read by both.
   std::uint64_t opened_ = 0, opened_windows_ = 0, resumed_ = 0, spooled_ = 0;
   std::atomic<std::uint64_t> passed_{0};
   Summary summary_;

@@ -1,6 +1,6 @@
-// Enters: options.
-// Leaves: masks and probabilities of every picture, a table of them, and what could not be used.
-// Never: does again what an earlier run has done of the same with the same.
+// Input: the options.
+// Output: masks and probabilities of every image, tables of them, and the list of files that could not be used.
+// Never: repeats work whose results an earlier run has left with the same provenance.
 #pragma once
 
 #include <string>
@@ -13,24 +13,25 @@
 namespace millrace::segment {
 
 struct Summary {
-  std::vector<PictureResult> pictures;  // in the order of their paths
+  std::vector<PictureResult> pictures;  // sorted by path
   std::vector<Error> unusable;
-  std::uint64_t taken = 0;     // pictures that an earlier run had done
-  std::uint64_t resumed = 0;   // pictures that an earlier run had begun
+  std::uint64_t taken = 0;     // images that an earlier run had finished
+  std::uint64_t resumed = 0;   // images that an earlier run had begun
   std::uint64_t windows = 0;   // of this run
-  std::uint64_t left_out = 0;  // windows that nobody wanted, of all pictures
+  std::uint64_t left_out = 0;  // windows that were left out, of all images
   std::uint64_t damaged = 0, cut = 0, spooled = 0;
-  std::uint64_t of_several = 0, deep = 0, transparent = 0;  // pictures that hold more than the networks saw
-  std::uint64_t elsewhere = 0;                              // pictures of other runs that share the folder
-  bool is_last = true;                                      // none of them is still at it
-  std::uint64_t missing = 0;  // pictures of theirs that are in no table, as none of them has made them
+  std::uint64_t of_several = 0, deep = 0, transparent = 0;  // images whose files hold more than the networks saw
+  std::uint64_t elsewhere = 0;                              // images of other runs that share the folder
+  bool is_last = true;                                      // true if no other run is still at work
+  // Images of other runs that are in no table, as no run has processed them.
+  std::uint64_t missing = 0;
   double seconds = 0;
   std::string runtime, precision;
-  std::optional<Agreement> agreement;  // why that precision, where it was to be found out
-  Bytes peak, network;                 // of memory: the program's, and the networks' of it
-  std::string report;                  // the page, where it was written
-  std::string not_cached;              // why the compiled model is not kept; empty where it is
-  Setup setup;                         // what the results are made with, for who tells of them
+  std::optional<Agreement> agreement;  // reason for the precision, with --precision auto
+  Bytes peak, network;                 // memory: of the whole program, and of the networks
+  std::string report;                  // path of the report page, if it was written
+  std::string not_cached;              // reason why the compiled model is not cached; empty if it is
+  Setup setup;                         // setup of the results, needed to report them
 };
 
 Plan plan(const Options& options, RunContext& context);

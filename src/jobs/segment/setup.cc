@@ -22,7 +22,7 @@ model::PictureModelOptions options_of(const Options& options, std::size_t k) {
   return out;
 }
 
-// What all cards say, or none does.
+// Returns the value that all cards share, or `otherwise` if none has it. Throws a Failure if they differ.
 template <typename T>
 T agreed(const std::vector<model::PictureModel>& models, std::optional<T> model::Card::*key, const char* name,
          T otherwise) {

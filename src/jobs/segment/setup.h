@@ -1,5 +1,5 @@
-// Enters: options, and the models that were opened by them.
-// Leaves: what pictures become for them, and what results are made of.
+// Input: the options, and the models that they open.
+// Output: the networks' input formats for images, and the provenance of the results.
 // Never: runs a network.
 #pragma once
 
@@ -13,40 +13,42 @@ namespace millrace::segment {
 struct Setup {
   std::vector<model::PictureModel> models;
   std::int64_t height = 0, width = 0;  // of a window
-  std::size_t pixel = 3;  // bytes of one that windows are cut of; of a gray picture that is no square 1 all the same
-  std::vector<model::Form> forms;  // what a window becomes, one after the other
+  // Bytes per pixel of the rows from which windows are cut: 1, 3 or 6. A gray image has 1 in any case, unless it
+  // becomes a square.
+  std::size_t pixel = 3;
+  std::vector<model::Form> forms;  // input formats of a window, one after the other
   model::Preprocess preprocess = model::Preprocess::none;
-  std::int64_t size = 0;  // of the square, where there is one
-  // Once the networks are compiled.
+  std::int64_t size = 0;  // side of the square, if there is one
+  // The following members are set when the networks are compiled.
   std::vector<model::Head> heads;
-  std::string maker;          // what computes, where a folder may hold results of several; else empty
-  bool is_activated = false;  // what comes of windows has been through the activation
+  std::string maker;          // runtime and CPU, if a folder may hold results of several; else empty
+  bool is_activated = false;  // true if the networks' outputs are already activated
 
   std::uint64_t input_elements() const;
-  // Of all maps together.
+  // Returns the number of channels of all maps.
   std::size_t channels() const;
-  // One of the heads is for this.
+  // True if one of the heads has this task.
   bool has(model::Task task) const;
-  // A class of the picture, or numbers of it, are asked for: there must be one window.
+  // True if a head classifies the image or gives numbers for it; then there must be a single window.
   bool has_numbers() const { return has(model::Task::classification) || has(model::Task::regression); }
-  // Its file's name, for people; with its place where another has the same.
+  // Returns the file name of a model, with its position if another model has the same name.
   std::string model_name(std::size_t k) const;
 };
 
-// Failure(usage) for options that are missing or do not go together, and what opening a model throws.
+// Throws Failure(usage) if options are missing or do not fit together, and what opening a model throws.
 Setup set_up(const Options& options, const std::function<bool()>& cancelled);
-// Failure(usage) where there is a square.
+// Throws Failure(usage) if windows are cut from a square.
 void refuse_region_of_square(const Setup& setup);
-// What is known of the networks now. Failure(usage) where they need another preprocessing.
+// Adds the properties of the compiled networks. Throws Failure(usage) if they need another preprocessing.
 void complete(const Options& options, Setup& setup, const model::Ensemble& ensemble);
 
-// How networks are asked in a run.
+// Returns the options for running the networks.
 model::Ensemble::Options ensemble_options(const Options& options, const RunContext& context);
 
-// For run.json; empty where a person said which.
+// Returns the policy for run.json; empty if the user chose a precision.
 std::string precision_policy(const Options& options);
 
-// What results are made of, for run.json and for whoever goes on.
+// Returns the provenance of the results, for run.json and for later runs.
 Attributes made_of(const Options& options, const Setup& setup, const model::Ensemble& ensemble);
 
 }  // namespace millrace::segment

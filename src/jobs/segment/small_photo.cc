@@ -11,7 +11,7 @@
 namespace millrace::segment {
 namespace {
 
-constexpr std::int64_t kMostPixels = 200'000'000;  // more take seconds each
+constexpr std::int64_t kMostPixels = 200'000'000;  // larger images take seconds each
 constexpr std::size_t kMaxPhotoBytes = 96 << 10;
 
 Thumbnail blocks_of(PictureRows& rows, std::size_t block) {
@@ -42,7 +42,7 @@ Thumbnail blocks_of(PictureRows& rows, std::size_t block) {
   return out;
 }
 
-// A picture on its way: open where it can be shown.
+// Image in progress; its rows are open if it can be shown.
 struct Item {
   const PictureResult* picture = nullptr;
   std::unique_ptr<PictureRows> rows;
@@ -88,7 +88,7 @@ SmallPhoto make_small(Item item, const std::string& output, const Setup& setup, 
     if (hex_of_bytes(item.rows->finish().or_throw().hash) != picture.hash) return out;
     out.jpeg = encode_thumbnail(thumbnail, kMaxPhotoBytes);
   } catch (const Failure& failure) {
-    // The page has its mask all the same.
+    // The page shows its mask nevertheless.
     if (failure.error().code == ErrorCode::cancelled) throw;
   }
   return out;
@@ -108,7 +108,7 @@ std::vector<SmallPhoto> small_photos(const std::vector<const PictureResult*>& pi
           [&]() -> std::optional<Item> {
             if (next == pictures.size()) return std::nullopt;
             Item out = open_item(*pictures[next++], files, context);
-            // What can never fit is shown without its photograph, however much others hold.
+            // An image that can never fit is shown without its photograph. This does not depend on the memory in use.
             if (price_of(out) > context.budget.limit()) out.rows.reset();
             return out;
           },

@@ -1,6 +1,6 @@
-// Enters: photographs, and their records.
-// Leaves: each at the size of its masks' previews, and what is drawn of these, for a page.
-// Never: another picture than the one that a mask is of; one that depends on how much others need at the time.
+// Input: photographs, and their records.
+// Output: each photograph at the size of its masks' previews, and the layers drawn on it, for a report page.
+// Never: shows a photograph with masks of another one; lets the memory in use at the time decide what is shown.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,15 @@ namespace millrace::segment {
 
 struct SmallPhoto {
   std::uint32_t width = 0, height = 0;
-  std::vector<std::uint8_t> jpeg;  // empty: the photograph is another by now, or too large for a page
-  // Of layers of the page a PNG each; those of masks are missing where the record is another by now.
+  std::vector<std::uint8_t> jpeg;  // empty if the photograph has changed since, or is too large for a page
+  // (layer of the page, PNG) for each layer; those of masks are missing if the record has changed since.
   std::vector<std::pair<std::size_t, std::vector<std::uint8_t>>> drawn;
 };
-// What is drawn on a picture, made of its masks, of each head; on any thread.
+// Draws the layers of an image from the masks of its heads; called on any thread.
 using DrawOn = std::function<void(const PictureResult& picture, const std::vector<SmallMask>& masks, SmallPhoto& on)>;
 
-// Each pixel the mean of a block, as Preview has them; in the order of `pictures`. `output`: the folder of results.
+// Reduces the photographs: each pixel is the mean of a block, as in Preview. The order is that of `pictures`. `output`
+// is the results folder.
 std::vector<SmallPhoto> small_photos(const std::vector<const PictureResult*>& pictures, const std::string& output,
                                      const Setup& setup, const PictureFileOptions& files, const DrawOn& draw,
                                      RunContext& context);

@@ -11,11 +11,12 @@
 namespace millrace::segment {
 namespace {
 
-// Far from the others: so many deviations from the median, of at least so many pictures. A deviation is 1.4826 times
-// the median distance to the median, as a normal distribution has it (Iglewicz and Hoaglin 1993 name 3.5).
+// Test for outliers: a value is far from the others if it is more than kFar deviations from the median. At least
+// kEnough images are needed. Iglewicz and Hoaglin (1993) name 3.5. A deviation is 1.4826 times the median absolute
+// deviation, which equals the standard deviation of a normal distribution.
 constexpr double kFar = 3.5, kDeviation = 1.4826;
 constexpr std::size_t kEnough = 8;
-constexpr double kMuch = 0.5;  // of what models disagree about
+constexpr double kMuch = 0.5;  // share of the labeled pixels that models disagree on
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -30,7 +31,7 @@ struct Usual {
   bool is_far(double value) const { return deviation > 0 && std::abs(value - middle) > kFar * deviation; }
 };
 
-// `least`: a deviation below it is none that anybody sees.
+// `least` is the smallest deviation used, as smaller ones are not visible.
 Usual usual_of(const std::vector<double>& values, double least) {
   Usual out;
   if (values.size() < kEnough) return out;
@@ -74,7 +75,7 @@ class Looking {
     out_[picture].weight += weight;
     out_[picture].why.push_back(std::move(why));
   }
-  // Of one of several outputs.
+  // Returns a prefix with the output's name, if there are several outputs.
   std::string of(std::size_t h) const {
     return setup_.heads[h].name.empty() ? "" : fmt::format("{}: ", setup_.heads[h].name);
   }

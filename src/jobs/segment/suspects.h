@@ -1,6 +1,6 @@
-// Enters: what was counted of every picture of a run.
-// Leaves: of each, why somebody should look at it, and in what order: what looks most wrong first.
-// Never: calls something wrong that most of them have; changes a result.
+// Input: the counts of every image of a run.
+// Output: for each image the reasons to check it, and an order in which images that look most wrong come first.
+// Never: flags a property that most images have; changes a result.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,21 @@ namespace millrace::segment {
 
 struct Suspect {
   std::size_t picture = 0;
-  std::vector<std::string> why;  // in a few words each
-  double weight = 0;             // 0: nothing that would put it first
-  double disagreement = 0;       // among those of one weight, the more networks disagree the earlier
+  std::vector<std::string> why;  // a few words each
+  double weight = 0;             // 0 if nothing puts the image first
+  double disagreement = 0;       // order among equal weights: more disagreement of the networks comes first
 };
 
-// All pictures, those that look most wrong first, of several alike in the order of `pictures`. Damage weighs most, then
-// doubts of the photograph, a mask without anything where most have some, networks that disagree more than they do of
-// others, an area far from the others', and what reaches the edge where less than half of those that have it do.
+// Returns all images, those that look most wrong first; equal ones remain in the order of `pictures`. Damage has the
+// greatest weight. Next come doubts about the photograph, and an empty mask where most images have labels. Then come
+// networks that disagree more than on other images, and an area far from that of others. Last comes a class that
+// reaches the edge, if less than half of the images with this class have that.
 std::vector<Suspect> suspects(const std::vector<PictureResult>& pictures, const Setup& setup);
 
-// Networks disagree about more than half of what any of them finds in most pictures: then it is not the pictures.
+// True if networks disagree on more than half of the labeled pixels in most images: then the images are not the cause.
 bool disagree_on_most(const std::vector<PictureResult>& pictures, std::size_t head);
 
-// Which classes of a mask are something: not the first of several that exclude each other.
+// True if a class is foreground: every class except the first of several that exclude each other.
 bool is_something(const model::Head& head, std::size_t c);
 
 }  // namespace millrace::segment

@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// Of one class, or of several that exclude each other.
+// Returns a setup with one class, or with several classes that exclude each other.
 Setup setup_of(std::size_t classes, std::size_t models = 1) {
   Setup out;
   out.models.resize(models);
@@ -50,11 +50,11 @@ TEST(Suspects, NothingFoundIsWrongWhereMostHaveSomething) {
   std::vector<PictureResult> pictures(10, picture({1000}));
   pictures[4] = picture({0});
   EXPECT_EQ(suspects(pictures, setup_of(1))[0].picture, 4U);
-  // Of lesions, which most have none of, it is said and is not what comes first.
+  // Most images have no lesions: then an empty mask is not flagged, and no image comes first.
   std::vector<PictureResult> healthy(10, picture({0}));
   healthy[3] = picture({50});
   EXPECT_EQ(suspects(healthy, setup_of(1))[0].weight, 0);
-  // The first of several classes is what is none: all of a picture is nothing found.
+  // The first of several exclusive classes is the background: an image with nothing else is empty.
   pictures.assign(10, picture({9000, 1000}));
   pictures[2] = picture({10000, 0});
   EXPECT_THAT(why(pictures, setup_of(2), 2), Contains("nothing found"));
@@ -66,7 +66,7 @@ TEST(Suspects, AnAreaFarFromTheOthers) {
   pictures[5] = picture({6000});
   EXPECT_THAT(why(pictures, setup_of(1), 5), Contains(HasSubstr("covers 60 %, where 11 % is usual")));
   for (const std::size_t k : {0U, 4U, 11U}) EXPECT_THAT(why(pictures, setup_of(1), k), IsEmpty());
-  // Of a few pictures nobody knows what is usual.
+  // A few images do not show what is usual.
   pictures.resize(7);
   EXPECT_THAT(why(pictures, setup_of(1), 5), IsEmpty());
 }
@@ -75,7 +75,7 @@ TEST(Suspects, WhatReachesTheEdgeWhereMostDoNot) {
   std::vector<PictureResult> pictures(10, picture({1000}));
   pictures[1].heads[0].classes[0].at_edge = 3;
   EXPECT_THAT(why(pictures, setup_of(1), 1), Contains(HasSubstr("reaches the edge")));
-  // Vessels do.
+  // Vessels reach the edge in most images.
   for (PictureResult& each : pictures) each.heads[0].classes[0].at_edge = 3;
   EXPECT_THAT(why(pictures, setup_of(1), 1), IsEmpty());
 }
@@ -88,7 +88,7 @@ TEST(Suspects, NetworksThatDisagreeMoreThanOfOthers) {
   EXPECT_EQ(suspects(pictures, setup)[0].picture, 6U);
   EXPECT_THAT(why(pictures, setup, 6), Contains("models disagree on 30 %"));
   EXPECT_FALSE(disagree_on_most(pictures, 0));
-  // Where they disagree about all of them it is the networks, and no picture.
+  // If networks disagree on all images, the networks are the cause, and no image is flagged.
   for (PictureResult& each : pictures) each.heads[0].votes = {900, 1000};
   EXPECT_THAT(why(pictures, setup, 6), Not(Contains(HasSubstr("disagree"))));
   EXPECT_TRUE(disagree_on_most(pictures, 0));

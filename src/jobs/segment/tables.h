@@ -1,6 +1,6 @@
-// Enters: what is known of pictures that are done.
-// Leaves: tables of them, as rows of texts, and as CSV.
-// Never: leaves out a picture that has nothing to count.
+// Input: the results of images that are done.
+// Output: tables of these results, as rows of texts and as CSV.
+// Never: leaves out an image without counts.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ struct RecordTable {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
 };
-// With the columns' names first.
+// Returns the table as CSV, with a header.
 std::string csv_of(const RecordTable& table);
 
-// A line a picture and class of a mask; of networks that make none a line a picture, without one.
+// Table with a row per image and class of a mask; for networks without masks, a row per image without a class.
 RecordTable table_of(const std::vector<PictureResult>& pictures, const Setup& setup);
-// A line a picture and point; of one that was not looked for, as no window was, without a place.
+// Table with a row per image and keypoint; the position is empty if no window was segmented.
 RecordTable points_of(const std::vector<PictureResult>& pictures, const Setup& setup);
-// A line a picture and class, or number and network.
+// Table with a row per image and class, or per number and network.
 RecordTable values_of(const std::vector<PictureResult>& pictures, const Setup& setup);
 
 }  // namespace millrace::segment

@@ -17,7 +17,7 @@ constexpr const char *kRowsMark = "segment rows", *kRunMark = "segment unfinishe
 constexpr const char *kSavedFile = "rows.json", *kFailedFile = "failed.txt";
 
 std::uint64_t number_of(const std::string& name) {
-  // Locks are on bytes of a file, whose places have a sign.
+  // Locks are on bytes of a file, whose offsets are signed.
   return short_hash(std::span(reinterpret_cast<const std::uint8_t*>(name.data()), name.size())) >> 2;
 }
 
@@ -28,7 +28,7 @@ std::uint64_t Unfinished::number(const std::string& name) { return number_of(nam
 Unfinished::Unfinished(const std::string& output, const std::string& made_of, const Share& share)
     : folder_(path_in(output, "unfinished")), shared_(share) {
   folder_.hold(shared_ ? RunFolder::Hold::shared : RunFolder::Hold::alone);
-  // What says that the folder is a run's.
+  // A run.json in the folder marks it as a run's.
   const std::string run = folder_.path(RunFolder::kRunFile);
   std::error_code error;
   const auto text = read_text(run, 1 << 16);
@@ -85,12 +85,12 @@ std::optional<Saved> Unfinished::saved(const std::string& name, const std::strin
     out.outputs = json.at("outputs").get<std::map<std::string, std::string>>();
     return out;
   } catch (const Json::Error&) {
-    return std::nullopt;  // not as this program writes it
+    return std::nullopt;  // not written by this program
   }
 }
 
 void Unfinished::save(const std::string& name, const Saved& saved) {
-  // A sum that is no number any more ends the picture; JSON has no such number.
+  // JSON cannot store NaN or infinity. A sum that is not finite ends the image anyway.
   Json heads = Json::array();
   for (const HeadResult& head : saved.heads) {
     Json classes = Json::array(), peaks = Json::array();

@@ -1,8 +1,9 @@
-// Enters: pictures that a run works at.
-// Leaves: a folder for each, in which its results grow, this run's alone until it lets it go; and how far they have
-// got. Never: works at a picture that another run has; takes rows for done that were made of another file.
+// Input: the images that a run processes.
+// Output: a folder for each image in which its results grow, claimed by this run until it is released; and its
+//   checkpoint.
+// Never: processes an image that another run has claimed; resumes rows that were made from another file.
 //
-// They lie in OUTPUT/unfinished.shards, on the disk of the results, and go when all is done.
+// The folders are in OUTPUT/unfinished.shards, on the disk of the results, and are removed when all is done.
 #pragma once
 
 #include <cstdint>
@@ -17,50 +18,51 @@
 
 namespace millrace::segment {
 
-// A picture's results behind a row of windows.
+// Checkpoint of an image's results after a row of windows.
 struct Saved {
-  std::string source;                 // the state of the file that it is made of, and of what says where to look
-  std::uint64_t rows = 0;             // of the image that are written
-  std::uint64_t next_row = 0;         // of windows
-  std::uint64_t windows = 0;          // of the rows before
-  std::vector<HeadResult> heads;      // as far as they are known; means are sums yet
-  std::vector<std::string> previews;  // of each head that has one, what Preview saves
-  std::map<std::string, std::string> outputs;  // what each needs to go on, by its name in the folder
+  std::string source;                          // state of the image file and of the region image
+  std::uint64_t rows = 0;                      // rows of the image that are written
+  std::uint64_t next_row = 0;                  // next row of windows
+  std::uint64_t windows = 0;                   // in the rows before
+  std::vector<HeadResult> heads;               // as far as they are known; means are still sums
+  std::vector<std::string> previews;           // saved state of Preview for each head that has one
+  std::map<std::string, std::string> outputs;  // saved state of each output, by its name in the folder
 };
 
-// Below the folder of results.
+// Name of a folder in the results folder.
 inline constexpr const char* kUnfinishedFolder = "unfinished.shards";
 
 class Unfinished {
  public:
-  // `made_of` is what results are made of, or a hash of that. Failure(conflict) where another run has the folder, one
-  // that shares none of it, or this one does not; or has left things of another kind.
+  // `made_of` is the provenance of the results, or its hash. Throws Failure(conflict) if another run holds the folder,
+  // unless both share it, or if it contains unfinished results with another provenance.
   Unfinished(const std::string& output, const std::string& made_of, const Share& share);
-  // What a picture's folder is called by. Two names that somebody made up for it may have one.
+  // Returns the number that names an image's folder. It is a hash: two names can be constructed that have the same.
   static std::uint64_t number(const std::string& name);
 
-  // This picture is this run's until let_go(); false where it is another's.
+  // Claims an image until let_go(); returns false if another run has it.
   bool claim(const std::string& name);
   void let_go(const std::string& name);
-  // The folder of a picture that was claimed; it is made.
+  // Creates the folder of a claimed image and returns its path.
   std::string folder(const std::string& name);
   std::optional<Saved> saved(const std::string& name, const std::string& source);
   void save(const std::string& name, const Saved& saved);
-  // Nothing of it is kept.
+  // Removes the unfinished results of an image.
   void drop(const std::string& name);
 
-  // Nothing of it but that it cannot be used, for other runs that share the folder to know.
+  // Removes them too, but records that the image cannot be used, for other runs that share the folder.
   void fail(const std::string& name, const Error& error);
-  // Its error in words; nothing where it has not failed.
+  // Returns the recorded error; nothing if there is none.
   std::optional<std::string> why_failed(const std::string& name) const;
 
-  // This run is through. False where others are still at it; else this one has the folder alone until it goes.
+  // Called when this run has finished its images. Returns false if other runs are still at work; else this one holds
+  // the folder alone until the end.
   bool is_last();
-  // No run has begun a picture that it has not finished, or has found one that it cannot use.
+  // True if there is no unfinished image and no recorded error.
   bool is_empty() const;
-  // Nothing in it is needed any more, of earlier runs either.
+  // Removes the folder; called when unfinished results of earlier runs are not needed either.
   void remove() { folder_.remove(); }
-  // Names of its folder as a person knows them.
+  // Replaces internal names of the folder by names that the user knows.
   Error in_words(const Error& error) const { return folder_.in_words(error); }
 
  private:

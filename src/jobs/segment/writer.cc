@@ -18,18 +18,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In the folder of what is unfinished: the record, once all that it is of is there.
+// Name of the record in the folder of unfinished results; it exists once all results are complete.
 constexpr const char* kWrittenFile = "record.json";
 constexpr const char *kMask = "mask", *kProbability = "probability", *kOverlay = "overlay";
 
-// The format that was asked for, or the nearest that can hold it.
+// Returns the requested format, or the nearest one that can hold the data.
 Product raster_product(const char* what, RasterFormat wanted, RasterSpec spec) {
   RasterFormat format = wanted;
   if (!can_hold(format, spec)) format = spec.samples == 1 ? RasterFormat::npy : RasterFormat::png;
   return {0, std::string(what) + ending_of(format), "", format, std::move(spec)};
 }
 
-// In place of what has the name, where that is an earlier run's; else of nothing.
+// Publishes a result. It replaces an earlier run's file if `replaces` is set, and otherwise no file.
 void put_in_place(const std::string& folder, const Product& product, bool replaces) {
   const std::string from = path_in(folder, product.part), former = path_in(folder, "former");
   if (!replaces) {
@@ -43,7 +43,7 @@ void put_in_place(const std::string& folder, const Product& product, bool replac
   }
   std::error_code error;
   if (fs::is_directory(from, error)) {
-    // A folder takes the place of none that has something in it.
+    // A folder cannot be renamed over one that is not empty.
     fs::remove_all(former, error);
     fs::rename(product.path, former, error);
   }
@@ -113,7 +113,7 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
   const auto state_of = [&](const std::string& part) {
     if (saved == nullptr) return std::string();
     const auto found = saved->outputs.find(part);
-    // An empty one would begin anew in the middle of the picture.
+    // With an empty state an output would begin again in the middle of the image.
     if (found == saved->outputs.end() || found->second.empty())
       throw Failure(ErrorCode::bad_data, "this checkpoint lacks an output", part);
     return found->second;
@@ -208,7 +208,8 @@ std::optional<PictureResult> ResultWriter::publish(const Options& options, const
   auto result = earlier_result(written, setup);
   if (!result || !is_of(*result)) return std::nullopt;
   make_folder_below(options.output, to);
-  // What it says of an earlier picture of this name is not true of half of this one's files.
+  // The record of an earlier image of this name is withdrawn first: it would be wrong while only some files are
+  // replaced.
   const bool replaces = is_record(record);
   if (replaces) write_file(record, not_whole());
   std::error_code error;
@@ -229,7 +230,7 @@ void ResultWriter::check_names(const Options& options, const Setup& setup, const
                                Unfinished& unfinished) {
   const std::string record = record_path(options.output, name);
   std::error_code problem;
-  // A picture's sides are nothing to its names.
+  // The names do not depend on the image's sides.
   const std::vector<Product> products = products_of(options, setup, name, 1, 1);
   for (const Product& product : products) {
     const auto status = fs::symlink_status(product.path, problem);
@@ -241,7 +242,8 @@ void ResultWriter::check_names(const Options& options, const Setup& setup, const
         "move it away, or give another folder");
   }
   if (is_record(record)) return;
-  // A run was stopped while files got their names: they are its own, and stay so until they have a record again.
+  // A run was stopped while it published these files. They are its own, and are marked so until they have a record
+  // again.
   if (is_record(path_in(unfinished.folder(name), kWrittenFile))) return write_file(record, not_whole());
   for (const Product& product : products) {
     if (!fs::exists(fs::symlink_status(product.path, problem))) continue;
@@ -271,7 +273,7 @@ Outcome<PictureResult> ResultWriter::finish(PictureResult result) {
                        .is_folder = product.format == RasterFormat::zarr,
                        .name = std::string(file_name(product.path))});
   result.files = digests_of(written, [] {});
-  // All of it is there: from now on it needs nothing but its names.
+  // The results are complete: from now on they only need to be renamed.
   write_file(path_in(folder_, kWrittenFile), record_of(result, setup_));
   if (!publish(options_, setup_, name_, unfinished_, [](const PictureResult&) { return true; })) {
     return Error{ErrorCode::conflict, "its results were removed while they got their names", "",

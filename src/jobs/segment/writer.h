@@ -1,6 +1,6 @@
-// Enters: rows of a picture's probabilities, and the picture's own.
-// Leaves: its mask, probabilities, overlay and outlines as files, and what is counted of them.
-// Never: leaves a file under its name that is not whole.
+// Input: rows of an image's probabilities, and its pixels.
+// Output: its mask, probabilities, overlay and outlines as files, and their counts.
+// Never: leaves an incomplete file under its name.
 #pragma once
 
 #include <functional>
@@ -17,44 +17,44 @@
 
 namespace millrace::segment {
 
-// What is written of a picture, and under which names in the folder of results.
+// Result file of an image, with its name in the results folder.
 struct Product {
-  std::size_t head = 0;  // of which of the networks' heads it is
-  std::string part;      // its name while it grows: "mask.png"
+  std::size_t head = 0;  // head of the networks that it belongs to
+  std::string part;      // its name until it is published: "mask.png"
   std::string path;
-  std::optional<RasterFormat> format;  // nothing: outlines
+  std::optional<RasterFormat> format;  // empty for outlines
   RasterSpec spec;
 };
 std::vector<Product> products_of(const Options& options, const Setup& setup, const std::string& name, int width,
                                  int height);
-// The file that says that the others are whole.
+// Returns the path of the record, which marks the other files as complete.
 std::string record_path(const std::string& folder, const std::string& name);
 
 class ResultWriter : public Results {
  public:
-  // `saved`: from where it goes on; null: it begins. Failure where that is not there as it was.
+  // `saved` is the checkpoint to resume from, or null. Throws a Failure if the files do not match it.
   ResultWriter(const Options& options, const Setup& setup, std::string name, int width, int height,
                Unfinished& unfinished, const Saved* saved);
-  // What it holds.
+  // Returns the memory of the writer.
   static std::uint64_t bytes(const Options& options, const Setup& setup, int width, int height);
 
   void append(std::span<const float> row, std::span<const float> weights,
               std::span<const std::uint8_t> pixels) override;
   void mark() override;
   void save(Saved& out) override;
-  // Files have their names; then the record says that they are whole.
+  // Publishes the files under their names, then the record that marks them as complete.
   Outcome<PictureResult> finish(PictureResult result) override;
 
-  // What an earlier run had written, all of it, before it was stopped while files got their names: they get them.
-  // Nothing where it had not, or it is not of the picture as it is now.
+  // Finishes publishing an image whose files were complete when an earlier run was killed during renaming. Returns
+  // nothing if they were not complete, or belong to another version of the image.
   using IsOf = std::function<bool(const PictureResult& written)>;
   static std::optional<PictureResult> publish(const Options& options, const Setup& setup, const std::string& name,
                                               Unfinished& unfinished, const IsOf& is_of);
-  // Failure(conflict) where something has the name of a result that no run has put there.
+  // Throws Failure(conflict) if a file or folder that no run has made has the name of a result.
   static void check_names(const Options& options, const Setup& setup, const std::string& name, Unfinished& unfinished);
 
  private:
-  // What is made of one head's mask.
+  // Results of one head's mask.
   struct Mask {
     std::vector<model::Head::Label> labels;
     std::vector<std::uint8_t> overlay;
@@ -72,7 +72,7 @@ class ResultWriter : public Results {
   const std::vector<Product> products_;
   std::vector<std::unique_ptr<Raster>> rasters_;  // null for outlines
   MaskRows rows_;
-  std::vector<Mask> masks_;  // of each head; of others than masks unused
+  std::vector<Mask> masks_;  // per head; unused for heads without a mask
 };
 
 }  // namespace millrace::segment

@@ -12,13 +12,14 @@
 namespace millrace::tune {
 namespace {
 
-// What tells one device from another: its own number, or of OpenCL, which has none, name and driver.
+// Returns the key that identifies a device: its UUID, or, for OpenCL devices, which have none, name and driver.
 std::string key_of(const Device& device) {
   if (!device.uuid.empty()) return device.uuid;
   return utf8_for_display(device.name + ", " + device.driver);
 }
 
-// The kernels that an operation's rate was measured with: the body's PTX. An operation is named after its body.
+// Returns the hash of the kernels (of their PTX) that an operation's rate was measured with. Operations are named after
+// their kernel source.
 std::string hash_of(const std::string& operation) {
   for (const known::DeviceKernels& kernels : known::device_kernels()) {
     const KernelSource& source = kernels.source();
@@ -32,7 +33,7 @@ Json read_file() {
   if (path.empty()) return Json::object();
   auto file = FileReader::open(path, FileReader::Hashing::off);
   if (!file) return Json::object();
-  // Ours has some thousand bytes.
+  // The first bytes are enough: a file that this program writes has a few thousand bytes.
   const auto bytes = (*file)->peek();
   Json out = Json::parse_or_null(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   return out.is_object() ? out : Json::object();

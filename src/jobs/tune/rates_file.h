@@ -1,6 +1,7 @@
-// Enters: what was measured of devices.
-// Leaves: the same in the cache of the person who measured it, and back from there.
-// Never: believes what is no rate: a file that is damaged, or of other kernels, is as if nothing had been measured.
+// Input: the measured rates of devices.
+// Output: a file with these rates in the user's cache folder, and the rates read back from it.
+// Never: trusts an invalid rate: a file that is damaged, or whose rates belong to other kernels, counts as no
+//   measurement.
 #pragma once
 
 #include <optional>
@@ -13,20 +14,21 @@
 
 namespace millrace::tune {
 
-// Of one device.
+// Measurements of one device.
 struct Tuned {
   Device device;
   DeviceRates rates;
   std::vector<MeasuredRate> operations;
 };
 
-// "" where no home folder is known.
+// Returns the file's path; empty if no home folder is known.
 std::string rates_path();
 
-// Replaces what was measured of the same devices before; of others it stays.
+// Replaces earlier measurements of the same devices; those of other devices are kept.
 void keep(const std::vector<Tuned>& tuned);
 
-// Nothing where this device was not measured with the kernels of this build.
+// Returns the rates of a device; nothing if it was not measured. Rates of kernels that differ from this build's are
+// left out.
 std::optional<DeviceRates> rates_of(const Device& device);
 
 }  // namespace millrace::tune

@@ -11,7 +11,7 @@
 namespace millrace::tune {
 namespace {
 
-// Bytes a second from and to memory that is not pinned, as a run copies.
+// Measures the bytes per second copied from and to pageable (not pinned) memory, as in a run.
 void measure_copies(Accelerator& accelerator, DeviceRates& rates) {
   constexpr std::size_t kBytes = std::size_t{64} << 20;
   constexpr int kTimes = 4;
@@ -59,7 +59,7 @@ Tuned measure(const Device& device, const Executor& executor, Bytes memory) {
     }
     if (out.operations.empty()) out.rates.begin_s = watch.seconds();
     for (const MeasuredRate& measured : kernels.measure(accelerator, executor)) out.operations.push_back(measured);
-    // Work that was left out is done in no time.
+    // Operations that were cancelled would have finished in no time, so their rates are not used.
     if (executor.cancelled()) throw Failure(interrupted("nothing was kept"));
   }
   measure_copies(accelerator, out.rates);
@@ -77,7 +77,7 @@ std::string text_of(const Tuned& tuned) {
                                 to_text(Bytes{static_cast<std::uint64_t>(tuned.rates.down_bytes_s)}));
   for (const MeasuredRate& one : tuned.operations) {
     const double ratio = one.device_amount_s / one.cpu_amount_s;
-    // The CPU's time at which both take the same.
+    // Time of the CPU from which on the device is faster.
     const double even = ratio > 1 ? tuned.rates.begin_s / (1 - 1 / ratio) : 0;
     out += fmt::format("  {:<18} {:>18}, the CPU {:>18}: {}\n", one.operation,
                        rate_words(one.device_amount_s, one.unit), rate_words(one.cpu_amount_s, one.unit),

@@ -1,6 +1,6 @@
-// Enters: the devices of this machine.
-// Leaves: how fast each operation is on each of them, and on the CPU, as data.
-// Never: takes much longer than a minute a device.
+// Input: a device of this machine.
+// Output: the speed of each operation on the device and on the CPU, as data.
+// Never: takes much longer than a minute per device.
 #pragma once
 
 #include <string>
@@ -12,10 +12,11 @@
 
 namespace millrace::tune {
 
-// Failure(unavailable) with the reason where the device cannot be used or gives wrong answers.
+// Throws Failure(unavailable) with the reason if the device cannot be used or gives wrong answers.
 Tuned measure(const Device& device, const Executor& executor, Bytes memory);
 
-// A table for a person: of each operation both rates, their ratio, and the work from which on the device gains.
+// Returns a table for the user: for each operation both rates, their ratio, and the amount of work from which on the
+// device is faster.
 std::string text_of(const Tuned& tuned);
 Json json_of(const std::vector<Tuned>& all);
 

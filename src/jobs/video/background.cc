@@ -9,7 +9,7 @@
 namespace millrace::video {
 namespace {
 
-// Red, green and blue, a plane each.
+// Reads an image as three planes: red, green and blue.
 Buffer<std::uint8_t> read_picture(const std::string& path, RunContext& context, film::Shape& shape) {
   DecodeOptions options;
   options.helpers = &context.helpers;
@@ -56,16 +56,17 @@ Buffer<std::uint8_t> background_picture(const std::string& path, const film::Sha
                                         RunContext& context) {
   film::Shape picture;
   Buffer<std::uint8_t> pixels = read_picture(path, context, picture);
-  // As the film is stored, which is turned to the right before it is shown.
+  // Rotates the image to the orientation in which frames are stored: players rotate them clockwise before they show
+  // them.
   for (int turns = (4 - std::max(rotation, 0) / 90) % 4; turns > 0; --turns) pixels = turned_right(pixels, picture);
   constexpr std::int32_t kSrgb = 13, kBt709 = 1;
-  // What a photograph is in; a film in standard range has it as its own.
+  // The image is in sRGB. For a video in standard range its colors are taken to be those of the video.
   picture.colors = {film::Range::full, 0, kBt709, kSrgb, 0};
   if (!film::is_hdr(shape.colors)) {
     picture.colors.primaries = shape.colors.primaries;
     picture.colors.transfer = shape.colors.transfer;
   }
-  // The part of the picture that has the film's form.
+  // The centered part of the image that has the video's aspect ratio.
   const double scale =
       std::min(static_cast<double>(picture.width) / shape.width, static_cast<double>(picture.height) / shape.height);
   film::Region region;

@@ -1,6 +1,7 @@
-// Enters: the path of a picture, and what a film's pictures are like.
-// Leaves: the picture as one of them, lying as the film is stored: scaled until it covers it, what sticks out cut off
-// on both sides alike. Never: stretches it.
+// Input: the path of an image, and the format of a video's frames.
+// Output: the image in that format, oriented as the frames are stored. It is scaled until it covers the frame, and the
+//   excess is cut off equally on both sides.
+// Never: stretches the image.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace millrace::video {
 
-// Failure as reading pictures gives it.
+// Throws a Failure if the image cannot be read.
 Buffer<std::uint8_t> background_picture(const std::string& path, const film::Shape& shape, int rotation,
                                         RunContext& context);
 

@@ -35,7 +35,7 @@ double cpu_of_ended_children() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// A folder that goes with all that is in it.
+// Temporary folder that is removed with its contents.
 class Scratch {
  public:
   Scratch() {
@@ -55,7 +55,7 @@ class Scratch {
   std::string path_;
 };
 
-// Begins all and waits for all.
+// Starts all operations and waits for all of them.
 template <typename Begin>
 void all_at_once(std::size_t count, const Begin& begin) {
   std::mutex mutex;
@@ -75,12 +75,13 @@ void all_at_once(std::size_t count, const Begin& begin) {
   if (failed) std::rethrow_exception(failed);
 }
 
-// Those whose cost depends on the network's input, not on the film's sides.
+// Stages whose cost depends on the input size of the network, not on the frame size.
 constexpr const char *kDecide = "what still does", *kNetwork = "network", *kMask = "mask";
 
 class Bench {
  public:
-  // So many pictures, or as many as fit: all of them are there at once. From there on, or from where the film begins.
+  // Measures `count` frames, or as many as fit into memory: all of them are held at once. Starts at `from`, else at
+  // --start or the beginning.
   Bench(Setup& setup, std::uint64_t count, std::optional<std::int64_t> from, RunContext& context)
       : context_(context), setup_(setup), how_(setup.cut) {
     how_.warm = 0;
@@ -149,9 +150,9 @@ class Bench {
     return out;
   }
 
-  // Of all pictures.
+  // Returns the size of all encoded frames, in bytes.
   std::uint64_t bytes() const { return bytes_; }
-  // How much of the film was measured, in seconds behind where it begins.
+  // Returns the length of the part that was measured, in seconds from its start.
   double seconds() const { return setup_.film.seconds(last_ + 1 - setup_.cut.start.value_or(setup_.film.begin())); }
 
  private:
@@ -322,7 +323,7 @@ Guess guess(Setup& setup, RunContext& context) {
     measure(kFew);
   } catch (const Failure& failure) {
     if (failure.error().code != ErrorCode::bad_data || !from) throw;
-    from.reset();  // it ends before its middle
+    from.reset();  // the video ends before its middle
     measure(kFew);
   }
   if (watch.seconds() < kPatience) measure(kMany);
@@ -332,7 +333,7 @@ Guess guess(Setup& setup, RunContext& context) {
 }
 
 double Guess::seconds_a_picture(std::int64_t pixels_of_it) const {
-  // What of the cores' time is work, as the benches have it.
+  // Share of the cores' time that is spent on work, as measured by the benchmarks.
   constexpr double kBusy = 0.9;
   double ms = 0;
   for (const StageCost& each : stages) {

@@ -35,7 +35,8 @@ Attributes made_of(const Options& options, Networks& networks, RunContext& conte
   return out;
 }
 
-// Where a film goes; nothing is changed. Failure(conflict) where it cannot.
+// Examines the file that has the output's name, if there is one; changes nothing. Throws Failure(conflict) if the video
+// cannot be written there.
 Place place_of(const Options& film, const Films& films) {
   struct stat info {};
   Place out;
@@ -65,7 +66,7 @@ CollectionSummary run_collection(const Options& options, RunContext& context) {
   out.links = found.links;
   if (found.films.empty()) return out;
   Networks networks;
-  // What is wrong for all of them costs no folder.
+  // Options that are wrong for all videos are refused before a folder is made.
   Options first = found.films.front();
   check(first);
   claim_folder(options.output, made_of(options, networks, context));
@@ -82,7 +83,7 @@ CollectionSummary run_collection(const Options& options, RunContext& context) {
       const Place place = place_of(film, found);
       Summary summary = run(film, place, networks, context, what);
       if (!place.is_earlier || summary.state != Summary::State::before) {
-        make_folder_below(options.output, folder_of(film.output));  // which nobody has exchanged
+        make_folder_below(options.output, folder_of(film.output));  // checks again that no link has replaced it
         write_record(film.output, {summary.digest, summary.counts});
       }
       out.films.push_back({film, std::move(summary)});
@@ -90,7 +91,7 @@ CollectionSummary run_collection(const Options& options, RunContext& context) {
       Error error = failure.error();
       if (error.code == ErrorCode::cancelled || context.cancel.cancelled()) throw;
       throw_if_nothing_can_be_written(error, options.output);
-      // Whatever it is about, it is this film's.
+      // The error is reported for this video, whatever its subject is.
       if (error.subject != film.input() && error.subject != film.output) {
         if (!error.subject.empty()) error.what = fmt::format("{}: {}", printable(error.subject), error.what);
         error.subject = film.input();
@@ -118,7 +119,7 @@ Plan plan_collection(const Options& options, RunContext& context) {
     check(first);
     check_folder(options.output, made_of(options, networks, context));
   }
-  // Beginning with a film and ending takes its time too.
+  // Time for starting and finishing a video, in seconds.
   constexpr double kSecondsAFilm = 0.3;
   std::uint64_t frames = 0, bytes = 0, looked_at = 0, unusable = found.unreadable.size();
   for (std::size_t k = 0; k < found.films.size() && looked_at < kMostOpened; ++k) {

@@ -1,6 +1,6 @@
-// Enters: options that name several films, or a folder of them.
-// Leaves: a new film of each, in a folder, one after the other by the same networks.
-// Never: stops for a film that cannot be used; replaces what is not this program's.
+// Input: options that name several videos, or a folder of them.
+// Output: a folder with one output per video; videos are processed one after the other with the same networks.
+// Never: stops because a video cannot be used; replaces a file that this program did not write.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,12 @@ namespace millrace::video {
 
 struct CollectionSummary {
   struct Film {
-    Options options;  // its own
+    Options options;  // options of this video
     Summary summary;
   };
   std::vector<Film> films;
   std::vector<Error> unusable;
-  std::uint64_t left_to_others = 0;  // films of other parts
+  std::uint64_t left_to_others = 0;  // videos that other runs of --part make
   std::uint64_t links = 0;           // symbolic links that were not followed
   std::string runtime, precision;
   double seconds = 0;

@@ -17,7 +17,7 @@ using film::Kind;
 using film::Layout;
 using film::Shape;
 
-// A picture so many times smaller, and enlarged again, is blurred enough to tell nobody.
+// Factor by which a frame is reduced and enlarged again: the result is too blurred to recognize anything.
 constexpr std::int32_t kBlurBy = 24;
 
 std::int32_t even(std::int32_t n) { return n + n % 2; }
@@ -34,7 +34,7 @@ Shape shown_shape(Show show, Shape shape) {
     return out;
   }
   if (show == Show::mask || show == Show::background) shape.alpha = 0;
-  // The second picture begins where chroma does.
+  // The right image begins at a whole chroma sample.
   if (show == Show::side_by_side) {
     shape.alpha = 0;
     shape.width = 2 * (shape.log2_cw > 0 ? (shape.width + 3) / 4 * 4 : even(shape.width));
@@ -98,7 +98,8 @@ Compositor::Planes Compositor::flat(const std::array<std::uint8_t, 3>& color,
   return out;
 }
 
-// Of a mask 0 is the blackest of the film's range and 1 the whitest, whatever light those stand for.
+// Returns planes of mask value 0 or 1: the lowest or highest sample value of the video's range, whatever luminance that
+// represents.
 Compositor::Planes Compositor::level(std::uint32_t value, std::vector<std::vector<std::uint8_t>>& rows) const {
   const Shape& shape = how_.film;
   const bool full = shape.colors.range == film::Range::full || shape.kind == Kind::rgb;
@@ -150,7 +151,7 @@ void Compositor::blend_into(const Planes& back, const Planes& front, const std::
       std::uint16_t* row = workspace.rows.data() + static_cast<std::size_t>(k) * width;
       workspace.enlarger->row(y + k, row);
       if (how_.show == Show::alpha) {
-        // All of it is as the encoder has its alpha: in full range.
+        // The alpha plane is always in full range, as encoders expect it.
         const auto most = static_cast<std::int64_t>((1U << how_.shown.depth) - 1);
         T* to = reinterpret_cast<T*>(out + shown_.offset[shape.color_planes()] +
                                      static_cast<std::size_t>(y + k) * shown_.stride[shape.color_planes()]);
@@ -206,7 +207,7 @@ void Compositor::compose_as(const std::uint8_t* picture, const std::uint16_t* ma
       if (how_.film.alpha != 0) copy_film(picture, true, out);
       return blend_into<T>(from, color_, mask, 1, 0, out, workspace);
     case Show::side_by_side: {
-      // What lies between the two, where sides are odd, is black.
+      // Odd sides leave a gap between the two images; it is filled with black.
       for (std::uint32_t p = 0; p < how_.film.color_planes(); ++p)
         for (std::int32_t y = 0; y < how_.film.plane_height(p); ++y) {
           T* row = reinterpret_cast<T*>(out + shown_.offset[p] + static_cast<std::size_t>(y) * shown_.stride[p]);
@@ -224,7 +225,7 @@ void Compositor::compose_as(const std::uint8_t* picture, const std::uint16_t* ma
   }
 }
 
-// Alpha by itself: its numbers are of full range, whatever the colours are.
+// Converts the colors, and the alpha plane separately: alpha is in full range, whatever range the colors have.
 void Compositor::convert(const std::uint8_t* shown, std::uint8_t* out, Workspace& workspace) const {
   to_made_->convert(shown, out, workspace.converting);
   if (how_.made.alpha == 0) return;
@@ -246,7 +247,7 @@ void Compositor::convert(const std::uint8_t* shown, std::uint8_t* out, Workspace
   }
 }
 
-// In 8 bits, of the film's own size.
+// Writes the mask in 8 bits, at the size of the video's frames.
 void Compositor::write_mask(const std::uint16_t* mask, std::uint8_t* out, Workspace& workspace) const {
   if (!workspace.enlarger)
     workspace.enlarger.emplace(how_.mask_width, how_.mask_height, how_.film.width, how_.film.height);

@@ -1,6 +1,6 @@
-// Enters: pictures of a film, and masks of what a model found in them.
-// Leaves: pictures of the new film.
-// Never: changes a sample of the film that a mask leaves alone, but where an encoder needs other samples.
+// Input: frames of a video, and the masks that a network made for them.
+// Output: frames of the new video.
+// Never: changes a sample that the mask leaves unchanged, unless the encoder needs another sample format.
 #pragma once
 
 #include <array>
@@ -16,23 +16,23 @@
 
 namespace millrace::video {
 
-// What the new film's pictures are like before an encoder has its say.
+// Returns the format of the new video's frames before they are converted for the encoder.
 film::Shape shown_shape(Show show, film::Shape shape);
 
 struct Composition {
   Show show = Show::film;
-  film::Shape film;   // with all colours named
-  film::Shape shown;  // shown_shape()
-  film::Shape made;   // what the encoder takes
+  film::Shape film;   // format of the input frames; all color properties are known
+  film::Shape shown;  // format given by shown_shape()
+  film::Shape made;   // format that the encoder accepts
   std::int32_t mask_width = 1, mask_height = 1;
-  std::array<std::uint8_t, 3> tint{};  // of an overlay
-  std::string background;              // as Options has it
-  int rotation = 0;                    // of the film
+  std::array<std::uint8_t, 3> tint{};  // color of an overlay
+  std::string background;              // as in Options
+  int rotation = 0;                    // of the input video
 };
 
 class Compositor {
  public:
-  // Reads the background, where it is a picture. Failure as reading pictures throws it.
+  // Reads the background if it is an image, and throws a Failure if it cannot be read.
   Compositor(const Composition& how, RunContext& context);
 
   struct Workspace {
@@ -40,23 +40,23 @@ class Compositor {
     std::vector<std::uint16_t> rows, chroma;
     Buffer<std::uint8_t> converting, shown, small, blurred;
   };
-  // Any thread. `mask` is not looked at where the film itself is shown.
+  // Composes one frame. Can be called on any thread. `mask` is not used if the video itself is shown.
   void compose(const std::uint8_t* picture, const std::uint16_t* mask, std::uint8_t* out, Workspace& workspace) const;
 
  private:
-  // Rows of each plane; a stride of 0: all of them are alike.
+  // First row and stride in bytes of each plane; a stride of 0 repeats one row.
   struct Planes {
     std::array<const std::uint8_t*, 4> data{};
     std::array<std::size_t, 4> stride{};
   };
   static Planes planes_of(const std::uint8_t* picture, const film::Layout& layout);
-  // Of a colour of 8 bits; `rows` hold it.
+  // Returns planes of a single 8-bit color; `rows` holds their samples.
   Planes flat(const std::array<std::uint8_t, 3>& color, std::vector<std::vector<std::uint8_t>>& rows) const;
   Planes level(std::uint32_t value, std::vector<std::vector<std::uint8_t>>& rows) const;
   Planes blurred(const std::uint8_t* picture, Workspace& workspace) const;
 
-  // Of the color planes, into columns from `left` on of a picture of shown_; and the mask itself as alpha, where there
-  // is one.
+  // Blends `front` over `back` into the color planes of a frame of shown_, at columns from `left` on. With Show::alpha
+  // it writes only the alpha plane, which is the mask itself.
   template <typename T>
   void blend_into(const Planes& back, const Planes& front, const std::uint16_t* mask, int halvings, std::int32_t left,
                   std::uint8_t* out, Workspace& workspace) const;
@@ -70,7 +70,7 @@ class Compositor {
   const Composition how_;
   const film::Layout film_, shown_, made_;
   std::vector<std::vector<std::uint8_t>> black_rows_, white_rows_, color_rows_;
-  Planes black_, white_, color_;  // of the tint, or of a background of one colour
+  Planes black_, white_, color_;  // `color_` is the tint, or the background's color or image
   Buffer<std::uint8_t> background_;
   std::optional<film::Converter> to_made_, to_small_, to_large_;
   film::Shape small_;

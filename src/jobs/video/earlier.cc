@@ -33,7 +33,7 @@ Json json_of(const Earlier& made, const char* mark) {
           {"packets_not_decoded", made.counts.errors}};
 }
 
-// Null where it is none.
+// Returns the JSON in a file; null if it has another mark.
 Json json_in(const std::string& path, const char* mark) {
   constexpr std::uint64_t kMostBytes = 1 << 16;
   const auto text = read_text(path, kMostBytes);
@@ -57,7 +57,7 @@ std::optional<Earlier> earlier_of(const Json& json) {
 
 std::string record_path(const std::string& output) { return output + kRecordEnding; }
 
-// How a film or a folder of masks was left; empty where it is neither.
+// Returns the state of a video or a folder of masks; empty if it is neither.
 std::string state_of(const std::string& output) {
   const Descriptor file(::open(output.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info {};

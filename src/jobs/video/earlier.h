@@ -1,9 +1,9 @@
-// Enters: the name of a new film, or of a folder of masks.
-// Leaves: whether this program has made what has it, of what, and what was counted then.
-// Never: believes a film that is not as it was left, where that was written down.
+// Input: the name of an output video, or of an output folder of masks.
+// Output: whether this program made the file or folder; if so, its input fingerprint and its counts.
+// Never: trusts a video that was changed since it was written, if its state was recorded.
 //
-// A film says it in its container, as what has written it; masks in a run.json beside them. In a folder of films a
-// record beside each, NAME.video.json, says how it was left.
+// A video stores these values in its container, as the writing application; masks store them in masks.json beside them.
+// In an output folder of several videos a record beside each, NAME.video.json, stores the state in which it was left.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,26 @@
 namespace millrace::video {
 
 struct Earlier {
-  std::string digest;  // of what it was made of: Setup::digest()
-  Counts counts;       // frames, damaged and errors alone
+  std::string digest;  // input fingerprint: Setup::digest()
+  Counts counts;       // only frames, damaged and errors
 };
 
-// What a film says has written it. `network` is words of the network, empty without one.
+// Returns the container's tag for the writing application. `network` describes the network; it is empty without one.
 std::string writer_text(const Earlier& made, const std::string& network);
-// Nothing where it is no film, or none of this program's. Failure(cancelled).
+// Reads that tag; nothing if the file is no video, or was not made by this program. Throws Failure(cancelled).
 std::optional<Earlier> earlier_film(const std::string& path, RunContext& context);
-// Nothing where it is no folder of masks of this program's, or one of them is missing.
+// Reads masks.json; nothing if the folder is not one of this program's folders of masks, or a mask is missing.
 std::optional<Earlier> earlier_masks(const std::string& folder);
-// For the folder of masks, beside its run.json; `makers` as pieces name them.
+// Returns the content of masks.json; `makers` are the runtimes and CPUs that the shards name.
 std::string masks_note(const Earlier& made, const std::set<std::string>& makers);
 
-// The record of a film, or of a folder of masks, that has just been made.
+// Writes the record of a video, or of a folder of masks, that has just been made.
 void write_record(const std::string& output, const Earlier& made);
-// It, where that is as it was left.
+// Reads that record; nothing if the output was changed since.
 std::optional<Earlier> record_of(const std::string& output);
 
-// A number of a few parts of a file: of gigabytes nobody reads all, and whoever cuts a film, or encodes it anew,
-// changes its size or its front.
+// Returns the size and a hash of a few samples of the file, as reading gigabytes takes too long. Cutting or re-encoding
+// a video changes its size or its beginning.
 std::string fingerprint_of(int file, std::uint64_t size);
 
 }  // namespace millrace::video

@@ -17,10 +17,10 @@ bool has_odd_side(const Shape& shape) {
          ((shape.log2_cw > 0 && shape.width % 2 != 0) || (shape.log2_ch > 0 && shape.height % 2 != 0));
 }
 
-// What a codec's encoders take, of each kind of picture the depths, lowest first.
+// Frame formats that a codec's encoders accept; depths in bits per sample, lowest first.
 struct Takes {
   std::vector<std::uint32_t> depths;
-  // By the logarithms of how much narrower and lower chroma is.
+  // Chroma subsampling, as base-2 logarithms of the horizontal and vertical factors.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> chroma;
   bool gray = false, rgb = false, alpha = false, odd = true;
   bool ten_of_twelve = false;
@@ -45,7 +45,8 @@ Takes takes_of(Codec codec, bool alpha) {
   }
 }
 
-// Which kinds of file hold it; transparency of VP9 lies beside its packets, which Matroska alone can carry.
+// True if the container can hold the codec. VP9 stores transparency beside its packets, which only Matroska and WebM
+// support.
 bool holds(const std::string& container, Codec codec, bool alpha) {
   const bool matroska = container == "matroska", webm = container == "webm", mov = container == "mov";
   switch (codec) {
@@ -72,7 +73,7 @@ std::optional<Shape> shape_for(const Takes& takes, Shape shape) {
   if (shape.kind == Kind::rgb) return takes.rgb ? std::optional(shape) : std::nullopt;
   if (shape.kind == Kind::gray) {
     if (takes.gray && shape.alpha == 0) return shape;
-    // Chroma that says nothing.
+    // Gray video gets chroma planes without information.
     shape.kind = Kind::yuv;
     shape.log2_cw = takes.chroma.front().first;
     shape.log2_ch = takes.chroma.front().second;
@@ -97,7 +98,7 @@ std::string words_of(const Shape& shape) {
                      shape.width, shape.height);
 }
 
-// A number for each quality but lossless, and for each profile a name.
+// Returns the CRF for each quality except lossless, and the preset for each profile.
 std::string crf_of(const Options& options, int low, int medium, int high) {
   if (options.crf) return std::to_string(*options.crf);
   return std::to_string(options.quality == Quality::low ? low : options.quality == Quality::medium ? medium : high);
@@ -121,19 +122,20 @@ void set_candidates(const Options& options, Encoding& out) {
       const char* preset = preset_of(options.profile, "veryfast", "medium", "slow");
       const std::string crf = crf_of(options, 28, 23, 18);
       const auto quality = lossless ? std::pair("qp", std::string("0")) : std::pair("crf", crf);
-      // Its look ahead on a thread of its own makes other packets of the same pictures from run to run (core 164).
+      // The lookahead thread of x264 makes packets that differ from run to run (core 164), so it is disabled.
       std::string more = "sync-lookahead=0";
-      // The two fields of a picture stay what they are.
+      // Both fields of an interlaced frame keep their order.
       if (out.options.shape.interlaced != 0) more += out.options.shape.interlaced == 1 ? ":tff=1" : ":bff=1";
       candidates = {{"libx264", {{"preset", preset}, {quality.first, quality.second}, {"x264-params", more}}}};
-      // Constant quantisers are all that it has of the kind; it is for films that x264's licence does not suit.
+      // OpenH264 has constant quantizers as its only constant quality. It is for users whom x264's license does not
+      // suit.
       if (!lossless) candidates.push_back({"libopenh264", {{"rc_mode", "quality"}, {"b", "8000000"}}});
       return say(crf);
     }
     case Codec::h265: {
       const char* preset = preset_of(options.profile, "veryfast", "medium", "slow");
       const std::string crf = crf_of(options, 28, 23, 18);
-      // Its threads are a pool of its own; how many frames it works at at once is part of what it makes.
+      // x265 has its own thread pool. The number of frames that it encodes at once affects its output, so it is fixed.
       const std::string of_its_own = fmt::format("log-level=none:info=0:pools={0}:frame-threads=1{1}",
                                                  options.encoder_threads, lossless ? ":lossless=1" : "");
       candidates = {{"libx265", {{"preset", preset}, {"x265-params", of_its_own}}}};
@@ -191,7 +193,7 @@ Encoding choose_encoding(const Options& options, const Shape& shape, const std::
   const auto made_by = [&](Codec codec) { return shape_for(takes_of(codec, alpha), shape); };
   Encoding out;
   std::optional<Shape> wanted;
-  // What players know best first; a film in HEVC, or brighter than white, stays in HEVC.
+  // The codecs that most players support come first. A video in HEVC, or in HDR, remains in HEVC.
   const bool hevc = film.codec == "hevc" || film::is_hdr(shape.colors);
   std::string here, elsewhere;
   for (const Codec each : {hevc ? Codec::h265 : Codec::h264, hevc ? Codec::h264 : Codec::h265, Codec::vp9,

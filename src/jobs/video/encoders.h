@@ -1,6 +1,6 @@
-// Enters: a codec, a quality, and what pictures are like.
-// Leaves: which encoders to try and how to set them; and what pictures have to be like for them.
-// Never: takes away bits or colours without being told to.
+// Input: a codec, a quality, and the format of frames.
+// Output: the encoders to try, their settings, and the frame format that they need.
+// Never: reduces bit depth or color resolution unless requested.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ struct Encoding {
   std::string words;  // "h264, CRF 18, veryfast"
 };
 
-// For pictures of this shape, whose colours all have names, in this container. The shape in the options is what they
-// have to be made: the same, or one that holds all of it (more bits, more chroma). Failure(usage) where the codec has
+// Chooses an encoding for frames of this format, whose color properties are all known, in this container. The format in
+// the result is the same, or one that holds all of it (more bits, more chroma). Throws Failure(usage) if the codec has
 // none.
 Encoding choose_encoding(const Options& options, const film::Shape& shape, const std::string& container,
                          const film::FilmFile& film);
 
-// Pictures that the encoder has in hand before it gives out the first, about.
+// Returns the approximate number of frames that the encoder holds before it gives out the first packet.
 std::uint64_t encoder_look_ahead(const Encoding& encoding, Profile profile);
 
 }  // namespace millrace::video

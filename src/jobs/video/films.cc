@@ -21,12 +21,13 @@ namespace {
 
 constexpr const char* kMasks = ".mattes";
 
-// What films of these kinds are named by; others are taken where they are named themselves.
+// File name endings of videos; a folder is searched for these. Other files must be named themselves.
 constexpr std::array<std::string_view, 25> kEndings = {
     ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mts", ".m2ts", ".ts",  ".mpg", ".mpeg", ".m2v", ".vob",
     ".wmv", ".asf", ".flv", ".f4v", ".3gp",  ".3g2", ".ogv", ".ogm",  ".mxf", ".dv",  ".rm",   ".divx"};
 
-// TypeScript has the ending of MPEG-TS, whose packets begin with a sync byte, at whatever byte the first one begins.
+// True for a .ts file that is not MPEG-TS, such as TypeScript. MPEG-TS packets begin with a sync byte; the first packet
+// may start at any byte.
 bool is_something_else(const FileEntry& entry) {
   constexpr unsigned char kSync = 0x47;
   constexpr std::size_t kLooked = 1 << 16, kPackets = 4;
@@ -34,7 +35,7 @@ bool is_something_else(const FileEntry& entry) {
   const Descriptor file(::open(entry.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::vector<unsigned char> bytes(kLooked);
   const ssize_t got = file ? ::pread(file.get(), bytes.data(), bytes.size(), 0) : -1;
-  if (got < 0) return false;  // which is told when it is opened
+  if (got < 0) return false;  // the error is reported when the file is opened
   for (const std::size_t packet : {188, 192, 204}) {
     for (std::size_t first = 0; first + kPackets * packet <= static_cast<std::size_t>(got); ++first) {
       std::size_t k = 0;
@@ -45,7 +46,7 @@ bool is_something_else(const FileEntry& entry) {
   return true;
 }
 
-// The film's own kind, where it is one that this program writes.
+// Returns the name of the output. It keeps the video's own ending if this program can write that container.
 std::string film_name(const std::string& name, const Options& options) {
   if (options.shown() == Show::files) return name + kMasks;
   const std::string own = film::container_of(name);
@@ -74,7 +75,7 @@ Films find_films(const Options& options, const RunContext& context) {
   rules.takes = [](const FileEntry& file) { return is_film_name(file.path) && !is_something_else(file); };
   rules.name = [&options](const std::string& below) { return film_name(below, options); };
   rules.reserved = {RunFolder::kRunFile};
-  // The film, or the folder of its pieces.
+  // The name of a folder NAME or NAME.shards is taken if there is an output NAME.
   rules.made_from = [](const std::string& folder) { return std::vector{RunFolder::of_parts(folder).output()}; };
   NamedInputs found = find_inputs(options.inputs, options.output, options.files, rules, context);
   Films out;

@@ -1,6 +1,6 @@
-// Enters: what a person named.
-// Leaves: the films in it, each with the options that it alone is made by, in the order of their names.
-// Never: gives two films one name, or one that leads out of the folder of results; decodes anything.
+// Input: the files and folders that the user named.
+// Output: the videos among them, sorted by name, each with its own options.
+// Never: gives two videos one name, or a name that leads out of the results folder; decodes a video.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@
 
 namespace millrace::video {
 
-// A folder was named, or several films: what is made is a folder too.
+// True if a folder or several videos were named; then the output is a folder.
 bool is_collection(const Options& options);
-// By its ending.
+// True if the name has the ending of a video.
 bool is_film_name(const std::string& path);
 
 struct Films {
-  std::vector<Options> films;  // each with one input, and the output's path
+  std::vector<Options> films;  // each with one input and its output path
   std::vector<Error> unreadable;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> inodes;  // of all of them: device and number
+  std::set<std::pair<std::uint64_t, std::uint64_t>> inodes;  // of all videos: device and inode
   std::uint64_t links = 0;                                   // symbolic links that were not followed
 };
-// Failure as of find_inputs().
+// Throws a Failure like find_inputs().
 Films find_films(const Options& options, const RunContext& context);
 
 }  // namespace millrace::video

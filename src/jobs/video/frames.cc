@@ -21,7 +21,7 @@ std::string shape_in_words(const film::Shape& shape) {
                      film::words_of(shape.colors));
 }
 
-// All that conversions depend on.
+// True if two formats agree in everything that conversions depend on.
 bool same_samples(film::Shape a, film::Shape b) {
   a.interlaced = b.interlaced = 0;
   a.aspect_num = b.aspect_num = 0;
@@ -29,7 +29,8 @@ bool same_samples(film::Shape a, film::Shape b) {
   return a == b;
 }
 
-// In others a time is a count from where the decoder began, or of packets, which may be off by one.
+// True for containers that store timestamps. In others a time is counted from where the decoder began, or in packets,
+// which may be off by one.
 bool has_times_of_its_own(const film::FilmFile& film) {
   return film.format.starts_with("mov,") || film.format.starts_with("matroska") || film.format == "mpegts";
 }
@@ -37,11 +38,11 @@ bool has_times_of_its_own(const film::FilmFile& film) {
 }  // namespace
 
 std::uint64_t hash_of(const film::Picture& picture) {
-  // What a decoder makes of damage depends on which of its threads was first.
+  // The content of a damaged frame depends on the timing of the decoder's threads.
   if (picture.damaged) return 0;
   const film::Layout layout = film::layout_of(picture.shape);
   std::uint64_t out = 0;
-  // What lies behind the rows is whatever was there.
+  // The padding behind each row has undefined content, and is not hashed.
   for (std::uint32_t p = 0; p < picture.shape.planes(); ++p) {
     const std::size_t row = static_cast<std::size_t>(picture.shape.plane_width(p)) * picture.shape.sample_bytes();
     for (std::size_t y = 0; y < static_cast<std::size_t>(picture.shape.plane_height(p)); ++y)
@@ -68,7 +69,7 @@ Frames::Frames(const film::FilmFile& film, const How& how, const Task& task, Wan
   if (task.before) first_ = task.before->first;
   if (!first_) go_to(how.start.value_or(kEarliest), {});
   if (!first_ || task.piece == 0) return;
-  // A time that is not reached: pieces of a film are counted, and so many lengths may be more than there are numbers.
+  // The time of such a shard would overflow. It can only lie behind the video's end.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 61;
   if (task.piece > kMost / static_cast<std::uint64_t>(units_)) {
     reader_.reset();
@@ -86,9 +87,9 @@ void Frames::open(std::optional<std::int64_t> from) {
   reader_ = open_(from);
 }
 
-// Containers find a place by their own lights: behind it, or at a picture that others before it are needed for. The
-// decoder then begins later than it was told to. And the pictures that the piece before has ended with have to come out
-// as they did: where they do not, what comes behind them may be other than it was, too, and all is decoded once more.
+// Seeks to `pts`. Containers seek inexactly: to a later frame, or to one whose reference frames come before it. Then
+// decoding starts again at an earlier time. The last frames of the shard before must also decode as they did for that
+// shard. If they differ, later frames may differ as well, and decoding starts again at the first frame.
 void Frames::go_to(std::int64_t pts, const Task& task) {
   constexpr double kFirstStep = 2, kTimes = 4;
   const std::optional<std::int64_t> first = first_;
@@ -113,9 +114,9 @@ void Frames::go_to(std::int64_t pts, const Task& task) {
   }
 }
 
-// False where what it begins with is not to be trusted, and does not begin with the film.
+// Returns false if the frames where decoding began cannot be trusted and are not the beginning of the video.
 bool Frames::skip_to(std::int64_t pts, const Task& task, bool front, bool& differs) {
-  // What a run that did not stop would have had before it.
+  // Frames that an uninterrupted run would have decoded before `pts`.
   std::deque<FilmFrame> trail;
   const std::size_t wanted = std::max<std::size_t>(how_.warm, 1);
   bool begins = true, covers = front;
@@ -157,7 +158,7 @@ std::optional<FilmFrame> Frames::next() {
   }
 }
 
-// False where it is none of this run's, and no more are.
+// Returns false if neither this frame nor a later one belongs to this run.
 bool Frames::give(FilmFrame frame) {
   if (how_.end && frame.pts >= *how_.end) return false;
   if (piece_ != frame.piece) {
@@ -213,7 +214,7 @@ std::optional<FilmFrame> Frames::read() {
   }
   before_ = out.pts;
   if (how_.start && out.pts < *how_.start) return out;
-  // The first one that is kept, wherever it lies.
+  // The first frame that is kept starts the first shard, wherever it lies.
   if (!first_) first_ = out.pts;
   out.piece =
       out.pts <= *first_ ? 0 : static_cast<std::uint64_t>(out.pts - *first_) / static_cast<std::uint64_t>(units_);

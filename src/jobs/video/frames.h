@@ -1,8 +1,8 @@
-// Enters: a film, how long a piece is, and which one to begin with.
-// Leaves: the pictures of that piece and of those behind it, in the order in which they are shown, each with its piece,
-//   up to the first piece that is not wanted.
-// Never: leaves one out between where it begins and where it ends; goes on behind an earlier piece without having seen
-// its last picture again.
+// Input: a video, the length of a shard, and the shard to begin with.
+// Output: the frames of that shard and of the following ones, in display order, each with its shard number. They end
+//   before the first shard that is not wanted.
+// Never: omits a frame between the begin and the end; continues after an earlier shard unless that shard's last frame
+//   was decoded again as before.
 #pragma once
 
 #include <deque>
@@ -15,14 +15,14 @@
 
 namespace millrace::video {
 
-// A picture, and where it belongs.
+// Decoded frame and its position.
 struct FilmFrame {
   film::Picture picture;
-  std::int64_t pts = 0;  // its time, or, where it has none or an earlier one's, a moment behind that
+  std::int64_t pts = 0;  // its time; if it has none, or one before its predecessor's, a moment after the predecessor
   bool retimed = false;
-  std::uint64_t errors = 0;  // packets between the picture before and this one that could not be decoded
+  std::uint64_t errors = 0;  // packets since the previous frame that could not be decoded
   std::uint64_t piece = 0;
-  bool warm = false;  // of an earlier piece: for smoothing that of this one alone
+  bool warm = false;  // belongs to an earlier shard; repeated only to smooth the masks of this one
 };
 
 class Frames {
@@ -31,27 +31,27 @@ class Frames {
 
   struct How {
     double seconds_a_piece = 10;
-    std::size_t warm = 0;                    // so many pictures before a piece come once more with it
-    std::optional<std::int64_t> start, end;  // times, of the first picture and behind the last
+    std::size_t warm = 0;                    // number of frames before a shard that are repeated with it
+    std::optional<std::int64_t> start, end;  // time of the first frame, and time that all frames precede
   };
-  // Asked of each piece behind the first when its first picture comes.
+  // Called for each shard after the first, when its first frame is decoded.
   using Wanted = std::function<bool(std::uint64_t piece)>;
   Frames(const film::FilmFile& film, const How& how, const Task& task, Wanted wanted, Reader open);
 
   std::optional<FilmFrame> next();
 
-  // Behind the last picture: the first one of a piece that is not wanted. Nothing: the film ends there.
+  // First frame after the end, in a shard that is not wanted. Empty if the video ends there.
   struct Beyond {
     std::int64_t pts = 0;
     std::uint64_t piece = 0;
   };
   const std::optional<Beyond>& beyond() const { return beyond_; }
-  // Packets behind the last picture that could not be decoded.
+  // Returns the number of packets after the last frame that could not be decoded.
   std::uint64_t errors_behind() const { return errors_behind_; }
-  // Before the first picture is given: the last pictures before it, as many as a piece needs to begin, and one at the
-  // least; none of the first piece.
+  // Returns the last frames before the first one that next() returns. They are as many as a shard needs to begin, and
+  // at least one; the first shard has none.
   const std::vector<Note::Seen>& before() const { return seen_; }
-  // Where pieces begin; nothing where no picture lies there.
+  // Returns the start time of the first shard; nothing if there is no frame in the given range.
   std::optional<std::int64_t> first() const { return first_; }
 
  private:
@@ -66,23 +66,23 @@ class Frames {
   const Wanted wanted_;
   const Reader open_;
   const std::uint64_t begins_with_;
-  const std::int64_t units_;           // of a piece
-  std::optional<std::int64_t> first_;  // where pieces begin
+  const std::int64_t units_;           // length of a shard
+  std::optional<std::int64_t> first_;  // start time of the first shard
   std::unique_ptr<film::FilmReader> reader_;
-  std::optional<FilmFrame> unread_;  // the first one
-  std::deque<FilmFrame> ahead_;      // what comes next
-  std::deque<FilmFrame> recent_;     // what came last: what the next piece needs to begin
+  std::optional<FilmFrame> unread_;  // first frame, decoded while seeking
+  std::deque<FilmFrame> ahead_;      // next frames to return
+  std::deque<FilmFrame> recent_;     // last frames, with which the next shard begins
   std::optional<std::uint64_t> piece_;
   std::optional<Beyond> beyond_;
   std::vector<Note::Seen> seen_;
-  std::optional<std::int64_t> before_;            // the time of the last one that was read
-  std::int64_t step_ = 1;                         // how long it was shown
-  std::uint64_t errors_ = 0, errors_behind_ = 0;  // before the last picture, and behind it
+  std::optional<std::int64_t> before_;            // time of the last frame that was read
+  std::int64_t step_ = 1;                         // duration of that frame
+  std::uint64_t errors_ = 0, errors_behind_ = 0;  // before the last frame; after it
 };
 
-// Of a picture's numbers; 0 of a damaged one.
+// Returns a hash of the frame's samples; 0 if it is damaged.
 std::uint64_t hash_of(const film::Picture& picture);
-// "0:01:02.500".
+// Formats a time as "0:01:02.500".
 std::string time_text(double seconds);
 
 }  // namespace millrace::video

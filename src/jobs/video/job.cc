@@ -38,7 +38,7 @@ class VideoJob : public Job {
       if (model.empty()) continue;
       outputs.input(model);
       outputs.input(model::card_beside(model));
-      outputs.reads(folder_of(model));  // where numbers lie that it keeps in other files
+      outputs.reads(folder_of(model));  // its external weight files
     }
     for (const std::string& each : {options_.network.card, options_.background_file()})
       if (!each.empty()) outputs.input(each);
@@ -67,7 +67,7 @@ class VideoJob : public Job {
       film = outputs.add("--output", options_.output, {"a film", Readers::everyone, {}});
       place_.replaces = film.replaceable();
     } catch (const Failure& failure) {
-      // It may be what this very command has made.
+      // An earlier run of this very command may have made the file.
       std::error_code error;
       if (failure.error().code != ErrorCode::conflict || !std::filesystem::is_regular_file(options_.output, error))
         throw;
@@ -101,7 +101,7 @@ class VideoJob : public Job {
   }
 
  private:
-  // The folder of pieces goes when the film is made, with all that lies in it.
+  // Refuses inputs in the folder of shards: that folder is removed with all its files when the video is complete.
   void refuse_inputs_in_pieces() const {
     namespace fs = std::filesystem;
     std::error_code error;

@@ -20,8 +20,8 @@ std::vector<std::int64_t> shown_times(const film::PacketFileReader& packets) {
 Joined join(Segments& segments, Setup& setup, const std::string& name, const std::string& writer,
             const std::function<void()>& go_on) {
   Joined out;
-  // How many packets come before one that is shown earlier, at the most: decoders have so many in hand. Then a packet's
-  // time of decoding is when the picture so many before it is shown.
+  // Largest number of packets that precede a packet shown earlier, as decoders hold so many frames. The decoding time
+  // of a packet is the display time of the frame so many places before it.
   std::size_t delay = 0;
   std::optional<film::Encoded> encoded;
   std::vector<std::int64_t> first;
@@ -51,7 +51,7 @@ Joined join(Segments& segments, Setup& setup, const std::string& name, const std
   Pieces pieces(segments);
   std::optional<Segments::Piece> piece;
   std::size_t k = 0;
-  std::deque<std::int64_t> decoding;  // the times of decoding of the next packets
+  std::deque<std::int64_t> decoding;  // decoding times of the next packets
   constexpr std::int64_t kMostStep = std::int64_t{1} << 40;
   const std::int64_t step = first.size() > 1 ? std::clamp<std::int64_t>(first[1] - first[0], 1, kMostStep) : 1;
   for (std::size_t i = delay; i > 0 && !first.empty(); --i)

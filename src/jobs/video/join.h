@@ -1,6 +1,6 @@
-// Enters: the pieces of a film, all of them, and the film that they were made of.
-// Leaves: the new film.
-// Never: encodes again; changes a picture's time.
+// Input: all shards of a video, and the input video.
+// Output: the new video.
+// Never: encodes again; changes a frame's time.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,12 @@
 namespace millrace::video {
 
 struct Joined {
-  std::uint64_t bytes = 0;  // of the film
-  std::uint64_t moved = 0;  // packets of other streams, as FilmMuxer::run() has it
+  std::uint64_t bytes = 0;  // size of the video
+  std::uint64_t moved = 0;  // packets of other streams, as in FilmMuxer::run()
 };
 
-// Writes the film into the folder of pieces, under `name`; `writer` is what it says has made it. Failure(conflict)
-// where pieces do not go together; (bad_data), of the piece, where one is not what it was.
+// Writes the video into the folder of shards under `name`; `writer` is its tag for the writing application. Throws
+// Failure(conflict) if shards do not fit together, and Failure(bad_data), with the shard, if one is damaged.
 Joined join(Segments& segments, Setup& setup, const std::string& name, const std::string& writer,
             const std::function<void()>& go_on);
 

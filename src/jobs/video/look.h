@@ -1,5 +1,5 @@
-// Enters: a picture, and the views of it that a network has.
-// Leaves: the network's answer to all of them, as one mask.
+// Input: a frame, and the views of it that a network gets.
+// Output: the network's answers to all views, combined into one mask.
 // Never: waits for the network.
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace millrace::video {
 
-// Inputs and outputs of all views, one behind the other.
+// Inputs and outputs of all views, one after the other.
 struct Look {
   Buffer<float> input, output;
-  Buffer<std::uint8_t> seen;  // the same as 8 bits, where it is kept
+  Buffer<std::uint8_t> seen;  // inputs as 8-bit samples, if they are kept
 };
 
-// A network, and what it sees of pictures.
+// Network, with the views of a frame that it gets.
 class Looking {
  public:
   Looking(Network& network, Views views) : network_(network), views_(std::move(views)) {}
@@ -31,9 +31,9 @@ class Looking {
                                    views_[0].seen_bytes())};
   }
 
-  // What the network is to see. Any thread.
+  // Computes the network's inputs from a frame. Can be called on any thread.
   void prepare(const std::uint8_t* picture, bool keep_seen, Look& look, Views::Workspace& workspace) const;
-  // Begins; `done` is called once, when all views have been answered.
+  // Starts inference; `done` is called once, when all views have been answered.
   void submit(Look& look, std::function<void(std::exception_ptr)> done) const;
   void mask(Look& look, std::uint16_t* mask, Views::Workspace& workspace) const {
     views_.mask(look.output.span(), mask, workspace);
@@ -44,11 +44,11 @@ class Looking {
   Views views_;
 };
 
-// The largest mean of absolute differences over a tile of 16 x 16 pixels of three planes each, of 1; those at the sides
-// may be smaller. Of two pictures that are as wide, plane behind plane, view behind view.
+// Returns the largest mean absolute difference in a tile, from 0 to 1. A tile has 16 x 16 pixels in three planes; those
+// at the edges may be smaller. Both inputs have these sides, plane after plane, view after view.
 double largest_difference(const Buffer<std::uint8_t>& a, const Buffer<std::uint8_t>& b, std::int32_t width,
                           std::int32_t height);
-// The mean of max(p, 1 - p).
+// Returns the mean of max(p, 1 - p).
 double confidence_of(std::span<const std::uint16_t> mask);
 
 }  // namespace millrace::video

@@ -25,11 +25,12 @@ void Masking::prepare(Item& item) {
 
 void Masking::decide(Item& item) {
   if (!setup_.options.reuse || !item.first) return;
-  // What a piece begins with depends on nothing before it, and its first own picture is always looked at.
+  // The first frames of a shard do not depend on earlier shards, and its first own frame is always given to the
+  // network.
   const bool begins = piece_ != item.frame.piece || (was_warm_ && !item.frame.warm);
   piece_ = item.frame.piece;
   was_warm_ = item.frame.warm;
-  // Planes are upright: their sides are those of the network.
+  // The planes are upright, so that they have the sides of the network's input.
   const auto width = static_cast<std::int32_t>(setup_.first->model().width);
   const auto height = static_cast<std::int32_t>(setup_.first->model().height);
   if (!begins && inferred_ &&
@@ -78,7 +79,7 @@ void Masking::look_closer(Item& item) {
   item.first.reset();
 }
 
-// A mask as fine as those of the other pictures.
+// Returns the mask with the resolution that masks of other frames have.
 std::shared_ptr<const Mask> Masking::enlarged(const Mask& mask, std::int32_t width, std::int32_t height) {
   const Views& views = setup_.first->views();
   auto out = new_mask(width, height);
@@ -115,7 +116,8 @@ void Masking::settle(Item& item) {
   if (!item.frame.warm) item.mask = smoothed();
 }
 
-// Each one counts 0.7 times as much as the one after it: an exponential mean of 0.3, cut off.
+// Returns the weighted mean of the last masks. Each weighs 0.7 times as much as its successor: an exponential mean with
+// factor 0.3, truncated.
 std::shared_ptr<const Mask> Masking::smoothed() {
   constexpr double kFades = 0.7;
   std::vector<std::uint32_t> weights;
@@ -139,7 +141,7 @@ std::shared_ptr<const Mask> Masking::smoothed() {
 
 namespace {
 
-// Of RGB, green.
+// Returns the luma plane of the frame; for RGB, green.
 matte::Guide luma_of_film(const Setup& setup, const Item& item) {
   const film::Shape& shape = setup.composition.film;
   const film::Layout layout = film::layout_of(shape);

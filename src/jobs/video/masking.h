@@ -1,6 +1,8 @@
-// Enters: pictures of a film, in their order, on their way through a chain.
-// Leaves: the mask of each: by a network, by one of before that still does, or of a file; steadied over time.
-// Never: lets what is under way at once change a mask: what depends on an earlier picture is decided in order.
+// Input: the frames of a video in their order, while they pass through a pipeline.
+// Output: a mask for each frame: computed by a network, reused from an earlier frame, or read from a file; then
+//   smoothed over time.
+// Never: lets the number of frames in flight change a mask: decisions that depend on an earlier frame are made in
+//   order.
 #pragma once
 
 #include <deque>
@@ -17,7 +19,7 @@ using Mask = Buffer<std::uint16_t>;
 struct Item {
   FilmFrame frame;
   std::shared_ptr<Look> first, second;
-  std::unique_ptr<Looking> closer;  // of this picture alone: --region auto
+  std::unique_ptr<Looking> closer;  // for this frame only: --region auto
   std::shared_ptr<const Mask> mask;
   bool reused = false, by_fast_model = false;
   film::PictureEncoder::Slot slot;
@@ -27,14 +29,14 @@ class Masking {
  public:
   Masking(Setup& setup, RunContext& context) : setup_(setup), context_(context) {}
 
-  // In this order, of each picture.
+  // The steps for each frame, in this order.
   void prepare(Item& item);  // any thread
-  void decide(Item& item);   // in order: whether the last mask still does
+  void decide(Item& item);   // in order: decides whether the last mask is reused
   void begin_first(Item& item, std::function<void(std::exception_ptr)> done);
-  void look_closer(Item& item);  // any thread: whether that does, or another network, or another look, is needed
+  void look_closer(Item& item);  // any thread: decides whether another network or a closer view is needed
   void begin_second(Item& item, std::function<void(std::exception_ptr)> done);
   void finish(Item& item);  // any thread
-  void settle(Item& item);  // in order: what stands for what; the mean over time
+  void settle(Item& item);  // in order: assigns reused masks, and averages over time
 
  private:
   std::shared_ptr<Mask> new_mask(std::int32_t width, std::int32_t height);
@@ -47,18 +49,19 @@ class Masking {
   Pool<Mask> masks_{[] { return std::make_unique<Mask>(); }};
   Pool<Views::Workspace> workspaces_{[] { return std::make_unique<Views::Workspace>(); }};
 
-  // Of decide().
+  // State of decide().
   std::shared_ptr<const Look> inferred_;
   std::optional<std::uint64_t> piece_;
   bool was_warm_ = false;
-  // Of settle(): the last mask, and those of the last pictures, the latest first.
+  // State of settle(): the last mask, and the masks of the last frames, the latest first.
   std::shared_ptr<const Mask> last_;
   std::deque<std::shared_ptr<const Mask>> recent_;
   std::optional<std::uint64_t> settled_piece_;
   std::vector<std::uint32_t> sums_;
 };
 
-// An item's mask of the film's own size, cleaned, in the workspace; or the mask itself, where nothing is to be cleaned.
+// Returns the item's mask, cleaned, at the size of the video's frames, in the workspace; or the mask itself if no
+// cleaning was requested.
 const std::uint16_t* cleaned_mask(const Setup& setup, const Item& item, matte::CleaningWorkspace& workspace);
 
 }  // namespace millrace::video

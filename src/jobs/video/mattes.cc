@@ -69,7 +69,7 @@ void write_mattes(Segments& segments, const std::string& name, film::Rational ti
                   const std::string& note, const std::function<void()>& go_on) {
   const std::string folder = segments.path(name);
   std::error_code error;
-  // What a run that was killed here has left.
+  // Removes the files of a run that was killed here.
   std::filesystem::remove_all(folder, error);
   std::filesystem::create_directory(folder, error);
   if (error) throw Failure(system_error("the folder cannot be made", folder, error.value()));
@@ -92,7 +92,7 @@ void write_mattes(Segments& segments, const std::string& name, film::Rational ti
   write_file(path_in(folder, kTable), table);
   write_file(path_in(folder, RunFolder::kRunFile), millrace::json_of(made_of));
   write_file(path_in(folder, kMasksNote), note);
-  // All of them at once: the folder has its name behind that.
+  // Writes all files to disk before the folder gets its final name.
   const Descriptor disk(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!disk || ::syncfs(disk.get()) != 0)
     throw Failure(system_error("it cannot be written to the disk", folder, errno));
@@ -113,14 +113,14 @@ Mattes::Mattes(const std::string& folder) : folder_(folder) {
     std::int64_t pts = 0;
     const bool whole = fields.size() == 3 &&
                        std::from_chars(fields[2].data(), fields[2].data() + fields[2].size(), pts).ec == std::errc();
-    // A name, and no path.
+    // The field must be a file name, not a path.
     if (!whole || fields[0].empty() || fields[0].find('/') != std::string::npos || fields[0] == "." ||
         fields[0] == "..")
       refuse(fmt::format("line {} is not a file, seconds and a time", i + 1));
     files_[pts] = fields[0];
   }
   if (files_.empty()) refuse("it lists no masks");
-  // A mask that is exchanged is another one.
+  // The digest covers size and time of each mask, so that a replaced mask changes it.
   std::string all = text;
   for (const auto& [pts, file] : files_) {
     struct stat about {};

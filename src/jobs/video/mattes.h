@@ -1,6 +1,6 @@
-// Enters: masks of a film as gray pictures; or a folder of them.
-// Leaves: a PNG each and a table of their times; or the mask of each moment.
-// Never: gives a mask of another moment.
+// Input: masks of a video as gray images; or a folder of masks.
+// Output: a PNG file per mask and a table of their times; or the mask for each time.
+// Never: returns the mask of another time.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace millrace::video {
 
-// Pictures of 8 bits, gray; each packet is a PNG file. The listener is called by begin(), send() and drain().
+// Encoder for 8-bit gray images; each packet is a PNG file. The listener is called by begin(), send() and drain().
 class MatteEncoder : public film::PictureEncoder {
  public:
   MatteEncoder(const film::Shape& shape, std::uint32_t slots, Listener listener);
@@ -35,23 +35,24 @@ class MatteEncoder : public film::PictureEncoder {
   std::vector<std::uint32_t> free_;
 };
 
-// In a folder of masks: what was counted.
+// Name of the file with the counts, in a folder of masks.
 inline constexpr const char* kMasksNote = "masks.json";
-// The pieces, as files in a folder of this name among them: 00000001.png and so on, times.csv, run.json with what they
-// are made of, and `note`.
+// Writes the masks in the shards as files, to the folder `name` beside the shards. Its files are 00000001.png and so
+// on, times.csv, run.json with the provenance, and `note`.
 void write_mattes(Segments& segments, const std::string& name, film::Rational time_base, const Attributes& made_of,
                   const std::string& note, const std::function<void()>& go_on);
 
 class Mattes {
  public:
-  // Reads the table. Failure(not_found, bad_data).
+  // Reads the table. Throws Failure(not_found) or Failure(bad_data).
   explicit Mattes(const std::string& folder);
 
-  // Of the first one.
+  // Sides of the first mask.
   std::int32_t width() const { return width_; }
   std::int32_t height() const { return height_; }
   const std::string& digest() const { return digest_; }
-  // width() x height(). Failure where there is none of this moment, or it is no such picture. Any thread.
+  // Reads the mask of a time, width() x height() values. Throws a Failure if there is none, or if it has other sides.
+  // Can be called on any thread.
   void read(std::int64_t pts, std::uint16_t* mask, RunContext& context) const;
 
  private:

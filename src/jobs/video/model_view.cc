@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kQuarter = 90, kHalf = 180;
 
-// `from`, which is width x height, turned to the right.
+// Rotates `from`, which is width x height, clockwise.
 template <typename T>
 void turn(const T* from, std::size_t stride, std::int32_t width, std::int32_t height, int degrees, T* to) {
   const auto at = [&](std::int32_t x, std::int32_t y) {
@@ -88,7 +88,7 @@ void ModelView::mask(std::span<float> output, std::uint16_t* mask, Workspace& wo
   const std::size_t channels = head.classes.size(), pixels = output.size() / channels;
   if (head.activation == model::Activation::sigmoid) window::sigmoid(output);
   if (head.activation == model::Activation::softmax) window::softmax(output, channels);
-  // What is looked for, in the place of the first channel.
+  // The first channel gets the probability of the classes that the network looks for.
   float* front = output.data();
   if (channels > 1) {
     const bool exclusive = !head.has_none();

@@ -1,7 +1,6 @@
-// Enters: pictures of a film, and what a network makes of them.
-// Leaves: what the network sees of one: a part of it, upright, at its own size, in the colours it was trained on; and
-// its
-//   answer as a mask that lies as the film is stored.
+// Input: frames of a video, and the network's answers.
+// Output: the network's input for a frame: a region, upright, with the network's own size and the colors it was trained
+//   on. Its answer becomes a mask in the orientation in which frames are stored.
 // Never: runs the network.
 #pragma once
 
@@ -21,30 +20,32 @@ class ModelView {
     std::vector<std::uint16_t> mask;
   };
 
-  // Of pictures of this shape, whose colours all have names: this region of them. `rotation` is how they are turned, to
-  // the right, to stand upright. `resolution` is a share of the network's own that it is given, below 1 less than it
-  // could see. The model must live as long.
+  // Creates a view of a region of frames in this format, whose color properties are all known. `rotation` is the
+  // clockwise rotation in degrees that makes them upright. `resolution` below 1 is the share of the network's own
+  // resolution that is used. The model must outlive the view.
   ModelView(const film::Shape& shape, const film::Region& region, int rotation, double resolution,
             const model::PictureModel& model);
 
-  // Any thread. `seen`, where it is not null, gets the same in 8 bits: three planes, upright.
+  // Computes the network's input. `seen`, if not null, gets the same as 8-bit samples: three planes, upright. Can be
+  // called on any thread.
   void input(const std::uint8_t* picture, float* input, std::uint8_t* seen, Workspace& workspace) const;
-  // `output` is [channels, height, width] and is changed. The mask is mask_width() x mask_height(): how much of each
-  // pixel is what the network looks for: its one class, or all but the first.
+  // Converts the network's output, [channels, height, width], to a mask of mask_width() x mask_height(); changes
+  // `output`. A value is the share of the pixel that shows what the network looks for: its only class, or all classes
+  // but the first.
   void mask(std::span<float> output, std::uint16_t* mask, Workspace& workspace) const;
   std::int32_t mask_width() const { return width_; }
   std::int32_t mask_height() const { return height_; }
   std::size_t seen_bytes() const { return 3 * static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_); }
 
  private:
-  // As layout_of(seen_) has them.
+  // Converts the frame to planes in the layout layout_of(seen_).
   void planes_of(const std::uint8_t* picture, Workspace& workspace) const;
 
   const model::PictureModel* model_;
   int rotation_;
-  std::int32_t width_, height_;  // of the network's picture, lying as the film is stored
+  std::int32_t width_, height_;  // of the network's input, in the orientation in which frames are stored
   film::Shape seen_;
-  film::RgbView coarse_;  // what the film is made first
+  film::RgbView coarse_;  // first conversion of the frame
   std::optional<film::Converter> enlarged_;
 };
 

@@ -25,7 +25,7 @@ Network& Networks::first(const Options& options, RunContext& context) {
   return *first_;
 }
 
-// It has a card of its own, and nothing that was said of the other one holds for it.
+// The fast network has its own card. Options for the other network do not apply to it.
 Network& Networks::fast(const Options& options, RunContext& context) {
   if (fast_) return *fast_;
   model::PictureModelOptions fast = options.network;

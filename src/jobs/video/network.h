@@ -1,6 +1,6 @@
-// Enters: a network's file and what a person says of it.
-// Leaves: the network, ready to be asked, and what it takes.
-// Never: knows what a film is.
+// Input: the file of a network, and the user's options for it.
+// Output: the network, ready for inference, and its memory.
+// Never: depends on the video.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ struct Network {
   std::size_t output_elements() const { return outputs * static_cast<std::size_t>(model.height * model.width); }
 };
 
-// Those that a run asks, of whatever film: loaded when the first one needs them.
+// Networks of a run, shared by all its videos; each is loaded when it is first needed.
 class Networks {
  public:
   Network& first(const Options& options, RunContext& context);

@@ -41,7 +41,7 @@ void parse_show(const std::string& text, Options& options) {
   }
 }
 
-// "none", "standard", or NAME=VALUE,...
+// Parses "none", "standard", or NAME=VALUE,...
 matte::Cleaning parse_cleaning(const std::string& text) {
   constexpr std::int64_t kMostPixels = std::int64_t{1} << 40;
   constexpr long long kMostDisc = 101;
@@ -78,7 +78,7 @@ matte::Cleaning parse_cleaning(const std::string& text) {
   return out;
 }
 
-// "90", "1:30", "0:01:30.5".
+// Parses "90", "1:30", "0:01:30.5".
 double seconds_of(const std::string& text) {
   constexpr double kMost = 1e7;
   double out = 0;
@@ -90,7 +90,7 @@ double seconds_of(const std::string& text) {
   return out;
 }
 
-// X,Y,W,H in pixels.
+// Parses X,Y,W,H in pixels.
 film::Region parse_region(const std::string& text) {
   const auto parts = split(text, ',');
   if (parts.size() != 4) {

@@ -1,6 +1,6 @@
-// Enters: what a person asks of `millrace video`.
-// Leaves: checked options; what nobody gave is left to the model's card, or to the film.
-// Never: touches a file.
+// Input: the user's options of `millrace video`.
+// Output: checked options; values that were not given are left to the model's card, or to the video.
+// Never: accesses a file.
 #pragma once
 
 #include <array>
@@ -18,15 +18,15 @@
 
 namespace millrace::video {
 
-// What the new film shows.
+// Content of the new video.
 enum class Show : std::uint8_t {
-  film,          // itself
-  mask,          // white where the model sees what it looks for
-  overlay,       // the film, that tinted
-  side_by_side,  // the film, and the mask on its right
-  files,         // masks alone, a file each
-  alpha,         // the film, all else transparent
-  background     // the film, all else replaced by a picture, a colour, or itself blurred
+  film,          // the input video
+  mask,          // white where the model finds its classes
+  overlay,       // the video, with these classes tinted
+  side_by_side,  // the video, and the mask to its right
+  files,         // only masks, one file each
+  alpha,         // the video, with everything else transparent
+  background     // the video, with everything else replaced by an image, a color, or a blurred copy
 };
 
 enum class Codec : std::uint8_t { automatic, h264, h265, vp9, av1, prores, ffv1 };
@@ -46,13 +46,13 @@ constexpr std::array<Choice<Quality>, 4> choices_of(Quality) {
       {{"low", Quality::low}, {"medium", Quality::medium}, {"high", Quality::high}, {"lossless", Quality::lossless}}};
 }
 
-// How long an encoder may think about a frame.
+// Time that an encoder may spend on a frame.
 enum class Profile : std::uint8_t { fast, balanced, quality };
 constexpr std::array<Choice<Profile>, 3> choices_of(Profile) {
   return {{{"fast", Profile::fast}, {"balanced", Profile::balanced}, {"quality", Profile::quality}}};
 }
 
-// How two eyes lie in a picture.
+// Arrangement of two eyes in a frame.
 enum class Stereo : std::uint8_t { none, side_by_side, over_under, left, right };
 constexpr std::array<Choice<Stereo>, 5> choices_of(Stereo) {
   return {{{"none", Stereo::none},
@@ -61,13 +61,13 @@ constexpr std::array<Choice<Stereo>, 5> choices_of(Stereo) {
            {"left", Stereo::left},
            {"right", Stereo::right}}};
 }
-// What becomes of the masks of two eyes that do not agree.
+// Rule for combining masks of two eyes that do not agree.
 enum class Eyes : std::uint8_t { average, weighted, cross_check };
 constexpr std::array<Choice<Eyes>, 3> choices_of(Eyes) {
   return {{{"average", Eyes::average}, {"weighted", Eyes::weighted}, {"cross-check", Eyes::cross_check}}};
 }
 
-// Of the new films of a folder of films; of a single one its name says it.
+// Container for the videos of a folder; for a single output its name decides.
 enum class Container : std::uint8_t { automatic, mp4, mov, mkv, webm };
 constexpr std::array<Choice<Container>, 5> choices_of(Container) {
   return {{{"auto", Container::automatic},
@@ -77,13 +77,13 @@ constexpr std::array<Choice<Container>, 5> choices_of(Container) {
            {"webm", Container::webm}}};
 }
 
-// A background that is the film itself, out of focus.
+// Background that is the video itself, blurred.
 inline constexpr const char* kBlur = "blur";
 
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
-  std::string background;  // a picture's path, "#rrggbb", or kBlur
+  std::string background;  // path of an image, "#rrggbb", or kBlur
   model::PictureModelOptions network;
   std::optional<long long> crf;
   long long encoder_threads = 2, decoder_threads = 1;
@@ -93,17 +93,17 @@ struct Options {
   std::string clean_text = "none", scales_text = "1";
   matte::Cleaning cleaning;
   long long smooth = 1;         // frames
-  std::optional<double> reuse;  // nothing: every frame is inferred
+  std::optional<double> reuse;  // if empty, every frame is inferred
   std::string fast_model;
   double confidence = 0.95;
   std::vector<double> scales = {1};
   std::vector<std::string> region_texts;
   std::vector<film::Region> regions;
   std::string masks;
-  long long sample = 0;              // pictures of a sheet, and nothing else
-  std::string tune;                  // a file for the settings that are fastest
-  std::optional<double> start, end;  // seconds behind the film's first picture
-  std::optional<Show> show;          // nothing: mask where there is a model, else the film
+  long long sample = 0;              // frames on a contact sheet, which is then the only output
+  std::string tune;                  // file for the fastest settings
+  std::optional<double> start, end;  // seconds after the video's first frame
+  std::optional<Show> show;          // if empty: the mask if there is a model or masks, else the video
   Codec codec = Codec::automatic;
   Container container = Container::automatic;
   FolderOptions files;
@@ -116,15 +116,15 @@ struct Options {
   bool benchmark = false;
 
   const std::string& input() const { return inputs.front(); }
-  // Empty where it is no picture.
+  // Returns the background's path; empty if it is not an image.
   std::string background_file() const;
   Show shown() const { return show.value_or(network.model.empty() && masks.empty() ? Show::film : Show::mask); }
 };
 
 void describe(Settings& settings, Options& options);
-// Failure(usage) for what does not go together, of one film. Regions become numbers.
+// Throws Failure(usage) if the options for one video do not fit together. Parses the regions.
 void check(Options& options);
-// Of several: what is not for them.
+// Throws Failure(usage) if options cannot be used with several videos.
 void check_collection(const Options& options);
 
 }  // namespace millrace::video

@@ -1,6 +1,6 @@
-// Enters: pictures of the new film in their order, each with the piece that it belongs to.
-// Leaves: the pieces, each whole under its name.
-// Never: gives a piece its name before its last packet is on the disk.
+// Input: frames of the new video in their order, each with its shard.
+// Output: the shards, each complete under its name.
+// Never: gives a shard its name before its last packet is on the disk.
 #pragma once
 
 #include <deque>
@@ -16,7 +16,7 @@
 
 namespace millrace::video {
 
-// A picture on its way into a piece.
+// Frame on its way into a shard.
 struct Made {
   FilmFrame frame;
   film::PictureEncoder::Slot slot;
@@ -25,20 +25,20 @@ struct Made {
 
 class PiecesWriter {
  public:
-  // `make` gives the encoder, once it is known who listens to it. So many pictures before a piece are needed to begin
-  // it.
+  // Creates the encoder for a listener.
   using Make = std::function<std::unique_ptr<film::PictureEncoder>(film::PictureEncoder::Listener)>;
-  // What comes right before its first picture, and where pieces begin: as Frames has them. `maker` as in Note.
+  // `warm` is the number of earlier frames with which a shard begins. The frames before the first one, and the start of
+  // the first shard, are those of `frames`. `maker` is as in Note.
   PiecesWriter(Segments& segments, std::size_t warm, std::string maker, const Frames& frames, const Make& make);
 
   film::PictureEncoder::Slot room() { return encoder_->room(); }
-  // One thread at a time.
+  // Adds a frame. Called on one thread at a time.
   void add(Made made);
-  // Behind the last; `duration` is how long that one is shown where the film ends with it, 0: as long as the one before
-  // it.
+  // Ends the last shard. `duration` is that of the last frame if the video ends with it; 0 repeats the duration of the
+  // frame before.
   void finish(std::int64_t duration);
 
-  // Of all pieces that this run has made.
+  // Returns the counts over all shards that this run has made.
   const Counts& sum() const { return sum_; }
   const std::string& encoder() const { return encoder_name_; }
   double seconds_computed() const { return encoder_->seconds_computed(); }
@@ -55,27 +55,27 @@ class PiecesWriter {
   const std::size_t warm_;
   const std::string maker_;
   const Frames& frames_;
-  std::optional<Made> last_;  // not sent yet: how long it is shown is known with the next one
+  std::optional<Made> last_;  // not sent yet: its duration is known when the next one arrives
   std::int64_t last_duration_ = 0;
-  std::deque<FilmFrame> recent_;               // the last ones
-  std::vector<Note::Seen> seen_, first_seen_;  // before the piece; before the first one
+  std::deque<FilmFrame> recent_;               // last frames that were sent
+  std::vector<Note::Seen> seen_, first_seen_;  // frames before the shard; before the first shard
   Note note_;
   Counts sum_;
 
   std::mutex mutex_;
   struct Begun {
     std::uint64_t piece = 0;
-    std::map<std::int64_t, std::int64_t> durations{};  // of pictures whose packets have not come, by their times
+    std::map<std::int64_t, std::int64_t> durations{};  // durations by time, of frames whose packets are still to come
     std::string note{};
   };
-  std::deque<Begun> begun_;  // pieces that have not ended
+  std::deque<Begun> begun_;  // shards that have not ended
 
-  // Of the encoder's thread.
+  // Used by the encoder's thread only.
   std::unique_ptr<film::PacketFileWriter> file_;
   film::Encoded encoded_;
   std::string encoder_name_;
 
-  std::unique_ptr<film::PictureEncoder> encoder_;  // ends before all that it speaks to
+  std::unique_ptr<film::PictureEncoder> encoder_;  // last member: it ends before the members that its callbacks use
 };
 
 }  // namespace millrace::video

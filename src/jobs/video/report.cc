@@ -85,7 +85,7 @@ std::vector<std::string> words_of(const Summary& summary, const Options& options
   say(summary.moved,
       "packets of sound, subtitles or other pictures had times out of order, and were moved behind the one before",
       out);
-  // Counts of containers are guesses where the rate is.
+  // The number of frames in a container may be a guess if the rate is.
   if (summary.state == Summary::State::made && summary.expected > summary.counts.frames + 2 + summary.expected / 50)
     out.push_back(fmt::format("the film says that it has about {} frames, and ends before", grouped(summary.expected)));
   if (!summary.not_cached.empty()) out.push_back("the compiled model is not kept: " + summary.not_cached);

@@ -1,5 +1,5 @@
-// Enters: what a run has left, of one film or of several.
-// Leaves: the same in words, and as JSON.
+// Input: the summary of a run over one or several videos.
+// Output: the summary in words, and as JSON.
 // Never: decides what happened.
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace millrace::video {
 
-// A line each.
+// Returns one line per string.
 std::vector<std::string> words_of(const Summary& summary, const Options& options);
 std::vector<std::string> words_of(const CollectionSummary& summary, const Options& options);
 Json json_of(const Summary& summary, const Options& options);
 Json json_of(const CollectionSummary& summary);
-// What happened on the way to the frames, whoever made them.
+// Adds lines for events while frames were made, by this run or by others.
 void say_counts(const Counts& counts, std::vector<std::string>& out);
-// Every film could be used, and all of it decoded.
+// True if every video could be used and was decoded completely.
 bool is_whole(const Summary& summary);
 bool is_whole(const CollectionSummary& summary);
 

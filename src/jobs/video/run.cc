@@ -32,9 +32,10 @@ class Run {
 
   Setup& setup() { return setup_; }
 
-  // What has the film's name was made of the same; what was counted then. Failure(conflict) where it was not.
+  // Returns the counts of an existing output with the same provenance; nothing if there is no output. Throws
+  // Failure(conflict) if its provenance differs.
   std::optional<Earlier> made_already() const {
-    // A part of what may be replaced: the others may have put it together in the meantime.
+    // With --part an output that may be replaced is checked too: other runs may have merged it in the meantime.
     const bool may_go = !place_.taken && share() && place_.replaces.looked_at;
     if (!place_.taken && !may_go) return std::nullopt;
     const std::string& path = setup_.options.output;
@@ -69,7 +70,7 @@ class Run {
       take(*earlier);
       return std::move(summary_);
     }
-    // Before hours of work, not behind them.
+    // Warns before hours of work, not after them.
     for (const std::string& each : summary_.notes) spdlog::warn("{}", each);
     for (const auto& each : summary_.left_out) spdlog::warn("{}", film::FilmMuxer::words_of(each));
     work();
@@ -85,7 +86,7 @@ class Run {
     summary_.digest = earlier.digest;
   }
 
-  // Another run may have put the film in place since it was looked for.
+  // True if another run has published the video since this run looked for it.
   bool has_been_made() {
     std::error_code error;
     const bool may_go = place_.replaces.looked_at.has_value();
@@ -159,7 +160,8 @@ class Run {
     }
   }
 
-  // Runs that began in the middle have decoded what lies before their pieces otherwise.
+  // Remakes shards that do not fit the one before. A run that began in the middle may have decoded the frames before
+  // its shard differently.
   void make_what_does_not_fit(Segments& segments) {
     std::optional<std::uint64_t> last;
     while (const auto dropped = segments.drop_misfit()) {
@@ -176,7 +178,7 @@ class Run {
 
   const Share& share() const { return setup_.options.share; }
 
-  // Frames of pieces that this run need not make.
+  // Returns the number of frames in shards that this run need not make.
   std::uint64_t made_before(const Segments& segments) const {
     std::uint64_t out = 0;
     for (std::uint64_t k = share().index;;) {
@@ -210,7 +212,7 @@ class Run {
     return [this] { return context_.cancel.cancelled(); };
   }
 
-  // This piece, and those behind it that are this run's; what comes then.
+  // Makes this shard, and the following ones that belong to this run. Returns the first frame after them.
   std::optional<Frames::Beyond> make(Segments& segments, const Task& task, Progress& progress) {
     const film::FilmFile& film = setup_.film;
     const Reservation paid =
@@ -314,7 +316,7 @@ class Run {
     matte::CleaningWorkspace cleaning;
   };
 
-  // Inside the folder of pieces, until it has its name.
+  // Name of the merged output in the folder of shards, until it is published.
   static constexpr const char* kWhole = "film";
 
   const Place& place_;
@@ -325,14 +327,14 @@ class Run {
   Pool<Workspace> workspaces_{[] { return std::make_unique<Workspace>(); }};
   std::int64_t last_duration_ = 0;
   Summary summary_;
-  std::set<std::string> makers_;  // of its pieces
+  std::set<std::string> makers_;  // runtimes and CPUs that computed the shards
 };
 
 }  // namespace
 
 namespace {
 
-// Time and size; nothing of these where nobody says how long the film is.
+// Adds the rate to a plan; time and size too, if the length of the video is known.
 void plan_rates(Setup& setup, const Guess& guess, Plan& out) {
   const std::int64_t pixels = std::int64_t{setup.film.shape.width} * setup.film.shape.height;
   const double a_picture = guess.seconds_a_picture(pixels);
@@ -372,7 +374,7 @@ Plan plan(const Options& given, const Place& place, Networks& networks, std::opt
           RunContext& context) {
   Options options = given;
   check(options);
-  // Before a network is loaded: what has the name may be anything.
+  // Checked before a network is loaded: the output's name may belong to some other file.
   if (place.taken && !place.is_earlier && !earlier_at(options, context)) throw Failure(*place.taken);
   Run run(options, place, networks, context, "frames");
   Setup& setup = run.setup();
@@ -421,7 +423,7 @@ Summary run(const Options& given, const Place& place, Networks& networks, RunCon
             const std::string& what) {
   Options options = given;
   check(options);
-  // Before a network is loaded: what has the name may be anything.
+  // Checked before a network is loaded: the output's name may belong to some other file.
   if (place.taken && !place.is_earlier && !earlier_at(options, context)) throw Failure(*place.taken);
   return Run(options, place, networks, context, what).run();
 }

@@ -1,6 +1,6 @@
-// Enters: options.
-// Leaves: the new film, and what happened on the way.
-// Never: loses a picture of the film, or a stream without saying so before.
+// Input: the options.
+// Output: the new video, and a summary of the run.
+// Never: loses a frame; loses a stream without a warning before the work.
 #pragma once
 
 #include <optional>
@@ -18,38 +18,41 @@
 namespace millrace::video {
 
 struct Summary {
-  // Whole now; or there already, made of the same; or pieces are missing that other runs are to make.
+  // State of the output: made now; made before with the same provenance; or shards are missing that other runs are to
+  // make.
   enum class State : std::uint8_t { made, before, elsewhere };
   State state = State::made;
   Counts counts;
-  std::uint64_t made = 0, taken = 0;  // frames: of this run; of others
+  std::uint64_t made = 0, taken = 0;  // frames of this run; of other runs
   std::uint64_t bytes = 0;
   double seconds = 0;
-  std::string digest;  // of what it is made of
+  std::string digest;  // input fingerprint
   std::string encoder, encoding, runtime, precision, not_cached, library;
-  std::vector<std::string> filled_in;  // of colours
-  std::vector<std::string> notes;      // what of the film is not in the new one
-  std::uint64_t moved = 0;             // packets of sound and subtitles whose time the container does not take
-  std::uint64_t expected = 0;          // frames, as the film says; 0: it does not
+  std::vector<std::string> filled_in;  // color properties that were assumed
+  std::vector<std::string> notes;      // properties of the input that the output lacks
+  std::uint64_t moved = 0;             // packets of sound and subtitles whose times the container does not accept
+  std::uint64_t expected = 0;          // number of frames according to the container; 0 if it is unknown
   std::vector<film::FilmMuxer::LeftOut> left_out;
 };
 
-// What has the new film's name, or nothing.
+// File or folder that has the output's name, if there is one.
 struct Place {
-  Replaceable replaces{.anything = false, .looked_at = {}};  // what the film is put over
-  // What is there and was not to be: where it was made of the same there is nothing left to do, else this is thrown.
+  Replaceable replaces{.anything = false, .looked_at = {}};  // file that the output may replace
+  // Error for an existing file that must not be replaced. It is thrown, unless the file has the same provenance: then
+  // no work is left.
   std::optional<Error> taken{};
-  // It is what an earlier run of the same folder has made, as that has left it: it goes where it was made of something
-  // else.
+  // True if an earlier run of the same folder made the file and it has not changed since. It is replaced if its
+  // provenance differs.
   bool is_earlier = false;
-  // So do pieces.
+  // True if unfinished shards are replaced likewise.
   bool begin_anew = false;
 };
 
-// What it takes. `known` is what was measured before, on another film; where there is nothing in it that is filled.
+// Estimates the work. `known` has measurements from an earlier video; if it is empty, this video is measured and
+// `known` is filled.
 Plan plan(const Options& options, const Place& place, Networks& networks, std::optional<Guess>& known,
           RunContext& context);
-// `what` is counted, for whoever waits.
+// Makes the video. `what` names the counted items in the progress display.
 Summary run(const Options& options, const Place& place, Networks& networks, RunContext& context,
             const std::string& what = "frames");
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int32_t kTileWidth = 480, kGap = 8, kChecker = 12;
 
-// What is transparent stands before a chequered ground.
+// Blends transparent pixels with a checkerboard.
 void lay_on_ground(const film::Shape& shown, const std::uint8_t* picture, const film::Shape& tile,
                    std::uint8_t* planes) {
   if (shown.alpha == 0) return;
@@ -125,7 +125,7 @@ Sampled sample(const Options& given, std::uint64_t count, const Output& output, 
         });
     Item item;
     auto frame = frames.next();
-    if (!frame) continue;  // the container says more than it holds
+    if (!frame) continue;  // the container claims to be longer than it is
     item.frame = *std::move(frame);
     const std::uint16_t* mask = nullptr;
     if (setup.has_masks()) {

@@ -1,6 +1,6 @@
-// Enters: options.
-// Leaves: a sheet of a few pictures of what the new film would be.
-// Never: encodes anything.
+// Input: the options.
+// Output: a contact sheet with a few frames of the new video.
+// Never: encodes a video.
 #pragma once
 
 #include "src/io/output/output.h"
@@ -15,8 +15,7 @@ struct Sampled {
   std::string runtime, precision;
 };
 
-// `count` moments, from the beginning to the end, at even distances. What lies over time, smoothing and reuse, is left
-// out.
+// Draws `count` frames at evenly spaced times. Smoothing and reuse, which depend on earlier frames, are disabled.
 Sampled sample(const Options& options, std::uint64_t count, const Output& output, RunContext& context);
 
 }  // namespace millrace::video

@@ -42,7 +42,7 @@ std::vector<Note::Seen> seen_of(const Json& json) {
   return out;
 }
 
-// The time of its first picture.
+// Returns the time of the shard's first frame.
 std::int64_t begin_of(const film::PacketFileReader& packets) {
   std::int64_t out = packets.entries().front().pts;
   for (const auto& each : packets.entries()) out = std::min(out, each.pts);
@@ -174,7 +174,7 @@ bool Segments::take(std::uint64_t k) {
   if (!share_.has(k) || piece(k)) return false;
   if (!share_) return true;
   if (!folder_.claim(k)) return false;
-  // Another run may have made it since.
+  // Another run may have made the shard in the meantime.
   if (!piece(k)) return true;
   folder_.unclaim(k);
   return false;
@@ -196,7 +196,7 @@ bool Segments::is_whole() const {
 
 bool Segments::is_last() {
   if (!share_) return true;
-  // In this order: of two that end at once, the later one to let go sees all pieces, and is alone.
+  // The order matters: if two runs end at once, the later one to let go sees all shards and is alone.
   folder_.let_others_in();
   if (!is_whole() || !folder_.hold_alone()) return false;
   share_ = {};

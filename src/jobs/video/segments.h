@@ -1,10 +1,10 @@
-// Enters: the name of a new film, and what it is to be made of.
-// Leaves: the folder beside it where its pieces are made, and which of them earlier runs have made.
-// Never: goes on with pieces that were made of something else.
+// Input: the name of an output video, and its provenance.
+// Output: the folder beside it that holds its shards, and which of them earlier runs have made.
+// Never: resumes from shards with another provenance.
 //
-// A film is cut where its pictures' times are: piece k has those from k lengths behind its first picture on. A piece
-// without pictures is not there; each says which the next one is. Several runs may make pieces of one film, in any
-// order; each says what came right before it, by which the last of them sees that they go together.
+// A video is cut by time: shard k has the frames from k shard lengths after its first frame on. A shard without frames
+// has no file; each shard names the next one. Several runs may make shards of one video, in any order. Each shard
+// records the frames right before it, by which the last run checks that they fit together.
 #pragma once
 
 #include <cstdint>
@@ -20,37 +20,37 @@
 
 namespace millrace::video {
 
-// What happened on the way.
+// Events while frames were made.
 struct Counts {
   std::uint64_t frames = 0, damaged = 0, retimed = 0;
-  std::uint64_t errors = 0;                     // packets before these pictures that could not be decoded
-  std::uint64_t reused = 0, by_fast_model = 0;  // frames that were not inferred; or by the smaller network alone
+  std::uint64_t errors = 0;                     // packets before these frames that could not be decoded
+  std::uint64_t reused = 0, by_fast_model = 0;  // frames without inference; with the smaller network only
 
   Counts& operator+=(const Counts& other);
 };
 
-// What a piece says of itself, beside its packets.
+// Metadata of a shard, stored beside its packets.
 struct Note {
   Counts counts;
-  // A picture as it was decoded.
+  // Frame as it was decoded.
   struct Seen {
     std::int64_t pts = 0;
     std::uint64_t hash = 0;
     friend bool operator==(const Seen&, const Seen&) = default;
   };
-  // Its last picture, and as many before it, of earlier pieces too, as the next one needs to begin; the same of the
-  // pieces before it, which the first has none of.
+  // `last` has the shard's last frame, and the frames before it that the next shard needs to begin; they may be in
+  // earlier shards. `before` has the same for the shard before this one; it is empty for the first shard.
   std::vector<Seen> last{}, before{};
   std::int64_t last_duration = 0;
-  std::int64_t first = 0;             // where pieces begin: the time of the first picture of all
-  std::optional<std::uint64_t> next;  // the next piece; none: the film ends in this one
-  std::int64_t next_pts = 0;          // its first picture
-  std::string maker{};                // what computed, where that may differ from piece to piece; else empty
+  std::int64_t first = 0;             // start of the first shard: the time of the first frame of all
+  std::optional<std::uint64_t> next;  // number of the next shard; empty if the video ends in this one
+  std::int64_t next_pts = 0;          // time of the next shard's first frame
+  std::string maker{};                // runtime and CPU of the network, if they may differ between shards; else empty
 };
 std::string json_of(const Note& note);
 std::optional<Note> note_of(const std::string& json);
 
-// A piece to make; and what the one right before it says, where that is there.
+// Shard to make, and the metadata of the shard right before it, if that exists.
 struct Task {
   std::uint64_t piece = 0;
   std::optional<Note> before{};
@@ -60,46 +60,47 @@ class Segments {
  public:
   struct How {
     Share share{};
-    // What was made of something else goes: it is this program's, and nobody wants it any more.
+    // Replaces shards with another provenance: this program made them and they are no longer needed.
     bool begin_anew = false;
-    // Asked once the folder is this run's: another one may have put the film in its place just before.
+    // Called when this run holds the folder: another run may have published the video just before.
     std::function<bool()> is_made{};
   };
-  // Failure(conflict) where what is there was made of something else, or another run is at it that does not share it.
+  // Throws Failure(conflict) if existing shards have another provenance, or if another run that does not share the
+  // folder is at work.
   Segments(const std::string& output, const Attributes& made_of, const How& how);
 
-  // There is nothing to do, and no folder.
+  // True if there is nothing to do, and no folder was left.
   bool is_made() const { return is_made_; }
 
   struct Piece {
     film::PacketFileReader packets;
     Note note;
   };
-  // Nothing where it is not there, whole.
+  // Returns a shard; nothing if it is missing or incomplete.
   std::optional<Piece> piece(std::uint64_t k) const;
   std::string path(std::uint64_t k) const;
   bool has_pieces() const;
-  // Inside the folder, for the film itself until it has its name.
+  // Returns a path in the folder, for the video itself until it is published.
   std::string path(const std::string& name) const { return folder_.path(name); }
 
-  // The first piece from k on that this run is to make; it is this run's. Nothing where there is none. Where other runs
-  // share the folder there may be one behind the film's end.
+  // Claims the first shard from k on that this run is to make. Returns nothing if there is none. If runs share the
+  // folder, the shard may lie behind the end of the video.
   std::optional<Task> next(std::uint64_t k);
-  // Whether this run is to make it; then it is this run's.
+  // Claims shard k; returns false if this run is not to make it.
   bool take(std::uint64_t k);
-  // It has its name, or has no pictures.
+  // Releases shard k, which is published or has no frames.
   void let_go(std::uint64_t k);
 
-  // This run is through, and all pieces are there: it has the folder alone from now on. False where some are not, or
-  // others are still at it.
+  // Called when this run has made its shards. Returns true if all shards are there; then this run has the folder alone.
+  // Returns false if some are missing, or other runs are still at work.
   bool is_last();
-  // A piece that is not what it was when it got its name; false where it is none of them.
+  // Removes a shard that was damaged after it was published; returns false if the path is not a shard's.
   bool drop(const std::string& path);
-  // Removes the first piece that does not begin where the one before it has ended, and says which.
+  // Removes the first shard that does not continue the one before it, and returns its number.
   std::optional<std::uint64_t> drop_misfit();
 
   void publish(const std::string& name, const Replaceable& replaces) { folder_.publish(name, replaces); }
-  // Nothing in it is needed any more.
+  // Removes the folder when it is no longer needed.
   void remove() { folder_.remove(); }
   Error in_words(const Error& error) const { return folder_.in_words(error); }
 
@@ -112,12 +113,12 @@ class Segments {
   bool is_made_ = false;
 };
 
-// All pieces, one after the other.
+// Iterates over all shards in order.
 class Pieces {
  public:
   explicit Pieces(const Segments& segments) : segments_(segments) {}
 
-  // Nothing behind the last. Failure(conflict) where one is not there.
+  // Returns the next shard; nothing after the last. Throws Failure(conflict) if one is missing.
   std::optional<Segments::Piece> next();
 
  private:

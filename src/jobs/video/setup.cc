@@ -108,7 +108,7 @@ void Setup::set_masks(Networks& networks, RunContext& context) {
                   "--stereo", "leave it out");
   if (!options.masks.empty()) {
     mattes = std::make_unique<Mattes>(options.masks);
-    composition.tint = model::class_color(1);  // files do not say which colour the model's card gave
+    composition.tint = model::class_color(1);  // the files do not record the color in the model's card
     mask_width = mattes->width();
     mask_height = mattes->height();
   }
@@ -136,9 +136,9 @@ void Setup::plan_memory(RunContext& context) {
   const Bytes stored{film::layout_of(film.shape).bytes}, made{film::layout_of(composition.made).bytes};
   const auto encoder_threads = static_cast<std::uint64_t>(options.encoder_threads);
   const auto decoder_threads = static_cast<std::uint64_t>(options.decoder_threads);
-  // Pictures that others refer to, up to 16, and one a thread.
+  // Up to 16 reference frames, and one per thread.
   decoder = stored * (17 + decoder_threads) + 20_MiB;
-  // Those that an encoder looks ahead at, with what it makes of them.
+  // The frames of the encoder's lookahead, and what it makes of them.
   encoder = muxer ? made * (encoder_look_ahead(encoding, options.profile) + 2 * encoder_threads + 8) + 40_MiB : 20_MiB;
   frame = stored + made;
   const auto pixels = [](std::int32_t width, std::int32_t height) {
@@ -149,16 +149,16 @@ void Setup::plan_memory(RunContext& context) {
   if (options.look_closer) frame += first->bytes();
   if (has_masks()) frame += Bytes{2 * pixels(mask_width, mask_height)};
   if (options.cleaning.any()) frame += Bytes{2 * pixels(film.shape.width, film.shape.height)};
-  // One that is being read, one whose end is not known; those that come once more, and those that a piece has ended
-  // with.
+  // The frame being read and one whose duration is unknown; the frames repeated for the next shard; and the last frames
+  // of a shard.
   const auto more_decoded = static_cast<std::uint32_t>(3 + 2 * warm());
   const auto more_encoded = static_cast<std::uint32_t>(options.encoder_threads) + 4;
   beside = stored * more_decoded + made * more_encoded + Bytes{2 * pixels(mask_width, mask_height)} * warm();
-  // What threads work in, beside.
+  // Additional buffers of each thread.
   const auto threads = static_cast<std::uint64_t>(context.executor.threads());
   if (options.cleaning.any()) beside += Bytes{12 * pixels(film.shape.width, film.shape.height)} * threads;
   if (composition.made != composition.shown) beside += Bytes{film::layout_of(composition.shown).bytes} * threads;
-  // Sums of several views, and over time.
+  // Sums over several views, and over time.
   const bool sums =
       options.look_closer || options.stereo != Stereo::none || !options.regions.empty() || options.scales_text != "1";
   if (sums) beside += Bytes{16 * pixels(mask_width, mask_height)} * threads;
@@ -173,7 +173,7 @@ void Setup::plan_memory(RunContext& context) {
                       film.path, "allow more with --memory, or take --profile fast");
   }
   tokens = chain::tokens_for(context, frame, left - all);
-  // As many as keep all stages at work, and no more: a picture that waits is memory.
+  // The limit keeps all stages busy, and is not larger: a waiting frame occupies memory.
   const std::size_t enough = 2 * static_cast<std::size_t>(context.executor.threads()) +
                              2 * static_cast<std::size_t>(network ? network->requests : 0) + 2;
   tokens = std::min(tokens, enough);
@@ -188,7 +188,7 @@ std::uint64_t Setup::expected_frames() const {
   return part <= 0 ? 0 : std::max<std::uint64_t>(static_cast<std::uint64_t>(part * film.rate.value()), 1);
 }
 
-// What a person asked for, of whatever film.
+// Returns the options that determine the results, for any video.
 Attributes asked(const Options& options, const Network* network, const Network* fast_network) {
   const auto time = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : "auto"; };
   Attributes out = {{"write", options.show_text},
@@ -240,7 +240,7 @@ std::string Setup::maker() const {
 
 std::string Setup::network_words(const std::set<std::string>& makers) const {
   if (network == nullptr) return "";
-  // What a film can say of itself is short.
+  // The tag of a video for its writing application must be short.
   constexpr std::size_t kMostNamed = 4;
   std::string by;
   std::size_t named = 0;

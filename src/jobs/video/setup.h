@@ -1,6 +1,6 @@
-// Enters: options.
-// Leaves: all that is known before the first picture: the film, the model, the encoder, what goes between them, and
-//   what cannot be carried over.
+// Input: the options.
+// Output: everything known before the first frame: the video, the network, the encoder, the frame formats in between,
+//   and the properties that will be lost.
 // Never: writes anything.
 #pragma once
 
@@ -20,53 +20,55 @@
 
 namespace millrace::video {
 
-// What all films of a run are made by: options, and the networks, which may be null.
+// Returns the provenance that all videos of a run share: options, and the networks, which may be null.
 Attributes asked(const Options& options, const Network* network, const Network* fast_network);
 
 class Setup {
  public:
-  // Failure for all that can be known before the work. `networks` live longer.
+  // Throws a Failure for every problem that can be known before the work. `networks` must outlive this object.
   Setup(const Options& options, Networks& networks, RunContext& context);
 
   Options options;  // checked
   film::FilmFile film;
-  std::vector<std::string> filled_in;  // of its colours
-  std::vector<std::string> notes;      // what of the film will not be in the new one, besides streams
+  std::vector<std::string> filled_in;  // color properties that were assumed
+  std::vector<std::string> notes;      // properties of the input that the output will lack, besides streams
   Encoding encoding;
   Composition composition;
   std::string container;
 
-  // Who is asked first, of all of a picture; and who is asked then, where that does not do. Null where there is none.
+  // `first` processes each whole frame; `second` is used if the first one's answer does not suffice. Pointers are null
+  // if there is no such network.
   Network *network = nullptr, *fast_network = nullptr;
   std::unique_ptr<Looking> first, second;
   std::unique_ptr<Mattes> mattes;
-  std::int32_t mask_width = 1, mask_height = 1;  // before it is cleaned
+  std::int32_t mask_width = 1, mask_height = 1;  // size before cleaning
   std::uint16_t threshold = matte::kOne / 2;
   Frames::How cut;
 
-  // About; 0: nobody says.
+  // Returns the approximate number of frames; 0 if it is unknown.
   std::uint64_t expected_frames() const;
   bool has_masks() const { return first || mattes; }
-  // Pictures that come once more with the next piece.
+  // Returns the number of frames that are repeated with the next shard.
   std::size_t warm() const { return cut.warm; }
-  std::unique_ptr<film::FilmMuxer> muxer;  // none where masks are files; it serves once
+  std::unique_ptr<film::FilmMuxer> muxer;  // empty if masks are files; can be used once
   void open_muxer(RunContext& context);
 
-  // Pictures in flight, and what all of that takes.
+  // Frames in flight, and the memory of the run.
   std::size_t tokens = 0;
   std::uint32_t decoder_slots = 0, encoder_slots = 0;
-  Bytes frame;                     // one of them
-  Bytes beside, decoder, encoder;  // slots that they do not need; what the helpers take
+  Bytes frame;                     // one frame in flight
+  Bytes beside, decoder, encoder;  // additional frames and buffers; memory of the helper processes
 
-  // What the film is made of, for run.json.
+  // Returns the provenance of the video, for run.json.
   Attributes made_of() const;
-  // The same as a number, for the film itself: by it a later run sees that nothing is left to do.
+  // Returns the input fingerprint: a hash of the provenance, stored in the video itself. A later run that finds it has
+  // no work left.
   std::string digest() const;
-  // What pieces say of what computes: empty where that is the same for all of the film.
+  // Returns the description of runtime and CPU for shards; empty if it is the same for the whole video.
   std::string maker() const;
-  // "person.onnx in f32 by OpenVINO 2026.4.1", or by each that pieces name; empty without a network.
+  // Returns "person.onnx in f32 by OpenVINO 2026.4.1", or with each runtime that shards name; empty without a network.
   std::string network_words(const std::set<std::string>& makers) const;
-  // What made_of() begins with.
+  // Returns the first attribute of made_of().
   static Attributes::value_type mark() { return {kJsonMark, "video run"}; }
 
  private:

@@ -22,7 +22,7 @@ Views::Views(const Options& options, const film::Shape& shape, int rotation, con
   const bool lies = rotation == 90 || rotation == 270;
   const double own_width = static_cast<double>(lies ? model.height : model.width);
   const double own_height = static_cast<double>(lies ? model.width : model.height);
-  // As fine as the finest view, and no finer than the picture.
+  // The mask is as fine as the finest view, but not finer than the frame.
   double finest = 0;
   struct Part {
     film::Region region;
@@ -66,7 +66,7 @@ Views::Views(const Options& options, const film::Shape& shape, int rotation, con
   finest = std::min(finest, 1.0);
   width_ = std::max(rounded(shape.width * finest), 1);
   height_ = std::max(rounded(shape.height * finest), 1);
-  // A network that sees all of it at once gives the mask itself.
+  // A single view of the whole frame gives the mask itself.
   if (parts.size() == 1 && parts[0].region == whole) {
     width_ = static_cast<std::int32_t>(own_width);
     height_ = static_cast<std::int32_t>(own_height);
@@ -134,7 +134,8 @@ void Views::mask(std::span<float> outputs, std::uint16_t* mask, Workspace& works
   if (stereo_ == Stereo::side_by_side || stereo_ == Stereo::over_under) agree(mask);
 }
 
-// What one eye sees is what the other sees further left or right: by as much as fits the columns of both best.
+// Aligns the masks of both eyes and combines them. One eye sees an object further left or right than the other. The
+// shift is chosen by which the column sums of both masks match best.
 void Views::agree(std::uint16_t* mask) const {
   const bool beside = stereo_ == Stereo::side_by_side;
   const std::int32_t width = beside ? width_ / 2 : width_, height = beside ? height_ : height_ / 2;
@@ -152,7 +153,7 @@ void Views::agree(std::uint16_t* mask) const {
   }
   std::int32_t best = 0;
   std::int64_t least = -1;
-  // The smallest of equal ones; eyes are not further apart than an eighth of what they see.
+  // The smallest of equally good shifts is chosen. Shifts are at most an eighth of an eye's width.
   for (std::int32_t step = 0; step <= width / 8; ++step) {
     for (const std::int32_t shift : {step, -step}) {
       std::int64_t differ = 0;
@@ -177,7 +178,7 @@ void Views::agree(std::uint16_t* mask) const {
           both = (std::uint32_t{a} + b + 1) / 2;
           break;
         case Eyes::weighted: {
-          // By how far each is from not knowing.
+          // Weights each value by its distance from one half, where the network is undecided.
           const auto sure = [](std::uint32_t p) {
             return 1 + (p > matte::kOne / 2 ? p - matte::kOne / 2 : matte::kOne / 2 - p);
           };

@@ -1,5 +1,5 @@
-// Enters: what a person says of where and how closely a network looks, and what it answers.
-// Leaves: the parts of a picture that it sees, one input each; and one mask of all of the picture.
+// Input: the options for where and how closely a network looks, and its answers.
+// Output: the views of a frame that it gets, one input each; and one mask for the whole frame.
 // Never: runs the network.
 #pragma once
 
@@ -13,9 +13,9 @@ namespace millrace::video {
 
 class Views {
  public:
-  // A whole picture in one view, or as the options say: an eye at a time, at several scales, regions alone.
+  // Creates one view of the whole frame, or views according to the options: each eye, several scales, or regions.
   Views(const Options& options, const film::Shape& shape, int rotation, const model::PictureModel& model);
-  // One region of it; the mask is of all of the picture, of these sides, and nothing outside of the region.
+  // Creates one view of a region. The mask covers the whole frame, has these sides, and is 0 outside of the region.
   Views(const film::Region& region, const film::Shape& shape, int rotation, const model::PictureModel& model,
         std::int32_t mask_width, std::int32_t mask_height);
 
@@ -29,14 +29,15 @@ class Views {
     std::vector<std::uint16_t> part, row;
     std::vector<std::uint32_t> sums, weights, all, groups;
   };
-  // The answers to all views, one behind the other, each `elements` long; they are changed.
+  // Combines the network's outputs for all views into one mask. The outputs follow one another and have equal lengths;
+  // they are changed.
   void mask(std::span<float> outputs, std::uint16_t* mask, Workspace& workspace) const;
 
  private:
   struct View {
     ModelView view;
-    std::size_t group;                      // views of one group lie beside each other; groups are averaged
-    std::int32_t left, top, width, height;  // of its mask in the whole one
+    std::size_t group;                      // views of one group lie side by side; groups are averaged
+    std::int32_t left, top, width, height;  // of its mask within the whole mask
   };
   void add(const film::Region& region, double resolution, std::size_t group, const film::Shape& shape, int rotation,
            const model::PictureModel& model);
@@ -49,9 +50,9 @@ class Views {
   std::vector<View> views_;
 };
 
-// The region of a picture that holds what a mask has found, with some room around it, no smaller than the network's
-// own size, as the film lies, where the picture has that; empty where it has found nothing. Its sides are multiples of
-// 16 pixels.
+// Returns the region of a frame that contains what the mask has found, with some margin; empty if it has found nothing.
+// The region is not smaller than the network's input in this orientation, if the frame is that large. Its sides are
+// multiples of 16 pixels.
 film::Region region_of(const std::uint16_t* mask, std::int32_t width, std::int32_t height, std::uint16_t threshold,
                        const film::Shape& shape, std::int32_t own_width, std::int32_t own_height);
 

@@ -44,7 +44,7 @@ Workspace style_workspace(const Spec& spec) {
   Workspace out{.host = {static_cast<std::uint64_t>(spec.rows) * 256}};
   const Workspace canvas = rle::Canvas::workspace(spec.width, spec.height);
   if (spec.style != Style::line) return out + canvas;
-  // A moving average has a rasterizer of its own, volume a canvas.
+  // A moving average has its own rasterizer, volume a canvas.
   out += stroke::Rasterizer::workspace(spec.width, spec.height) * (spec.average > 0 ? 2 : 1);
   if (spec.volume) out.host += {canvas.host.count / 5};
   return out;

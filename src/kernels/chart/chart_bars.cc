@@ -1,4 +1,4 @@
-// The same for devices, operation by operation: body/values.inc and paint.inc.
+// The device code repeats this operation by operation: body/values.inc and paint.inc.
 #include <algorithm>
 #include <cmath>
 
@@ -7,13 +7,13 @@
 namespace millrace::chart {
 namespace {
 
-// The pixel rows of a bar's four prices.
+// Pixel rows of a bar's four prices.
 struct Bar {
   int open, high, low, close;
   bool rises;
 };
 
-// What bars and candles share: which pixel row a price lies in.
+// Base of bars and candles: the mapping of prices to pixel rows.
 class BarStyle : public ChartStyle {
  public:
   explicit BarStyle(const Spec& spec) : spec_(spec), rows_(spec), canvas_(spec.width, spec.height) {}
@@ -53,7 +53,7 @@ class BarStyle : public ChartStyle {
   rle::Canvas canvas_;
 
  private:
-  // The average from one row's column to the next one's.
+  // Draws the average from one row's column to the next one's.
   template <typename RowOf>
   void draw_average(std::size_t i, std::size_t n, const Scale& scale, const RowOf& row) {
     const double now = scale.value(averages_[i]);
@@ -101,7 +101,7 @@ class CandleStyle : public BarStyle {
   }
   Columns body(std::size_t i, std::size_t n) const override {
     const double slot = spec_.width / static_cast<double>(n), centre = (static_cast<double>(i) + 0.5) * slot;
-    // Narrower than a pixel: the wick's own column.
+    // A body narrower than a pixel is drawn in the wick's column.
     if (0.8 * slot < 1) return {middle(i, n), middle(i, n)};
     const int left = static_cast<int>(centre - 0.4 * slot + 0.5);
     return {left, std::max(left, static_cast<int>(centre + 0.4 * slot + 0.5) - 1)};

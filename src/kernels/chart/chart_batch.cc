@@ -8,8 +8,8 @@
 namespace millrace::chart {
 namespace {
 
-// Charts at once: 131,072 threads of a usual line's legs, several for each place that a large device has for one. Not
-// measured: no device was to be had.
+// Largest batch: it has 131,072 threads in chart_values, several for each thread that a large device runs at once. Not
+// measured, as no device was available.
 constexpr std::uint64_t kMostCharts = 2048;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Enters: a kind of charts, and series of a batch in the host's memory or the device's.
-// Leaves: their images in the device's memory, and which of them are the CPU's to draw.
-// Never: compares what it drew. Used from this folder alone.
+// Input: a kind of charts, and series of a batch in host or device memory.
+// Output: their images in device memory, and the charts that the CPU must draw.
+// Never: checks its images. Used only in this folder.
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,30 @@
 
 namespace millrace::chart {
 
-// Of charts [begin, end), those that a check looks at among the ones that the device drew itself.
+// Returns the charts of [begin, end) that a check compares, among those that the device drew itself.
 std::vector<std::uint64_t> compared_charts(std::uint64_t begin, std::uint64_t end,
                                            const std::vector<std::uint64_t>& given_up, Verify verify);
 
-// Holds what it needs on the device from one batch to the next. One thread at a time.
+// Reuses its device memory from one batch to the next. Used by one thread at a time.
 class BatchDrawer {
  public:
-  // All outlive it.
+  // The arguments must outlive the object.
   BatchDrawer(const Spec& spec, const Format& format, Accelerator& accelerator)
       : spec_(spec), format_(format), accelerator_(accelerator) {}
 
-  // How many charts a batch has at most, with so many bytes more a chart of the device's memory.
+  // Returns the largest batch in charts, if each chart needs `bytes_each` more bytes of device memory.
   std::uint64_t most_charts(std::uint64_t bytes_each) const;
-  // Series [begin, end). `all_series` are on the device where it is not empty, and so are `all_images`; without them
-  // the images are in images(), the first one of the batch first. Returns which charts kernels give up, by number.
-  // OutOfMemory, DeviceLost; Failure(internal) where blocks are missing.
+  // Draws series [begin, end). `all_series` and `all_images` are on the device if they are not empty. Without
+  // `all_images` the images are in images(), from the first one of the batch on. Returns the numbers of the charts that
+  // the kernels gave up. Throws OutOfMemory, DeviceLost, and Failure(internal) if blocks were left out.
   std::vector<std::uint64_t> draw(const SeriesArray& series, std::uint64_t begin, std::uint64_t end,
                                   const DeviceBuffer<std::uint8_t>& all_series,
                                   const DeviceBuffer<std::uint8_t>& all_images, bool aligned);
   const DeviceBuffer<std::uint8_t>& images() const { return scratch_->images.buffer; }
 
-  // Made where there is none.
+  // Returns the queue; creates it at the first call.
   Queue& queue();
-  // The end of a queue waits for what was begun.
+  // Destroys the queue, which waits for pending operations.
   void end_queue() { queue_.reset(); }
 
  private:

@@ -18,10 +18,10 @@
 namespace millrace::chart {
 namespace {
 
-// A batch as the device made it.
+// A batch drawn by the device.
 struct Drawn {
   std::uint64_t begin = 0, end = 0;
-  std::vector<std::uint64_t> given_up;  // charts that are the CPU's, in order
+  std::vector<std::uint64_t> given_up;  // charts that the CPU must draw, in order
 };
 
 }  // namespace
@@ -52,15 +52,15 @@ struct DeviceDrawer::State {
   bool same(const Drawn& drawn);
   void by_cpu(std::uint64_t begin, std::uint64_t end);
   void by_cpu(std::span<const std::uint64_t> charts);
-  // Nothing of the caller's is held any more, nor under way: whole calls have waited for all of it.
+  // Releases the caller's arrays, after all operations on them have ended; calls that are `whole` have waited already.
   void let_go(bool whole);
-  // Copies a chart's rows, or its image, from wherever it is, or its image there.
+  // Copy a chart's rows or its image from host or device memory, or its image to there.
   void read_rows(std::uint64_t chart, std::uint8_t* to);
   void read_image(std::uint64_t chart, std::span<std::uint8_t> to);
   void write_image(std::uint64_t chart, std::span<const std::uint8_t> from);
 
   std::uint64_t series_bytes() const { return series.bytes(spec); }
-  // These charts, of rows that the host can read.
+  // Draws these charts, whose rows are in host memory.
   void paint(const std::uint8_t* rows, std::span<const std::uint64_t> charts, std::uint8_t* out) const {
     const std::vector<double> ends = ends_of(series, charts);
     painters.paint({rows, series.narrow, charts.size(), series.before, ends.empty() ? nullptr : ends.data()}, executor,
@@ -73,15 +73,15 @@ struct DeviceDrawer::State {
   Accelerator& accelerator;
   const SeriesPainters painters;
   BatchDrawer batch;
-  // Charts that the CPU draws at once, of which a call could be refused the memory.
+  // Number of charts that the CPU draws at once; their memory is reserved, as a later reservation could be refused.
   std::size_t together;
   const Reservation paid;
   DrawnCharts counts;
-  // Of this call.
+  // Arguments of the current call.
   SeriesArray series;
   bool series_on_device = false;
   Images images;
-  DeviceBuffer<std::uint8_t> all_series, all_images;  // where they are on the device
+  DeviceBuffer<std::uint8_t> all_series, all_images;  // if they are on the device
 };
 
 DeviceDrawer::DeviceDrawer(const Spec& spec, const Format& format, const Executor& executor, Accelerator& accelerator,
@@ -140,7 +140,7 @@ void DeviceDrawer::State::draw(const SeriesArray& from, bool from_device, const 
     return std::min(work.items, begin + std::max<std::uint64_t>(1, amount));
   };
   work.on_device = [this](std::uint64_t begin, std::uint64_t end) { return on_device(begin, end); };
-  // What is compared is drawn when it is: see same().
+  // The CPU's charts are drawn during the comparison: see same().
   work.on_cpu = [](std::uint64_t begin, std::uint64_t end) { return Drawn{begin, end, {}}; };
   work.same = [this](Drawn& drawn, Drawn&) { return same(drawn); };
   work.keep = [this](const Drawn& drawn) {

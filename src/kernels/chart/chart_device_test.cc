@@ -1,4 +1,4 @@
-// Charts on every device of this machine against the CPU's, each batch three times on the same buffers.
+// Compares charts of every device of this machine with the CPU's, each batch three times on the same buffers.
 #include "src/kernels/chart/chart_device.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct StreamKind {
   rle_deflate::Layout layout;
   rle_deflate::Code code;
 };
-// As charts of this kind are stored, the wrapper and what stands before rows one way or the other.
+// Returns the stored form of such charts; the wrapper and the row prefix depend on the width.
 StreamKind stream_kind(const KnownCharts& charts, const Format& format) {
   const bool odd = charts.spec.width % 2 == 1;
   const rle_deflate::Layout layout{format.pixels, odd, odd ? rle_deflate::Wrapper::zlib : rle_deflate::Wrapper::gzip};
@@ -56,7 +56,7 @@ class ChartsOnDevice : public OperationOnDevice {
 
   static int times() { return slow() ? 1 : 3; }
 
-  // Where the device's memory has addresses, also from there and to there.
+  // Compares devices with the CPU; if device memory has addresses, also with arrays in it.
   void expect_same(const KnownCharts& charts, int channels = 1) {
     const rle::ColourTable colours =
         channels == 3 ? rle::colour_table({255, 250, 10}, {3, 40, 200}) : rle::colour_table({255, 255, 255}, {0, 0, 0});
@@ -74,14 +74,14 @@ class ChartsOnDevice : public OperationOnDevice {
     const Streams streams = streams_by_cpu(charts, kind);
     for (int again = 0; again < times(); ++again) EXPECT_EQ(streams_of(streamer, charts), streams) << "streams";
     EXPECT_EQ(streamer.counts().by_device, drawer.counts().by_device);
-    // Lines are left to the CPU where gaps are too narrow for them, which nothing else is.
+    // The CPU draws only lines whose gaps are too narrow for the kernels, and nothing else.
     const Spec& spec = charts.spec;
     const double step = spec.rows > 1 ? (spec.width - 1) / static_cast<double>(spec.rows - 1) : spec.width;
     if (spec.style != Style::line || 2 * step > spec.line_pixels + 1.001) {
       EXPECT_EQ(drawer.counts().by_cpu, 0U);
     }
     if (GetParam().device.kind != DeviceKind::cuda) return;
-    const std::size_t pad = channels;  // images that begin at no multiple of four bytes
+    const std::size_t pad = channels;  // images that do not begin at a multiple of four bytes
     DeviceBuffer<double> series(*accelerator_, charts.series.size(), "series");
     DeviceBuffer<std::uint8_t> images(*accelerator_, truth.size() + 8, "images");
     Queue queue(*accelerator_);
@@ -97,7 +97,7 @@ class ChartsOnDevice : public OperationOnDevice {
     expect_equal({all.begin() + static_cast<std::ptrdiff_t>(skip),
                   all.begin() + static_cast<std::ptrdiff_t>(skip + truth.size())},
                  truth, charts);
-    // What lies around them is nobody's.
+    // The bytes around the images must not change.
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (i < skip || i >= skip + truth.size()) {
         ASSERT_EQ(all[i], 0xEE) << i;
@@ -187,7 +187,7 @@ TEST_P(ChartsOnDevice, PixelsOfEveryKind) {
   }
 }
 
-// Of some charts their own, of others wider: no price lies outside of a scale.
+// Some charts have their own scale, others a wider one: no price lies outside of a scale.
 TEST_P(ChartsOnDevice, ScalesThatAreGiven) {
   for (Spec spec : {line(90, 50, 30, 3), Spec{Style::ohlc, false, true, 80, 40, 3, 20, 5},
                     Spec{Style::candle, true, false, 97, 40, 3, 20, 3}}) {
@@ -234,9 +234,9 @@ TEST_P(ChartsOnDevice, SeriesOfSingleFloats) {
   expect_equal(found, truth, charts);
 }
 
-// So many rows of legs by themselves that they are computed strip by strip.
+// Tests so many rows of single legs that they are computed in strips.
 TEST_P(ChartsOnDevice, SteepLinesInStrips) {
-  // Where that takes long, a few rows, which are not.
+  // Slow devices draw few rows, which need no strips.
   const Spec spec = slow() ? line(100, 60, 30, 1) : line(800, 500, 300, 1);
   KnownCharts charts{spec, PixelKind::bytes, 1, 0, {}};
   std::mt19937_64 random(21);
@@ -244,7 +244,7 @@ TEST_P(ChartsOnDevice, SteepLinesInStrips) {
   expect_same(charts);
 }
 
-// Kinds of charts that nobody chose.
+// Tests random kinds of charts.
 TEST_P(ChartsOnDevice, KindsAtRandom) {
   std::mt19937_64 random(20);
   const auto below = [&](std::uint64_t n) { return random() % n; };
@@ -269,10 +269,10 @@ TEST_P(ChartsOnDevice, KindsAtRandom) {
   }
 }
 
-// Twelve at once, then what is left, with one drawer; what the kernels leave out is the CPU's.
+// Draws twelve charts at once, then the rest, with one drawer; the CPU draws the charts that the kernels give up.
 TEST_P(ChartsOnDevice, BatchesOfOneDrawer) {
   open({Verify::all, 48_MiB, 12});
-  const Spec spec = line(60, 33, 90, 3);  // gaps narrower than the line
+  const Spec spec = line(60, 33, 90, 3);  // gaps are narrower than the line
   KnownCharts charts = charts_of(spec, PixelKind::bytes, 11, 0);
   for (int i = 0; i < 2; ++i) charts.series.insert(charts.series.end(), charts.series.begin(), charts.series.end());
   charts.count *= 4;
@@ -282,7 +282,7 @@ TEST_P(ChartsOnDevice, BatchesOfOneDrawer) {
 
 INSTANTIATE_TEST_SUITE_P(EveryDevice, ChartsOnDevice, testing::ValuesIn(devices_for_test()), device_test_name);
 
-// A check looks at every batch, and at charts that the device drew: not where nothing can differ.
+// A check must compare every batch, and only charts that the device drew: others cannot differ.
 TEST(ChartBatches, AreAllLookedAtAndOnlyAtTheDevicesCharts) {
   if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "real devices do not fail when told to";
   Budget budget(1_GiB);
@@ -293,13 +293,13 @@ TEST(ChartBatches, AreAllLookedAtAndOnlyAtTheDevicesCharts) {
   for (std::size_t i = 1; i < charts.count; ++i) {
     charts.series.insert(charts.series.end(), charts.series.begin(), charts.series.begin() + 60);
   }
-  // The first and the last chart of the middle batch are given up: a gap is narrower than the line.
+  // The kernels give up the first and the last chart of the middle batch, as a gap is narrower than the line.
   for (const std::size_t chart : {4, 7}) charts.series[chart * 60 + 30] = kGap;
   const Format format = known_format(charts);
   const std::vector<std::uint8_t> truth = drawn_by_cpu(charts, format);
   std::uint64_t launches = 0;
   for (const bool fails : {false, true}) {
-    // The second batch's last launch paints.
+    // The last launch of the second batch paints.
     const FakeCuda fake({"forward", fails ? fmt::format("launch:{}=wrong", 2 * launches / 3) : "", ""});
     std::string reason;
     AcceleratorOptions options{Verify::sample, 16_MiB, 4};
@@ -340,7 +340,7 @@ TEST_F(ChartChecks, SeeWhatABodyGetsWrongInStreams) {
   ASSERT_EQ(streams_of(streamer, charts_), streams_by_cpu(charts_, kind));
 }
 
-// Each call of the driver fails once: the images are the same.
+// Each call of the driver fails once; the images must be the same.
 class FailingDeviceDraws : public FailingOperation {};
 
 TEST_P(FailingDeviceDraws, CostsTimeAndNoImage) {

@@ -1,6 +1,6 @@
-// Enters: chart_body.inc, compiled.
-// Leaves: its text, and how each of its kernels is called.
-// Never: launches one.
+// Input: chart_body.inc, compiled.
+// Output: its text, and the signatures of its kernels.
+// Never: launches a kernel.
 #pragma once
 
 #include <array>

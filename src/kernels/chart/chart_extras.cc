@@ -1,4 +1,4 @@
-// The same for devices, operation by operation: body/values.inc, numbers.inc and paint.inc.
+// The device code repeats this operation by operation: body/values.inc, numbers.inc and paint.inc.
 #include "src/kernels/chart/chart_extras.h"
 
 #include <algorithm>

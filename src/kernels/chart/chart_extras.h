@@ -1,5 +1,5 @@
-// Enters: a window, and how much of a chart's height is whose.
-// Leaves: what styles draw beside prices: the closes' moving average as numbers, the volume as bars.
+// Input: a window, and the shares of a chart's height.
+// Output: the elements that styles draw beside prices: the closes' moving average as numbers, the volume as bars.
 // Never: scales prices.
 #pragma once
 
@@ -11,25 +11,26 @@
 
 namespace millrace::chart {
 
-// How a chart's rows are shared: the volume's at the bottom, height / 5 of them, and one free above.
+// Division of a chart's pixel rows: height / 5 at the bottom for the volume, and one free row above them.
 struct Rows {
   explicit Rows(const Spec& spec)
       : volume(spec.volume ? spec.height / 5 : 0), price(spec.volume ? spec.height - volume - 1 : spec.height) {}
   int volume, price;
 };
 
-// The mean of the last closes at each row, summed in row order; NaN where one of them is missing. Empty where options
-// ask for none.
+// Computes the mean of the last closes at each row, summed in row order; NaN if one of them is missing. Empty if no
+// average is requested.
 void moving_average(const Spec& spec, const Window& window, std::vector<double>& out);
 
-// round(v Hv / max v) pixels up from the canvas's bottom row, half to even, in the columns [first, last] of each row.
+// Draws volume bars of round(v Hv / max v) pixels, half to even, up from the canvas's bottom row. Each is in the
+// columns [first, last] of its row.
 struct Columns {
   int first, last;
 };
 void draw_volume(const Window& window, const Rows& rows, int height, std::uint8_t level,
                  const std::function<Columns(std::size_t)>& columns, rle::Canvas& canvas);
 
-// Half to even, whatever the processor's rounding mode is.
+// Rounds half to even, in any rounding mode of the processor.
 double round_even(double v);
 
 }  // namespace millrace::chart

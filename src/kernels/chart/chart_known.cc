@@ -71,12 +71,12 @@ bool drawn_right(Accelerator& accelerator, const Executor& executor, const Known
   DeviceDrawer drawer(charts.spec, format, executor, accelerator, budget);
   std::vector<std::uint8_t> found(charts.count * format.image_bytes(), 0xEE);
   drawer.draw(series, false, {found.data(), false});
-  // A chart that kernels give up is no answer of theirs.
+  // A chart that the kernels give up does not count as their answer.
   if (accelerator.struck_out() || drawer.counts().by_device != charts.count) return false;
   return found == drawn_by_cpu(charts, format);
 }
 
-// Scales that are given, and wider than the prices.
+// Returns given scales that are wider than the prices.
 std::vector<double> wide_ends(const KnownCharts& charts) {
   std::vector<double> out;
   const std::size_t each = charts.series.size() / charts.count;
@@ -92,7 +92,7 @@ std::vector<double> wide_ends(const KnownCharts& charts) {
   return out;
 }
 
-// The width is what the rows need, for kernels to give none of them up.
+// Chooses a width that is large enough for the rows, so that kernels give up no chart.
 Spec random_spec(known::Random& random, Style style, int size) {
   Spec out{style, random.below(2) == 1, random.below(2) == 1, 0, 32 + random.below(15 * size), 3, 0, 0};
   out.rows = 2 + static_cast<std::size_t>(random.below(4 * size));
@@ -126,7 +126,7 @@ bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t ro
     charts.before = charts.spec.history();
     charts.series =
         make_series(charts.count, charts.spec.rows + charts.before, roles_of(charts.spec).size(), random.next64());
-    // Series of float32 are what the CPU is given, too.
+    // Series of float32 are given to the CPU as well.
     std::vector<float> singles;
     if (random.below(2) == 1) {
       for (double& value : charts.series) {

@@ -1,5 +1,5 @@
-// Enters: a device.
-// Leaves: whether it draws some charts as the CPU does.
+// Input: a device.
+// Output: true if it draws test charts exactly as the CPU does.
 // Never: reads a file.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace millrace::chart {
 
-// Walks of prices with bars around them, some of them broken: [count, rows, columns].
+// Makes random walks of prices with bars around them, some with gaps: [count, rows, columns].
 std::vector<double> make_series(std::size_t count, std::size_t rows, std::size_t columns, std::uint64_t seed);
 
-// Series, and how they are drawn.
+// Series, and the settings of their charts.
 struct KnownCharts {
   Spec spec;
   PixelKind kind = PixelKind::bytes;
@@ -25,14 +25,14 @@ struct KnownCharts {
 
   SeriesArray array() const { return {series.data(), false, count, before, ends.empty() ? nullptr : ends.data()}; }
 };
-// Every style, with and without what can be drawn beside prices.
+// Returns charts of every style, with and without the elements beside prices.
 std::vector<KnownCharts> known_charts();
-// As the CPU draws them.
+// Draws the charts on the CPU.
 std::vector<std::uint8_t> drawn_by_cpu(const KnownCharts& charts, const Format& format);
 Format known_format(const KnownCharts& charts);
 
 bool gives_known_answers(Accelerator& accelerator);
-// The same of series and styles that are made from the number of a round, and grow with it.
+// Compares series and styles that are generated from the number of the round, and grow with it.
 bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round);
 
 }  // namespace millrace::chart

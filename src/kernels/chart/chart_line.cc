@@ -1,4 +1,4 @@
-// The same for devices, operation by operation: body/values.inc and paint.inc.
+// The device code repeats this operation by operation: body/values.inc and paint.inc.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -73,8 +73,8 @@ class LineStyle : public ChartStyle {
   const Spec spec_;
   const Rows rows_;
   stroke::Rasterizer rasterizer_;
-  std::optional<stroke::Rasterizer> thin_;  // the moving average's
-  std::optional<rle::Canvas> canvas_;       // the volume's, with the free row above
+  std::optional<stroke::Rasterizer> thin_;  // for the moving average
+  std::optional<rle::Canvas> canvas_;       // for the volume, with the free row above
   rle::Image prices_, average_, volume_;
   rle::Overlay overlay_;
   std::vector<stroke::Point> points_;

@@ -27,11 +27,11 @@ KnownCharts usual_charts(const Spec& spec, std::size_t count) {
   return out;
 }
 
-// Charts a second where draw() draws `count`; 0 where the device that there is had no part in it.
+// Returns charts per second if draw() draws `count`; 0 if there is a device and it took no part.
 template <typename Draw>
 double rate_of(std::size_t count, const Accelerator* accelerator, const Draw& draw) {
   constexpr double kEnoughS = 0.25;
-  draw();  // what is made once
+  draw();  // warm-up: creates what is reused
   const std::uint64_t batches = accelerator != nullptr ? accelerator->counts().batches : 0;
   const Stopwatch watch;
   std::size_t drawn = 0;

@@ -1,6 +1,6 @@
-// Enters: a device, and the CPU beside it.
-// Leaves: how many charts a second each of them draws.
-// Never: is called by what draws charts for a person: where arrays are decides who draws, and these inform people.
+// Input: a device, and the CPU for comparison.
+// Output: the number of charts per second that each of them draws.
+// Never: influences which side draws charts: the location of the arrays decides that; these rates only inform people.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@
 
 namespace millrace::chart {
 
-// Charts of 100 rows and 800 x 500 pixels of a byte, of a style.
+// Returns charts of a style with 100 rows and 800 x 500 pixels; ohlc is 400 wide, jkx is 60 x 64 with 20 rows.
 Spec usual_spec(Style style);
-// Charts a second, of `count` at once, many times over. Without an accelerator the CPU draws them into its own memory;
-// with one its device does, into its own memory where that has addresses. 0 where it did not.
+// Measures charts per second, drawing `count` at once many times. Without an accelerator the CPU draws them into its
+// own memory. With one, its device draws them, into its own memory if that has addresses. Returns 0 if it did not.
 double charts_a_second(const Spec& spec, std::size_t count, const Executor& executor, Accelerator* accelerator);
 
-// The same of their streams, as stores keep them, in the host's memory.
+// Measures streams per second, as stores keep them, in host memory.
 double streams_a_second(const Spec& spec, std::size_t count, const Executor& executor, Accelerator* accelerator);
 
 std::vector<MeasuredRate> measure_stream_rates(Accelerator& accelerator, const Executor& executor);

@@ -15,7 +15,7 @@
 namespace millrace::chart {
 namespace {
 
-// What bodies, which are C, say in numbers of their own.
+// Numbers that bodies, which are C, define themselves must equal those of the CPU's code.
 static_assert(static_cast<int>(Style::line) == CHART_LINE && static_cast<int>(Style::ohlc) == CHART_OHLC &&
               static_cast<int>(Style::candle) == CHART_CANDLE && static_cast<int>(Style::jkx) == CHART_JKX);
 static_assert(kRising == CHART_RISING && kFalling == CHART_FALLING && kVolumeLevel == CHART_VOLUME_LEVEL);
@@ -28,7 +28,7 @@ static_assert(stroke::kSlantRows == CHART_SLANT_ROWS && stroke::kSlantPixels == 
 static_assert(stroke::Cells::kBand == CHART_CELL_BAND && stroke::Cells::kFewRows == CHART_FEW_ROWS);
 static_assert(stroke::Parts::kMostAtOnce == CHART_MOST_AT_ONCE && stroke::Parts::kStrip == CHART_STRIP);
 
-// Radii of a chart's strokes: the line's, the average's.
+// Returns the radii of a chart's strokes: the line's and the average's.
 std::vector<double> radii_of(const Spec& spec) {
   if (spec.style != Style::line) return {};
   std::vector<double> out = {spec.line_pixels / 2};
@@ -36,7 +36,7 @@ std::vector<double> radii_of(const Spec& spec) {
   return out;
 }
 
-// Of each chart, how many of everything.
+// Number of elements of each kind, per chart.
 struct Room {
   explicit Room(const Spec& spec) {
     const std::uint64_t n = spec.rows;
@@ -44,7 +44,7 @@ struct Room {
     for (const double radius : radii_of(spec)) {
       ++layers;
       const int halvings = stroke::ChordTurns(radius).most_halvings();
-      // Of a piece: two arcs, and six corners that are none of an arc's; both ends; both sides of a slant.
+      // A piece has the corners of two arcs, and up to ten others: six of its own, both ends, both sides of a slant.
       corners = std::max(corners, 2 * (std::uint64_t{1} << halvings) + 10);
     }
     edges = layers > 0 ? 16 * n + 8 * corners : 0;
@@ -52,7 +52,7 @@ struct Room {
   std::uint64_t planes = 0, layers = 0, corners = 0, edges = 0;
 };
 
-// What each level is stored as, an element a channel.
+// Returns the stored elements of each level, one per channel.
 std::vector<std::uint32_t> table_of(const Format& format) {
   std::vector<std::uint32_t> out;
   for (std::size_t level = 0; level < format.colours.size(); ++level) {
@@ -80,7 +80,7 @@ std::vector<std::int32_t> numbers_of(const Spec& spec, const Format& format, con
   out[CHART_BEFORE] = number(before);
   out[CHART_COLUMNS] = number(roles_of(spec).size());
   out[CHART_STYLE] = number(spec.style);
-  // That style has no scale but its prices'.
+  // The style jkx supports only the scale of plain prices.
   out[CHART_LOGARITHMS] = spec.logarithms && spec.style != Style::jkx ? 1 : 0;
   out[CHART_WIDTH] = spec.width;
   out[CHART_HEIGHT] = spec.height;
@@ -101,7 +101,7 @@ std::vector<std::int32_t> numbers_of(const Spec& spec, const Format& format, con
 
 }  // namespace
 
-// Every array that grows with the number of charts, and how long it is for each of them.
+// Calls `take` for every array that grows with the number of charts, with its length per chart.
 template <typename Take>
 void Scratch::each_array(const Spec& of, const Take& take) {
   const Room room(of);
@@ -166,7 +166,7 @@ Scratch::Scratch(const Spec& of, const Format& format, std::size_t before, bool 
     turns[CHART_ALONE + layer] = chords.alone;
     turns[CHART_INVERSE + layer] = 1 / radii[layer];
   }
-  // Where a launch did nothing, what follows it finds nothing to do, and is told by the blocks that are missing.
+  // If a launch did nothing, the next kernels find no work, and the missing blocks show it.
   queue.fill(piece_legs, 0xFF);
   queue.fill(piece_of, 0xFF);
   for (DeviceBuffer<std::int32_t>* none : {&slants, &tiles, &places, &heights}) queue.fill(*none, 0);
@@ -193,7 +193,7 @@ void Scratch::begin(Queue& queue, std::uint64_t charts, bool aligned, bool is_fi
 }
 
 void Scratch::expect(const KernelEntry& entry, std::uint64_t blocks) {
-  // Kernels count in `done` in the order of the table.
+  // Kernels count in `done` in the order of kEntries.
   const auto at =
       std::find_if(kEntries.begin(), kEntries.end(), [&](const KernelEntry& each) { return each.name == entry.name; });
   expected_.at(static_cast<std::size_t>(at - kEntries.begin())) = static_cast<std::uint32_t>(blocks);

@@ -1,5 +1,5 @@
-// Enters: the kind of charts, and how many are drawn at once.
-// Leaves: what their kernels need of a device's memory, filled where it has to be before they begin.
+// Input: the kind of charts, and the number that is drawn at once.
+// Output: the device memory that their kernels need, initialised where they require it.
 // Never: used from outside this folder.
 #pragma once
 
@@ -13,29 +13,29 @@
 
 namespace millrace::chart {
 
-// What a block's memory holds of a row; rows of a chart; numbers that its moving average sums.
+// Limits: pixels of a row that fit a block's memory; rows of a chart; numbers summed by its moving average.
 inline constexpr int kMostWidth = 6141;
 inline constexpr std::size_t kMostRows = 1 << 16, kMostSums = std::size_t{1} << 26;
 
 class Scratch {
  public:
-  // Room for so many charts. OutOfMemory where the device has not enough.
+  // Allocates memory for `charts` charts. Throws OutOfMemory if the device has too little.
   Scratch(const Spec& spec, const Format& format, std::size_t before, bool narrow, std::uint64_t charts,
           Accelerator& accelerator, Queue& queue);
   bool holds(std::uint64_t charts, std::size_t before, bool narrow) const {
     return charts <= charts_ && before == before_ && narrow == narrow_;
   }
   std::uint64_t charts() const { return charts_; }
-  // How many charts half of what the device has free is for, at most `most`, with so many bytes more each.
+  // Returns how many charts fit half of the device's free memory, at most `most`, if each needs `bytes_each` more
+  // bytes.
   static std::uint64_t most_charts(const Spec& spec, Accelerator& accelerator, std::uint64_t bytes_each,
                                    std::uint64_t most);
 
-  // What a batch begins with; `aligned`: images begin at a multiple of four bytes; `is_fixed`: ends of scales are
-  // given.
+  // Prepares a batch. `aligned`: images begin at a multiple of four bytes. `is_fixed`: the ends of scales are given.
   void begin(Queue& queue, std::uint64_t charts, bool aligned, bool is_fixed);
-  // So many blocks of this kernel were launched.
+  // Records that `blocks` blocks of this kernel were launched.
   void expect(const KernelEntry& entry, std::uint64_t blocks);
-  // Waits for the batch. Failure(internal) where blocks are missing; else which charts kernels have given up.
+  // Waits for the batch and returns the charts that kernels gave up. Throws Failure(internal) if blocks were left out.
   std::vector<std::uint64_t> given_up(Queue& queue, std::uint64_t charts);
 
   std::uint64_t layers = 1, bands = 1;
@@ -44,19 +44,19 @@ class Scratch {
       done;
   DeviceBuffer<double> reals, values, scale_ends, ys, normals, begins, ends, slant_reals, no_reals;
   DeviceBuffer<float> no_singles;
-  GrowingBuffer<std::uint8_t> series, images;  // of the host
+  GrowingBuffer<std::uint8_t> series, images;  // copies of host arrays
   GrowingBuffer<double> fixed;                 // ends of scales
 
  private:
   Scratch() = default;
-  // take(array, how many for a chart, what for).
+  // Calls take(array, number of elements per chart, purpose).
   template <typename Take>
   void each_array(const Spec& spec, const Take& take);
 
   std::uint64_t charts_ = 0;
   std::size_t before_ = 0;
   bool narrow_ = false;
-  std::vector<std::int32_t> numbers_;  // as `spec` has them
+  std::vector<std::int32_t> numbers_;  // values of `spec`
   std::vector<std::uint32_t> expected_;
   bool sent_ = false;
 };

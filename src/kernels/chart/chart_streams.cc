@@ -17,16 +17,16 @@
 namespace millrace::chart {
 namespace {
 
-// A batch as the device made it.
+// A batch made by the device.
 struct DrawnStreams {
   std::uint64_t begin = 0, end = 0;
-  std::vector<std::uint64_t> given_up;  // charts that are the CPU's, in order
+  std::vector<std::uint64_t> given_up;  // charts that the CPU must make, in order
   std::shared_ptr<rle_deflate::Streams> streams;
 
   bool is_given_up(std::uint64_t chart) const { return std::binary_search(given_up.begin(), given_up.end(), chart); }
 };
 
-// What kernels draw and compress: a byte a pixel, its level; of bits, what is stored.
+// Returns the format that kernels draw and compress: a byte per pixel, its level; for bits, the stored bytes.
 Format format_of_levels(const Spec& spec, const Format& format) {
   if (format.kind == PixelKind::bits) return format;
   rle::ColourTable levels;
@@ -59,7 +59,7 @@ struct DeviceStreamer::State {
   void draw(const SeriesArray& from, const KeepStream& keep);
   DrawnStreams on_device(std::uint64_t begin, std::uint64_t end);
   bool same(const DrawnStreams& drawn);
-  // The streams of these charts, in their order.
+  // Makes the streams of these charts, in order.
   void by_cpu(std::span<const std::uint64_t> charts, const KeepStream& keep);
 
   const Spec spec;
@@ -71,19 +71,19 @@ struct DeviceStreamer::State {
   const SeriesPainters painters;
   BatchDrawer batch;
   rle_deflate::DeviceEncoder encoder;
-  // Of the CPU's, of which a call could be refused the memory.
+  // Number of charts that the CPU makes at once; their memory is reserved, as a later reservation could be refused.
   std::size_t together;
   const Reservation paid;
-  Pool<Buffer<std::uint8_t>> memories{[] { return std::make_unique<Buffer<std::uint8_t>>(); }};  // of streams
+  Pool<Buffer<std::uint8_t>> memories{[] { return std::make_unique<Buffer<std::uint8_t>>(); }};  // memory of streams
   DrawnCharts counts;
-  SeriesArray series;  // of this call
+  SeriesArray series;  // series of the current call
 };
 
 DeviceStreamer::DeviceStreamer(const Spec& spec, const Format& format, const rle_deflate::Code& code,
                                const Executor& executor, Accelerator& accelerator, Budget& budget, std::size_t at_once)
     : state_(std::make_unique<State>(spec, format, code, executor, accelerator, budget, at_once)) {}
 std::uint64_t DeviceStreamer::bytes_on_cpu(const Spec& spec, const Format& format) {
-  // Its series, its stream, which is twice there.
+  // The memory holds the series, and two copies of the stream.
   return most_rows_bytes(spec) + 2 * (format.image_bytes() / 8 + 4096);
 }
 
@@ -116,14 +116,14 @@ void DeviceStreamer::State::draw(const SeriesArray& from, const KeepStream& keep
     return std::min(work.items, begin + std::max<std::uint64_t>(1, amount));
   };
   work.on_device = [this](std::uint64_t begin, std::uint64_t end) { return on_device(begin, end); };
-  // What is compared is drawn when it is: see same().
+  // The CPU's streams are made during the comparison: see same().
   work.on_cpu = [](std::uint64_t begin, std::uint64_t end) { return DrawnStreams{begin, end, {}, {}}; };
   work.same = [this](DrawnStreams& drawn, DrawnStreams&) { return same(drawn); };
   work.keep = [&](const DrawnStreams& drawn) {
     if (!drawn.given_up.empty()) accelerator.leave(kWhyGivenUp);
     counts.by_device += drawn.end - drawn.begin - drawn.given_up.size();
     counts.by_cpu += drawn.given_up.size();
-    // Those of the CPU in their places, made many at once.
+    // The CPU's charts are made many at once, and delivered in their places.
     std::span<const std::uint64_t> left = drawn.given_up;
     std::vector<std::vector<std::uint8_t>> made;
     std::size_t next = 0;

@@ -1,9 +1,10 @@
-// Enters: series in the host's memory, and the code that charts of a kind are written in.
-// Leaves: the charts' streams, drawn and compressed on a device: byte for byte those of rle_deflate.h, of pictures that
-//   series_painter.h draws.
-// Never: hands on a batch of which no stream was compared with the CPU's, unless --verify-device none said so.
+// Input: series in host memory, and the code in which charts of a kind are compressed.
+// Output: the charts' streams, drawn and compressed on a device. They are byte for byte those of rle_deflate.h for the
+// images of series_painter.h.
+// Never: delivers a batch of which no stream was compared with the CPU's, except with --verify-device none.
 //
-// On the device, beside what chart_device.h says: a byte a pixel, and about 60 a row of pixels.
+// On the device it needs, besides the memory described in chart_device.h, one byte per pixel, and about 60 per row of
+// pixels.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +21,22 @@ namespace millrace::chart {
 
 using KeepStream = std::function<void(std::span<const std::uint8_t> stream)>;
 
-// Draws charts of one kind; holds what it needs on the device from one call to the next. One thread at a time.
+// Draws charts of one kind; reuses its device memory from one call to the next. Used by one thread at a time.
 class DeviceStreamer {
  public:
-  // All outlive it; the budget pays for what it holds on the host: from the start for `at_once` charts that the CPU
-  // makes (0: some a thread), fewer where there is no room; OutOfMemory where there is none for one. The code is for
-  // the format's pixels.
+  // The arguments must outlive the object. The constructor reserves host memory in `budget` for `at_once` charts that
+  // the CPU makes (0: some per thread). It reserves fewer if there is no room, and throws OutOfMemory if there is none
+  // for one. The code must be for the format's pixels.
   DeviceStreamer(const Spec& spec, const Format& format, const rle_deflate::Code& code, const Executor& executor,
                  Accelerator& accelerator, Budget& budget, std::size_t at_once = 0);
-  // What one of these takes, about.
+  // Returns the approximate host memory for one such chart.
   static std::uint64_t bytes_on_cpu(const Spec& spec, const Format& format);
   ~DeviceStreamer();
   DeviceStreamer(const DeviceStreamer&) = delete;
   DeviceStreamer& operator=(const DeviceStreamer&) = delete;
 
-  // The stream of every chart, in their order. What the device cannot do, or did wrong, the CPU does.
+  // Passes the stream of every chart to `keep`, in order. The CPU replaces a device that cannot make a stream or made
+  // it wrong.
   void draw(const SeriesArray& series, const KeepStream& keep);
   const DrawnCharts& counts() const;
 

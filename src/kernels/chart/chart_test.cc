@@ -1,4 +1,4 @@
-// What charts are, from their definitions in chart.h.
+// Tests of the definitions in chart.h.
 #include "src/kernels/chart/chart.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace millrace::chart {
 namespace {
 
-// Levels of a chart, row by row.
+// Returns the levels of a chart, row by row.
 std::vector<std::uint8_t> levels_of(const Spec& spec, const std::vector<double>& series) {
   rle::ColourTable colours;
   for (std::size_t k = 0; k < colours.size(); ++k) {
@@ -58,7 +58,7 @@ TEST(Chart, AMovingAverageIsOfTheLastClosesAndMissesWhatTheyMiss) {
   EXPECT_TRUE(out.empty());
 }
 
-// One day of open 2, high 4, low 0, close 1, and one of 1, 3, 1, 3, in 5 rows of pixels: y = trunc((4 - p) (5 - 1) /
+// Two days: open 2, high 4, low 0, close 1, and 1, 3, 1, 3. They are drawn in 5 pixel rows: y = trunc((4 - p) (5 - 1) /
 // 4).
 TEST(Chart, BarsLieWhereTheirPricesAre) {
   const Spec spec{Style::ohlc, false, false, 8, 5, 3, 2, 0};
@@ -71,8 +71,8 @@ TEST(Chart, BarsLieWhereTheirPricesAre) {
                                               0, f, 0, 0, 0, 0, 0, 0}));
 }
 
-// The same days as the paper draws them, in 4 of 6 rows, up = round(p (4 - 1) / 4) with halves to even; a row is free,
-// and of volumes of 40 and 100 the last has the second.
+// The same days in jkx style, in 4 of 6 rows, up = round(p (4 - 1) / 4) with halves to even. One row is free. The last
+// row has the volumes 40 and 100, of which only the second reaches a pixel.
 TEST(Chart, TrendImagesHaveThreeColumnsADayAndVolumeBelow) {
   const Spec spec{Style::jkx, false, true, 6, 6, 3, 2, 0};
   const std::vector<std::uint8_t> found = levels_of(spec, {2, 4, 0, 1, 40, 1, 3, 1, 3, 100});
@@ -94,7 +94,7 @@ TEST(Chart, ALineRunsFromItsLowestToItsHighestPrice) {
   EXPECT_GT(at(20, 10), 0);
   EXPECT_EQ(at(0, 0), 0);
   EXPECT_EQ(at(10, 10), 0);
-  // The same prices upside down are the same line upside down.
+  // Mirrored prices must give the mirrored line.
   const std::vector<std::uint8_t> turned = levels_of(spec, {7, 5, 7});
   for (int y = 0; y < 11; ++y) {
     for (int x = 0; x < 21; ++x)
@@ -102,8 +102,8 @@ TEST(Chart, ALineRunsFromItsLowestToItsHighestPrice) {
   }
 }
 
-// Two charts of the same pixels have the same stream, whatever pieces they were drawn in: a device knows the pixels
-// alone.
+// Two charts of the same pixels must have the same stream, for any runs they were drawn with: a device knows only the
+// pixels.
 TEST(Chart, StreamsDependOnPixelsAlone) {
   std::mt19937_64 random(31);
   const auto below = [&](std::uint64_t n) { return static_cast<int>(random() % n); };

@@ -1,4 +1,4 @@
-// The same for devices, operation by operation: body/values.inc and paint.inc.
+// The device code repeats this operation by operation: body/values.inc and paint.inc.
 #include <algorithm>
 #include <cmath>
 #include <limits>

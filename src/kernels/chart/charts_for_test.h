@@ -1,6 +1,6 @@
-// Enters: a kind of charts.
-// Leaves: series for tests that go up and down in every way.
-// Never: looks at what is drawn of them.
+// Input: a kind of charts.
+// Output: series for tests, with every kind of rise and fall.
+// Never: checks the charts.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace millrace::chart {
 
 inline constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 
-// How a series goes up and down.
+// Course of a series.
 enum class Course { walk, flat, level, steep, spikes, gaps, few, none, tiny, huge };
 inline constexpr Course kCourses[] = {Course::walk, Course::flat, Course::level, Course::steep, Course::spikes,
                                       Course::gaps, Course::few,  Course::none,  Course::tiny,  Course::huge};
 
-// Open, high, low, close and volume of each row, those that a style needs.
+// Returns open, high, low, close and volume of each row, as far as the style needs them.
 inline std::vector<double> rows_of(Course course, std::size_t rows, const Spec& spec, std::mt19937_64& random) {
   std::normal_distribution<double> step;
   std::vector<double> out;

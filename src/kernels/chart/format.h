@@ -1,5 +1,5 @@
-// Enters: the colours of a chart's levels, and how pixels are wanted.
-// Leaves: what a chart is stored as.
+// Input: the colours of a chart's levels, and the wanted type of pixels.
+// Output: the format in which a chart is stored.
 // Never: draws.
 #pragma once
 
@@ -11,23 +11,23 @@
 
 namespace millrace::chart {
 
-// bytes; floats: byte / 255; bits: 1 where the byte is 128 or more, as numpy.packbits.
+// Types of pixels. bytes; floats: byte / 255; bits: 1 where the byte is 128 or more, as numpy.packbits.
 enum class PixelKind : std::uint8_t { bytes, floats, bits };
 
-// What a picture becomes.
+// Stored form of a chart's image.
 struct Format {
-  // With three channels, or with one the red of each colour; bits have one.
+  // `channels` is 3, or 1 for the red of each colour; bits have 1.
   Format(const Spec& spec, const rle::ColourTable& colours, int channels, PixelKind kind);
 
   rle::ColourTable colours;
-  rle::EncodedLevels pixels;  // of the picture; for bits, of the packed one
+  rle::EncodedLevels pixels;  // of the image; for bits, of the packed one
   PixelKind kind;
   int channels;
   std::vector<std::uint64_t> image;  // [H, W], [H, W, 3] or [H, (W + 7) / 8]
   std::size_t image_bytes() const { return image[0] * image[1] * pixels.bytes; }
 };
 
-// Turns pictures into those that are stored, where they are not the same: into bits. One thread at a time.
+// Converts images into their stored form: packs bits, leaves others unchanged. Used by one thread at a time.
 class PixelPacker {
  public:
   explicit PixelPacker(const Format& format);

@@ -15,13 +15,13 @@ std::vector<double> ends_of(const SeriesArray& series, std::span<const std::uint
   return out;
 }
 
-// What one thread draws with.
+// Drawing state of one thread.
 class SeriesPainters::One {
  public:
   One(const Spec& spec, const Format& format)
       : spec_(spec), format_(format), roles_(roles_of(spec)), style_(make_style(spec)), packer_(format) {}
 
-  // The picture is this one's own, until the next call.
+  // Returns an image that is valid until the next call.
   const rle::Image& draw(const SeriesArray& series, std::size_t i) {
     const std::uint8_t* const rows = static_cast<const std::uint8_t*>(series.data) + i * series.bytes(spec_);
     series.narrow ? take(reinterpret_cast<const float*>(rows), series.before)
@@ -71,7 +71,7 @@ SeriesPainters::~SeriesPainters() = default;
 
 void SeriesPainters::paint(const SeriesArray& series, const Executor& executor, std::uint8_t* out) const {
   const std::size_t image = format_.image_bytes();
-  // A batch that no cache holds is written past them.
+  // A batch that fits no cache is written past the caches.
   constexpr std::size_t kCached = 16 << 20;
   const bool large = series.count * image > kCached;
   executor.parallel_for(series.count, 4, [&](std::size_t from, std::size_t to) {

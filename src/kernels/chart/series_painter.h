@@ -1,6 +1,6 @@
-// Enters: the rows of series that lie in memory.
-// Leaves: their charts' pixels in memory, or the charts as runs of ink.
-// Never: keeps what it was given.
+// Input: the rows of series in memory.
+// Output: their charts as pixels in memory, or as foreground runs.
+// Never: keeps its input.
 #pragma once
 
 #include <cstddef>
@@ -17,45 +17,45 @@
 
 namespace millrace::chart {
 
-// Series one after the other: of each the rows that lie before its chart, and its chart's; of each row a number for
-// each of roles_of().
+// Series one after the other. Each has the rows before its chart, then the rows of its chart. Each row has one number
+// for each of roles_of().
 struct SeriesArray {
   const void* data = nullptr;
-  bool narrow = false;     // float32; else float64
-  std::size_t count = 0;   // series
-  std::size_t before = 0;  // rows of each that lie before its chart
-  // The ends of each one's scale, [count, 2], in the host's memory; as Window::lowest, and no price lies outside. None:
-  // all are their own.
+  bool narrow = false;     // float32; otherwise float64
+  std::size_t count = 0;   // number of series
+  std::size_t before = 0;  // rows of each series before its chart
+  // Ends of each scale, [count, 2], in host memory; like Window::lowest, and no price may lie outside. Null: each chart
+  // has its own scale.
   const double* ends = nullptr;
 
   std::size_t bytes(const Spec& spec) const {
     return (spec.rows + before) * roles_of(spec).size() * (narrow ? sizeof(float) : sizeof(double));
   }
-  // Series [begin, end).
+  // Returns series [begin, end).
   SeriesArray part(const Spec& spec, std::size_t begin, std::size_t end) const {
     const auto* const rows = static_cast<const std::uint8_t*>(data) + begin * bytes(spec);
     return {rows, narrow, end - begin, before, ends == nullptr ? nullptr : ends + 2 * begin};
   }
 };
 
-// What a series of charts of a kind has at most, float64.
+// Returns the maximum size of a series for charts of a kind, as float64.
 inline std::uint64_t most_rows_bytes(const Spec& spec) {
   return SeriesArray{nullptr, false, 0, spec.history(), nullptr}.bytes(spec);
 }
 
-// The ends of these series' scales, one after the other; nothing where none are given.
+// Returns the ends of these series' scales, one after the other; empty if none are given.
 std::vector<double> ends_of(const SeriesArray& series, std::span<const std::uint64_t> charts);
 
-// Draws charts of one kind, many at once; holds what it needs for that. Thread-safe. Failure(cancelled) where the
-// executor is: then some may have been left out.
+// Draws many charts of one kind at once; reuses its memory. Thread-safe. Throws Failure(cancelled) if the executor is
+// cancelled; some charts may then be missing.
 class SeriesPainters {
  public:
-  // The format outlives it.
+  // The format must outlive the object.
   SeriesPainters(const Spec& spec, const Format& format);
   ~SeriesPainters();
-  // format.image_bytes() a chart are written, past the caches where they are many.
+  // Writes format.image_bytes() per chart, past the caches if there are many.
   void paint(const SeriesArray& series, const Executor& executor, std::uint8_t* out) const;
-  // The picture of each, as it is stored, on any thread: body(number, picture).
+  // Calls body(number, image) for each stored image, on any thread.
   void each(const SeriesArray& series, const Executor& executor,
             const std::function<void(std::size_t, const rle::Image&)>& body) const;
 

@@ -15,7 +15,7 @@ double side_scale(int width, int height, int side) {
   return std::min(1.0, static_cast<double>(side) / std::max(width, height));
 }
 
-// A box of the target, in shares of the sides of what a warp takes it to.
+// Converts a box of the target into shares of the sides of the picture that a warp maps it to.
 std::array<float, 4> shares_of(const std::array<int, 4>& box, const Affine& warp, const Size& of) {
   std::array<float, 4> out = {1, 1, 0, 0};
   for (const int x : {box[0], box[2]}) {
@@ -28,11 +28,12 @@ std::array<float, 4> shares_of(const std::array<int, 4>& box, const Affine& warp
   return out;
 }
 
-// How far the curve moves the source's levels, rms; and whether it is little but a gain.
+// Change of exposure. `tone` is the rms change of the source's levels by the curve, `gain` the factor that fits the
+// curve best. `rest` is the share of the change that the gain leaves.
 struct Exposure {
   double tone = 0, gain = 1, rest = 0;
 };
-// What is left of a pair where a warp brings it together.
+// Residual of a pair that was registered by a warp.
 struct Fitted {
   Affine warp;
   Tone tone;
@@ -83,7 +84,8 @@ Exposure exposure_of(const Tone& tone, const Plane& source_luma, const Plane& va
   return out;
 }
 
-// A map between pictures of these sides, whose pixels have their middles at whole numbers, as one between their shares.
+// Converts a map between pixels, whose middles are at whole numbers, of pictures of these sides into a map between
+// shares of the sides.
 std::array<float, 6> in_shares(const Affine& warp, const Size& from, const Size& to) {
   const auto at = [&](double x, double y) {
     const double px = (x + 0.5) * from.width - 0.5, py = (y + 0.5) * from.height - 0.5;
@@ -115,7 +117,7 @@ const char* name_of(Kind kind) {
 
 struct Prepared::Planes {
   Raster raster;
-  Colour fit, small;  // at long sides of 512 and 256
+  Colour fit, small;  // reduced to long sides of 512 and 256
 };
 
 Prepared::Prepared(Raster raster) : planes_(std::make_unique<Planes>()) {
@@ -163,7 +165,8 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   };
   out.scale = static_cast<float>(
       scale_of(a->raster.full_width, a->raster.full_height, b->raster.full_width, b->raster.full_height));
-  // The target is the one whose raster has fewer pixels for the same content: nothing is looked for between pixels.
+  // The target is the picture whose raster has fewer pixels for the same content, so that no detail is expected between
+  // pixels.
   const bool swapped = scale_of(a->raster.width, a->raster.height, b->raster.width, b->raster.height) < 1;
   if (swapped) {
     std::swap(a, b);
@@ -172,7 +175,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   p.target = a->fit;
   const Affine to_whole = between(*coarse, size_of(a->small), size_of(b->small), size_of(p.target), size_of(b->raster));
   const double pitch = std::min(1.0, 1 / to_whole.scale());
-  // Most pairs are of one extent: the source at the target's pitch is there already.
+  // Most pairs show the same extent: the source at the target's pitch then exists already.
   if (shrunk(b->raster.width, pitch) == b->fit[0].width() && shrunk(b->raster.height, pitch) == b->fit[0].height()) {
     p.source = b->fit;
   } else {
@@ -185,9 +188,9 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   const Frames frames(p.target, p.source, warp);
   const auto tone = p.find_tone(warp, frames);
   if (!tone) return out;
-  const bool finest = std::max(a->raster.width, a->raster.height) <= kSide;  // nothing finer will be looked at
+  const bool finest = std::max(a->raster.width, a->raster.height) <= kSide;  // true if no finer comparison follows
   const auto fit_at = [&](const Affine& at) -> std::optional<Fitted> {
-    // Found at half the size, a tone does not change with less than this.
+    // A tone that was found at half the size does not change with shifts of less than this.
     constexpr double kMoved = 0.25;
     const bool elsewhere = farthest(warp, at, p.target[0].width(), p.target[0].height()) > kMoved;
     const auto tone_there = elsewhere ? p.find_tone(at, frames) : tone;
@@ -201,8 +204,8 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   };
   auto found = fit_at(p.register_toned(warp, *tone));
   if (!found) return out;
-  // Most copies show the whole of the other. Beside sharpened strokes that says it better than registration; a second
-  // try has to be plain.
+  // Most copies show the whole of the other picture. Beside sharpened strokes the map of whole to whole is better than
+  // registration; this second try has to be plain.
   constexpr double kNear = 1.5;
   constexpr float kHopeless = 4, kPlainly = 0.9F;
   const Affine onto = onto_whole(size_of(p.target), size_of(p.source));
@@ -219,7 +222,8 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
       share_alone(warp, p.target[0], p.source[0], [&](int x, int y) { return frames.plain_in_target(x, y); });
   const double alone_b =
       share_alone(warp.inverse(), p.source[0], p.target[0], [&](int x, int y) { return frames.plain_in_source(x, y); });
-  const Size fitted = size_of(p.target), fitted_source = size_of(p.source);  // what is looked at later uses them up
+  const Size fitted = size_of(p.target), fitted_source = size_of(p.source);  // copied, because the comparison of tiles
+                                                                             // overwrites both
   const Figures& figures = measured.figures;
   out.soft = figures.soft;
   out.plain = figures.plain;
@@ -246,7 +250,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   out.meeting =
       in_shares(swapped ? warp.inverse() : warp, swapped ? fitted_source : fitted, swapped ? fitted : fitted_source);
   if (figures.windows < kFewestWindows) return out;
-  // Another view of the scene: everything has moved a little, each by its distance.
+  // Another view of the scene: everything has moved a little, depending on its distance.
   if (out.excess > 1 && measured.excess <= 1) return out;
   if (out.excess > 1) {
     if (out.spread >= kSpread || out.correlation <= kAlike) return out;
@@ -255,7 +259,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
     return out;
   }
   if (out.correlation < kCorrelated) return out;
-  // A frame's inner edge mixes it with the picture, and is no content.
+  // A frame's inner edge mixes frame and picture, and is no content.
   const auto more = [&](double alone, bool framed) {
     return alone > static_cast<double>(framed ? kAloneFramed : kAlone);
   };
@@ -273,7 +277,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
     out.kind = Kind::same;
     out.contained = contained(more_target, more_source);
   }
-  // What is the same here may differ in strokes that are finer than this.
+  // Pictures that are the same at this size may differ in finer strokes.
   if (out.kind == Kind::same && std::max(a->raster.width, a->raster.height) > kSide) {
     const Affine at = between(warp, fitted, fitted_source, size_of(a->raster), size_of(b->raster));
     const Box region = frames.any ? frames.shared(warp, fitted, size_of(a->raster)) : whole(size_of(a->raster));
@@ -297,7 +301,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
       out.second_sharper = swapped ? tiles.focus.first_sharper : tiles.focus.second_sharper;
     }
   }
-  // Who is said to show no more than the other may have a line written on its frame, or at a page's edge.
+  // A picture that seems to show no more than the other may have a line of text on its frame, or at a page's edge.
   if (out.kind == Kind::same) {
     const Affine at = between(warp, fitted, fitted_source, size_of(a->raster), size_of(b->raster));
     const Upon target =
@@ -307,7 +311,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
                     : drawn_upon_target(frames.swapped(), fitted_source, fitted, b->raster, a->raster, at.inverse());
     out.contained = contained(more_target || target == Upon::picture, more_source || source == Upon::picture);
     if (target == Upon::frame || source == Upon::frame) out.contained = Contained::neither;
-    // A screen, or the blurred picture that one stands before, shows no less than that and is no copy to keep for it.
+    // A screen, or a blurred picture around the other, shows all of it and is still no copy to keep in its place.
     const bool target_is_part = out.contained == (swapped ? Contained::second : Contained::first);
     const bool source_is_part = out.contained == (swapped ? Contained::first : Contained::second);
     if ((target_is_part && !goes_on_around(b->raster, size_of(a->raster), at)) ||

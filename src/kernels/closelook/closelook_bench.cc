@@ -1,7 +1,9 @@
-// The floor: a target of 512 x 384 has 0.2 million pixels. Of each, in operations, a product and a sum counted as one:
-// registration, at 256 and below 11 steps, at the full size 3, each 44 + 30 of sampling, about 130 in all; two rasters
-// moved, 96; blurs of 3 to 31 taps each way of 26 planes, about 700; the rest below 200. That is 0.2 billion a pair,
-// some 10 ms of a core at two vectors of eight a cycle and half of that kept busy.
+// Lower bound: a target of 512 x 384 has 0.2 million pixels. Operations for each, a product and a sum counted as one:
+//  - registration, at 256 and below 11 steps, at the full size 3, each 44 + 30 of sampling: about 130;
+//  - two rasters moved: 96;
+//  - blurs of 3 to 31 taps each way of 26 planes: about 700;
+//  - the rest: below 200.
+// That is 0.2 billion a pair, some 10 ms of a core at two vectors of eight a cycle and half of that kept busy.
 #include <benchmark/benchmark.h>
 
 #include "src/kernels/closelook/closelook_scene_for_test.h"

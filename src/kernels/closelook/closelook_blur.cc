@@ -32,7 +32,7 @@ using floats::HWY_NAMESPACE::Floats;
 
 using Lot = Floats<16>;
 
-// Both ways at once: a row of the one is made, mirrored at its ends, and the other is taken of it.
+// Blurs both ways at once: each row is blurred vertically, mirrored at its ends, and then blurred horizontally.
 void Blur(const Plane& from, const Taps& taps, float* line, Plane& to) {
   const int w = from.width(), h = from.height(), reach = taps.reach;
   const auto mirrored = [&](int at, int size) {
@@ -77,7 +77,7 @@ namespace {
 
 HWY_EXPORT(Blur);
 
-// e to the power of x, for x in [-20, 0]: no library function, so the same bits everywhere.
+// Returns e to the power of x, for x in [-20, 0], without a library function: the same bits everywhere.
 double power_of_e(double x) {
   x *= 1.0 / 1024;
   double term = 1, sum = 1;

@@ -8,7 +8,7 @@
 namespace millrace::closelook {
 namespace {
 
-// Over (2 reach + 1)^2 windows, across and then down; what lies outside is 0.
+// Joins the values of (2 reach + 1)^2 windows, across and then down; values outside count as 0.
 template <class Join>
 Grid gathered(const Grid& from, int reach, const Join& join) {
   Grid across, out;
@@ -51,11 +51,11 @@ float quantile(std::vector<float> values, double part) {
   return first + static_cast<float>(place - static_cast<double>(low)) * (second - first);
 }
 
-// A window with more activity than this shows detail; and how many of them tell of the others.
+// Activity above which a window shows detail, and the number of windows that a statistic needs.
 constexpr float kDetail = 8;
 constexpr std::size_t kEnough = 30;
 
-// This pair's own noise: where nothing is, beside detail as a share of it, and in colour.
+// Noise of this pair: in flat areas, beside detail as a share of it, and in colour.
 struct Noise {
   static constexpr float kLeastShare = 0.06F;
   float flat = 1.5F, share = kLeastShare, chroma = 2.5F;
@@ -80,7 +80,7 @@ Noise noise_of(const Maps& maps, const Grid& around, const std::vector<std::uint
   return out;
 }
 
-// The peak's neighbourhood, out of what counts.
+// Removes the neighbourhood of the peak from the windows that count.
 void leave_out_peak(const Grid& values, std::vector<std::uint8_t>& counts) {
   constexpr int kAround = 4;
   float peak = 0;
@@ -99,10 +99,10 @@ void leave_out_peak(const Grid& values, std::vector<std::uint8_t>& counts) {
   }
 }
 
-// Windows that stand out from a picture's others: a digit among digits. What copying leaves beside detail, it leaves
-// beside all of it; so these are not excused by a pair's own noise there. `values` are those that would not be excused,
-// and become 0 where they are not twice what all but a few others have: the part `most` of them. Several that were
-// changed do not hide each other: so many `peaks` do not count among the others.
+// Keeps windows that stand out from a picture's others: a digit among digits. Copying leaves as much beside one detail
+// as beside any other, so a pair's own noise does not excuse these windows. `values` are the residuals without that
+// excuse. They become 0 unless they exceed twice the quantile `most` of the others. The surroundings of the `peaks`
+// largest values are not counted among the others, so that several changes do not hide each other.
 void keep_what_stands_out(const Grid& activity, const std::vector<std::uint8_t>& ok, int peaks, double most,
                           Grid& values) {
   constexpr float kTimes = 2;
@@ -119,7 +119,7 @@ void keep_what_stands_out(const Grid& activity, const std::vector<std::uint8_t>&
   for (float& v : values.values) v = v > usual ? v : 0;
 }
 
-// What is left in luma and chroma beside the least noise that any pair has.
+// Residual in luma and chroma, relative to the least noise that any pair has.
 struct Unexcused {
   Grid luma, chroma;
 };
@@ -133,7 +133,7 @@ void find_what_stands_out(const Maps& maps, const std::vector<std::uint8_t>& ok,
   }
   if (noise.share >= kMuch && beside.size() > out.windows / 4)
     out.unresolved = quantile(std::move(beside), 0.9) / kUnresolved;
-  // Where copying left much, a filter's work among it, it is the more telling.
+  // A window that stands out is more telling where copying left much, a filter's effect included.
   const bool much = noise.share > 0.15F, little = !much && noise.told_beside_detail;
   const float most_lone = much ? 2.2F : Figures::kSoft;
   const double others = much ? 0.99 : 1;
@@ -148,7 +148,7 @@ void find_what_stands_out(const Maps& maps, const std::vector<std::uint8_t>& ok,
   }
 }
 
-// Local shifts, over windows of 24 pixels (Lucas and Kanade 1981): the part of the residual that one explains.
+// Measures local shifts over windows of 24 pixels (Lucas and Kanade 1981): the part of the residual that they explain.
 void find_shifts(const Maps& maps, const std::vector<std::uint8_t>& ok, const Noise& noise, Figures& out) {
   Grid valid;
   valid.size(maps.count.columns, maps.count.rows);
@@ -164,7 +164,7 @@ void find_shifts(const Maps& maps, const std::vector<std::uint8_t>& ok, const No
     const float rx = xr.values[i] * n, ry = yr.values[i] * n;
     const float share_of = 1 / (a * c - b * b);
     const float explained = ((c * rx - b * ry) * rx + (a * ry - b * rx) * ry) * share_of;
-    // How far that shift is, where slopes both ways say it well.
+    // Length of that shift, where slopes in both directions determine it well.
     const float trace = a + c, root = std::sqrt(std::max(0.0F, (a - c) * (a - c) + 4 * b * b));
     if (0.5F * (trace - root) > 6) {
       const float ux = (c * rx - b * ry) * share_of, uy = (a * ry - b * rx) * share_of;
@@ -236,7 +236,7 @@ std::array<int, 4> place_of(const Grid& excess) {
   const auto at =
       static_cast<int>(std::max_element(excess.values.begin(), excess.values.end()) - excess.values.begin());
   if (excess.columns == 0) return {0, 0, 0, 0};
-  // What is connected with the worst window, a gap of one window allowed.
+  // Windows that are connected with the worst one, a gap of one window allowed.
   constexpr float kPart = 0.6F;
   std::vector<std::uint8_t> seen(excess.values.size(), 0);
   std::vector<int> open = {at};

@@ -19,7 +19,7 @@ using floats::HWY_NAMESPACE::Floats;
 
 using Eight = Floats<8>;
 
-// Second differences: what lies between a pixel and its four neighbours.
+// Second difference: four times a pixel minus its four neighbours.
 HWY_INLINE Eight detail_at(const float* above, const float* at, const float* below) {
   return Eight::all(4) * Eight::at(at) - (Eight::at(above) + Eight::at(below)) -
          (Eight::at(at - 1) + Eight::at(at + 1));
@@ -60,7 +60,7 @@ struct Products {
   }
 };
 
-// The products in each place of a row of them.
+// Computes the products in each place of one row of places.
 void take_row(const Plane& first, const Plane& second, int row, int place, int places, std::vector<float>& columns,
               std::vector<Products>& out) {
   const int w = first.width();
@@ -92,7 +92,7 @@ bool all_seen(const Plane* valid, int left, int top) {
   return true;
 }
 
-// Against what is four times as coarse, which no tone that differs between them changes.
+// Compares detail with detail that is four times as coarse, so that a difference of tone cancels.
 Focus::Place gains_of(const Products& fine, const Products& coarse) {
   constexpr double kLittle = 1, kLittleCoarse = 4, kAgrees = 0.5, kAgreesCoarse = 0.8;
   if (fine.least() <= kLittle || coarse.least() <= kLittleCoarse || fine.agreement() <= kAgrees ||
@@ -103,7 +103,7 @@ Focus::Place gains_of(const Products& fine, const Products& coarse) {
           false};
 }
 
-// Adds what one look says of a place to what others said.
+// Adds a measurement of a place to earlier ones.
 void take(const Focus::Place& seen, Focus::Place& place) {
   place.first = std::max(place.first, seen.first);
   place.second = std::max(place.second, seen.second);
@@ -148,7 +148,7 @@ Focus::Focus(const Size& raster) : columns_(raster.width / kPlace + 1), rows_(ra
   places_.resize(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_));
 }
 
-// Tiles overlap, and begin anywhere: to the nearest.
+// Adds to the nearest place, because tiles overlap and begin anywhere.
 void Focus::add(int left, int top, const Place& place) {
   const int column = std::clamp((left + kPlace / 2) / kPlace, 0, columns_ - 1),
             row = std::clamp((top + kPlace / 2) / kPlace, 0, rows_ - 1);

@@ -1,6 +1,6 @@
-// Enters: the lumas of two pictures on one raster.
-// Leaves: where each shows finer detail than the other.
-// Never: takes noise, or what compression leaves, for detail.
+// Input: the lumas of two pictures on one raster.
+// Output: the places where each shows finer detail than the other.
+// Never: takes noise or compression artifacts for detail.
 #pragma once
 
 #include <array>
@@ -12,33 +12,34 @@
 
 namespace millrace::closelook {
 
-// Frames of a stack, each in focus somewhere else, show the same things. A copy may be sharper or softer than its
-// original, but all over; what compression does to lines is here for the one and there for the other. So a place counts
-// where three of its eight neighbours say the same, and none the opposite: of 13 designs at quality 40 and as WebP none
-// had such places for both.
+// Frames of a focus stack, each in focus somewhere else, show the same things. A copy may be sharper or softer than its
+// original, but everywhere. Compression favours one picture at some lines and the other at others. So a place counts
+// where three of its eight neighbours agree with it, and none says the opposite. None of 13 designs at quality 40 and
+// as WebP had such places for both.
 class Focus {
  public:
   static constexpr int kPlace = 64;  // pixels, along a side
 
-  // A place tells how much larger the one's detail is, as far as it is also the other's: noise of
-  // its own does not count.
+  // Ratio by which each picture's detail exceeds the other's in one place. Only detail that both share counts; the
+  // noise of one picture does not.
   struct Place {
     float first = 0, second = 0;  // 0: they have no detail in common
-    bool unlike = false;          // as much of it in both, of which nothing is the same: noise
+    bool unlike = false;          // true if both have as much detail, but none in common: noise
   };
 
   explicit Focus(const Size& raster);
   void add(int left, int top, const Place& place);
 
   struct Verdict {
-    // The place that tells them apart, if each is in focus somewhere: of the one that is so in fewer places the
-    // strongest.
+    // Place that tells the pictures apart, if each is in focus somewhere: the strongest place of the picture that is
+    // sharper in fewer places.
     std::optional<Box> differs;
-    // In some places and not all over, as a sharpened copy or an original before its soft copy is.
+    // True if sharper in some places and not everywhere. A sharpened copy is sharper everywhere, and so is an original
+    // compared with its soft copy.
     bool first_sharper = false, second_sharper = false;
   };
   Verdict verdict() const;
-  // Two exposures of something that has no detail.
+  // True for two exposures of something that has no detail.
   bool shares_nothing() const;
 
  private:
@@ -55,13 +56,13 @@ class Focus {
 
 struct FocusScratch {
   static constexpr std::size_t kLevels = 5;
-  // Each half as wide and as high as the level before; the finest are not kept.
+  // Reductions, each half as wide and as high as the level before; the finest level is not kept.
   std::array<Plane, kLevels - 1> halves_first, halves_second;
   std::vector<float> sums;
 };
 
-// Rows of the places of a part of a raster. `finest`: 0, or 1 where the second was brought there between its pixels.
-// `valid` is 1 where both are seen; null: everywhere.
+// Places of a part of a raster, row by row. `finest` is the finest level to compare: 0, or 1 where the second picture
+// was interpolated between its pixels. `valid` is 1 where both are seen; null: everywhere.
 struct SeenPlaces {
   int columns = 0;
   std::vector<Focus::Place> places;

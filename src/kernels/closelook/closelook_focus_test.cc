@@ -32,7 +32,7 @@ Raster out_of_focus(const Raster& sharp, double sigma) {
   return out;
 }
 
-// The one, and behind that column the other.
+// Joins `left` up to the column with `right` from there on.
 Raster joined(const Raster& left, const Raster& right, int column) {
   Raster out = left;
   for (int y = 0; y < left.height; ++y) {
@@ -100,7 +100,7 @@ TEST(Focus, OneBitsAtEveryLevel) {
   });
 }
 
-// A flat field: a lamp's fall of light, and a sensor's noise.
+// A flat field: the falloff of a lamp's light, and a sensor's noise.
 Raster flat_field(unsigned seed) {
   Raster out;
   out.width = out.full_width = 1280;

@@ -8,7 +8,7 @@
 namespace millrace::closelook {
 namespace {
 
-// The colour of a frame: the median of each channel outside the box.
+// Returns the colour of a frame: the median of each channel outside the box.
 std::array<float, 3> colour_outside(const Colour& picture, const Box& box) {
   std::array<float, 3> out{};
   for (std::size_t c = 0; c < 3; ++c) {
@@ -29,8 +29,8 @@ std::array<float, 3> colour_outside(const Colour& picture, const Box& box) {
   return out;
 }
 
-// Nine in ten pixels of what lies outside the box are within two levels of its colour, on two sides that face each
-// other. Sky is not, and a black ground beside a thing is on one.
+// True if nine in ten pixels outside the box are within two levels of their colour, on two sides that face each other.
+// Sky is not so even, and a black ground beside a thing lies on one side.
 bool is_drawn(const Colour& picture, const Box& box) {
   const bool beside = box.left > 0 && box.right < picture[0].width();
   const bool above = box.top > 0 && box.bottom < picture[0].height();
@@ -50,11 +50,11 @@ bool is_drawn(const Colour& picture, const Box& box) {
   return 10 * near >= 9 * count;
 }
 
-// Whether what a box encloses ends where it does: a third of the pixels along every side with a frame are of another
-// colour than that. Of a dark room in black, of a page and its margins and of an eye's round image that cannot be said.
+// True if the content of a box has straight edges: along every side with a frame, a third of its pixels differ from the
+// frame. That does not hold for a dark room in black, a page and its margins, or an eye's round image.
 bool has_straight_edge(const Colour& picture, const Box& box) {
   const int w = picture[0].width(), h = picture[0].height();
-  constexpr int kInside = 2;  // the edge itself mixes both
+  constexpr int kInside = 2;  // pixels to skip: the edge itself mixes both
   constexpr float kOther = 10, kMost = 0.35F;
   const std::array<float, 3> colour = colour_outside(picture, box);
   const auto ends = [&](int from_x, int from_y, int to_x, int to_y) {
@@ -80,7 +80,7 @@ bool has_straight_edge(const Colour& picture, const Box& box) {
 Box content_box(const Colour& picture) {
   const int w = picture[0].width(), h = picture[0].height();
   constexpr float kWithin = 10;
-  // How many lines from an edge on are plain; `at(line, place, channel)`.
+  // Counts the plain lines from an edge on; `at(line, place, channel)` returns a level.
   const auto run = [&](int lines, int length, const auto& at) {
     std::array<float, 3> colour;
     std::vector<float> values(static_cast<std::size_t>(length));
@@ -121,7 +121,7 @@ Frames::Frames(const Colour& t, const Colour& s, const Affine& warp)
     const double u = back.u(x - 0.5, y - 0.5) + 0.5, v = back.v(x - 0.5, y - 0.5) + 0.5;
     return std::max(std::fabs(u - left), std::fabs(v - top));
   };
-  // Around all that the other one shows.
+  // An added frame surrounds all that the other picture shows.
   const Box whole_t = whole(size_of(t)), whole_s = whole(size_of(s));
   const auto meet = [&](const Box& in_source, const Box& in_target) {
     return far(in_source.left, in_source.top, in_target.left, in_target.top) < kNear &&
@@ -138,7 +138,7 @@ Frames::Frames(const Colour& t, const Colour& s, const Affine& warp)
   }
   if (one) any = false;
 }
-// Of each by itself, whether the other has the same or not.
+// Considers each frame by itself, whether the other picture has the same or not.
 Box Frames::shared(const Affine& warp, const Size& of, const Size& as) const {
   const Affine back = warp.inverse();
   const auto at = [&](int x, int y) {
@@ -146,7 +146,7 @@ Box Frames::shared(const Affine& warp, const Size& of, const Size& as) const {
   };
   const auto first = at(source.left, source.top), last = at(source.right, source.bottom);
   const double sx = static_cast<double>(as.width) / of.width, sy = static_cast<double>(as.height) / of.height;
-  // Away from the edges, which mix frame and picture.
+  // Keeps away from the edges, which mix frame and picture.
   constexpr double kEdge = 2;
   const auto side = [](double v, int size) { return static_cast<int>(std::clamp<double>(v, 0, size)); };
   return {side((std::max<double>(target.left, first.first) + kEdge) * sx, as.width),
@@ -163,19 +163,19 @@ Box scaled(const Box& box, const Size& of, const Raster& as) {
           static_cast<int>(std::ceil(box.right * x)), static_cast<int>(std::ceil(box.bottom * y))};
 }
 
-// A picture, and one that it is held against.
+// A picture, and the one that it is compared with.
 struct Facing {
   const Raster& raster;
   Box content;
   const Raster& other;
   Box other_content;
-  Affine warp;        // to the other
-  double pitch;       // pixels of the raster to one of those that the boxes were found in
-  bool frames_apart;  // what is frame in both was not compared
+  Affine warp;        // map to the other
+  double pitch;       // pixels of the raster to one of the size that the boxes were found at
+  bool frames_apart;  // true if pixels that are frame in both were not compared
 };
 
-// Calls visit(pixel, near) for each that was not compared, away from what was: a JPEG's blocks and resizing carry the
-// picture's edge into its frame. `near` where that is not far.
+// Calls visit(pixel, near) for each pixel that was not compared, away from those that were. A JPEG's blocks and
+// resizing carry the picture's edge into its frame. `near` is true for the first few pixels outside the other picture.
 template <class Visit>
 void beside(const Facing& f, const Visit& visit) {
   const double block = 16.0 * std::min(1.0, static_cast<double>(f.raster.width) / std::max(1, f.raster.full_width));
@@ -198,7 +198,7 @@ void beside(const Facing& f, const Visit& visit) {
   }
 }
 
-// The level below which a share of those that were counted lies.
+// Returns the level below which a share of the counted pixels lies.
 int level_at(const std::array<std::uint64_t, 256>& counts, std::uint64_t all, double share) {
   std::uint64_t sum = 0;
   int level = 0;
@@ -208,8 +208,8 @@ int level_at(const std::array<std::uint64_t, 256>& counts, std::uint64_t all, do
   return level;
 }
 
-// Strokes stand out from the ground's own noise, and there are more of them than of its worst pixels. A ground with
-// more noise than a JPEG's is a picture's, and looked at as such.
+// Finds strokes: pixels that stand out from the ground's own noise and outnumber its worst pixels. A ground with more
+// noise than a JPEG's belongs to a picture, and is compared as such.
 Upon strokes_on(const Facing& f) {
   constexpr int kFaintest = 4, kNoise = 3, kMostNoise = 2;
   constexpr std::uint64_t kFewest = 16, kOneIn = 5000, kOneInRing = 200;

@@ -1,5 +1,5 @@
-// Enters: two registered pictures.
-// Leaves: what is a plain frame in each, what of the one the other shows, and where both can be compared.
+// Input: two registered pictures.
+// Output: the plain frame of each, the share of each that the other does not show, and the pixels that can be compared.
 // Never: used from outside this folder.
 #pragma once
 
@@ -12,15 +12,15 @@ namespace millrace::closelook {
 
 inline Box whole(const Size& size) { return {0, 0, size.width, size.height}; }
 
-// What is frame in each, where the frames are not one and the same.
+// Frames of two pictures, where they are not one and the same.
 struct Frames {
   Box target, source;
-  bool drawn_target = false, drawn_source = false;  // of one colour, as no camera makes it
+  bool drawn_target = false, drawn_source = false;  // true if the frame is of one colour, as no camera makes it
   bool any = false;
-  // One that somebody put around a picture, and the other has not.
+  // True if somebody put a frame around this picture, and the other has none.
   bool put_around_target = false, put_around_source = false;
 
-  Frames() = default;  // none
+  Frames() = default;  // no frames
   Frames(const Colour& t, const Colour& s, const Affine& warp);
   Frames halved() const {
     Frames out = *this;
@@ -28,7 +28,7 @@ struct Frames {
       *box = {box->left / 2, box->top / 2, (box->right + 1) / 2, (box->bottom + 1) / 2};
     return out;
   }
-  // As they are with the source for the target.
+  // Returns the frames with target and source exchanged.
   Frames swapped() const {
     Frames out = *this;
     std::swap(out.target, out.source);
@@ -42,7 +42,8 @@ struct Frames {
   bool plain_in_source(int x, int y) const {
     return drawn_source && (x < source.left || x >= source.right || y < source.top || y >= source.bottom);
   }
-  // What neither frame covers, of the target as a raster of another size: `of` is the one that these were made of.
+  // Area of the target that neither frame covers, in a raster of size `as`; `of` is the size that the frames were found
+  // at.
   Box shared(const Affine& warp, const Size& of, const Size& as) const;
   bool in_target(int x, int y) const {
     return any && (x < target.left || x >= target.right || y < target.top || y >= target.bottom);
@@ -53,20 +54,20 @@ struct Frames {
   }
 };
 
-// What stands on the plain ground of the target where the source shows nothing, or has a frame too: there nothing is
-// compared. On a frame, which is plain all around the other picture, or where a picture goes on. Looked for in the
-// rasters themselves: at 512 pixels a line of a caption is gone. `warp` goes from `target` to `source`; `of` and
-// `of_source` are the sizes that the frames were found at.
+// Strokes on the plain ground of the target where nothing was compared: the source shows nothing there, or has a frame
+// too. `frame`: the ground is plain all around the other picture. `picture`: strokes lie at the edge of the other
+// picture, so a picture continues there. They are searched for in the rasters themselves: at 512 pixels a line of a
+// caption is gone. `warp` maps `target` to `source`; `of` and `of_source` are the sizes that the frames were found at.
 enum class Upon : std::uint8_t { nothing, frame, picture };
 Upon drawn_upon_target(const Frames& frames, const Size& of, const Size& of_source, const Raster& target,
                        const Raster& source, const Affine& warp);
 
-// 1 where both are seen and not both are frame; how many.
+// Sets `valid` to 1 where both are seen and not both are frame; returns the number of such pixels.
 std::int64_t mark_valid(const Affine& warp, const Frames& frames, const Plane& source, Plane& valid);
-// Away from the edges of what is valid, and from the target's own; how many.
+// Removes pixels near the edges of the valid area, and the target's outermost pixels; returns the number of the others.
 std::int64_t erode(const Plane& from, Plane& scratch, Plane& to);
 
-// The share of `of` that lies outside `other` and is no frame.
+// Returns the share of `of` that lies outside `other` and is no frame.
 template <class InFrame>
 double share_alone(const Affine& warp, const Plane& of, const Plane& other, const InFrame& in_frame) {
   std::int64_t count = 0;

@@ -18,7 +18,7 @@ Affine in_pixels(const std::array<float, 6>& m, const Plane& from, const Plane& 
   std::array<double, 6> d;
   for (std::size_t i = 0; i < 6; ++i) d[i] = static_cast<double>(m[i]);
   const double w = from.width(), h = from.height(), sw = to.width(), sh = to.height();
-  // From pixels to shares of a side and back.
+  // Converts from pixels to shares of a side and back.
   Affine out;
   out.m = {d[1] * sw / w, d[2] * sw / h, 0, d[4] * sh / w, d[5] * sh / h, 0};
   out.m[2] = (d[0] + d[1] * (0.5 / w - 0.5) + d[2] * (0.5 / h - 0.5) + 0.5) * sw - 0.5;
@@ -47,7 +47,7 @@ double correlation_of(const Plane& a, const Plane& b, const Plane& valid) {
   return (sab / n - sa / n * (sb / n)) / std::sqrt(va * vb);
 }
 
-// How much the filter changes, against what there is of detail: on a soft picture its weights say little.
+// Change that the filter makes, relative to the detail of the picture: on a soft picture its weights say little.
 double effect_of(const Plane& before, const Plane& after, const Plane& soft, const Plane& valid) {
   double n = 0, sum = 0, square = 0, detail = 0;
   for (int y = 0; y < valid.height(); ++y) {
@@ -102,7 +102,7 @@ std::optional<Affine> Pair::register_coarsely(const Colour& a, const Colour& b,
     const Fit fit = register_luma(soft_a, soft_b, at, 8, fitting);
     const Misfit found = misfit_of(soft_a, soft_b, fit, fitting);
     if (found.overlap < 0.15) continue;
-    // Little in common fits more easily.
+    // Pictures that overlap little fit more easily.
     const double misfit = found.misfit / std::sqrt(std::sqrt(found.overlap));
     if (best && misfit >= least) continue;
     best = fit.warp;
@@ -183,7 +183,7 @@ std::optional<Measured> Pair::measure_unmoved(const Tone& tone, bool quiet) {
   return measure_inner(brought(tone), quiet);
 }
 
-// Of the lumas in luma_a and luma_b, and the colours of the target and `there`.
+// Measures the lumas in luma_a and luma_b, and the colours of the target and `there`.
 std::optional<Measured> Pair::measure_inner(const Colour& there, bool quiet) {
   if (quiet) {
     take_as_sharp(luma_b, luma_a, inner, sharp);

@@ -1,5 +1,5 @@
-// Enters: rasters of two pictures.
-// Leaves: where they meet, the tone between them, and what is left when both are taken away.
+// Input: rasters of two pictures.
+// Output: their registration, the tone between them, and the residual after both are applied.
 // Never: used from outside this folder.
 #pragma once
 
@@ -13,28 +13,29 @@ namespace millrace::closelook {
 
 inline constexpr std::int64_t kFewestPixels = 400;
 
-// What is left between two registered pictures.
+// Residual between two registered pictures.
 struct Measured {
   Figures figures;
-  double correlation = 0;  // of the lumas, tone and sharpness made equal
-  double sharpness = 0;    // how far the filter is from doing nothing, by its weights
-  bool clean = true;       // the filter does little
-  float excess = 0;        // the worst of the figures over its threshold, but for the drift
+  double correlation = 0;  // coefficient of the lumas, with tone and sharpness made equal
+  double sharpness = 0;    // distance of the filter from doing nothing, by its weights
+  bool clean = true;       // true if the filter does little
+  float excess = 0;        // largest ratio of a figure to its threshold, the drift left out
 
-  // How far local shifts go, over what true copies show: by 0.12 at most, those that are not clean by 0.29. Views from
-  // a hand's breadth apart drift by 0.2 and more, and by 0.34 where that is taken for a filter.
+  // Ratio of the drift to its threshold. True copies drift by 0.12 pixels at most, those that are not clean by 0.29.
+  // Views from a hand's breadth apart drift by 0.2 and more, and by 0.34 where the movement is taken for a filter.
   float drifted() const {
     constexpr float kDrift = 0.16F, kDriftFiltered = 0.32F;
     return figures.drift / (clean ? kDrift : kDriftFiltered);
   }
-  // A picture made smaller, its source at `pitch`, may have lost what tells strokes apart: that is no copy for sure.
+  // Raises the excess by `unresolved` where a picture was reduced, its source at `pitch`. A reduction may have lost the
+  // detail that tells strokes apart, so the picture is no certain copy.
   void doubt_strokes(double pitch) {
     constexpr double kSmaller = 0.77;
     if (pitch < kSmaller) excess = std::max(excess, figures.unresolved);
   }
 };
 
-// What comparing takes, kept from pair to pair.
+// Buffers and steps of a comparison, kept from pair to pair.
 struct Pair {
   FitScratch fitting;
   SharpScratch sharpening;
@@ -47,37 +48,40 @@ struct Pair {
   Interleaved interleaved;
   Plane luma_a, luma_b, soft_a, soft_b, valid, inner, scratch;
 
-  // The best of several starts at a quarter of the size, then at that of the given rasters.
+  // Returns the best registration of several starts at a quarter of the size, refined at the size of the given rasters.
   std::optional<Affine> register_coarsely(const Colour& a, const Colour& b,
                                           const std::optional<std::array<float, 6>>& start);
-  // Target and source at half the size, for the next two.
+  // Makes small_target and small_source, at half the size, for the next two functions.
   void shrink_both();
   Affine register_at_half(const Affine& warp);
-  // The tone that brings the source to the target's: at half the size, in straight lines between pixels. Nothing where
-  // they hardly meet.
+  // Returns the tone that brings the source to the target's, fitted at half the size with linear interpolation. Returns
+  // nothing where the pictures hardly overlap.
   std::optional<Tone> find_tone(const Affine& warp, const Frames& frames);
-  // Of target and source, the tone applied to the latter first.
+  // Registers the source, with the tone applied first, to the target.
   Affine register_toned(const Affine& warp, const Tone& tone);
-  // The source on the target's raster in `moved`, and what of it counts in `valid`: how many pixels.
+  // Resamples the source onto the target's raster in `moved`, marks the pixels that count in `valid` and returns their
+  // number.
   std::int64_t move_source(const Affine& warp, const Frames& frames);
-  // The lumas of target and source, the latter toned, in luma_a and luma_b, and softened in soft_a and soft_b.
+  // Writes the lumas of the target and of the toned source to luma_a and luma_b, and blurred copies to soft_a and
+  // soft_b.
   void soften(const Tone& tone);
-  // The source, toned: after soften().
+  // Returns the toned source; call soften() first.
   const Colour& brought(const Tone& tone) const;
-  // Of two lumas in soft_a and soft_b: whether every window's residual is within what measure() allows where it finds
-  // no noise of the pair's own. Its filter would take some of that away, and it would find nothing.
+  // True if every window's residual of the lumas in soft_a and soft_b is within what measure() allows a pair without
+  // noise of its own. The filter of measure() would only reduce that residual, so measure() would find nothing.
   bool is_quiet(const Affine& warp);
-  // The same of colours, at half the size as measure() does: those of target and source, after soften().
+  // Prepares the same test for the colours of target and source, at half the size as in measure(). Call soften() first.
   void soften_colour(const Tone& tone);
   bool is_quiet_in_colour(const Affine& warp);
-  // Whether the picture of many pixels is the other one enlarged: it shows nothing finer than that does when it is
-  // brought to its raster. False where that cannot be seen. Uses up what lies in here.
+  // True if the picture of many pixels is an enlargement of the other: it shows nothing finer than the other does on
+  // its raster. False where that cannot be seen. Overwrites the buffers of this struct.
   bool is_enlarged(const Raster& few, const Raster& many, const Affine& to_few);
-  // The same of a part of the raster of many: all over it, or in each of its places.
+  // Same test for a box of the raster of `many`: over the whole box, or in each of its cells.
   bool shows_nothing_finer(const Raster& few, const Raster& many, const Affine& to_few, const Box& box, bool all_over);
-  // Of what lies in `moved` and `valid`; `quiet`: without a filter. Nothing where too little can be compared.
+  // Measures the pair in `moved` and `valid`; `quiet` leaves the filter out. Returns nothing where too little can be
+  // compared.
   std::optional<Measured> measure(const Tone& tone, bool quiet);
-  // The same of a source that lies on the target's raster, after soften().
+  // Same for a source that already lies on the target's raster, after soften().
   std::optional<Measured> measure_unmoved(const Tone& tone, bool quiet);
 
  private:
@@ -85,23 +89,24 @@ struct Pair {
   std::optional<Measured> measure_inner(const Colour& there, bool quiet);
 };
 
-// The whole of a raster on the whole of another.
+// Returns the map of the whole of a raster onto the whole of another.
 Affine onto_whole(const Size& from, const Size& to);
-// As a warp is between rasters of other sizes.
+// Returns the same warp between rasters of other sizes.
 Affine between(const Affine& warp, const Size& from, const Size& to, const Size& new_from, const Size& new_to);
 
-// The same in a tile of the target's own pitch: what is finer than the first look resolves.
+// Result for one tile at the target's own pitch, which shows detail that the comparison at 512 pixels does not resolve.
 struct Tile {
   Measured measured;
-  std::array<int, 4> place{};  // in the target
+  std::array<int, 4> place{};  // box in the target
 };
 struct Tiled {
-  // The first that differs beyond doubt, else the one that differs most; nothing where all are quiet.
+  // First tile that differs beyond doubt, else the tile that differs most; nothing where all tiles are quiet.
   std::optional<Tile> worst;
-  Focus::Verdict focus;  // of target and source, in all tiles up to that
+  Focus::Verdict focus;  // verdict for target and source, over all tiles up to that one
   bool shares_nothing = false;
 };
-// Looks at a region of the target. `warp` is that of the two rasters. Uses up what lies in `pair`.
+// Compares a region of the target tile by tile. `warp` maps the first raster to the second. Overwrites the buffers of
+// `pair`.
 Tiled look_at_tiles(Pair& pair, const Raster& target, const Raster& source, const Affine& warp, const Tone& tone,
                     const Box& region);
 

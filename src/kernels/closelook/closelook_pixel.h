@@ -1,5 +1,5 @@
-// Enters: red, green, blue and a fourth value side by side.
-// Leaves: the four as one vector, which every machine has.
+// Input: red, green, blue and a fourth value side by side.
+// Output: the four as one vector, of a type that every machine has.
 // Never: used from outside this folder.
 #pragma once
 

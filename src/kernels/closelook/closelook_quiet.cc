@@ -7,15 +7,16 @@
 namespace millrace::closelook {
 namespace {
 
-// Red and blue say what luma does not.
+// Channels to test: red and blue carry the colour that luma does not.
 constexpr std::array<std::size_t, 2> kColours = {0, 2};
 
-// What a window may leave: some noise, and a share of the detail that both show there.
+// Residual that a window may have: some noise, and a share of the detail that both pictures show there, times a factor.
 struct Allowed {
   float times, noise, share;
 };
 
-// Of two planes, `moved` by the warp onto the target's raster, in windows of two by two cells.
+// True if all windows, of two by two cells, of two planes are within limits. `moved` is the source, resampled by the
+// warp onto the target's raster.
 template <int kCell>
 bool all_within(const Plane& target, const Plane& moved, const Affine& warp, const Plane& source,
                 const Allowed& allowed) {
@@ -65,7 +66,7 @@ bool all_within(const Plane& target, const Plane& moved, const Affine& warp, con
   return true;
 }
 
-// What of a channel is not luma.
+// Computes chroma: a channel minus its luma.
 void subtract(const Plane& channel, const Plane& luma, Plane& out) {
   out.size(channel.width(), channel.height());
   for (int y = 0; y < out.height(); ++y) {
@@ -113,7 +114,7 @@ bool Pair::is_quiet_in_colour(const Affine& warp) {
   });
 }
 
-// What has not moved is not copied.
+// Returns the plane itself, without a copy, where the warp moves nothing.
 const Plane& Pair::moved_plane(const Plane& from, const Affine& warp, const Plane& onto) {
   if (warp.m == Affine().m && from.width() == onto.width() && from.height() == onto.height()) return from;
   Plane& moved_one = fitting.warped;

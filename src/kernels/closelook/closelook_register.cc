@@ -20,7 +20,7 @@ using floats::HWY_NAMESPACE::Floats;
 
 using Eight = Floats<8>;
 
-// Sums in eight lanes, whatever the vectors hold.
+// Sums in eight lanes, whatever the vector length of the machine.
 void FitRow(const RowOfFit& row, float* sums) {
   Eight total[kRowSums];
   for (Eight& sum : total) sum = Eight::all(0);
@@ -62,7 +62,7 @@ namespace {
 
 HWY_EXPORT(FitRow);
 
-// In sixteenths of a level, up to 256.
+// Bins of the histogram: sixteenths of a level, up to 256.
 constexpr std::size_t kBins = 4096;
 constexpr std::int64_t kFewest = 200;  // pixels that count
 
@@ -75,7 +75,7 @@ float median_of(const std::vector<std::uint32_t>& histogram, std::uint64_t count
   return 0;
 }
 
-// The part of each row that counts: away from the edges of both.
+// Pixels of each row that count: those away from the edges of both.
 std::vector<Span1> rows_inside(const Affine& warp, const Plane& first, const Plane& second) {
   const int w = first.width(), h = first.height();
   std::vector<Span1> out(static_cast<std::size_t>(h), Span1{0, 0});
@@ -94,7 +94,7 @@ std::int64_t count_of(const std::vector<Span1>& rows) {
   return count;
 }
 
-// By the deviations and means of both.
+// Estimates gain and bias by the deviations and means of both.
 void first_levels(const Plane& first, const Plane& warped, const std::vector<Span1>& rows, std::int64_t count,
                   Fit& out) {
   double sa = 0, sb = 0, saa = 0, sbb = 0;
@@ -115,7 +115,7 @@ void first_levels(const Plane& first, const Plane& warped, const std::vector<Spa
   out.bias = ma - out.gain * mb;
 }
 
-// The median size of the residuals, of every `each`-th pixel.
+// Returns the median size of the residuals, of every `each`-th pixel.
 float residual_scale(const Plane& first, const Plane& warped, const std::vector<Span1>& rows, const Fit& levels,
                      int each, std::vector<std::uint32_t>& histogram) {
   histogram.assign(kBins, 0);
@@ -175,7 +175,7 @@ Fit register_luma(const Plane& first, const Plane& second, const Affine& start, 
         move[p] += factor[p] * residual_of(kTerm[p]);
       }
     }
-    // Weak priors: little turn, shear and change of scale, and nothing where there are no slopes.
+    // Weak priors: little rotation, shear and change of scale, and no move where there are no slopes.
     const double n = static_cast<double>(count), turn = 0.02 * n / w, least = 1e-4 * n;
     const std::array<double, 8> prior = {turn + least, turn + least, least, turn + least,
                                          turn + least, least,        1e-6,  1e-3 * least};

@@ -26,7 +26,7 @@ HWY_INLINE Eight held(const Eight& v, float low, float high) {
   return lesser(greater(v, Eight::all(low)), Eight::all(high));
 }
 
-// As Tone::at(); `rise` is what each of its pieces adds.
+// Tone::at() for eight levels, clamped to 0..255; `rise` is the difference between neighbouring knots.
 HWY_INLINE Eight toned(const float* knots, const float* rise, const Eight& level) {
   const Eight place = held(level, 0, 255) * Eight::all(16.0F / 255.0F);
   const Eight knot = lesser(whole(place), Eight::all(15));
@@ -101,7 +101,7 @@ void SplitBytes(const std::uint8_t* from, int count, float* red, float* green, f
   }
 }
 
-// Means of two by two.
+// Writes means of two by two.
 void Halve(const Plane& from, Plane& to) {
   const Eight quarter = Eight::all(0.25F);
   for (int y = 0; y < to.height(); ++y) {
@@ -114,8 +114,8 @@ void Halve(const Plane& from, Plane& to) {
   }
 }
 
-// Where the pixels of a row lie in another raster: the whole parts and what is left. What lies far outside is held to
-// the edge's neighbourhood. Positions are floats: within 0.0002 of a pixel for sides of 1024.
+// Positions of a row's pixels in another raster: the whole parts and the remainders. Positions far outside are clamped
+// to the edge's neighbourhood. Positions are floats: within 0.0002 of a pixel for sides of 1024.
 struct Places {
   Eight u, v, across, down;
 };
@@ -209,7 +209,7 @@ void halve(const Plane& from, Plane& to) {
 
 void warp_linear(const Plane& from, const Affine& warp, Plane& to) {
   if (!warp.is_whole_shift()) return HWY_DYNAMIC_DISPATCH(WarpLinear)(from, warp, to);
-  // Nothing lies between pixels: rows are copied, their ends go on.
+  // A shift by whole pixels needs no interpolation: rows are copied, and their end values repeat.
   const int w = from.width(), h = from.height();
   const int dx = static_cast<int>(std::clamp(warp.m[2], -1e6, 1e6)),
             dy = static_cast<int>(std::clamp(warp.m[5], -1e6, 1e6));

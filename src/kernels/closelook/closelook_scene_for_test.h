@@ -1,5 +1,5 @@
-// Enters: a seed, and how a scene is to be shown.
-// Leaves: a picture of it, for tests and benches of the close look.
+// Input: a seed, and the view of a scene.
+// Output: a picture of that scene, for tests and benchmarks of the comparison.
 // Never: the same scene for two seeds.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Colours {
   float r = 0, g = 0, b = 0;
 };
 
-// Discs before a slope, fine texture over both; a unit is a share of the longer side.
+// Discs before a slope, with fine texture over both; positions are shares of the longer side.
 class Scene {
  public:
   explicit Scene(unsigned seed) : random_(seed) {
@@ -49,7 +49,7 @@ class Scene {
     float x, y, radius;
     Colours colour;
   };
-  // Between -1 and 1 and back.
+  // Triangle wave between -1 and 1.
   static float wrapped(float v) {
     const float part = v - std::floor(v);
     return 4 * std::fabs(part - 0.5F) - 1;
@@ -61,13 +61,13 @@ class Scene {
   std::array<float, 4> wave_{};
 };
 
-// How a scene is shown: a window of it, each pixel the mean of two by two points.
+// View of a scene: a window of it, each pixel the mean of two by two points.
 struct Shown {
   int width = 640, height = 480;
   float left = 0, top = 0, right = 1, bottom = 0.75F;
   float gain = 1, bias = 0, noise = 0;
-  int frame = 0;  // white, in pixels
-  int note = -1;  // the level of a line of strokes on the frame, below the picture
+  int frame = 0;  // width of a white frame, in pixels
+  int note = -1;  // level of a line of strokes on the frame, below the picture
   float dot_x = -1, dot_y = -1, dot = 0;
   unsigned seed = 1;
 };

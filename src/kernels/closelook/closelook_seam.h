@@ -1,5 +1,5 @@
-// Enters: a picture, and where another one lies in it.
-// Leaves: whether it goes on at that one's sides, or only holds it.
+// Input: a picture, and the place of another picture within it.
+// Output: whether the first continues at the sides of the second, or only holds it.
 // Never: used from outside this folder.
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace millrace::closelook {
 
-// Whether `in` is a photograph or drawing of which `part` is a cut, and not a screen, a frame or a blurred picture that
-// was put around it. `to_in` goes from the raster of the part. Of a side that hardly anything lies behind it cannot be
-// told; where there is no other, it goes on.
+// True if `part` is a crop of the photograph or drawing `in`. False if `in` is a screen, a frame or a blurred picture
+// that was put around it. `to_in` maps the raster of the part to `in`. A side with hardly anything behind it cannot be
+// judged; if no side can be judged, the result is true.
 bool goes_on_around(const Raster& in, const Size& part, const Affine& to_in);
 
 }  // namespace millrace::closelook

@@ -31,7 +31,7 @@ TEST(Seam, WhatAPictureWasCutFromGoesOn) {
     EXPECT_TRUE(goes_on_around(whole, {600, 400}, at(0, 0))) << seed << ": at a corner";
     EXPECT_TRUE(goes_on_around(whole, {640, 400}, at(0, 37.4))) << seed << ": as wide, and between pixels";
     EXPECT_TRUE(goes_on_around(whole, {640, 480}, Affine())) << seed << ": the whole of it";
-    // Straightened by a degree.
+    // A crop that was straightened by a degree.
     EXPECT_TRUE(goes_on_around(whole, {560, 400}, {{0.9998, -0.0175, 46, 0.0175, 0.9998, 30}})) << seed;
   }
 }
@@ -53,7 +53,7 @@ TEST(Seam, WhatHoldsAPictureDoesNot) {
       lay(show(scene, {.width = 616, .height = 456, .noise = 3}), 12, 12, thin);
       EXPECT_FALSE(goes_on_around(thin, {616, 456}, at(12, 12))) << seed << " " << int{color[0]};
     }
-    // Before what it shows itself, larger and soft; and beside another picture.
+    // The picture before an enlarged, soft copy of itself; and beside another picture.
     Raster soft = show(scene, {.width = 40, .height = 60, .left = 0.25F, .right = 0.625F});
     Raster before{480, 720, {}, 480, 720};
     for (int y = 0; y < 720; ++y) {
@@ -75,12 +75,12 @@ TEST(Seam, OfAPlainGroundOnlyLittleIsTaken) {
   Raster drawing = plain(800, 600, {240, 240, 236});
   lay(plain(300, 200, {30, 60, 160}), 200, 150, drawing);
   EXPECT_TRUE(goes_on_around(drawing, {760, 560}, at(20, 20)));
-  // A page that it stands on is as plain.
+  // A page around the drawing is as plain.
   EXPECT_FALSE(goes_on_around(drawing, {600, 400}, at(100, 100)));
   EXPECT_FALSE(goes_on_around(drawing, {800, 500}, at(0, 0)));
 }
 
-// As borders are made where there is no more picture.
+// Padding that repeats or mirrors the edge, as it is added where there is no more picture.
 TEST(Seam, WhatWasMadeOfTheEdgeDoesNot) {
   for (const unsigned seed : {1U, 2U, 3U, 4U}) {
     const Raster picture = show(Scene(seed), {.width = 480, .height = 360, .noise = 3});
@@ -97,7 +97,7 @@ TEST(Seam, WhatWasMadeOfTheEdgeDoesNot) {
   }
 }
 
-// The same in gray beside it: only colour ends.
+// The texture continues in gray beside the part: only the colour ends.
 TEST(Seam, ColourEndsToo) {
   Raster two = plain(640, 480, {0, 0, 0});
   for (int y = 0; y < 480; ++y) {

@@ -19,7 +19,7 @@
 namespace millrace::closelook {
 
 inline constexpr std::size_t kFilterSums = 20;
-// A row of the target and of the picture in four sharpnesses.
+// A row of the target, and the same row of the picture unblurred and with three blurs.
 struct FilterRow {
   std::array<const float*, 4> basis;
   const float *target, *valid;
@@ -44,20 +44,21 @@ HWY_INLINE Eight filtered(const FilterRow& row, int x) {
          Eight::all(row.weights[4]);
 }
 
-// What the weights make of a row. Beside a stroke they go beyond black and white, where a picture ends.
+// Applies the weights to a row. Beside a stroke the result exceeds black and white, the limits of a picture, so it is
+// clamped.
 void Filter(const FilterRow& row, float* out) {
   for (int x = 0; x < row.width; x += 8) lesser(greater(filtered(row, x), Eight::all(0)), Eight::all(255)).put(out + x);
 }
 
-// The sizes of what the weights leave, in sixteenths of a level: whole numbers up to `most`.
+// Writes the sizes of the residuals, in sixteenths of a level: whole numbers up to `most`.
 void Sizes(const FilterRow& row, float most, std::int32_t* out) {
   for (int x = 0; x < row.width; x += 8)
     whole(lesser(size_of(Eight::at(row.target + x) - filtered(row, x)) * Eight::all(16), Eight::all(most)))
         .put(out + x);
 }
 
-// Adds the products of {basis, 1} with each other and with the target, weighted by how well the weights fit there;
-// `narrow` 0 weighs all alike.
+// Sums the products of {basis, 1} with each other and with the target, weighted by the fit of the weights there.
+// `narrow` 0 weighs all pixels alike.
 void AddFilterSums(const FilterRow& row, float narrow, float* sums) {
   Eight total[kFilterSums];
   for (Eight& sum : total) sum = Eight::all(0);
@@ -104,7 +105,7 @@ FilterRow row_of(const Plane& picture, const std::array<Plane, 3>& soft, const P
   return out;
 }
 
-// Robust least squares with a ridge towards doing nothing.
+// Robust least squares with a ridge towards the filter that does nothing.
 std::array<double, 5> fit_filter(const Plane& picture, const std::array<Plane, 3>& soft, const Plane& target,
                                  const Plane& valid, SharpScratch& scratch) {
   std::array<double, 5> weights = {1, 0, 0, 0, 0};
@@ -180,7 +181,7 @@ void copy(const Plane& from, Plane& to) {
   for (int y = 0; y < from.height(); ++y) std::copy_n(from.row(y), from.width(), to.row(y));
 }
 
-// What the fit leaves.
+// Computes the residual of the fit.
 void subtract(const Plane& valid, Sharpness& out) {
   out.residual.size(valid.width(), valid.height());
   for (int y = 0; y < valid.height(); ++y) {

@@ -7,10 +7,10 @@
 namespace millrace::closelook {
 namespace {
 
-// The part of each source pixel that a target pixel covers, along a side.
+// Shares of source pixels that each target pixel covers, along a side.
 struct Cover {
   std::vector<int> first, count;
-  std::vector<float> weight;  // each target pixel's, one after the other
+  std::vector<float> weight;  // weights of each target pixel, one after the other
 
   Cover(int from, int to) : Cover(from, 0, static_cast<double>(from) / to, to) {}
   Cover(int from, double left, double each, int to) {
@@ -81,7 +81,7 @@ void shrink(const Raster& from, double scale, Colour& to) {
   sample(from, areas_of(Box{0, 0, from.width, from.height}, scale), to);
 }
 
-// Rows of bytes are added up as they lie; across, a pixel's three are one vector.
+// Rows are added up as interleaved bytes; across, the three values of a pixel are one vector.
 void sample(const Raster& from, const Areas& areas, Colour& to) {
   const int w = areas.width, h = areas.height;
   for (Plane& plane : to) plane.size(w, h);

@@ -1,5 +1,5 @@
-// Enters: rasters of two pictures.
-// Leaves: the steps of the close look, for closelook.cc and tests alone.
+// Input: rasters of two pictures.
+// Output: the steps of their comparison, for the files of this folder and their tests.
 // Never: used from outside this folder.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace millrace::closelook {
 
-// Values in rows of one length. Rows are worked on sixteen at a time: what lies behind a row's end may be read and
-// written, and means nothing.
+// Values in rows of one length. Rows are processed sixteen values at a time: values behind a row's end may be read and
+// written, and have no meaning.
 class Plane {
  public:
   void size(int width, int height) {
@@ -25,7 +25,7 @@ class Plane {
   }
   int width() const { return width_; }
   int height() const { return height_; }
-  // Values from one row to the next.
+  // Number of values from one row to the next.
   std::size_t stride() const { return stride_; }
   float* row(int y) { return values_.data() + 16 + stride_ * static_cast<std::size_t>(y); }
   const float* row(int y) const { return values_.data() + 16 + stride_ * static_cast<std::size_t>(y); }
@@ -37,7 +37,7 @@ class Plane {
 };
 using Colour = std::array<Plane, 3>;  // red, green, blue, 0..255
 
-// Of a raster, in pixels.
+// Sides of a raster, in pixels.
 struct Size {
   int width = 0, height = 0;
 };
@@ -45,7 +45,8 @@ inline Size size_of(const Plane& plane) { return {plane.width(), plane.height()}
 inline Size size_of(const Colour& colour) { return size_of(colour[0]); }
 inline Size size_of(const Raster& raster) { return {raster.width, raster.height}; }
 
-// The three side by side, and a fourth that means nothing: a vector each pixel. Around it its edges go on.
+// The three channels side by side, and a fourth value without meaning, so that each pixel is one vector. The edge
+// pixels are repeated in a border of kPad pixels.
 struct Interleaved {
   static constexpr int kPad = 8;
   int width = 0, height = 0;
@@ -55,74 +56,78 @@ struct Interleaved {
 };
 void interleave(const Colour& from, Interleaved& to);
 
-// A point (x, y) of one raster lies at (m0 x + m1 y + m2, m3 x + m4 y + m5) of another; the middle of the first pixel
-// is (0, 0).
+// Affine map between two rasters. A point (x, y) of one lies at (m0 x + m1 y + m2, m3 x + m4 y + m5) of the other. The
+// middle of the first pixel is (0, 0).
 struct Affine {
   std::array<double, 6> m = {1, 0, 0, 0, 1, 0};
 
   double u(double x, double y) const { return m[0] * x + m[1] * y + m[2]; }
   double v(double x, double y) const { return m[3] * x + m[4] * y + m[5]; }
-  // Pixels of the second raster to one of the first, along a side.
+  // Number of pixels of the second raster to one of the first, along a side.
   double scale() const;
   Affine inverse() const;
-  // The nearest one that moves by whole pixels and does nothing else, where that takes no corner of a raster farther
-  // than `most` pixels away from where this one does; else this one.
+  // Returns the nearest map that only shifts by whole pixels, if no corner of a raster moves by more than `most`
+  // pixels. Otherwise returns this map.
   Affine snapped(double width, double height, double most) const;
   bool is_whole_shift() const;
-  // The same between rasters that have from_x, from_y times as many pixels, and to_x, to_y times.
+  // Returns the same map between rasters that have from_x, from_y and to_x, to_y times as many pixels.
   Affine rescaled(double from_x, double from_y, double to_x, double to_y) const;
 };
 Affine shift(double x, double y);
-// How far two take a corner of a raster of the first from each other, in pixels.
+// Returns the largest difference, in pixels along an axis, between where two maps put a corner of the first raster.
 double farthest(const Affine& one, const Affine& other, double width, double height);
-// First `first`, then `second`.
+// Composes two maps: `first` is applied first, then `second`.
 Affine then(const Affine& first, const Affine& second);
 
-// Left, top, right, bottom in pixels: what a plain frame encloses.
+// Left, top, right, bottom in pixels, the last two exclusive. For a picture with a plain frame it is the box that the
+// frame encloses.
 struct Box {
   int left = 0, top = 0, right = 0, bottom = 0;
   bool operator==(const Box&) const = default;
 };
-// What a warp takes a box to, and a little around it.
+// Returns the bounding box of a box under a warp, a little enlarged and clipped to `in`.
 Box box_under(const Affine& warp, const Box& box, const Size& in);
-// The frame is outer rows and columns whose every pixel is within 10 of the outermost row's median, each channel.
+// Returns the box inside a plain frame. The frame is the outer rows and columns whose every pixel is within 10 of the
+// outermost row's median, in each channel.
 Box content_box(const Colour& picture);
 
-// A side at `scale`, which is at most 1: no less than 8 pixels.
+// Returns the length of a side at `scale`, which is at most 1: no less than 8 pixels, and no more than the side.
 int shrunk(int side, double scale);
-// Areas of one size, side by side, in another raster's pixels: those of a raster of other pixels, or a part of it.
+// Areas of one size, side by side, in another raster's pixels: each becomes a pixel of a new raster, or of a part of
+// one.
 struct Areas {
   double left = 0, top = 0, across = 1, down = 1;
-  int width = 0, height = 0;  // how many
+  int width = 0, height = 0;  // number of areas
 };
 inline Areas areas_of(const Box& box) {
   return {static_cast<double>(box.left), static_cast<double>(box.top), 1, 1,
           box.right - box.left,          box.bottom - box.top};
 }
-// A box at `scale`.
+// Areas of a box at `scale`.
 Areas areas_of(const Box& box, double scale);
-// Means over areas, which lie inside.
+// Writes the means over areas; what lies outside the raster is left out of them.
 void sample(const Raster& from, const Areas& areas, Colour& to);
-// Adds weighted bytes.
+// Adds bytes, times a weight, to floats.
 void add_bytes(const std::uint8_t* from, float weight, std::size_t count, float* to);
-// Of bytes that lie in threes.
+// Splits interleaved bytes into three channels.
 void split_bytes(const std::uint8_t* from, int count, float* red, float* green, float* blue);
-// Means over areas that make a raster at `scale`.
+// Reduces to `scale` by means over areas.
 void shrink(const Raster& from, double scale, Colour& to);
 void shrink(const Colour& from, double scale, Colour& to);
 void shrink(const Plane& from, double scale, Plane& to);
-// Means of two by two; what is odd is left out.
+// Writes means of two by two; an odd last row or column is left out.
 void halve(const Plane& from, Plane& to);
 void luma_of(const Colour& from, Plane& to);
 
-// A Gaussian of this deviation, edges mirrored.
+// Blurs with a Gaussian of this standard deviation, edges mirrored.
 void blur(const Plane& from, double sigma, Plane& to);
 void blur_reference(const Plane& from, double sigma, Plane& to);
 
-// `from` at the warped positions of a raster of the size of `to`; beyond the edges their values go on.
+// Samples `from` linearly at the warped positions of a raster of the size of `to`; edge values repeat beyond the edges.
 void warp_linear(const Plane& from, const Affine& warp, Plane& to);
-// Of the pixels of a row, where the first of the sixteen around each lies in the other raster, and how far behind the
-// second of them it is, across and down. What lies far outside is held to the edge's neighbourhood.
+// Sampling positions for the pixels of a row. `first` is the index of the first of the sixteen pixels around each
+// position in the other raster. `across` and `down` are the distances from the second of them. Positions far outside
+// are clamped to the edge's neighbourhood.
 struct Spots {
   std::vector<std::int32_t> first;
   std::vector<float> across, down;
@@ -130,14 +135,14 @@ struct Spots {
 void spots_of(const Affine& warp, int y, int width, const Interleaved& in, Spots& out);
 void warp_cubic(const Interleaved& from, const Affine& warp, Colour& to);
 
-// The pixels of a row that a warp takes into the other raster, `margin` beyond its outer middles.
+// Pixels of a row that a warp puts into the other raster, or at most `margin` beyond the middles of its outer pixels.
 struct Span1 {
   int begin, end;
 };
 Span1 inside_row(const Affine& warp, int y, int width, int other_width, int other_height, double margin);
 
 // Registration by Gauss-Newton on position, gain and bias (Lucas and Kanade 1981), residuals weighted after Geman and
-// McClure. Both are blurred by the caller.
+// McClure. Both planes are blurred by the caller.
 struct Fit {
   Affine warp;
   double gain = 1, bias = 0;
@@ -147,15 +152,15 @@ struct FitScratch {
   std::vector<std::uint32_t> histogram;
 };
 Fit register_luma(const Plane& first, const Plane& second, const Affine& start, int steps, FitScratch& scratch);
-// How well it fits.
+// Quality of a fit.
 struct Misfit {
-  double misfit = 1e9;  // mean residual over the deviation of the first
+  double misfit = 1e9;  // mean residual over the standard deviation of the first
   double overlap = 0;   // share of the first that the second covers
 };
 Misfit misfit_of(const Plane& first, const Plane& second, const Fit& fit, FitScratch& scratch);
 
-// What the normal equations of a row are made of: products of {gx X, gx, gy X, gy, level, 1} with each other and with
-// the residual.
+// Number of sums that a row adds to the normal equations. They are the products of {gx X, gx, gy X, gy, level, 1} with
+// each other and with the residual.
 inline constexpr std::size_t kRowSums = 27;
 struct RowOfFit {
   const float *first, *above, *warped, *below;  // rows of the warped second, and of the first
@@ -164,13 +169,13 @@ struct RowOfFit {
 };
 void fit_row(const RowOfFit& row, float (&sums)[kRowSums]);
 
-// One monotone curve for all channels, and one change of saturation before it.
+// Change of tone: one monotone curve for all channels, and one change of saturation before it.
 struct Tone {
   static constexpr int kKnots = 17;
-  std::array<float, kKnots> knots{};  // at 0, 255/16, ...
+  std::array<float, kKnots> knots{};  // curve at levels 0, 255/16, ...
   float saturation = 1;
 
-  // No level changes by one.
+  // True if no level changes by one, and the saturation stays.
   bool does_little() const;
   float at(float level) const {
     const float place = (level < 0 ? 0 : (level > 255 ? 255 : level)) * (16.0F / 255.0F);
@@ -180,24 +185,25 @@ struct Tone {
            part * (knots[static_cast<std::size_t>(j) + 1] - knots[static_cast<std::size_t>(j)]);
   }
 };
-// Both blurred; `valid` is 1 where both are seen.
+// Fits the tone between two blurred pictures; `valid` is 1 where both are seen.
 Tone fit_tone(const Colour& source, const Colour& target, const Plane& valid);
 void apply_tone(const Tone& tone, const Colour& from, Colour& to);
 
-// Tells whether much of it is plain: lines, letters, areas of one colour.
+// True if much of the picture is plain: lines, letters, areas of one colour.
 bool is_drawing(const Colour& picture);
 
-// Adds what two rows' values say of each column.
+// Sums of each column over rows of two pictures.
 struct Moments {
-  float *squares, *first, *first_squares, *second, *second_squares;  // of the difference; of each
+  float *squares, *first, *first_squares, *second, *second_squares;  // squared differences; values and squares of each
 };
 void add_moments(const float* a, const float* b, int count, const Moments& to);
 
-// One picture's luma from blurred versions of the other's; the residual is that of the direction that fits better.
+// Fit of one picture's luma from blurred versions of the other's; the residual is that of the direction that fits
+// better.
 struct Sharpness {
   Plane fitted, other, residual;  // the residual is 0 where not valid
   std::array<double, 5> weights{};
-  bool forwards = true;  // the first was filtered; else the second
+  bool forwards = true;  // true if the first was filtered, false if the second was
   double deviation() const;
 };
 struct SharpScratch {
@@ -206,7 +212,7 @@ struct SharpScratch {
   std::vector<std::uint32_t> histogram;
 };
 void fit_sharpness(const Plane& first, const Plane& second, const Plane& valid, SharpScratch& scratch, Sharpness& out);
-// Both as they are.
+// Writes the residual of both as they are, without a filter.
 void take_as_sharp(const Plane& first, const Plane& second, const Plane& valid, Sharpness& out);
 
 }  // namespace millrace::closelook

@@ -46,7 +46,7 @@ TEST(CloseLook, AffinesTakePixelsWhereTheySay) {
 TEST(CloseLook, SamplingIsTheMeanOverEachAreaAtEveryLevel) {
   const int w = 61, h = 43;
   const Raster from{w, h, random_bytes(static_cast<std::size_t>(w * h * 3), 4), w, h};
-  // How much of [begin, end) pixel k covers.
+  // Length of pixel k that [begin, end) covers.
   const auto part = [](double begin, double end, int k) {
     return std::max(0.0, std::min(end, k + 1.0) - std::max(begin, 1.0 * k));
   };
@@ -80,9 +80,9 @@ TEST(CloseLook, SamplingIsTheMeanOverEachAreaAtEveryLevel) {
   }
 }
 
-// Rows of digits of seven segments, 12 pixels high; in every square of 8 x 8 that has ink, what compression leaves.
+// Rows of digits of seven segments, 12 pixels high. Every square of 8 x 8 with foreground pixels has compression noise.
 struct Page {
-  int wrong = -1;  // which digit has another segment
+  int wrong = -1;  // index of the digit that has another segment
   float noise = 0;
   unsigned seed = 1;
 };
@@ -94,7 +94,7 @@ Raster page_of(const Page& page) {
   int count = 0;
   for (int top = 60; top < h - 80; top += 20) {
     for (int left = 60; left < w - 70; left += 12, ++count) {
-      // Segments of an eight, some digits without some; the wrong one with one more or less.
+      // Segments of an eight. Some digits lack some of them; the wrong one has one more or less.
       unsigned lit = digits() % 3 == 0 ? 0b1111111U : 0b0110111U;
       if (count == page.wrong) lit ^= 0b0000010U;
       constexpr int kSegments[7][4] = {{0, 0, 7, 2},  {5, 0, 7, 6}, {5, 6, 7, 12}, {0, 10, 7, 12},
@@ -147,7 +147,7 @@ Raster part_of(const Raster& from, const Box& box) {
   return out;
 }
 
-// More of what the mean of nine takes away, within black and white.
+// Adds a multiple of the difference from the mean of nine, clamped to black and white.
 Raster sharpened(const Raster& from, float more) {
   Raster out = from;
   for (int y = 1; y + 1 < from.height; ++y) {
@@ -176,7 +176,7 @@ TEST(CloseLook, ADigitAmongDigitsIsFoundBesideWhatCompressionLeaves) {
   for (const Raster& changed : {other(70), halved(other(30))}) {
     const Verdict verdict = compare(original, changed);
     EXPECT_EQ(verdict.kind, Kind::altered) << changed.width << " " << verdict.excess;
-    // The digit that is another one.
+    // Position of the digit that was changed.
     constexpr int kColumn = 1234 % 60, kRow = 1234 / 60;
     const double x = (60 + kColumn * 12 + 3) / 840.0, y = (60 + kRow * 20 + 6) / 1120.0;
     EXPECT_LT(static_cast<double>(verdict.first_place[0]), x);
@@ -186,14 +186,14 @@ TEST(CloseLook, ADigitAmongDigitsIsFoundBesideWhatCompressionLeaves) {
   }
 }
 
-// Black strokes do not become blacker, nor paper whiter.
+// Sharpening makes black strokes no blacker, and the background no whiter.
 TEST(CloseLook, ASharpenedPageIsTheSameAndOneWithAnotherDigitIsNot) {
   const Raster original = page_of({});
   EXPECT_EQ(compare(original, sharpened(original, 1.2F)).kind, Kind::same);
   EXPECT_EQ(compare(original, sharpened(page_of({.wrong = 1234}), 1.2F)).kind, Kind::altered);
 }
 
-// One that begins at any pixel.
+// A crop that begins at any pixel.
 TEST(CloseLook, APartIsLookedAtPixelByPixel) {
   const Scene scene(14);
   const Raster original = show(scene, {.width = 1300, .height = 975});
@@ -201,7 +201,7 @@ TEST(CloseLook, APartIsLookedAtPixelByPixel) {
     return part_of(show(scene, {.width = 1300, .height = 975, .noise = 6, .dot_x = 0.6F, .dot_y = 0.31F, .dot = dot}),
                    {37, 21, 1241, 950});
   };
-  // Thumbnails tell about where they meet.
+  // Map as thumbnails estimate it.
   const std::array<float, 6> meeting = {0.01F, 1300.0F / 1204, 0, 0, 0, 975.0F / 929};
   const Verdict same = compare(original, part(0), meeting);
   EXPECT_EQ(same.kind, Kind::same) << same.excess;
@@ -209,7 +209,7 @@ TEST(CloseLook, APartIsLookedAtPixelByPixel) {
   EXPECT_EQ(compare(original, part(3.0F / 1300), meeting).kind, Kind::altered);
 }
 
-// Of six pixels, at the seams of the tiles and beside them.
+// A mark of six pixels, at the seams of the tiles and beside them.
 TEST(CloseLook, AMarkIsFoundWhereverTilesMeet) {
   const Scene scene(14);
   const Raster original = show(scene, {.width = 1300, .height = 975});
@@ -303,7 +303,7 @@ TEST(CloseLook, ShowsWhichIsAPartAndWhichIsBeside) {
   const Scene scene(8);
   const Raster left = show(scene, {.width = 560, .right = 0.875F});
   const Raster right = show(scene, {.width = 560, .left = 0.08F, .right = 0.955F});
-  // Thumbnails tell about where they meet.
+  // Map as thumbnails estimate it.
   EXPECT_EQ(compare(left, right, std::array<float, 6>{-0.09F, 1, 0, 0, 0, 1}).kind, Kind::framed);
   const Raster whole = show(scene, {});
   const Verdict part = compare(left, whole, std::array<float, 6>{-0.06F, 0.87F, 0, 0, 0, 1});
@@ -316,7 +316,7 @@ TEST(CloseLook, ShowsWhichIsAPartAndWhichIsBeside) {
 TEST(CloseLook, TellsWhatWasEnlargedFromWhatWasReduced) {
   const Scene scene(12);
   const Raster original = show(scene, {.width = 500, .height = 375});
-  // Straight lines between its pixels, twice as many.
+  // Enlarges it to twice the size by linear interpolation.
   Raster enlarged{1000, 750, std::vector<std::uint8_t>(1000 * 750 * 3), 1000, 750};
   for (int y = 0; y < 750; ++y) {
     for (int x = 0; x < 1000; ++x) {
@@ -340,7 +340,7 @@ TEST(CloseLook, TellsWhatWasEnlargedFromWhatWasReduced) {
     EXPECT_EQ(look(original, enlarged).kind, Kind::same);
     EXPECT_TRUE(look(original, enlarged).enlarged);
     EXPECT_FALSE(look(original, fine).enlarged);
-    // Fine strokes in a corner of what was enlarged are more than what it was made of shows.
+    // Fine strokes in a corner of an enlarged picture are more than its source shows.
     Raster written = enlarged;
     for (int y = 20; y < 50; ++y) {
       for (int x = 20; x < 120; ++x) {

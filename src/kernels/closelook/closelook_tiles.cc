@@ -7,18 +7,18 @@ namespace millrace::closelook {
 namespace {
 
 constexpr int kTile = 512, kOverlap = 32;
-// Of a pixel of the target, how much may lie beyond the source's edge.
+// Share of a target pixel that may lie beyond the source's edge.
 constexpr double kBeyond = 0.5;
 
-// How many tiles along a side, and where each begins.
+// Number of tiles along a side, and the first pixel of each.
 int tiles_of(int side) { return side <= kTile ? 1 : (side - kOverlap + kTile - kOverlap - 1) / (kTile - kOverlap); }
 int begin_of(int tile, int tiles, int side) { return tiles == 1 ? 0 : tile * (side - kTile) / (tiles - 1); }
 
-// The source's areas under a box of the target, where the warp neither turns nor leaves the source: brought there, the
-// source lies on the target's raster.
+// Returns the source's areas under a box of the target, where the warp neither rotates nor leaves the source. Means
+// over these areas put the source on the target's raster.
 std::optional<Areas> areas_under(const Affine& warp, const Box& box, const Size& source) {
   const int w = box.right - box.left, h = box.bottom - box.top;
-  constexpr double kTurned = 0.1;  // of the target's pixels, along a side
+  constexpr double kTurned = 0.1;  // pixels of the target, along a side
   if (warp.m[0] < 1 || warp.m[4] < 1) return std::nullopt;
   if (std::fabs(warp.m[1]) * h > kTurned * warp.m[0] || std::fabs(warp.m[3]) * w > kTurned * warp.m[4])
     return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<Areas> areas_under(const Affine& warp, const Box& box, const Size&
   return out;
 }
 
-// What of a region the source covers, where it is turned a little more.
+// Returns the part of a region that the source covers, and a little more where it is rotated.
 Box covered(const Affine& warp, const Box& region, const Size& source) {
   const Affine back = warp.inverse();
   double left = 1e9, top = 1e9, right = -1e9, bottom = -1e9;
@@ -53,7 +53,7 @@ Box covered(const Affine& warp, const Box& region, const Size& source) {
           held(std::floor(bottom + kWithin), region.top, region.bottom)};
 }
 
-// The tiles of a pair, one after the other.
+// Compares the tiles of a pair, one after the other.
 class Tiles {
  public:
   Tiles(Pair& pair, const Raster& target, const Raster& source, const Affine& warp, const Tone& tone)
@@ -64,14 +64,14 @@ class Tiles {
         tone_(tone),
         pitch_(pitch_of(warp)),
         focus_(size_of(target)) {
-    // Most copies show the whole of the other.
+    // Most copies show the whole of the other picture.
     const Affine onto = onto_whole(size_of(target), size_of(source));
     if (pitch_ < 1 || onto.is_whole_shift()) take_for_exact(onto);
     of_one_size_ =
         onto.is_whole_shift() && target.full_width == source.full_width && target.full_height == source.full_height;
   }
 
-  // What is left in a box of the target; nothing where that is little.
+  // Returns the residual in a box of the target; nothing where it is small.
   std::optional<Measured> look_at(const Box& box) {
     sample(target_, areas_of(box), pair_.target);
     if (of_one_size_ && !lies_upon()) look_for_noise(box);
@@ -100,16 +100,18 @@ class Tiles {
   const Focus& focus() const { return focus_; }
 
  private:
-  // Means over areas are of one sharpness where these are many pixels wide, or one.
+  // Pitch up to which all means over areas are equally sharp, because areas are wide. Areas of exactly one pixel are,
+  // too.
   static constexpr double kSmaller = 0.8;
 
-  // Of one pitch, as far as registration can tell.
+  // Returns the source's pitch; 1 where registration cannot tell it from the target's.
   static double pitch_of(const Affine& warp) {
     constexpr double kOnePitch = 1.004;
     return warp.scale() < kOnePitch ? 1.0 : 1 / warp.scale();
   }
 
-  // What registration at 512 pixels says is a part of a pixel there.
+  // Accepts a guess that registration at 512 pixels cannot tell from the warp: they differ by a fraction of a pixel
+  // there.
   bool take_for_exact(const Affine& guess) {
     constexpr double kNear = 0.4;
     const double pixel = std::max(target_.width, target_.height) / static_cast<double>(kSide) * warp_.scale();
@@ -117,7 +119,7 @@ class Tiles {
     exact_ = guess;
     return true;
   }
-  // By where a tile lies.
+  // Looks for a shift by whole pixels, from the registration of one tile.
   bool find_shift(const Box& box, const Affine& here) {
     constexpr double kUnmoved = 0.25;
     const Affine moved = here.snapped(box.right - box.left, box.bottom - box.top, kUnmoved);
@@ -125,13 +127,14 @@ class Tiles {
            take_for_exact(then(then(shift(-box.left, -box.top), moved), shift(around_.left, around_.top)));
   }
 
-  // Where the source's pixels lie that are brought to the box's raster by means over areas.
+  // Source areas that are averaged onto the box's raster; nothing where the source has to be interpolated.
   std::optional<Areas> lies_under(const Box& box) const {
     if (exact_) return areas_under(*exact_, box, size_of(source_));
     return pitch_ < 1 ? areas_under(warp_, box, size_of(source_)) : std::nullopt;
   }
 
-  // The source and a little around, at the target's pitch; where the target's pixels lie in it.
+  // Samples the source under the box and a little around it, at the target's pitch. Returns the map of the target's
+  // pixels into it.
   Affine sample_around(const Box& box) {
     around_ = box_under(warp_, box, size_of(source_));
     sample(source_, areas_of(around_, pitch_), pair_.source);
@@ -150,8 +153,8 @@ class Tiles {
     coloured_ = true;
     return pair_.is_quiet_in_colour(at);
   }
-  // Whether little is left without a better place. What compression or sharpening leaves is seen as such without a
-  // filter, too. A mark of three pixels in a copy that was softened may be lost in it.
+  // True if little residual is left without a better registration. Residuals of compression or sharpening are
+  // recognized without a filter, too. A mark of three pixels in a softened copy may be lost in the filter.
   bool is_settled() {
     if (quiet(Affine())) return true;
     auto measured = pair_.measure_unmoved(tone_, pitch_ == 1);
@@ -159,17 +162,17 @@ class Tiles {
     return measured && measured->excess <= 1;
   }
 
-  // The whole on the whole, of one size.
+  // True if the whole of one picture lies on the whole of the other, at one size.
   bool lies_upon() const { return exact_ && exact_->m == Affine().m; }
-  // Compares the lumas of both on the target's raster.
+  // Compares the sharpness of both lumas on the target's raster.
   void look_at_focus(const Box& box, const Plane* valid, std::size_t finest) {
     add_places(box, places_of(pair_.luma_a, pair_.luma_b, valid, finest, pair_.focusing),
                [&](const Focus::Place& seen) {
                  return Focus::Place{seen.first, seen.second, seen.unlike && lies_upon()};
                });
   }
-  // Registration finds any place for two pictures of nothing: whether they share their noise is seen where the whole
-  // lies on the whole.
+  // Tests whether two pictures without detail share their noise. Registration finds any map for such pictures, so they
+  // are compared with the whole on the whole.
   void look_for_noise(const Box& box) {
     sample(source_, areas_of(box), pair_.source);
     luma_of(pair_.target, pair_.luma_a);
@@ -193,11 +196,11 @@ class Tiles {
   const Affine& warp_;
   const Tone& tone_;
   const double pitch_;
-  std::optional<Affine> exact_;  // where the pair is known to lie without a part of a pixel
+  std::optional<Affine> exact_;  // map that is known to have no error of a fraction of a pixel
   Box around_;
-  bool of_one_size_ = false;  // no crop of the other, nor made smaller
+  bool of_one_size_ = false;  // true if neither is a crop of the other, or was reduced
   Focus focus_;
-  bool coloured_ = false;  // the colours are softened, too
+  bool coloured_ = false;  // true if the colours are softened, too
 };
 
 }  // namespace
@@ -223,7 +226,7 @@ Tiled look_at_tiles(Pair& pair, const Raster& target, const Raster& source, cons
     std::array<int, 4> place = place_of(measured->figures.excess);
     for (std::size_t i = 0; i < 4; ++i) place[i] += i % 2 == 0 ? box.left : box.top;
     worst = Tile{std::move(*measured), place};
-    // Beyond doubt; of lesser ones the worst shows the place best.
+    // An excess beyond doubt ends the search; among lesser ones the worst shows the place best.
     constexpr float kBeyondDoubt = 2;
     if (worst->measured.excess > kBeyondDoubt) break;
   }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kUnknowns = Tone::kKnots;  // the first knot, and sixteen rises
 constexpr double kStep = 255.0 / (Tone::kKnots - 1);
-// A curve that is flatter would erase text, a steeper one make some.
+// A flatter curve would erase text, a steeper one would make some.
 constexpr double kFlattest = kStep / 3, kSteepest = kStep * 3;
 constexpr std::size_t kBins = 64;
 constexpr int kEach = 2;  // every second pixel and row: both pictures are blurred
@@ -19,11 +19,12 @@ using Histogram = std::vector<std::uint32_t>;  // kBins x 256: levels of the tar
 using Matrix = std::array<std::array<double, kUnknowns>, kUnknowns>;
 using Vector = std::array<double, kUnknowns>;
 
-// Least squares with bounds: whatever would leave its bounds is held there, and let go again where the slope says so.
+// Least squares with bounds: an unknown that would leave its bounds is held there, and freed again where the slope says
+// so.
 Vector solve_bounded(const Matrix& h, const Vector& b, const Vector& low, const Vector& high, Vector x) {
   std::array<int, kUnknowns> held{};  // -1 at its lower bound, 1 at its upper, 0 free
   for (int round = 0; round < 200; ++round) {
-    // The free ones, the others as they are.
+    // Solves for the free unknowns while the others are held.
     Matrix part{};
     Vector free{};
     for (std::size_t i = 0; i < kUnknowns; ++i) {
@@ -39,7 +40,7 @@ Vector solve_bounded(const Matrix& h, const Vector& b, const Vector& low, const 
       }
     }
     if (!solve_positive(part, free)) return x;
-    // As far towards them as the bounds allow.
+    // Moves towards the solution as far as the bounds allow.
     double way = 1;
     std::size_t first = kUnknowns;
     for (std::size_t i = 0; i < kUnknowns; ++i) {
@@ -78,7 +79,7 @@ Vector solve_bounded(const Matrix& h, const Vector& b, const Vector& low, const 
   return x;
 }
 
-// The curve through the medians of the bins.
+// Fits the curve to the medians of the bins.
 std::array<float, Tone::kKnots> fit_curve(const Histogram& histogram, double samples) {
   Matrix h{};
   Vector b{};
@@ -103,7 +104,7 @@ std::array<float, Tone::kKnots> fit_curve(const Histogram& histogram, double sam
       if (2 * sum < count) median = static_cast<double>(v) + 1;
     }
     double weight = static_cast<double>(count) / samples;
-    // What the target clips only bounds the curve.
+    // Levels that the target clips only bound the curve.
     if (median >= 253 || median <= 2) weight *= 0.15 * 0.15;
     Vector row{};
     row[0] = 1;
@@ -117,7 +118,7 @@ std::array<float, Tone::kKnots> fit_curve(const Histogram& histogram, double sam
     for (std::size_t k = 0; k < out.size(); ++k) out[k] = static_cast<float>(static_cast<double>(k) * kStep);
     return out;
   }
-  // Few bends, and no change where nothing speaks for one.
+  // Priors: few bends, and no change without evidence.
   constexpr double kBend = 0.03 * 0.03, kHome = 0.004 * 0.004;
   for (std::size_t j = 1; j < kUnknowns; ++j) {
     Vector row{};
@@ -151,7 +152,7 @@ std::size_t bin_of(float source, float target) {
 
 float luma(float r, float g, float b) { return 0.299F * r + 0.587F * g + 0.114F * b; }
 
-// The change of saturation that brings the source's chroma, after the curve, nearest to the target's.
+// Returns the change of saturation that brings the source's chroma, after the curve, nearest to the target's.
 float fit_saturation(const Tone& tone, const Colour& source, const Colour& target, const Plane& valid) {
   double product = 0, square = 0, count = 0;
   for (int y = 0; y < valid.height(); y += kEach) {

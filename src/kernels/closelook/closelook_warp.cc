@@ -22,7 +22,7 @@ bool Affine::is_whole_shift() const {
 }
 
 Affine Affine::snapped(double width, double height, double most) const {
-  const double x = 0.5 * width, y = 0.5 * height;  // the middle says how far
+  const double x = 0.5 * width, y = 0.5 * height;  // the middle decides the shift
   Affine out = shift(std::floor(u(x, y) - x + 0.5), std::floor(v(x, y) - y + 0.5));
   return farthest(*this, out, width, height) <= most ? out : *this;
 }
@@ -88,8 +88,8 @@ Box box_under(const Affine& warp, const Box& box, const Size& in) {
 
 namespace {
 
-// Keys' kernel with a = -0.75, as is common for pictures: the four weights as polynomials of the way between the two
-// middle ones.
+// Keys' kernel with a = -0.75, as is common for pictures: the four weights as polynomials of the distance from the
+// second pixel.
 Pixel cubic_weights(float t) {
   constexpr float a = -0.75F;
   const Pixel first = {a, 0, -a, 0}, second = {-2 * a, -(a + 3), 2 * a + 3, a}, third = {a, a + 2, -(a + 2), -a};
@@ -130,7 +130,7 @@ void warp_cubic(const Interleaved& from, const Affine& warp, Colour& to) {
         sum += down[j] * ((across[0] * pixel_at(at) + across[1] * pixel_at(at + 4)) +
                           (across[2] * pixel_at(at + 8) + across[3] * pixel_at(at + 12)));
       }
-      // Beside an edge the kernel goes beyond black and white.
+      // Beside an edge the kernel exceeds black and white.
       r[x] = std::clamp(sum[0], 0.0F, 255.0F);
       g[x] = std::clamp(sum[1], 0.0F, 255.0F);
       b[x] = std::clamp(sum[2], 0.0F, 255.0F);

@@ -6,7 +6,7 @@
 namespace millrace::closelook {
 namespace {
 
-// Sums over windows of two by two cells of what `fill` writes of each row.
+// Sums the values that `fill` writes for each row, over windows of two by two cells.
 template <int kSide, class Fill>
 void sum_cells(int width, int height, const Fill& fill, Grid& out) {
   const int cells_x = width / kSide, cells_y = height / kSide;
@@ -38,7 +38,7 @@ void sum_windows(int width, int height, const Fill& fill, Grid& out) {
   sum_cells<kCell>(width, height, fill, out);
 }
 
-// The root of the mean over what is valid.
+// Replaces sums by the root of the mean over the valid pixels.
 void root_of_mean(const Grid& count, Grid& sums) {
   for (std::size_t i = 0; i < sums.values.size(); ++i)
     sums.values[i] = std::sqrt(std::max(0.0F, sums.values[i]) / std::max(1.0F, count.values[i]));
@@ -58,7 +58,7 @@ void masked_blur(const Plane& from, double sigma, const Plane& valid, Plane& scr
   blur(scratch, sigma, to);
 }
 
-// The rms of `plane` in windows.
+// Writes the rms of `plane` in windows.
 void rms_windows(const Plane& plane, const Plane& valid, const Grid& count, Grid& out) {
   sum_windows(
       plane.width(), plane.height(),
@@ -70,7 +70,7 @@ void rms_windows(const Plane& plane, const Plane& valid, const Grid& count, Grid
   root_of_mean(count, out);
 }
 
-// How much `plane` varies around its blurred self.
+// Writes the rms, in windows, of the difference between `plane` and its blurred copy.
 void activity(const Plane& plane, double sigma, const Plane& valid, const Grid& count, Plane& scratch, Grid& out) {
   blur(plane, sigma, scratch);
   sum_windows(
@@ -83,8 +83,8 @@ void activity(const Plane& plane, double sigma, const Plane& valid, const Grid& 
   root_of_mean(count, out);
 }
 
-// Chroma: what of a channel is not luma. At half the size: a look at 512 pixels sees no finer colour, most files hold
-// no finer one, and the blurs are wide.
+// Measures chroma: a channel minus its luma. Half the size suffices: a comparison at 512 pixels sees no finer colour,
+// most files hold no finer one, and the blurs are wide.
 void measure_chroma(const Colour& toned, const Colour& target, const Plane& valid, WindowScratch& s, Maps& maps) {
   for (std::size_t c = 0; c < 3; ++c) {
     halve(target[c], s.half_target[c]);
@@ -154,7 +154,8 @@ void measure_windows(const Sharpness& fit, const Colour& toned, const Colour& ta
   for (std::size_t i = 0; i < s.grid.values.size(); ++i)
     maps.activity.values[i] = std::min(maps.activity.values[i], s.grid.values[i]);
 
-  // What a shift would explain: slopes of both together, against the softened residual, which stands in s.soft.
+  // Products for the part that a shift would explain: slopes of both pictures together, with the softened residual in
+  // s.soft.
   s.first.size(w, h);
   for (int y = 0; y < h; ++y) {
     const float *a = fit.fitted.row(y), *b = fit.other.row(y);

@@ -1,5 +1,5 @@
-// Enters: what is left between two pictures after all that copying does is taken away.
-// Leaves: maps of it in windows, and the figures that decide.
+// Input: the residual between two pictures after all effects of copying are removed.
+// Output: maps of that residual in windows, and the figures that decide.
 // Never: used from outside this folder.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace millrace::closelook {
 
-// Values of windows of 8 x 8 pixels, one every 4: two by two cells.
+// Values of windows of 8 x 8 pixels, one every 4 pixels: each window has two by two cells.
 inline constexpr int kCell = 4;
 struct Grid {
   int columns = 0, rows = 0;
@@ -32,7 +32,7 @@ struct Grid {
 struct Maps {
   Grid count;                    // valid pixels
   Grid plain, soft;              // rms of the residual, as it is and blurred by 1
-  Grid activity;                 // rms of what a blur by 4 takes away, the smaller of both pictures'
+  Grid activity;                 // rms of the detail that a blur by 4 removes, the smaller of both pictures'
   Grid chroma, chroma_activity;  // rms of the difference of chroma, and of the target's own detail in it
   Grid xx, xy, yy, xr, yr;       // means of products of slopes across and down, and with the blurred residual
 };
@@ -44,26 +44,27 @@ struct WindowScratch {
 void measure_windows(const Sharpness& fit, const Colour& toned, const Colour& target, const Plane& valid,
                      WindowScratch& scratch, Maps& maps);
 
-// Detail beyond this counts a quarter: in the finest detail a mark is as hard to see as a shift, but it is there.
+// Returns the activity, with a quarter of what exceeds 30. In the finest detail a mark is as hard to see as a shift,
+// but it is there.
 inline float saturated(float activity) { return std::min(activity, 30.0F) + 0.25F * std::max(activity - 30.0F, 0.0F); }
 
 struct Figures {
-  // Thresholds of the facts that docs/performance.md gives: of clean pairs.
+  // Thresholds for clean pairs, from the measurements in docs/performance.md.
   static constexpr float kSoft = 2.8F, kPlain = 4.2F, kChroma = 2.1F, kShift = 2.0F;
   float soft = 0, plain = 0, chroma = 0, shift = 0;
-  // Of a window that stands out from the others, over its threshold; the second where detail shows little noise, so
-  // that a filter may have made it.
+  // Largest figure of a window that stands out from the others, over its threshold. The second is set instead where
+  // detail shows little noise, so that a filter may have caused the difference.
   float lone = 0, lone_in_little = 0;
-  float unresolved = 0;  // what is left beside detail everywhere, over its threshold: strokes cannot be told apart
-  float drift = 0;       // how far local shifts go, in pixels: the 75th percentile where slopes tell
+  float unresolved = 0;  // residual beside detail everywhere, over its threshold: strokes cannot be told apart
+  float drift = 0;       // length of local shifts, in pixels: the 75th percentile where slopes determine them
   float spread = 0;
-  std::size_t windows = 0;  // that are valid
-  Grid excess;              // the worst of them over its threshold
+  std::size_t windows = 0;  // number of valid windows
+  Grid excess;              // largest figure of each window, over its threshold
 };
-// Nothing where too little is valid. Empties the maps where they are not.
+// Returns nothing where too little is valid. Sets windows of the maps that are not valid to 0.
 std::optional<Figures> figures_of(Maps& maps);
 
-// Left, top, right, bottom in pixels of what belongs to the worst window.
+// Returns left, top, right, bottom in pixels of the area that belongs to the worst window.
 std::array<int, 4> place_of(const Grid& excess);
 
 }  // namespace millrace::closelook

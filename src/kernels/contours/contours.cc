@@ -46,8 +46,8 @@ void Contours::add_row(std::span<const LabelRun> runs) {
 }
 
 std::uint64_t Contours::bytes(std::size_t most_corners, std::uint64_t width) {
-  // A row brings no more than four corners a pixel. Pools grow by doubling, beside what they grow from; a line on its
-  // way out lies there once more, and sorted.
+  // A row brings no more than four corners a pixel. Pools grow by doubling, beside their old memory. A line that is
+  // emitted exists once more, and sorted.
   constexpr std::uint64_t kOfCorner = 3 * sizeof(Node) + 2 * sizeof(Corner) + sizeof(std::uint64_t);
   return (most_corners + 4 * width) * kOfCorner;
 }
@@ -56,7 +56,7 @@ void Contours::finish() {
   for (const std::uint8_t label : labels_) meet(label);
 }
 
-// The line between the row above, whose runs have open ends, and the one below.
+// Processes the line between the row above, whose runs have open ends, and the row below.
 void Contours::meet(std::uint8_t label) {
   std::vector<Run>&above = above_[label], &below = below_[label];
   if (above.empty() && below.empty()) return;
@@ -71,14 +71,14 @@ void Contours::meet(std::uint8_t label) {
   add(above, false);
   const auto middle = static_cast<std::ptrdiff_t>(points_.size());
   add(below, true);
-  // Where one ends and another begins they touch at a corner, and stay apart.
+  // Runs of which one ends where another begins touch at a corner, and stay apart.
   std::inplace_merge(points_.begin(), points_.begin() + middle, points_.end(),
                      [](const Point& a, const Point& b) { return a.x != b.x ? a.x < b.x : a.is_end && !b.is_end; });
   const Point* open = nullptr;
   for (std::size_t k = 0; k < points_.size(); ++k) {
     const Point& point = points_[k];
     if (k + 1 < points_.size() && points_[k + 1].x == point.x && points_[k + 1].is_end == point.is_end) {
-      // Straight on: the one above is the first of the two.
+      // The line goes straight on: the point of the row above is the first of the two.
       Run &from = above[point.run], &to = below[points_[k + 1].run];
       (point.is_end ? to.right : to.left) = point.is_end ? from.right : from.left;
       ++k;
@@ -134,7 +134,7 @@ std::uint32_t Contours::corner(std::uint32_t x, std::uint32_t next) {
   return out;
 }
 
-// Lines have what is outlined on their right: they go up at a run's beginning, and down at its end.
+// Lines have the outlined area on their right: they go up at a run's beginning, and down at its end.
 void Contours::join(const Point& arriving, const Point& leaving, std::uint8_t label) {
   std::vector<Run>&above = above_[label], &below = below_[label];
   if (!leaving.below) {
@@ -219,7 +219,7 @@ void Contours::add_rings(std::uint32_t node, Outline& out) {
   std::vector<std::uint64_t> sorted(line.size());
   std::transform(line.begin(), line.end(), sorted.begin(), key);
   std::sort(sorted.begin(), sorted.end());
-  // Of a corner that it comes to twice: where in the ring it came first.
+  // Positions in the ring of corners that the line comes to twice: where each came first.
   std::unordered_map<std::uint64_t, std::size_t> places;
   for (std::size_t k = 1; k < sorted.size(); ++k)
     if (sorted[k] == sorted[k - 1]) places.emplace(sorted[k], kNone);
@@ -255,7 +255,7 @@ void Contours::emit(std::uint32_t part) {
     ring = next;
   }
   parts_[part].first_ring = kNone;
-  // Holes go the other way round.
+  // Holes have the opposite direction.
   const auto is_outside = [](const std::vector<Corner>& ring) {
     std::int64_t twice = 0;
     for (std::size_t k = 0; k < ring.size(); ++k) {

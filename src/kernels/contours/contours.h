@@ -1,9 +1,9 @@
-// Enters: rows of labels, from the top, as runs.
-// Leaves: the outlines of what hangs together, polygons with holes, each when it ends.
-// Never: holds more corners than it was told: then all that is open is closed along a row, and begins anew below it.
+// Input: rows of labels, from the top, as runs.
+// Output: the outlines of connected areas, polygons with holes, each when its area ends.
+// Never: holds more corners than its limit: then all open outlines are closed along a row, and begin anew below it.
 //
-// Pixels of one label hang together where they share a side (4-connected); corners are those of pixels, so an outline
-// has as many pixels inside as there are. The method: crack following, of a row's runs and those above it at a time
+// Pixels of one label are connected where they share a side (4-connected). Corners are those of pixels, so an outline
+// encloses exactly the pixels of its area. Method: crack following, of a row's runs and those above it at a time
 // (Rosenfeld and Kak, Digital Picture Processing, 1982, section 11.2.2).
 #pragma once
 
@@ -19,14 +19,15 @@ struct LabelRun {
   std::uint8_t label = 0;
   std::uint32_t begin = 0, end = 0;  // columns
 };
-// The runs of a row, from left to right, none beside another of its label.
+// Writes the runs of a row, from left to right; neighbouring runs have different labels.
 void runs_of(std::span<const std::uint8_t> labels, std::vector<LabelRun>& out);
 
 struct Corner {
   std::uint32_t x = 0, y = 0;
   friend bool operator==(const Corner&, const Corner&) = default;
 };
-// The outside first, clockwise where y points down; then the holes, the other way round. No corner twice in a row.
+// Rings of an area: the outside first, clockwise where y points down; then the holes, the other way round. No corner
+// occurs twice in a row.
 struct Outline {
   std::uint8_t label = 0;
   std::vector<std::vector<Corner>> rings;
@@ -35,15 +36,15 @@ struct Outline {
 class Contours {
  public:
   using Labels = std::array<bool, 256>;
-  // `outlined`: labels that are followed at all.
+  // `outlined`: labels that are outlined at all.
   Contours(const Labels& outlined, std::size_t most_corners, std::function<void(const Outline&)> emit);
 
   void add_row(std::span<const LabelRun> runs);
-  // Behind the last row.
+  // Ends all outlines; called after the last row.
   void finish();
-  // Rows above which all was closed because it had too many corners.
+  // Rows above which all outlines were closed because they had too many corners.
   const std::vector<std::uint32_t>& cuts() const { return cuts_; }
-  // What it takes, and who is handed an outline keeps of it, in the widest of rows.
+  // Returns the bytes that it takes, and that the receiver keeps of an outline, in rows of this width.
   static std::uint64_t bytes(std::size_t most_corners, std::uint64_t width);
 
  private:
@@ -58,8 +59,8 @@ class Contours {
   };
   struct Part {
     std::uint32_t parent = 0;
-    std::uint32_t first_ring = kNone, last_ring = kNone;  // of rings_
-    std::uint32_t seen = 0;                               // the last row with a run of it
+    std::uint32_t first_ring = kNone, last_ring = kNone;  // indices in rings_
+    std::uint32_t seen = 0;                               // last row with a run of it
     std::uint8_t label = 0;
   };
   struct Ring {
@@ -67,13 +68,14 @@ class Contours {
   };
   struct Run {
     std::uint32_t begin = 0, end = 0;
-    std::uint32_t left = kNone, right = kNone;  // of ends_: where its line begins, going up; and ends, going down
+    std::uint32_t left = kNone, right = kNone;  // indices in ends_: the beginning of its line, going up; and its end,
+                                                // going down
     std::uint32_t part = kNone;
   };
-  // What comes out of a line between two rows, at a column.
+  // Point at which a run begins or ends, on the line between two rows.
   struct Point {
     std::uint32_t x = 0;
-    bool below = false;  // of the row below
+    bool below = false;  // true: the run is in the row below
     bool is_end = false;
     std::uint32_t run = 0;
   };
@@ -107,9 +109,9 @@ class Contours {
   Pool<End> ends_;
   Pool<Part> parts_;
   Pool<Ring> rings_;
-  std::vector<std::uint32_t> united_, emitted_;  // parts that no run has any more
+  std::vector<std::uint32_t> united_, emitted_;  // parts that no run belongs to any more
   std::uint32_t row_ = 0;
-  bool is_cut_ = false;  // above the next row, if there is one
+  bool is_cut_ = false;  // true if all was closed above the next row
   std::vector<std::uint32_t> cuts_;
 };
 

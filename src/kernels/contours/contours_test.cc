@@ -46,7 +46,7 @@ std::int64_t twice_area(const std::vector<Corner>& ring) {
   return out;
 }
 
-// Filled by the rule of even and odd, column by column of each row.
+// Fills an outline by the even-odd rule, column by column of each row.
 void fill(const Outline& outline, TracedMask& image) {
   for (std::size_t y = 0; y < image.height; ++y) {
     std::vector<std::uint8_t> flips(image.width + 1);
@@ -87,7 +87,7 @@ void expect_outlines(const TracedMask& image, const Traced& traced) {
   EXPECT_EQ(filled.labels, image.labels);
 }
 
-// The number of 4-connected parts, by flooding.
+// Returns the number of 4-connected areas, by flooding.
 std::size_t parts_of(const TracedMask& image) {
   std::vector<bool> done(image.labels.size());
   std::size_t out = 0;
@@ -135,7 +135,7 @@ TEST(Contours, ARingInARingAndWhatTouchesAtACorner) {
   EXPECT_EQ(traced.outlines[1].rings.size(), 2U);
   const TracedMask corner{2, 2, {1, 0, 0, 1}};
   EXPECT_EQ(trace(corner).outlines.size(), 2U);
-  // Its ends touch at a corner: a hole that touches the outside.
+  // The ends of the hook touch at a corner: a hole that touches the outside.
   const TracedMask hook{3, 3, {1, 1, 1, 1, 0, 1, 1, 1, 0}};
   const Traced hooked = trace(hook);
   expect_outlines(hook, hooked);

@@ -20,7 +20,7 @@ std::vector<double> dct_low(const std::uint8_t* pixels, int size, int keep) {
   const auto n = static_cast<std::size_t>(size);
   const auto low = static_cast<std::size_t>(keep);
   const std::vector<double> cosines = dct_cosines(size, keep);
-  // Down the columns first; only `keep` rows of the result are ever used.
+  // Columns are transformed first; only `keep` rows of the result are ever used.
   std::vector<double> half(low * n, 0.0);
   for (std::size_t v = 0; v < low; ++v) {
     for (std::size_t k = 0; k < n; ++k) {

@@ -8,17 +8,17 @@
 namespace millrace::fundus {
 namespace {
 
-constexpr double kJump = 0.02;  // the price of a step of the radius from angle to angle, squared
+constexpr double kJump = 0.02;  // cost of a step of the radius from angle to angle, squared
 constexpr int kSteps = kRadii - kLeastRadius;
 constexpr std::size_t kRow = kRadii;
 
-// Without its end twice: ... 2 1 0 1 2 ...
+// Mirrors an index without repeating the end: ... 2 1 0 1 2 ...
 int reflected(int at, int count) {
   if (at < 0) return -at;
   return at >= count ? 2 * (count - 1) - at : at;
 }
 
-// A Gaussian of five steps and five angles, up to 15 away.
+// Blurs with a Gaussian of five steps and five angles, up to 15 away.
 Polar blurred(const Polar& polar) {
   constexpr int kReach = 15;
   constexpr double kDeviation = 5;
@@ -53,7 +53,8 @@ Polar blurred(const Polar& polar) {
   return out;
 }
 
-// How much brightness rises along the radius (Sobel), where it is dark around; at the boundary much below nothing.
+// Returns the rise of brightness along the radius (Sobel), weighted by how dark it is around; at the boundary it is far
+// below 0.
 std::vector<double> costs_of(const Polar& polar) {
   const Polar around = blurred(polar);
   std::vector<double> out(std::size_t{kAngles} * kSteps);
@@ -78,7 +79,7 @@ std::array<int, kAngles> boundary_of(const Polar& polar) {
   // A jump that costs more than the whole range of costs is never worth it.
   const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
   const int reach = std::min(static_cast<int>(std::sqrt((*most - *least) / kJump)) + 1, kSteps - 1);
-  // Of each angle and radius the cost of the best path that ends there; beyond the radii nothing is.
+  // Costs of the best path that ends at each angle and radius; infinite beyond the radii.
   const auto margin = static_cast<std::size_t>(reach);
   const std::size_t width = kSteps + 2 * margin;
   std::vector<double> sums(std::size_t{kAngles} * width, std::numeric_limits<double>::infinity());

@@ -6,14 +6,15 @@
 namespace millrace::fundus {
 namespace {
 
-constexpr double kNear = 1;  // scaled pixels: what lies on a circle or a line
+constexpr double kNear = 1;  // distance in scaled pixels up to which a point lies on a circle or a line
 constexpr double kLeastScaledRadius = 64;
-constexpr double kMostCircle = 2 * kSide;  // of one whose sides are all cut off little of the boundary is seen
+constexpr double kMostCircle = 2 * kSide;  // maximum radius: of a larger circle, cut off at all sides, little boundary
+                                           // is seen
 
-// Roots are the same on every machine, what libraries make of more is not.
+// Uses square roots only: they are the same on every machine, other library functions are not.
 double length_of(double x, double y) { return std::sqrt(x * x + y * y); }
 
-// The circle through three points.
+// Returns the circle through three points.
 std::optional<Circle> through(const Point& a, const Point& b, const Point& c) {
   const double d = 2 * (a.x * (b.y - c.y) + b.x * (c.y - a.y) + c.x * (a.y - b.y));
   if (std::abs(d) < 1e-9) return std::nullopt;
@@ -26,7 +27,8 @@ std::optional<Circle> through(const Point& a, const Point& b, const Point& c) {
   return out;
 }
 
-// How many points lie on it. Squares instead of roots: this is asked thousands of times.
+// Returns the number of points on the circle. It compares squares instead of roots, because it is called thousands of
+// times.
 int count_on(const Circle& circle, const std::array<Point, kAngles>& points) {
   const double least = (circle.radius - kNear) * (circle.radius - kNear),
                most = (circle.radius + kNear) * (circle.radius + kNear);
@@ -73,15 +75,15 @@ void refit(Circle& circle, const std::array<Point, kAngles>& points) {
   circle.radius = std::sqrt(z / n + a * a + b * b);
 }
 
-// A line at a side, in scaled pixels; which points are left to it is marked.
+// Line at a side, in scaled pixels, and the free points that lie on it.
 struct Edge {
   Line line;
   int count = 0;
   std::array<bool, kAngles> on{};
 };
 
-// Among the points that are free, the line most of them lie on whose outward direction is that of this side within a
-// few degrees.
+// Returns the line that most of the free points lie on and whose outward direction is that of this side within 10
+// degrees.
 Edge edge_of(const std::array<Point, kAngles>& points, const std::array<bool, kAngles>& free, const Point& outward) {
   constexpr double kMostTilt = 0.985;  // the cosine of 10 degrees
   Edge best;
@@ -93,7 +95,7 @@ Edge edge_of(const std::array<Point, kAngles>& points, const std::array<bool, kA
       if (!free[j]) continue;
       const double x = points[j].x - points[i].x, y = points[j].y - points[i].y, length = length_of(x, y);
       if (length < 4) continue;
-      if (points[i].x * outward.x + points[i].y * outward.y <= 0) continue;  // of the other side
+      if (points[i].x * outward.x + points[i].y * outward.y <= 0) continue;  // on the other side
       Line line{{y / length, -x / length}, 0};
       double along = -(line.normal.x * outward.x + line.normal.y * outward.y);
       if (along < 0) {
@@ -112,7 +114,7 @@ Edge edge_of(const std::array<Point, kAngles>& points, const std::array<bool, kA
     }
   }
   if (best.count == 0) return best;
-  // Total least squares over these.
+  // Total least squares over the points on it.
   double n = 0, mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
   for (std::size_t k = 0; k < points.size(); ++k) {
     best.on[k] = free[k] && std::abs(distance(best.line, points[k])) < kNear;
@@ -129,7 +131,7 @@ Edge edge_of(const std::array<Point, kAngles>& points, const std::array<bool, kA
     xy += (points[k].x - mx) * (points[k].y - my);
     yy += (points[k].y - my) * (points[k].y - my);
   }
-  // Along it they spread most: half the angle whose cosine and sine these are.
+  // Points spread most along the line: its angle is half of the one whose cosine and sine these are.
   const double spread = length_of(xx - yy, 2 * xy), cosine = spread > 0 ? (xx - yy) / spread : 1;
   Point normal{-std::copysign(std::sqrt(std::max((1 - cosine) / 2, 0.0)), xy),
                std::sqrt(std::max((1 + cosine) / 2, 0.0))};
@@ -138,10 +140,11 @@ Edge edge_of(const std::array<Point, kAngles>& points, const std::array<bool, kA
   return best;
 }
 
-// In the flat dark the path of least cost goes round as well, on nothing: there brightness falls by no more than noise.
+// True if brightness falls at this step. In the flat dark the path of least cost goes round as well, but there
+// brightness falls by no more than noise.
 bool is_edge(const Polar& polar, std::size_t angle, std::size_t step) {
   constexpr std::size_t kAround = 4;
-  constexpr double kLeast = 0.03;  // of the brightest
+  constexpr double kLeast = 0.03;  // share of the brightest
   const double* row = polar.data() + angle * kRadii;
   double inside = 0, outside = 0;
   for (std::size_t k = 1; k <= kAround; ++k) {
@@ -151,7 +154,7 @@ bool is_edge(const Polar& polar, std::size_t angle, std::size_t step) {
   return inside - outside >= kLeast * kAround;
 }
 
-// Light reaches the corners.
+// True if light reaches the corners.
 bool is_full_frame(const Plane& red) {
   constexpr double kShare = 0.3;
   const auto mean = [&](double cx, double cy) {
@@ -172,8 +175,8 @@ bool is_full_frame(const Plane& red) {
 
 }  // namespace
 
-// Three points each a few angles apart, from every angle on: 9,216 threes, of which each is tried, so that the answer
-// depends on nothing but the points.
+// Tries circles through three points, each a few angles apart, from every angle on: 9,216 triples. Every triple is
+// tried, so that the answer depends on nothing but the points.
 std::optional<Circle> circle_of(const std::array<Point, kAngles>& points) {
   constexpr std::array<std::size_t, 6> kApart = {19, 37, 53, 71, 89, 107};
   constexpr int kFewest = 24;
@@ -199,7 +202,7 @@ std::optional<Circle> circle_of(const std::array<Point, kAngles>& points) {
 
 std::optional<Bounds> find_bounds(const Plane& red) {
   const double step = static_cast<double>(std::max(red.width, red.height)) / kSide;
-  // Whole pixels, as the scaled photograph is taken about them.
+  // Halves are whole pixels, because the scaled photograph is taken about them.
   const std::int32_t half_width = red.width / 2, half_height = red.height / 2;
   const Point middle{static_cast<double>(half_width), static_cast<double>(half_height)};
   const auto unscaled = [&](const Point& p) { return Point{p.x * step + middle.x, p.y * step + middle.y}; };

@@ -30,7 +30,7 @@ std::vector<std::uint8_t> crop(const Photograph& photograph, const Crop& how) {
   constexpr std::int32_t kParts = 32;
   struct Place {
     std::int64_t first = 0;
-    std::int32_t weight = 0;  // of the second, in parts
+    std::int32_t weight = 0;  // weight of the second, in parts
   };
   const auto places = [&](double offset) {
     std::vector<Place> out(static_cast<std::size_t>(how.side));
@@ -82,7 +82,7 @@ Crop whole_of(std::int32_t width, std::int32_t height, std::int32_t side) {
   Crop out;
   out.side = side;
   out.scale = side / static_cast<double>(std::max(width, height));
-  // Edges lie on edges, and not middles of pixels on these.
+  // Outer edges of pixels are mapped onto each other, not the pixels' middles.
   const double half = 0.5 / out.scale;
   out.center = {(width - 1) / 2.0 + half, (height - 1) / 2.0 + half};
   return out;
@@ -93,7 +93,7 @@ std::vector<WayBack::Tap> WayBack::taps(std::int32_t count, double offset, doubl
   for (std::int32_t i = 0; i < count; ++i) {
     const double at = offset + step * i;
     if (at < -0.5 || at > side - 0.5) continue;
-    // Half a pixel at the edge is as its outermost pixel.
+    // The half pixel at an edge has the value of its outermost pixel.
     const double inside = std::clamp(at, 0.0, static_cast<double>(side - 1));
     const auto first = static_cast<std::int32_t>(inside);
     out[static_cast<std::size_t>(i)] = {first, std::min(first + 1, side - 1), static_cast<float>(inside - first)};

@@ -1,10 +1,10 @@
-// Enters: a photograph of a fundus and its field of view.
-// Leaves: the square around the field of view at a side of one's choice, and the way back: of points and
-//   probabilities to the photograph's own pixels.
-// Never: changes what is not asked for; reads outside of either.
+// Input: a photograph of a fundus and its field of view.
+// Output: the square around the field of view at a chosen side, and the map back: of points and probabilities to the
+// photograph's own pixels.
+// Never: changes pixels that were not requested, or reads outside of either.
 //
-// A point p of the photograph becomes (p - center) * scale + side / 2, with scale = side / (2 radius); the middle of
-// the first pixel is (0, 0) in both. Bilinear, from places to a 32nd of a pixel, as OpenCV's warps have it.
+// A point p of the photograph becomes (p - center) * scale + side / 2, with scale = side / (2 radius). The middle of
+// the first pixel is (0, 0) in both. Sampling is bilinear, at positions to a 32nd of a pixel, as in OpenCV's warps.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace millrace::fundus {
 
-// Rows without gaps, red, green and blue of 8 bits.
+// Decoded photograph: rows without gaps, red, green and blue of 8 bits.
 struct Photograph {
   const std::uint8_t* pixels = nullptr;
   std::int32_t width = 0, height = 0;
@@ -29,35 +29,35 @@ struct Crop {
 
   Point from_photograph(const Point& p) const;
   Point to_photograph(const Point& p) const;
-  // The same, of what is known of the photograph.
+  // Returns the photograph's bounds in pixels of the crop.
   Bounds from_photograph(const Bounds& bounds) const;
 };
 Crop crop_of(const Bounds& bounds, std::int32_t side);
 
-// side x side, three bytes a pixel; what lies outside of the photograph is black.
+// Returns side x side pixels of three bytes; pixels outside of the photograph are black.
 std::vector<std::uint8_t> crop(const Photograph& photograph, const Crop& how);
 
-// The square around all of a photograph: its longer side fills it, the shorter one is padded.
+// Returns the square around all of a photograph: its longer side fills it, the shorter one is padded.
 Crop whole_of(std::int32_t width, std::int32_t height, std::int32_t side);
 
-// Of planes of the crop, side x side, the rows of the photograph: bilinear. What lies outside of the crop is 0. A mask
-// is made of probabilities that came back.
+// Maps planes of the crop, side x side, back to rows of the photograph, bilinearly. Values outside of the crop are 0. A
+// mask is made of probabilities that were mapped back.
 class WayBack {
  public:
   WayBack(const Crop& how, std::int32_t width, std::int32_t height);
 
-  // Row y, `width` values.
+  // Writes row y, `width` values.
   void row(const float* plane, std::int32_t y, float* out) const;
-  // Whether a pixel lies in the crop.
+  // True if a pixel lies in the crop.
   bool has(std::int32_t x, std::int32_t y) const {
     return columns_[static_cast<std::size_t>(x)].first >= 0 && rows_[static_cast<std::size_t>(y)].first >= 0;
   }
 
  private:
-  // Between two neighbours; outside of the crop -1.
+  // Two neighbours and a weight; -1 outside of the crop.
   struct Tap {
     std::int32_t first = -1, second = -1;
-    float weight = 0;  // of the second
+    float weight = 0;  // weight of the second
   };
   static std::vector<Tap> taps(std::int32_t count, double offset, double step, std::int32_t side);
 

@@ -9,10 +9,10 @@
 namespace millrace::fundus {
 namespace {
 
-constexpr double kMargin = 0.01, kDeviation = 0.05;  // of the radius
+constexpr double kMargin = 0.01, kDeviation = 0.05;  // shares of the radius
 constexpr double kContrast = 4;
 
-// The field of view, smaller by the margin.
+// Returns the field of view, smaller by the margin.
 Bounds inner(const Bounds& bounds) {
   Bounds out = bounds;
   const double margin = kMargin * bounds.radius;
@@ -32,12 +32,12 @@ bool is_inside(const Bounds& bounds, const Point& p) {
                      [&](const Line& line) { return outside_of(line, p) <= 0; });
 }
 
-// Columns from left to right and rows from top to bottom that lies inside of all lines; the last ones are outside.
+// Box inside of all lines, columns from left to right and rows from top to bottom; right and bottom are exclusive.
 struct Box {
   std::int64_t left = 0, top = 0, right = 0, bottom = 0;
 };
 
-// A line's chord of the circle, on the inner side of both of its ends, and a margin further.
+// Returns the box on the inner side of both ends of each line's chord of the circle, and a margin further.
 Box box_of(const Bounds& bounds, std::int64_t side) {
   const auto margin = static_cast<std::int64_t>(kMargin * bounds.radius);
   Box out{0, 0, side, side};
@@ -61,13 +61,14 @@ Box box_of(const Bounds& bounds, std::int64_t side) {
 
 constexpr std::int32_t kReduced = 256;
 
-// Red, green and blue of 0 to 255.
+// Reduced picture of red, green and blue, 0 to 255.
 struct Surround {
   std::vector<float> values = std::vector<float>(std::size_t{kReduced} * kReduced * 3);
   float* row(std::int64_t y) { return values.data() + static_cast<std::size_t>(y) * kReduced * 3; }
 };
 
-// Every so manieth pixel; outside of the circle those that it maps to its inside, outside of lines their mirror images.
+// Samples the crop at equal steps. Pixels outside of the circle come from where its inversion maps them, pixels outside
+// of lines from their mirror images.
 Surround surround_of(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds) {
   const double factor = static_cast<double>(side) / kReduced;
   Bounds field = bounds;
@@ -101,7 +102,7 @@ Surround surround_of(const std::uint8_t* pixels, std::int32_t side, const Bounds
   return out;
 }
 
-// Along columns, then along rows; at the sides the picture is mirrored, its last pixels twice.
+// Blurs along columns, then along rows; at the sides the picture is mirrored, its last pixels twice.
 void blur(Surround& image, double deviation) {
   const auto reach = static_cast<std::int64_t>(4 * deviation + 0.5);
   std::vector<float> weights(static_cast<std::size_t>(reach) + 1);
@@ -146,7 +147,7 @@ void blur(Surround& image, double deviation) {
 
 namespace {
 
-// Of the pixels in [left, right) x [top, bottom) that are wanted the contrast about the surround; the others are black.
+// Returns the contrast about the surround for the wanted pixels in [left, right) x [top, bottom); the others are black.
 template <typename Wanted>
 std::vector<std::uint8_t> contrast(const std::uint8_t* pixels, std::int32_t side, Surround& surround, const Box& box,
                                    const Wanted& wanted) {
@@ -247,7 +248,7 @@ Quality quality_of(const std::uint8_t* pixels, std::int32_t side, const Bounds& 
   out.brightness = bright / count / 255;
   out.saturated = saturated / count;
   out.sharpness = coarse > 0 ? fine / coarse : 0;
-  // Of a circle that reaches out of the crop, or of the photograph, less is seen; lines say where that is cut off.
+  // A circle that reaches out of the crop, or of the photograph, is seen in part; lines say where it is cut off.
   out.visible = of_circle > 0 ? count / of_circle : 0;
   return out;
 }

@@ -1,11 +1,11 @@
-// Enters: the crop of a fundus photograph, and its field of view in it.
-// Leaves: the same with its contrast about the surround's brightness; how much there is to see in it.
-// Never: lets the dark around the field of view into the brightness of what lies at its edge.
+// Input: the crop of a fundus photograph, and its field of view in it.
+// Output: the crop with its contrast about the surround's brightness; measures of how much it shows.
+// Never: lets the dark around the field of view affect the brightness of what lies at its edge.
 //
-// Every so manieth pixel of the crop, 256 a side: outside of the circle of 0.99 radii those that an inversion at it
-// maps inside, outside of lines the mirror images. Of this a Gaussian G, of a deviation of 0.05 radii, comes back to
-// the crop's pixels: clamp(4 (I - G) + 0.5, 0, 1) of each channel, black outside. As retinalysis-fundusprep 1.3.0 has
-// it.
+// Method: the crop is sampled at equal steps, 256 a side. Outside of the circle of 0.99 radii, samples are the pixels
+// that an inversion at it maps inside. Outside of lines they are the mirror images. A Gaussian G of these samples, with
+// a standard deviation of 0.05 radii, is enlarged to the crop's pixels. The result is clamp(4 (I - G) + 0.5, 0, 1) of
+// each channel, black outside, as in retinalysis-fundusprep 1.3.0.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 
 namespace millrace::fundus {
 
-// Red, green and blue, side x side; `bounds` are in its pixels.
+// Returns the enhanced crop. Pixels are red, green and blue, side x side; `bounds` are in its pixels.
 std::vector<std::uint8_t> enhance(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds);
 
-// The same of a picture without a field of view: all of it that is lit (a channel above 10 of 255), by a deviation of
-// 0.05 of half its side; what is dark counts as black, and is black.
+// Same for a picture without a field of view. Pixels count if they are lit (a channel above 10 of 255), and the
+// deviation is 0.05 of half its side. Dark pixels count as black, and become black.
 std::vector<std::uint8_t> enhance_lit(const std::uint8_t* pixels, std::int32_t side);
 
-// Of what lies inside.
+// Measures of what lies inside the field of view.
 struct Quality {
-  double brightness = 0;  // the mean of the brightest channel, 0 to 1
-  double sharpness = 0;   // how much neighbours of the green channel differ, beside how much the surround does
-  double saturated = 0;   // the share of pixels of which a channel is at its end
-  double visible = 1;     // the share of the circle that the photograph shows
+  double brightness = 0;  // mean of the brightest channel, 0 to 1
+  double sharpness = 0;   // difference between neighbours of the green channel, over that of pixels farther apart
+  double saturated = 0;   // share of pixels with a channel at its maximum
+  double visible = 1;     // share of the circle that the photograph shows
 };
 Quality quality_of(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds);
 

@@ -1,5 +1,5 @@
-// What a fundus photograph costs once it is decoded: its field of view, the crop, the contrast, the quality. Must move:
-// of the photograph what the crop covers, three bytes a pixel.
+// Cost of a fundus photograph once it is decoded: its field of view, the crop, the contrast. Memory to move: the part
+// of the photograph that the crop covers, three bytes a pixel.
 
 #include <benchmark/benchmark.h>
 

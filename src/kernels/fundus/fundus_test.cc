@@ -32,7 +32,8 @@ struct Case {
   std::size_t lines;
 };
 
-// Whole, off its middle, clipped at one, two and three sides, and so large that corners alone show it.
+// Fields that are whole, off their middle, clipped at one, two and three sides, and so large that corners alone show
+// them.
 class FieldOfView : public testing::TestWithParam<Case> {};
 
 TEST_P(FieldOfView, IsFoundToLessThanAStepOfTheRadius) {
@@ -48,7 +49,7 @@ TEST_P(FieldOfView, IsFoundToLessThanAStepOfTheRadius) {
   EXPECT_GT(bounds->explained, 0.9);
   EXPECT_FALSE(bounds->full_frame);
   for (const Line& line : bounds->lines) {
-    // Inside is where the middle of the photograph is.
+    // The middle of the photograph is inside.
     EXPECT_GT(line.normal.x * c.width / 2 + line.normal.y * c.height / 2, line.offset);
     EXPECT_NEAR(std::hypot(line.normal.x, line.normal.y), 1, 1e-9);
   }
@@ -80,7 +81,7 @@ TEST(CircleOf, IsTheOneMostPointsLieOn) {
   for (int a = 0; a < kAngles; ++a) {
     const double turn = 2 * 3.14159265358979 * a / kAngles;
     points[static_cast<std::size_t>(a)] = {7 + 100 * std::cos(turn), -5 + 100 * std::sin(turn)};
-    // Two fifths lie anywhere.
+    // Two fifths of the points lie anywhere.
     if (random() % 5 < 2)
       points[static_cast<std::size_t>(a)] = {double(random() % 200) - 100, double(random() % 200) - 100};
   }
@@ -100,7 +101,7 @@ TEST(Crop, PointsMasksAndPlanesComeBack) {
     EXPECT_NEAR(back.x, p.x, 1e-9);
     EXPECT_NEAR(back.y, p.y, 1e-9);
   }
-  // An ellipse, drawn in the crop and on the photograph.
+  // An ellipse that is drawn in the crop and on the photograph.
   const auto is_in = [](const Point& p) {
     const double x = (p.x - 480) / 90, y = (p.y - 300) / 55;
     return x * x + y * y <= 1;
@@ -171,7 +172,7 @@ TEST(Enhance, OfAWholePictureWhatIsDarkStaysOut) {
   const auto at = [&](std::int32_t x) { return out[static_cast<std::size_t>((100 * side + x) * 3)]; };
   EXPECT_EQ(at(0), 0);
   EXPECT_EQ(at(39), 0);
-  // Flat far from the dark; brighter than what is around beside it.
+  // The result is flat far from the dark, and brighter than its surround beside the dark.
   EXPECT_EQ(at(150), 127);
   EXPECT_GT(at(42), 200);
 }
@@ -193,7 +194,7 @@ TEST(Enhance, FlatLightIsTheMiddleToTheVeryEdge) {
 }
 
 TEST(Enhance, IsFourTimesWhatDiffersFromAGaussian) {
-  // Against the definition, term by term, far from the edge.
+  // Compares with the definition, term by term, far from the edge.
   const std::int32_t side = 320;
   auto pixels = disc(side, side, {160, 160}, 160);
   std::mt19937 random(5);

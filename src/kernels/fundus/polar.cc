@@ -9,14 +9,14 @@ namespace {
 
 constexpr int kMiddle = kSide / 2;
 
-// Levels of 0 to 255, from places of the photograph to a 32nd of a pixel.
+// Scales the photograph to levels of 0 to 255, from positions to a 32nd of a pixel.
 std::vector<std::uint8_t> scaled(const Plane& red) {
   constexpr int kParts = 32;
   std::vector<std::uint8_t> out(std::size_t{kSide} * kSide);
   const double step = static_cast<double>(std::max(red.width, red.height)) / kSide;
   struct Tap {
     std::int64_t first = 0;
-    std::int32_t weight = 0;  // of the second, in parts
+    std::int32_t weight = 0;  // weight of the second, in parts
   };
   const auto taps = [&](std::int32_t length) {
     std::array<Tap, kSide> each;
@@ -66,7 +66,7 @@ Polar polar_of(const Plane& red) {
   for (int a = 0; a < kAngles; ++a) {
     for (int r = 0; r < kRadii; ++r) {
       const Point at = point_at(a, r);
-      // The nearest one; halves go to the even one.
+      // The nearest pixel is taken; halves go to the even one.
       const long x = std::lrint(at.x + kMiddle), y = std::lrint(at.y + kMiddle);
       if (x < 0 || y < 0 || x >= kSide || y >= kSide) continue;
       const double value = pixels[static_cast<std::size_t>(y) * kSide + static_cast<std::size_t>(x)];

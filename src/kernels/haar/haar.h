@@ -1,5 +1,5 @@
-// Enters: a square of pixels whose side is a power of two.
-// Leaves: the bits of a wavelet hash.
+// Input: a square of pixels whose side is a power of two.
+// Output: the bits of a wavelet hash.
 // Never: computes the transform where whole numbers decide already.
 #pragma once
 
@@ -24,15 +24,15 @@ namespace millrace {
 // between unequal sums is 0.5 of it.)
 std::vector<std::uint8_t> haar_bits(const std::uint8_t* pixels, int side, int size);
 
-// Of the sums of its blocks, row by row; nothing where the rounding of PyWavelets' arithmetic decides.
+// Returns the bits from the sums of blocks, row by row; nothing where the rounding of PyWavelets' arithmetic decides.
 std::optional<std::vector<std::uint8_t>> haar_bits_of_sums(std::span<const std::uint64_t> sums);
 
-// What the next function takes of memory: a block, and what its levels take away.
+// Returns the memory that the next function needs: a block, and the details of its levels.
 inline Bytes haar_workspace(int side, int size) {
   const auto block = static_cast<std::uint64_t>(side / size);
   return {4 * block * block * sizeof(double)};
 }
-// The same by PyWavelets' own steps throughout: the definition in code.
+// Same by PyWavelets' own steps throughout: the definition in code.
 std::vector<std::uint8_t> haar_bits_reference(const std::uint8_t* pixels, int side, int size);
 
 }  // namespace millrace

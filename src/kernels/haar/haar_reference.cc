@@ -11,13 +11,13 @@ using Square = std::vector<double>;
 // PyWavelets' Haar filter taps, as its tables write them.
 constexpr double kTap = 0.7071067811865476;
 
-// What one level of the transform takes away: the details along rows, along columns, along both.
+// Details that one level of the transform removes: along rows, along columns, along both.
 struct Details {
   Square across, down, both;
 };
 
-// One level: `x` of n x n becomes its low-pass quarter. PyWavelets filters down the columns first, then along the
-// rows, and adds the later sample's product first.
+// Applies one level of the transform: `x` of n x n becomes its low-pass quarter. PyWavelets filters down the columns
+// first, then along the rows, and adds the later sample's product first.
 Square analyse(const Square& x, std::size_t n, Details* details) {
   const std::size_t m = n / 2;
   Square low(m * n), high(m * n);
@@ -44,7 +44,7 @@ Square analyse(const Square& x, std::size_t n, Details* details) {
   return along(low, false);
 }
 
-// The inverse: m x m and its details become 2m x 2m, along the rows first.
+// Inverts one level: m x m and its details become 2m x 2m, along the rows first.
 Square synthesise(const Square& x, std::size_t m, const Details& details) {
   const std::size_t n = 2 * m;
   const auto along = [&](const Square& low, const Square& high) {
@@ -69,7 +69,7 @@ Square synthesise(const Square& x, std::size_t m, const Details& details) {
   return out;
 }
 
-// A whole pyramid down to one value; details are kept finest first.
+// Applies all levels, down to one value; details are kept finest first.
 double analyse_fully(Square x, std::size_t n, std::vector<Details>* details) {
   for (; n > 1; n /= 2) {
     Details level;
@@ -89,7 +89,7 @@ Square synthesise_fully(double top, const std::vector<Details>& details) {
 }  // namespace
 
 std::vector<std::uint8_t> haar_bits_reference(const std::uint8_t* pixels, int side, int size) {
-  // Every coefficient depends only on the samples below it and, on the way back, above it, so the square is taken
+  // Every coefficient depends only on the samples below it and, on the way back, above it. So the square is transformed
   // block by block: the arithmetic of a value is the same, the memory is one block's.
   const auto stride = static_cast<std::size_t>(side);
   const auto cells = static_cast<std::size_t>(size);

@@ -1,7 +1,6 @@
-// Enters: codes of 64 or 256 bits, one a row, and a radius.
-// Leaves: every pair of rows whose codes differ in at most `radius` bits, exactly, sorted.
-// Never: approximates, reports a pair twice, or lets the thread count or the CPU level change a
-// byte.
+// Input: codes of 64 or 256 bits, one a row, and a radius.
+// Output: every pair of rows whose codes differ in at most `radius` bits, exactly, sorted.
+// Never: approximates, reports a pair twice, or lets the thread count or the CPU level change a byte.
 //
 // Meaning. distance(a, b) is the number of bits in which two codes differ; a pair is within range
 // when distance <= radius (not <). Which byte of a code holds which bit does not matter.
@@ -11,14 +10,12 @@
 // self_join() gives pairs of nodes; pairs inside a node (distance 0) are implied and counted;
 // expand() streams out the pairs of rows.
 //
-// Memory. Besides the caller's codes, for codes of 64 bits: about 41 bytes a code in the roomy
-// layout, 28 in the lean one, which is taken when the budget does not hold the first; for codes of
-// 256 bits at most 112 and 76. A pair found takes 24 bytes while pairs are sorted (and 3 MiB a
-// thread), then 12; counting them takes none. Everything is reserved from the budget before it is allocated;
-// OutOfMemory names what did not fit.
+// Memory. Besides the caller's codes, for codes of 64 bits: about 41 bytes a code in the roomy layout, 28 in the lean
+// one, which is taken when the budget does not hold the first. For codes of 256 bits: at most 112 and 76. A pair found
+// takes 24 bytes while pairs are sorted (and 3 MiB a thread), then 12; counting takes none. Everything is reserved from
+// the budget before it is allocated; OutOfMemory names what did not fit.
 //
-// Engines. Where they have an accelerator, codes are compared there (hamming_device.h); pairs and their order are the
-// same.
+// Engines. If an accelerator is given, codes are compared there (hamming_device.h); pairs and their order are the same.
 //
 // Errors. Failure(usage) for a radius below 0, Failure(too_large) from 2^32 - 1 rows on,
 // Failure(cancelled) when the executor was cancelled, OutOfMemory.
@@ -49,15 +46,16 @@ struct Pair {
   friend auto operator<=>(const Pair&, const Pair&) = default;  // NOLINT(modernize-use-nullptr): what it expands to
 };
 
-// `automatic` asks the cost model; `index` falls back to brute force only when its parts turn out
-// to be so uneven that it would have to compare more pairs than brute force does.
+// `automatic` uses the cost model. `index` falls back to brute force only when its parts turn out to be so uneven that
+// it would have to compare more pairs than brute force does.
 enum class Algorithm { automatic, brute, index };
 const char* name_of(Algorithm algorithm);
 
 struct Options {
   int radius = 0;
   Algorithm algorithm = Algorithm::automatic;
-  // Told, from any thread, how many codes more were compared with others, of how many that will be.
+  // Called from any thread with the number of codes that were compared since the last call, and the number of all
+  // codes.
   std::function<void(std::uint64_t more, std::uint64_t all)> progress = nullptr;
 };
 
@@ -77,27 +75,26 @@ struct Pairs {
 struct Joined {
   Nodes nodes;
   Pairs pairs;                  // of nodes, i < j; none where they were only counted
-  std::uint64_t collapsed = 0;  // how many pairs of nodes there are
+  std::uint64_t collapsed = 0;  // number of pairs of nodes
   std::uint64_t expanded = 0;   // pairs of rows within range, those inside nodes included
   Algorithm used = Algorithm::brute;
-  std::string why;  // in words, with the numbers that decided
+  std::string why;  // reason in words, with the numbers that decided
 };
 
 Joined self_join(std::span<const std::uint64_t> codes, const Options& options, const Engines& engines, Budget& budget);
 Joined self_join(std::span<const Code256> codes, const Options& options, const Engines& engines, Budget& budget);
 
-// The same, but for the pairs, which are only counted.
+// Same as self_join(), but pairs are only counted.
 Joined count(std::span<const std::uint64_t> codes, const Options& options, const Engines& engines, Budget& budget);
 Joined count(std::span<const Code256> codes, const Options& options, const Engines& engines, Budget& budget);
 
-// What self_join would find and take, or, where it `collects` none, count(); told from a sample of the nodes that is
-// compared with all of them: in a second or less for a million codes. Numbers of pairs are about right where the sample
-// met some.
+// Estimate of self_join(), or, where it `collects` nothing, of count(). A sample of the nodes is compared with all of
+// them, in a second or less for a million codes. Numbers of pairs are about right where the sample has some.
 struct Estimate {
   std::uint64_t nodes = 0;
-  double collapsed = 0, expanded = 0;  // pairs of nodes, of rows
-  std::optional<double> seconds;       // none where nobody measured the device that would do it
-  Bytes memory;                        // of the pairs while they are sorted; what comes to it is said above
+  double collapsed = 0, expanded = 0;  // numbers of pairs of nodes, of rows
+  std::optional<double> seconds;       // none where the device that would be used was not measured
+  Bytes memory;                        // of the pairs while they are sorted; "Memory" above lists the rest
   std::string why;                     // as Joined::why
   std::string where;  // the side that would compare them and why, with both times; empty where there is the CPU alone
 };
@@ -106,24 +103,23 @@ Estimate estimate(std::span<const std::uint64_t> codes, const Options& options, 
 Estimate estimate(std::span<const Code256> codes, const Options& options, bool collects, const Engines& engines,
                   Budget& budget);
 
-// Called with blocks of at most kBlock pairs of rows, i < j, sorted by (i, j) within and across
-// blocks, on the calling thread. An exception from it ends the expansion.
+// Receives blocks of at most kBlock pairs of rows, i < j, sorted by (i, j) within and across blocks, on the calling
+// thread. An exception from it ends the expansion.
 inline constexpr std::size_t kBlock = std::size_t{1} << 16;
 using PairSink = std::function<void(std::span<const Pair>)>;
 
 // Streams out the `joined.expanded` pairs of rows. Memory: 20 bytes a row, 20 a node, 16 a pair of
 // nodes, and 4 MiB, however many pairs come out.
 void expand(const Joined& joined, const Executor& executor, Budget& budget, const PairSink& sink);
-// That memory.
+// Bytes that expand() reserves.
 Bytes expanding(std::uint64_t rows, std::uint64_t nodes, std::uint64_t pairs);
 
-// A second condition on a pair of rows, asked from many threads, so that only what meets it too is
-// kept: collections of photographs have hundreds of times more pairs within 8 bits than pairs that
-// a second hash lets through.
+// Second condition on a pair of rows, called from many threads, so that only pairs that meet it too are kept.
+// Collections of photographs have hundreds of times more pairs within 8 bits than pairs that a second hash accepts.
 using Also = std::function<bool(std::uint32_t i, std::uint32_t j)>;
 
-// All pairs (i: row of queries, j: row of base) within range that `also` lets through, sorted by
-// (i, j). Nothing is collapsed.
+// Pairs (i: row of queries, j: row of base) within range that `also` accepts, sorted by (i, j). Equal codes are not
+// collapsed.
 struct Found {
   Pairs pairs;
   Algorithm used = Algorithm::brute;
@@ -134,7 +130,7 @@ Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64
 Found search(std::span<const Code256> queries, std::span<const Code256> base, const Options& options,
              const Engines& engines, Budget& budget, const Also& also = {});
 
-// The definition: two loops. For tests.
+// Reference by the definition: two loops. For tests.
 namespace reference {
 Joined self_join(std::span<const std::uint64_t> codes, int radius, Budget& budget);
 Joined self_join(std::span<const Code256> codes, int radius, Budget& budget);

@@ -1,12 +1,10 @@
 // hamming_bench [name=value...]: one self-join of codes in memory, timed, as one line of JSON.
 //   n=100000 bits=64 radius=5 threads=2 repeat=5 algorithm=auto data=uniform|hot|skewed
 //   expand=1 (also streams out the pairs of rows, timed by itself)
-//   input=FILE (raw codes instead of made ones) pairs=FILE (writes i, j, distance as 3 uint32 a
-//   pair of nodes)
+//   input=FILE (raw codes instead of generated ones) pairs=FILE (writes i, j, distance as 3 uint32 a pair of nodes)
 //
-// The floor: the codes must be read (8 or 32 bytes each at about 20 GB/s a machine of two cores),
-// and brute force must do one xor, one population count and half a comparison for each 16 pairs and
-// column of 32 bits.
+// Lower bound: the codes must be read (8 or 32 bytes each at about 20 GB/s a machine of two cores). Brute force must do
+// one xor, one population count and half a comparison for each 16 pairs and column of 32 bits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +45,7 @@ std::vector<Code> make(std::size_t n, const std::string& data, std::uint64_t rad
       codes[random() % n] = flipped(codes[random() % n], random() % (radius + 1), random);
     }
   } else if (data == "hot") {
-    // Half of the codes near one of n / 50 centres, and 20,000 of one code.
+    // Half of the codes are near one of n / 50 centres, and 20,000 are one code.
     for (std::size_t i = 0; i < n / 2; ++i) {
       codes[random() % n] = flipped(codes[random() % (n / 50 + 1)], random() % (2 * radius), random);
     }

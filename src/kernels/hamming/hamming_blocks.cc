@@ -9,8 +9,8 @@
 namespace millrace::hamming {
 namespace {
 
-// Words of 32 bits that reading and collapsing so many rows borrows of the buckets: hashes of side a; rows, what row a
-// hash is of, and first rows of side b.
+// Words of 32 bits that reading and collapsing so many rows borrows from the buckets. Side a lends room for hashes;
+// side b for rows, the row of each hash, and first rows.
 template <typename Code>
 struct Borrowed {
   explicit Borrowed(std::uint64_t rows) : a(2 * rows), b((sizeof(Code) / 4 + 2) * rows) {}
@@ -118,7 +118,7 @@ BlockCost cost_of(std::span<const Code> sample, std::uint64_t rows, const Option
   problem.self = true;
   const JoinPlan alone = choose_plan(problem);
   const Borrowed<Code> words(rows);
-  // Buckets, or what is borrowed of them, whichever is more; a side's columns stay beside what is borrowed.
+  // A side takes its buckets, or borrowed words, whichever is more; its columns stay beside borrowed words.
   const auto side = [&](std::size_t borrowed) {
     const Buckets<Code> none;
     const std::uint64_t lean = none.bytes_with(both, rows, Layout::lean),
@@ -129,7 +129,7 @@ BlockCost cost_of(std::span<const Code> sample, std::uint64_t rows, const Option
   BlockCost out;
   out.first_seconds = alone.seconds;
   out.both_seconds = both.seconds;
-  // Both blocks' nodes and codes; and what nodes of several rows are counted with.
+  // Nodes and codes of both blocks, and counters for nodes of several rows.
   out.memory = {2 * (sizeof(Code) + 4) * rows + side(words.a) + side(words.b) + permuted + 8 * rows};
   return out;
 }

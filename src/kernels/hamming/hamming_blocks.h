@@ -1,8 +1,9 @@
-// Enters: rows of one collection, a block or two at a time.
-// Leaves: the pairs of rows within a block, or of one block with another, as hamming.h has them for all rows at once.
-// Never: gives memory back between blocks: it is what all of them need, and clearing it anew costs a tenth of a join.
+// Input: rows of one collection, a block or two at a time.
+// Output: the pairs of rows within a block, or of one block with another, as hamming.h defines them for all rows at
+// once.
+// Never: frees memory between blocks: all of them need it, and clearing it anew costs a tenth of a join.
 //
-// Each block that is set is collapsed to its nodes; what it takes is kept until the next one of that side.
+// Each block that is set is collapsed to its nodes; its memory is kept until the next block of that side.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 namespace millrace::hamming {
 
 struct BlockJoined {
-  std::uint64_t pairs = 0;  // of rows
+  std::uint64_t pairs = 0;  // number of pairs of rows
   Algorithm used = Algorithm::brute;
   std::string why;
 };
@@ -35,9 +36,9 @@ class BlockPair {
   void set_first(std::uint64_t rows, const Read& read);
   void set_second(std::uint64_t rows, const Read& read);
 
-  // Pairs of rows of the first block, i < j; or (i: row of the first, j: row of the second). Sorted, in blocks, as
-  // expand() hands them out; without a sink they are counted. Pairs of nodes take 24 bytes each while they are sorted,
-  // and rows, nodes and pairs that come out 60.
+  // Finds pairs of rows of the first block, i < j; or (i: row of the first, j: row of the second). They are sorted and
+  // handed out in blocks, as by expand(); without a sink they are counted. Pairs of nodes take 24 bytes each while they
+  // are sorted; rows, nodes and pairs that come out take 60.
   BlockJoined join_first(const Options& options, const PairSink& sink);
   BlockJoined join_both(const Options& options, const PairSink& sink);
 
@@ -49,10 +50,10 @@ class BlockPair {
 extern template class BlockPair<std::uint64_t>;
 extern template class BlockPair<Code256>;
 
-// What blocks of so many rows take, told from codes that are like them, beside their pairs.
+// Estimate for blocks of so many rows, from a sample of similar codes. Memory for pairs comes on top.
 struct BlockCost {
   Bytes memory;
-  double first_seconds = 0, both_seconds = 0;  // to compare, on the CPU
+  double first_seconds = 0, both_seconds = 0;  // times to compare, on the CPU
 };
 BlockCost block_cost(std::span<const std::uint64_t> sample, std::uint64_t rows, const Options& options,
                      const Executor& executor);

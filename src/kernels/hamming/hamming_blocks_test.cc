@@ -1,4 +1,4 @@
-// Blocks of a collection, each with itself and with those behind it, against the definition over all of it.
+// Tests blocks of a collection, each with itself and with those behind it, against the definition over all of it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ void expect_all(std::initializer_list<int> radii) {
   for (const auto& example : cases<Code>()) {
     for (const int radius : radii) {
       for (const std::size_t block : {std::size_t{1}, std::size_t{5}, std::size_t{97}, std::size_t{300}}) {
-        // Single rows of hundreds are as many joins as pairs.
+        // Blocks of a single row, in hundreds of rows, need as many joins as there are pairs.
         if (example.codes.size() > 40 * block) continue;
         for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index}) {
           expect_blocks(example, radius, block, algorithm);
@@ -84,7 +84,7 @@ TEST(HammingBlocks, TheCostHoldsWhatIsReserved) {
   Random random(5);
   std::vector<std::uint64_t> codes;
   for (int i = 0; i < 400'000; ++i) codes.push_back(random());
-  // Nodes of several rows are counted with what one row each would not take.
+  // Nodes of several rows need counters, which take more memory than one row a node.
   for (int i = 0; i < 100; ++i) codes[random() % codes.size()] = codes[0];
   const Executor executor(2);
   const std::size_t block = codes.size() / 2;

@@ -1,6 +1,6 @@
-// Enters: codes on two sides.
-// Leaves: all of them compared on a device, a chunk of either side at a time where not all fit.
-// Never: is seen outside of this folder.
+// Input: codes on two sides.
+// Output: their pairs, all codes compared on a device, a chunk of either side at a time where not all fit.
+// Never: used from outside this folder.
 #pragma once
 
 #include "src/kernels/hamming/hamming_on_device.h"
@@ -43,16 +43,16 @@ class BruteOnDevice : public OnDevice<Code> {
   }
 
  private:
-  // Rows of side a against rows of side b; its rows of side a are items from `items` on.
+  // Rows of side a that are compared with rows of side b; its rows of side a are items from `items` on.
   struct Block {
     std::uint64_t a_begin, a_end, b_begin, b_end, items;
   };
 
   static constexpr const KernelEntry& entry() { return sizeof(Code) == 8 ? kBrute64 : kBrute256; }
   static constexpr std::uint64_t kFewestRows = 1 << 12;
-  // Codes of side b that one block passes.
+  // Number of codes of side b that one block passes.
   static constexpr std::uint32_t kSpan = 1 << 11;
-  // Rows of side a that one block of threads holds.
+  // Number of rows of side a that one block of threads holds.
   static constexpr std::uint64_t kTile = sizeof(Code) == 8 ? 1024 : 256;
 
   const Block& block_of(std::uint64_t item) const {
@@ -61,9 +61,9 @@ class BruteOnDevice : public OnDevice<Code> {
     return *std::prev(after);
   }
 
-  // Buffers for chunks of both sides; OutOfMemory where not even small ones fit.
+  // Allocates buffers for chunks of both sides; throws OutOfMemory where not even small ones fit.
   void make_room(std::uint64_t rows) {
-    // Rows are counted in 32 bits, with room for what stands behind the last.
+    // Rows are counted in 32 bits, with room for indices behind the last.
     for (chunk_ = std::min(rows, std::uint64_t{1} << 31);; chunk_ = (chunk_ + 1) / 2) {
       try {
         hits_.reset();
@@ -98,7 +98,7 @@ class BruteOnDevice : public OnDevice<Code> {
     const auto from = static_cast<std::uint32_t>(begin - block.items),
                to = static_cast<std::uint32_t>(end - block.items);
     const auto b_rows = static_cast<std::uint32_t>(block.b_end - block.b_begin);
-    // Codes before the first row of side a are other batches'.
+    // Codes before the first row of side a belong to other batches.
     const std::uint32_t b_from = one ? from : 0;
     const std::uint64_t blocks = (to - from + kTile - 1) / kTile * ((b_rows - b_from + kSpan - 1) / kSpan);
     hits_->empty(*this->queue_);

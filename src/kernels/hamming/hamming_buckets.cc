@@ -11,8 +11,8 @@
 namespace millrace::hamming {
 namespace {
 
-// Up to this many buckets the codes are written to their places at once: more open ends than the
-// second-level TLB and cache hold make each write a miss.
+// Number of key bits up to which the codes are written to their places at once. With more open ends than the
+// second-level TLB and cache hold, each write is a miss.
 constexpr int kDirectBits = 11;
 constexpr int kFirstBits = 9;
 
@@ -21,7 +21,7 @@ std::uint32_t key_of(const Code& code, const Part& part) {
   return static_cast<std::uint32_t>((word64(code, part.word) & part.mask()) >> part.shift);
 }
 
-// As it is stored: Part::rotation.
+// Returns a word of a code as it is stored, rotated by Part::rotation.
 template <typename Code>
 std::uint32_t stored_word(const Code& code, const Part& part, std::size_t c) {
   if constexpr (kWords64<Code> == 1) {
@@ -31,7 +31,7 @@ std::uint32_t stored_word(const Code& code, const Part& part, std::size_t c) {
   }
 }
 
-// places[range][bucket] from counts: where each range's first code of a bucket goes.
+// Turns counts into places[range][bucket]: the position of each range's first code of a bucket.
 void counts_to_places(std::vector<std::uint32_t>& counts, std::size_t ranges, std::size_t buckets,
                       std::vector<std::uint32_t>& starts) {
   starts.resize(buckets + 1);

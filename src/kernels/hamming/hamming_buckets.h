@@ -1,5 +1,5 @@
-// Enters: codes and one part of a plan.
-// Leaves: the codes in the order of their part's bits, as columns of 32-bit words, and where each bucket starts.
+// Input: codes and one part of a plan.
+// Output: the codes in the order of their part's bits, as columns of 32-bit words, and the start of each bucket.
 // Never: compares codes.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace millrace::hamming {
 
-// `roomy` goes through a copy of records by the key's high bits, so that every write lands near
-// others; `lean` writes each code to its place at once.
+// Layout while sorting. `roomy` goes through a copy of records by the key's high bits, so that every write lands near
+// others. `lean` writes each code to its place at once.
 enum class Layout { roomy, lean };
 
-// Columns that are kept in bucket order: both of a 64-bit code; of a 256-bit code those that are
+// Returns the number of columns that are kept in bucket order: both of a 64-bit code; of a 256-bit code those that are
 // tested.
 template <typename Code>
 int stored_columns(const Part& part) {
@@ -31,12 +31,12 @@ class Buckets {
   Side side() const;
   const Buffer<std::uint32_t>& ids() const { return ids_; }        // position -> index into `codes`
   const Buffer<std::uint32_t>& starts() const { return starts_; }  // 2^width + 1 of them
-  // The bucket that holds this position.
+  // Returns the bucket that holds this position.
   std::uint32_t bucket_of(std::size_t position) const;
 
-  // What it holds once `count` codes were filled in by each part of a plan, with what it holds now and keeps.
+  // Returns the bytes held after `count` codes were filled in by each part of a plan, with what is held now and kept.
   std::uint64_t bytes_with(const JoinPlan& plan, std::uint64_t count, Layout layout) const;
-  // Memory for something else until it is filled again, and what it holds with that.
+  // Lends memory for other uses until the next fill(); the second function returns the bytes held with that.
   std::span<std::uint32_t> scratch(std::size_t words);
   std::uint64_t bytes_with_scratch(std::size_t words) const;
 
@@ -50,13 +50,13 @@ class Buckets {
 extern template class Buckets<std::uint64_t>;
 extern template class Buckets<Code256>;
 
-// Both sides of a join, paid for together: what one leaves here, the next one uses again.
+// Buckets of both sides of a join, reserved together: the next join uses their memory again.
 template <typename Code>
 struct BucketPair {
   Buckets<Code> a, b;
   std::optional<Reservation> memory;
 
-  // So many bytes are paid for, what is held among them; else it holds nothing and is false.
+  // Reserves this many bytes, including those already held. If that fails, it holds nothing and returns false.
   bool pay(Budget& budget, const std::function<Bytes()>& bytes) {
     if (memory && bytes() <= memory->size()) return true;
     a = {};

@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: collections of codes that try every way of joining them.
-// Never: is the same for no reason: seeds are fixed.
+// Input: nothing.
+// Output: collections of codes that exercise every way of joining them.
+// Never: changes from run to run: seeds are fixed.
 #pragma once
 
 #include <algorithm>

@@ -13,13 +13,12 @@
 namespace millrace::hamming {
 namespace {
 
-// Nanoseconds on one thread of a Zen 4 core at AVX-512; other levels differ by a common factor for
-// the most part, which does not change the choice. Fitted with hamming_bench to nine forced plans
-// each at 100 k, 1 M and 10 M uniform codes of 64 bits, r = 5, on two threads. Measured whole joins
-// of 10 M, three parts of 17, 18, 19, 20, 21 bits with one different: 1.14, 0.71, 0.63, 0.62, 0.85
-// s (the model expects 0.47 s of the parts of 19, without collapsing); two parts of 21 bits with
-// two different: 2.6 s. Of 1 M, three parts of 13, 14, 15, 16 bits: 113, 85, 52, 60 ms. kHitNs is
-// an estimate. The model knows bits, not clusters: near misses cost extra, up to five times at 256
+// Nanoseconds on one thread of a Zen 4 core at AVX-512; other levels differ mostly by a common factor, which does not
+// change the choice. They were fitted with hamming_bench to nine forced plans each at 100 k, 1 M and 10 M uniform codes
+// of 64 bits, r = 5, on two threads. Measured whole joins of 10 M codes: three parts of 17, 18, 19, 20, 21 bits with
+// one different take 1.14, 0.71, 0.63, 0.62, 0.85 s (the model expects 0.47 s of the parts of 19, without collapsing).
+// Two parts of 21 bits with two different take 2.6 s. For 1 M codes, three parts of 13, 14, 15, 16 bits take 113, 85,
+// 52, 60 ms. kHitNs is an estimate. The model knows bits, not clusters: near misses cost extra, up to five times at 256
 // bits.
 constexpr double kVectorNs = 2.3;       // 4 codes against 16, a column
 constexpr double kMoreColumnsNs = 1.6;  // each further column
@@ -36,7 +35,7 @@ constexpr double kCacheBytes = 1 << 20;
 
 double block_ns(int tested) { return kVectorNs + (tested - 1) * kMoreColumnsNs; }
 
-// P(at most k of `bits` fair bits differ).
+// Returns P(at most k of `bits` fair bits differ).
 double fair_tail(int bits, int k) {
   double term = std::pow(0.5, bits), sum = 0;
   for (int i = 0; i <= std::min(k, bits); ++i) {
@@ -46,12 +45,12 @@ double fair_tail(int bits, int k) {
   return std::min(1.0, sum);
 }
 
-// Fewest columns for which a block of 64 pairs passes by chance less than once in a hundred.
+// Returns the fewest columns for which a block of 64 pairs passes by chance less than once in a hundred.
 int columns_to_test(int free_bits_in_first, int bits, int radius) {
   const int columns = bits / 32;
   for (const int tested : {1, 2, 3, 4, 8}) {
     if (tested >= columns) break;
-    // `free` bits tell less than 32 where they are skewed or belong to the part.
+    // A word has fewer than 32 free bits where bits are skewed or belong to the part.
     const int free_bits = free_bits_in_first + 32 * (tested - 1);
     if (64 * fair_tail(free_bits, radius) < 0.01) return tested;
   }
@@ -67,7 +66,7 @@ double flips_count(int width, int threshold) {
   return sum;
 }
 
-// Seconds for one part of `width` bits that agree with probability `agree` each.
+// Returns the nanoseconds for one part of `width` bits that agree with probability `agree` each.
 double part_ns(const Problem& p, int width, int threshold, double agree, int tested) {
   const double buckets = std::pow(2.0, width);
   // Skewed bits fill fewer buckets with more codes.
@@ -103,12 +102,12 @@ double part_ns(const Problem& p, int width, int threshold, double agree, int tes
 
 struct Shape {
   int low_threshold = 0, low_parts = 0, low_width = 0;
-  int wider = 0;                       // so many of these are one bit wider
-  int high_parts = 0, high_width = 0;  // of threshold low_threshold + 1
+  int wider = 0;                       // number of low parts that are one bit wider
+  int high_parts = 0, high_width = 0;  // their threshold is low_threshold + 1
   double ns = 0;
 };
 
-// Puts parts into 64-bit words, widest first; nothing when they do not fit without crossing words.
+// Puts parts into 64-bit words, widest first; returns nothing when they do not fit without crossing words.
 std::optional<std::vector<Part>> lay_out(const Shape& shape, int bits) {
   std::vector<Part> parts;
   for (int i = 0; i < shape.low_parts; ++i) {
@@ -162,7 +161,7 @@ std::optional<Shape> best_shape(const Problem& p, int usable_bits, double agree)
           };
           const double ns = lows * low[static_cast<std::size_t>(w)] + highs * high[static_cast<std::size_t>(v)];
           try_shape({t, lows, w, 0, highs, v, ns});
-          // Bits that are left over, where all parts are alike.
+          // Bits that are left over, where all parts are alike, make some of them wider.
           const int wider = usable_bits - lows * w;
           if (highs == 0 && w < most && wider > 0 && wider < lows) {
             const double more = low[static_cast<std::size_t>(w + 1)] - low[static_cast<std::size_t>(w)];
@@ -175,8 +174,8 @@ std::optional<Shape> best_shape(const Problem& p, int usable_bits, double agree)
   return best;
 }
 
-// Deals the most telling bits round the parts, so that each gets its share; skewed bits end up
-// outside or spread.
+// Distributes the most informative bits over the parts, so that each gets its share; skewed bits end up outside or
+// spread.
 void deal_bits(const Problem& p, JoinPlan& plan) {
   std::vector<int> order(static_cast<std::size_t>(p.bits));
   std::iota(order.begin(), order.end(), 0);
@@ -205,7 +204,7 @@ void deal_bits(const Problem& p, JoinPlan& plan) {
   for (std::size_t at = 0; at < source.size(); ++at) plan.bit_at[at] = static_cast<std::uint8_t>(source[at]);
 }
 
-// How many telling bits a 32-bit word has outside the part.
+// Returns the number of informative bits that a 32-bit word has outside the part.
 double free_bits(const Problem& p, const JoinPlan& plan, const Part& part, int column) {
   double sum = 0;
   for (int stored = 32 * column; stored < 32 * column + 32; ++stored) {
@@ -248,7 +247,7 @@ double compare_seconds(double pairs, int tested) { return pairs / 64 * block_ns(
 std::vector<std::uint32_t> flips_of(int width, int threshold) {
   std::vector<std::uint32_t> flips;
   const std::uint32_t end = std::uint32_t{1} << width;
-  // Gosper's way from one number with k bits to the next, for each k.
+  // Gosper's method leads from one number with k bits to the next, for each k.
   for (int k = 1; k <= std::min(threshold, width); ++k) {
     for (std::uint32_t flip = (std::uint32_t{1} << k) - 1; flip < end;) {
       flips.push_back(flip);

@@ -1,6 +1,6 @@
-// Enters: how many codes, the radius, and how evenly each bit is used.
-// Leaves: brute force, or the parts of a multi-index: which bits, and how many of them may differ.
-// Never: touches all codes; a sample of at most 4096 tells about the bits.
+// Input: the number of codes, the radius, and how evenly each bit is used.
+// Output: brute force, or the parts of a multi-index: which bits, and how many of them may differ.
+// Never: reads all codes; a sample of about 4096 describes the bits.
 //
 // Pigeonhole with thresholds: cut (some of) the bits into parts and give part p a threshold t_p
 // with sum(t_p + 1) = radius + 1. Two codes that differ in more than t_p bits of every part p
@@ -21,11 +21,11 @@ namespace millrace::hamming {
 struct Part {
   int word = 0, shift = 0, width = 0;
   int threshold = 0;
-  // A code of 64 bits is stored rotated to the right by so many, so that the part's bits are its highest and the lowest
-  // 32 are none of them: one word settles most pairs then. 0 for codes of 256 bits.
+  // Number of bits by which a code of 64 bits is stored rotated to the right. The part's bits are then its highest, and
+  // its lowest 32 bits are others, so that one word decides most pairs. It is 0 for codes of 256 bits.
   int rotation = 0;
-  // 32-bit words of what is stored, in the order in which their bits are counted, those without the part's bits first,
-  // and how many of them are counted for every pair.
+  // 32-bit words of a stored code, in the order in which their bits are counted, those without the part's bits first.
+  // The first `tested` of them are counted for every pair.
   std::vector<int> columns;
   int tested = 1;
 
@@ -37,9 +37,9 @@ struct JoinPlan {
   std::vector<Part> parts;           // brute force is one part of width 0
   std::vector<std::uint8_t> bit_at;  // bit `at` of a permuted code is bit bit_at[at] of the code
   bool permuted = false;
-  double seconds = 0;  // as the model expects
+  double seconds = 0;  // expected by the model
   double brute_seconds = 0;
-  std::string what;  // the way without the times: "brute force compares 4,500 pairs"
+  std::string what;  // description without the times: "brute force compares 4,500 pairs"
   std::string why;
 };
 
@@ -50,17 +50,16 @@ struct Problem {
   int radius = 0;
   int threads = 1;
   Algorithm wish = Algorithm::automatic;
-  // For each bit, the probability that two codes agree in it: 1/2 for a bit that tells most, 1 for
-  // a constant one.
+  // Probability, for each bit, that two codes agree in it: 1/2 for the most informative bit, 1 for a constant one.
   std::vector<double> agree;
 };
 
 JoinPlan choose_plan(const Problem& problem);
 
-// Seconds on one thread to compare this many pairs of codes in long runs.
+// Returns the seconds that one thread needs to compare this many pairs of codes in long runs.
 double compare_seconds(double pairs, int tested);
 
-// (1 << width) choose up to `threshold` flips, without 0, in increasing order.
+// Returns all numbers of `width` bits in which 1 to `threshold` bits are set, in increasing order.
 std::vector<std::uint32_t> flips_of(int width, int threshold);
 
 }  // namespace millrace::hamming

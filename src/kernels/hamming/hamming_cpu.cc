@@ -1,6 +1,5 @@
-// The innermost loop: 4 codes of side a in registers against side b streamed from cache, a column
-// of 32 bits at a time. Of 64 random bits 32 already differ in more than 5 places in 99.99 % of
-// pairs, so one column settles a pair.
+// Innermost loop: 4 codes of side a in registers against side b streamed from cache, a column of 32 bits at a time. In
+// 99.99 % of pairs of 64 random bits, 32 bits already differ in more than 5 places, so one column decides a pair.
 #include "src/kernels/simd.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -29,13 +28,13 @@ constexpr std::size_t kGroup = 4;
 // Positions of side b that stay in the first-level cache while a block of side a passes: 8 KiB a
 // column.
 constexpr std::size_t kTile = 2048;
-// Hits that are worth a call.
+// Number of hits that are worth a call.
 constexpr std::size_t kBatch = 4096;
 
 HWY_INLINE VI bits_between(VU a, VU b) { return hn::BitCast(I32(), hn::PopulationCount(hn::Xor(a, b))); }
 
-// Some pair of codes from `a` on (at most kGroup, and before a_end) and a vector from `b` on passed
-// the tested columns: which ones pass all stored ones. Lanes past b_end belong to other buckets.
+// Finds the pairs that pass all stored columns, after some pair passed the tested ones. Their codes are those from `a`
+// on (at most kGroup, and before a_end) and a vector from `b` on. Lanes past b_end belong to other buckets.
 HWY_NOINLINE void report(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b, std::size_t b_end,
                          std::vector<Hit>& hits) {
   const U32 d;
@@ -63,8 +62,8 @@ HWY_NOINLINE void report(const MatchTask& task, std::size_t a, std::size_t a_end
   }
 }
 
-// kGroup codes from `a` on against a long run of side b. Groups may reach past a_end into the next
-// bucket, or into the padding: report() drops those, which is cheaper than a loop for the rest.
+// Compares kGroup codes from `a` on with a long run of side b. Groups may reach past a_end into the next bucket, or
+// into the padding: report() drops those, which is cheaper than a loop for the rest.
 template <int kTested>
 HWY_INLINE void scan_long(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b, std::size_t b_end,
                           std::vector<Hit>& hits) {
@@ -91,9 +90,8 @@ HWY_INLINE void scan_long(const MatchTask& task, std::size_t a, std::size_t a_en
   }
 }
 
-// Positions [a, a_end) against kVectors vectors of side b, which stay in registers. With buckets of
-// some 20 codes a loop over side b inside would be mispredicted for every group; here only the
-// number of groups varies.
+// Compares positions [a, a_end) with kVectors vectors of side b, which stay in registers. With buckets of some 20 codes
+// an inner loop over side b would be mispredicted for every group; here only the number of groups varies.
 template <int kTested, int kVectors>
 HWY_INLINE void scan_short(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b, std::size_t b_end,
                            std::vector<Hit>& hits) {
@@ -128,15 +126,15 @@ HWY_INLINE void scan_short(const MatchTask& task, std::size_t a, std::size_t a_e
   }
 }
 
-// How many positions after each code of a group scan_next() looks at: whole vectors, and enough to
+// Returns the number of positions after each code of a group that scan_next() covers: whole vectors, and enough to
 // leave the group.
 HWY_INLINE std::size_t next_reach() {
   const std::size_t lanes = hn::Lanes(U32());
   return (kGroup - 1 + lanes - 1) / lanes * lanes;
 }
 
-// The first vector after each code of a group, for pairs inside a bucket: each code has its own
-// load, so that none meets itself.
+// Compares each code of a group with the first vector after it, for pairs inside a bucket. Each code has its own load,
+// so that no code is compared with itself.
 template <int kTested>
 HWY_INLINE void scan_next(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b_end,
                           std::vector<Hit>& hits) {
@@ -161,7 +159,7 @@ HWY_INLINE void scan_next(const MatchTask& task, std::size_t a, std::size_t a_en
   }
 }
 
-// Pairs inside a bucket that ends at b_end, the first code of them in [a_begin, a_end).
+// Finds pairs inside a bucket that ends at b_end, the first code of them in [a_begin, a_end).
 template <int kTested>
 HWY_INLINE bool scan_inside(const MatchTask& task, std::size_t a_begin, std::size_t a_end, std::size_t b_end,
                             std::vector<Hit>& hits) {
@@ -169,7 +167,7 @@ HWY_INLINE bool scan_inside(const MatchTask& task, std::size_t a_begin, std::siz
   for (std::size_t a = a_begin; a < a_end && a + 1 < b_end; a += kGroup) {
     scan_next<kTested>(task, a, a_end, b_end, hits);
   }
-  // What follows the first vector, tile by tile.
+  // Codes after the first vector follow, tile by tile.
   for (std::size_t tile = a_begin + 1 + reach; tile < b_end; tile += kTile) {
     const std::size_t tile_end = std::min(tile + kTile, b_end);
     for (std::size_t a = a_begin; a < a_end; a += kGroup) {
@@ -182,7 +180,7 @@ HWY_INLINE bool scan_inside(const MatchTask& task, std::size_t a_begin, std::siz
   return hits.size() < kBatch || task.accept(task.context, hits);
 }
 
-// Positions [a_begin, a_end) of side a against [b, b_end) of side b.
+// Compares positions [a_begin, a_end) of side a with [b, b_end) of side b.
 template <int kTested>
 HWY_INLINE bool scan_between(const MatchTask& task, std::size_t a_begin, std::size_t a_end, std::size_t b,
                              std::size_t b_end, std::vector<Hit>& hits) {

@@ -17,7 +17,7 @@ Route route_of(const JoinPlan& plan, const Problem& problem, const Accelerator& 
   work.operation = operation_of(problem.bits, plan.algorithm);
   work.cpu_s = plan.seconds;
   const auto a = static_cast<double>(problem.a), b = static_cast<double>(problem.b);
-  // What an index compares is told in the seconds that the model expects of one thread.
+  // The amount of an index is the seconds that the model expects of one thread.
   work.amount = plan.algorithm == Algorithm::brute ? a * b * (problem.self ? 0.5 : 1) : plan.seconds * problem.threads;
   work.bytes_up = (a + (problem.self ? 0 : b)) * problem.bits / 8;
   return choose_side(accelerator, work);

@@ -1,9 +1,10 @@
-// Enters: codes on two sides, a plan, and a device.
-// Leaves: every pair within range, as hamming_find.h has it: what the device cannot do, the CPU does.
-// Never: hands on a hit that the device found and nobody could have checked (src/device/batches.h).
+// Input: codes on two sides, a plan, and a device.
+// Output: every pair within range, as by hamming_find.h; the CPU does what the device cannot.
+// Never: passes on a hit of the device that no check could have covered (src/device/batches.h).
 //
-// On the device: the codes once a side; for the index, once more in the order of a part, with 4 bytes a code and 4 a
-// bucket; and room for hits, of 12 bytes. Brute force of more codes than fit goes through them chunk by chunk.
+// Memory on the device: the codes of each side, and room for hits, of 12 bytes. For the index, the codes once more in
+// the order of a part, with 4 bytes a code and 4 a bucket. Brute force of more codes than fit goes through them chunk
+// by chunk.
 #pragma once
 
 #include <optional>
@@ -15,13 +16,14 @@
 
 namespace millrace::hamming {
 
-// The side that a plan's pairs are found on, by what it has to compare.
+// Returns the side that a plan's pairs are found on, by the amount that it has to compare.
 Route route_of(const JoinPlan& plan, const Problem& problem, const Accelerator& accelerator);
-// The names of the operations that `millrace tune` measures: by bits, and brute force or an index.
+// Returns the name of an operation that `millrace tune` measures: by bits, and brute force or an index.
 std::string operation_of(int bits, Algorithm algorithm);
 
-// Nothing where nothing was brought, and the CPU has to do all of it: the device cannot be used, or its memory does not
-// hold the codes of an index. Codes that are too alike for the plan's index are compared by brute force.
+// Returns nothing where no pair was given out and the CPU has to do all of it. Then the device cannot be used, or its
+// memory does not hold the codes of an index. Codes that are too alike for the plan's index are compared by brute
+// force.
 template <typename Code>
 std::optional<Answer> find_on_device(const Sides<Code>& sides, const JoinPlan& plan, const Options& options,
                                      const Engines& engines, Budget& budget, PairTaker& taker);

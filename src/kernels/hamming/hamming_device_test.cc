@@ -1,4 +1,4 @@
-// Brute force and index on every device of this machine against the definition, each case three times on the same
+// Tests brute force and index on every device of this machine against the definition, each case three times on the same
 // device.
 #include "src/kernels/hamming/hamming_device.h"
 
@@ -19,9 +19,10 @@ class HammingOnDevice : public OperationOnDevice {
  protected:
   HammingOnDevice() : OperationOnDevice(4_MiB) {}
 
-  // A device's state shows when it is used again.
+  // Faults of a device's state show when it is used again.
   static int times() { return GetParam().small_cases ? 1 : GetParam().simulated() ? 2 : 3; }
-  // What takes milliseconds elsewhere takes minutes where every access is looked at: of many codes, then, one radius.
+  // True for cases to skip: milliseconds become minutes where every access is checked, so many codes have one radius
+  // there.
   static bool left_out(std::size_t codes, bool first_radius) {
     return codes > kSmall && (GetParam().small_cases || (GetParam().simulated() && !first_radius));
   }
@@ -62,7 +63,7 @@ class HammingOnDevice : public OperationOnDevice {
     }
   }
 
-  // Where orders of threads are tried, or every access is looked at twice, the first.
+  // Tests only the first radius where orders of threads are tried, or every access is checked twice.
   template <typename Code, typename Expect>
   static void of_each_radius(const Case<Code>& example, const std::vector<int>& radii, const Expect& expect) {
     for (const int radius : radii) {
@@ -71,7 +72,7 @@ class HammingOnDevice : public OperationOnDevice {
     }
   }
 
-  bool must_index_ = false;  // codes are even enough that an index is one
+  bool must_index_ = false;  // true if codes are even enough for an index
 };
 
 TEST_P(HammingOnDevice, SelfJoinOf64BitsEqualsTheDefinition) {
@@ -95,7 +96,7 @@ TEST_P(HammingOnDevice, SearchEqualsTheDefinition) {
   }
 }
 
-// More than one tile of either side, and no multiple of any.
+// Codes for more than one tile of either side, and no multiple of a tile.
 TEST_P(HammingOnDevice, ManyBlocksOfThreads) {
   std::mt19937_64 random(18);
   Case<std::uint64_t> codes{"4,100 codes", {}};
@@ -123,7 +124,7 @@ TEST_P(HammingOnDevice, ManyBlocksOfThreads) {
 INSTANTIATE_TEST_SUITE_P(EveryDevice, HammingOnDevice, testing::ValuesIn(devices_for_test()), device_test_name);
 
 // Each call of the driver fails once, in each way in which it can: the pairs are the same, and the device's owner is
-// told.
+// informed.
 class FailingDevice : public FailingOperation {};
 
 TEST_P(FailingDevice, CostsTimeAndNoAnswer) {

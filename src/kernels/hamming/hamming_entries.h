@@ -1,6 +1,6 @@
-// Enters: hamming_body.inc, compiled.
-// Leaves: its text, and how each of its kernels is called.
-// Never: launches one.
+// Input: hamming_body.inc, compiled.
+// Output: its text, and the signature of each of its kernels.
+// Never: launches a kernel.
 #pragma once
 
 #include <array>

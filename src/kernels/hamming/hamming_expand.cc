@@ -1,5 +1,5 @@
-// Rows in order; for each, the rows after it in its node and in the nodes near it, sorted. Rows are
-// taken in windows of bounded size, worked out in parallel and handed to the sink in order.
+// Rows are expanded in order; for each, the rows after it in its node and in the nodes near it, sorted. Rows are taken
+// in windows of bounded size, processed in parallel and handed to the sink in order.
 #include <algorithm>
 #include <optional>
 
@@ -8,8 +8,8 @@
 namespace millrace::hamming {
 namespace {
 
-// Entries that the rows of a window may have together before it is handed out (8 bytes each); a
-// single row of a crowd may have more and makes a window by itself.
+// Entries that the rows of a window may have together before it is handed out (8 bytes each). A single row of a dense
+// group may have more and makes a window by itself.
 constexpr std::size_t kWindow = std::size_t{1} << 18;
 
 struct Near {
@@ -20,8 +20,8 @@ struct Partner {
   std::uint32_t row, distance;
 };
 
-// Of rows with themselves; or, where `first_rows` says how many are side a, of those with the others behind them: then
-// no node is on both sides, and rows of one node are no pairs.
+// Expands rows with themselves; or, where `first_rows` is the number of rows of side a, those with the others behind
+// them. Then no node is on both sides, and rows of one node are no pairs.
 class Expansion {
  public:
   Expansion(const Nodes& nodes, const Buffer<Pair>& pairs, const Executor& executor, Budget& budget,
@@ -43,8 +43,7 @@ class Expansion {
       std::size_t end = row;
       std::uint64_t most = 0;
       ends.clear();
-      // A window is rows whose lists fit together; lists of one node are the same up to where they
-      // begin.
+      // A window is rows whose lists fit together; lists of one node differ only in where they begin.
       do {
         most += entries_[nodes_.of_row[end]];
         ends.push_back(most);
@@ -93,7 +92,7 @@ class Expansion {
 
   std::uint32_t node_size(std::uint32_t node) const { return row_starts_[node + 1] - row_starts_[node]; }
 
-  // The rows of a node and of those near it, sorted by row.
+  // Lists the rows behind `after` of a node and of the nodes near it, sorted by row.
   void list(std::uint32_t node, std::uint32_t after, std::vector<Partner>& out) const {
     out.clear();
     const auto add = [&](std::uint32_t member, std::uint32_t distance) {
@@ -111,8 +110,8 @@ class Expansion {
   }
 
   void window(std::size_t first, std::span<const std::uint64_t> ends, const PairSink& sink) {
-    // Large lists are kept for the next row of the same node, which is where crowds of equal codes
-    // spend their time.
+    // Large lists are kept for the next row of the same node, because dense groups of equal codes spend most time on
+    // them.
     constexpr std::uint32_t kLarge = 1024;
     if (ends.size() == 1 || ends.back() < 4096) {
       for (std::size_t at = 0; at < ends.size(); ++at) row_alone(static_cast<std::uint32_t>(first + at), sink);
@@ -168,7 +167,7 @@ class Expansion {
   const Buffer<Pair>& pairs_;
   const Executor& executor_;
   const bool self_;
-  const std::size_t end_;  // rows before it are the first of a pair
+  const std::size_t end_;  // rows before it are first rows of pairs
   Reservation memory_;
   Buffer<std::uint32_t> row_starts_, rows_;
   Buffer<std::uint64_t> near_starts_;
@@ -183,9 +182,9 @@ class Expansion {
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0}, kOnce = kNone - 1, kMet = kNone - 2;
 
-// The rows of one side whose node has pairs, and their nodes, numbered anew from `first` on in the order they had.
+// Rows of one side whose node has pairs, and their nodes, numbered anew from `first` on in the order they had.
 struct Few {
-  // `numbers` says kMet of the nodes that have pairs; afterwards their numbers.
+  // `numbers` holds kMet for the nodes that have pairs; afterwards it holds their numbers.
   Few(const Nodes& nodes, std::span<std::uint32_t> numbers, std::uint32_t first, Budget& budget) {
     std::uint32_t next = first;
     for (std::uint32_t& one : numbers) one = one == kMet ? next++ : kNone;

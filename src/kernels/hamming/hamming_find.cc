@@ -25,8 +25,7 @@ class Join {
         taker_(taker),
         part_(sides, options.radius, executor, &buckets) {}
 
-  // Runs every part of the plan; false when the parts turned out to compare more pairs than brute
-  // force.
+  // Runs every part of the plan; returns false when the parts turn out to compare more pairs than brute force.
   bool run(const JoinPlan& plan, Layout layout) {
     const double all =
         static_cast<double>(sides_.a.size()) * static_cast<double>(sides_.b.size()) * (sides_.self ? 0.5 : 1);
@@ -34,7 +33,7 @@ class Join {
     for (std::size_t p = 0; p < plan.parts.size(); ++p) {
       part_.fill(plan, p, layout);
       throw_if_cancelled(executor_);
-      // A second condition may count what it is asked: it is asked of each pair once, so there is no way back from
+      // A second condition may count its calls: it is called once for each pair, so brute force cannot start over from
       // here.
       if (plan.algorithm == Algorithm::index && sides_.also == nullptr) {
         compared += part_.candidates();

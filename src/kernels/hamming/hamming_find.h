@@ -1,5 +1,5 @@
-// Enters: codes on two sides, or the same codes on both, and where the pairs go.
-// Leaves: every pair within range, brought there once, in any order.
+// Input: codes on two sides, or the same codes on both, and a receiver of pairs.
+// Output: every pair within range, given to the receiver once, in any order.
 // Never: holds a pair longer than a task does.
 #pragma once
 
@@ -15,7 +15,7 @@ template <typename Code>
 struct Sides {
   std::span<const Code> a, b;
   bool self = true;
-  const Also* also = nullptr;  // null: every pair will do
+  const Also* also = nullptr;  // null: every pair is accepted
 };
 
 struct Answer {
@@ -23,15 +23,15 @@ struct Answer {
   std::string why;
 };
 
-// What the cost model is asked.
+// Returns the problem that the cost model solves for these sides.
 template <typename Code>
 Problem problem_of(const Sides<Code>& sides, const Options& options, const Executor& executor);
 
 template <typename Code>
 struct BucketPair;
 
-// Brings every pair within range to `taker`. `own` is where the codes may be permuted in place; null when they are the
-// caller's. Memory for buckets is what `kept` has, where that is given, and stays there.
+// Gives every pair within range to `taker`. `own` is where the codes may be permuted in place; null when they are the
+// caller's. Buckets use the memory in `kept`, where that is given, and leave it there.
 template <typename Code>
 Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const Engines& engines, Budget& budget,
                   PairTaker& taker, BucketPair<Code>* kept = nullptr);

@@ -1,6 +1,6 @@
-// Enters: codes on two sides, and the parts of an index.
-// Leaves: the codes ordered by each part's bits on a device, and those of neighbouring buckets compared there.
-// Never: is seen outside of this folder.
+// Input: codes on two sides, and the parts of an index.
+// Output: the codes ordered by each part's bits on a device, and the pairs in neighbouring buckets, found there.
+// Never: used from outside this folder.
 #pragma once
 
 #include "src/kernels/hamming/hamming_on_device.h"
@@ -26,7 +26,7 @@ class IndexOnDevice : public OnDevice<Code> {
     }
     BatchedWork<FoundPairs> work;
     work.items = firsts_.back();
-    // A sixteenth of a part, but for few codes all of it.
+    // A batch is a sixteenth of a part, but for few codes all of it.
     const std::uint64_t codes = this->sides_.a.size();
     work.most = std::max<std::uint64_t>({1, widest / 16, widest * kFewCodes / codes});
     work.checked = std::max<std::uint64_t>({1, widest / 1024, widest * kFewCodes / 64 / codes});
@@ -45,7 +45,7 @@ class IndexOnDevice : public OnDevice<Code> {
   static constexpr std::uint32_t kWords = kWords32<Code>;
   static constexpr std::uint64_t kFewCodes = 1 << 16;
 
-  // One side on the device: its codes as they are, and in the order of a part.
+  // Codes of one side on the device: in their own order, and in the order of a part.
   struct OneSide {
     DeviceBuffer<std::uint32_t> codes, ordered, ids, places, starts;
     std::vector<std::uint32_t> host_starts;
@@ -57,7 +57,7 @@ class IndexOnDevice : public OnDevice<Code> {
   }
 
   void make_room() {
-    // Rows are counted in 32 bits, with room for what stands behind the last.
+    // Rows are counted in 32 bits, with room for indices behind the last.
     if (std::max(this->sides_.a.size(), this->sides_.b.size()) > std::size_t{1} << 31) {
       throw OutOfMemory(ErrorCode::out_of_memory, "too many codes for an index", "the device");
     }
@@ -97,7 +97,7 @@ class IndexOnDevice : public OnDevice<Code> {
     queue.fill(side.places, 0);
     queue.fill(done_, 0);
     queue.launch(bodies::hamming(), kCount, blocks, side.codes, kWords, rows, word, shift, width, side.places, done_);
-    // Sums over some thousand or million buckets: the way there and back takes longer.
+    // Sums some thousand or million buckets on the host: the transfers take longer.
     side.host_starts.assign(buckets + 1, 0);
     queue.download(side.places, std::span(side.host_starts).first(buckets));
     std::uint64_t sum = 0;
@@ -138,7 +138,7 @@ class IndexOnDevice : public OnDevice<Code> {
     prepared_ = p;
   }
 
-  // OutOfMemory where buckets have more pairs than the counter of hits has numbers.
+  // Throws OutOfMemory where buckets have more pairs than the counter of hits can count.
   void throw_if_many(std::size_t begin, std::size_t end) const {
     const OneSide& b = this->sides_.self ? a_ : b_;
     const auto size = [](const OneSide& side, std::size_t bucket) {
@@ -176,13 +176,13 @@ class IndexOnDevice : public OnDevice<Code> {
     return found;
   }
 
-  std::vector<std::uint64_t> firsts_;  // each part's first item, and how many there are
+  std::vector<std::uint64_t> firsts_;  // first item of each part, and the number of items
   OneSide a_, b_;
   DeviceBuffer<std::uint32_t> flips_, done_, earlier_words_, earlier_thresholds_;
   DeviceBuffer<std::uint64_t> earlier_masks_;
   std::vector<std::uint32_t> host_flips_;
   std::size_t prepared_ = SIZE_MAX;
-  Reservation starts_memory_;  // of the host's
+  Reservation starts_memory_;  // memory of the host
   std::optional<HitBuffer> hits_;
 };
 

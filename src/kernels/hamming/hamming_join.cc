@@ -56,7 +56,7 @@ Joined count_codes(std::span<const Code> codes, const Options& options, const En
   return joined;
 }
 
-// What a pair that is found costs beside the comparisons, on one thread: bringing it in, and sorting it where it is
+// Seconds of one thread for each pair that is found, beside the comparisons: passing it on, and sorting it where it is
 // kept. Measured with 51.5 million pairs of 200,000 codes, and with 5 thousand million of 100,000.
 constexpr double kCountedSeconds = 15e-9, kCollectedSeconds = 60e-9;
 
@@ -88,11 +88,11 @@ Estimate estimate_codes(std::span<const Code> codes, const Options& options, boo
   Options brute;
   brute.radius = options.radius;
   brute.algorithm = Algorithm::brute;
-  // What lies near `sampled` nodes that are spread evenly; how many pairs each of them has.
+  // Counts the pairs of `sampled` nodes that are spread evenly; returns the number of pairs per node.
   const auto look = [&](std::size_t sampled) {
     std::vector<Code> sample(sampled);
     std::vector<std::uint32_t> rows(sizes.rows.size() == 0 ? 0 : sampled);
-    std::uint64_t own_rows = sampled;  // pairs of rows that are a sampled node with itself
+    std::uint64_t own_rows = sampled;  // pairs of rows that a sampled node has with itself
     for (std::size_t k = 0; k < sampled; ++k) {
       const std::size_t node = k * nodes.size() / sampled;
       sample[k] = nodes[node];
@@ -102,7 +102,7 @@ Estimate estimate_codes(std::span<const Code> codes, const Options& options, boo
     }
     PairCounter counter(rows, sizes.rows.span());
     find_pairs<Code>({sample, nodes, false, nullptr}, nullptr, brute, executor, budget, counter);
-    // Every node meets itself, and every pair is met from both of its ends.
+    // Every node is found with itself, and every pair from both of its ends.
     const double share = static_cast<double>(nodes.size()) / static_cast<double>(sampled) / 2;
     out.collapsed = static_cast<double>(counter.pairs() - sampled) * share;
     out.expanded = static_cast<double>(sizes.inside) + static_cast<double>(counter.pairs_of_rows() - own_rows) * share;

@@ -10,8 +10,8 @@
 namespace millrace::hamming {
 namespace {
 
-// More than one block of threads, and more than one tile of either side; some pairs at every distance to beyond the
-// radii.
+// Number of codes: more than one block of threads, and more than one tile of either side. Some pairs have every
+// distance to beyond the radii.
 template <typename Code>
 constexpr std::size_t kCodes = sizeof(Code) == 8 ? 1300 : 600;
 
@@ -19,7 +19,7 @@ template <typename Code>
 std::vector<Code> make_codes(std::size_t count, std::uint64_t seed) {
   std::vector<Code> out = known::random_codes<Code>(count, seed);
   known::Random random(seed + 1);
-  // One in four is near another.
+  // A quarter of the codes are near another one.
   for (std::size_t i = 3; i < out.size(); i += 4) {
     Code& code = out[i];
     code = out[random.next() % i];
@@ -28,7 +28,7 @@ std::vector<Code> make_codes(std::size_t count, std::uint64_t seed) {
       set_word64(code, bit / 64, word64(code, bit / 64) ^ std::uint64_t{1} << (bit % 64));
     }
   }
-  // Codes that are equal are one node.
+  // Equal codes would be one node.
   std::sort(out.begin(), out.end(), [](const Code& x, const Code& y) {
     for (int w = 0; w < kWords64<Code>; ++w) {
       if (word64(x, w) != word64(y, w)) return word64(x, w) < word64(y, w);
@@ -49,19 +49,19 @@ bool right(Accelerator& accelerator, Algorithm algorithm, int radius, bool self)
   const std::vector<Pair> truth = self ? reference::row_pairs(all, radius) : reference::search(queries, all, radius);
   Sides<Code> sides{queries, all, self, nullptr};
   const JoinPlan plan = choose_plan(problem_of(sides, options, executor));
-  // Of even codes none has to be.
+  // Even codes need no permutation.
   if (plan.permuted || plan.algorithm != algorithm) return false;
   PairCollector collector(budget);
   const auto answer = find_on_device(sides, plan, options, {executor, &accelerator}, budget, collector);
   if (!answer || answer->used != algorithm || accelerator.struck_out()) return false;
   const Pairs found = collector.sorted(queries.size(), all.size(), executor);
-  // Short of memory, the CPU has done some of it.
+  // The CPU has done some of it where memory was short.
   return accelerator.counts().fell_back == 0 && std::ranges::equal(truth, found.list.span());
 }
 
 template <typename Code>
 bool right(Accelerator& accelerator) {
-  // Below 8 bits half of a code of 64 settles a pair.
+  // Half of a code of 64 bits decides a pair for radii below 8.
   return right<Code>(accelerator, Algorithm::brute, 4, true) && right<Code>(accelerator, Algorithm::brute, 11, false) &&
          right<Code>(accelerator, Algorithm::index, 4, true) && right<Code>(accelerator, Algorithm::index, 4, false);
 }
@@ -76,7 +76,7 @@ Pairs pairs_of(std::span<const Code> queries, std::span<const Code> codes, bool 
 
 template <typename Code>
 bool agrees(Accelerator& accelerator, const Executor& executor, known::Random& random, std::size_t count, int widest) {
-  // An index is good for small radii.
+  // An index suits small radii.
   constexpr int kNearest = 8;
   Budget budget(1_GiB);
   const std::vector<Code> codes = make_codes<Code>(count, random.next64());

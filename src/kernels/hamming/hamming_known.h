@@ -1,5 +1,5 @@
-// Enters: a device.
-// Leaves: whether its kernels find the pairs that the definition finds, of codes that are the same everywhere.
+// Input: a device.
+// Output: whether its kernels find the pairs that the definition finds, of codes that are the same everywhere.
 // Never: takes longer than some milliseconds.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace millrace::hamming {
 
 bool gives_known_answers(Accelerator& accelerator);
-// The same of codes and radii that are made from the number of a round, and grow with it.
+// Same test with codes and radii that are generated from the number of a round, and grow with it.
 bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round);
 
 }  // namespace millrace::hamming

@@ -1,6 +1,6 @@
-// Enters: two sides of codes in bucket order, cut into columns of 32-bit words, and a range of positions of side a.
-// Leaves: the pairs of positions that pass the tested words, handed to `accept` in batches.
-// Never: decides which part of an index reports a pair; that is hamming_join.cc's.
+// Input: two sides of codes in bucket order, cut into columns of 32-bit words, and a range of positions of side a.
+// Output: the pairs of positions that pass the tested words, handed to `accept` in batches.
+// Never: decides which part of an index reports a pair; hamming_part.cc does.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace millrace::hamming {
 inline constexpr int kMaxColumns = 8;
 inline constexpr std::size_t kOverread = 32;
 
-// One side: column c of position p is columns[c][p]; bucket k is positions starts[k] to starts[k +
-// 1]. At least one vector may be read past the end of a column.
+// Codes of a side: column c of position p is columns[c][p]; bucket k is positions starts[k] to starts[k + 1]. At least
+// one vector may be read past the end of a column.
 struct Side {
   const std::uint32_t* columns[kMaxColumns] = {};
   const std::uint32_t* starts = nullptr;
@@ -26,18 +26,18 @@ struct Hit {
 
 struct MatchTask {
   Side a, b;
-  // Columns whose differing bits are counted for every pair, and columns there are; the others are
+  // Number of columns whose differing bits are counted for every pair, and number of columns that exist. The others are
   // counted only when some pair of a block passed.
   int tested = 1;
   int stored = 1;
   std::int32_t radius = 0;
-  // One collection with itself: pairs inside a bucket once, and each pair of buckets once.
+  // True for a collection with itself: pairs inside a bucket once, and each pair of buckets once.
   bool self = true;
-  // Bucket k of side a meets bucket k ^ flip of side b for each flip; for `self` also itself.
+  // Bucket k of side a is compared with bucket k ^ flip of side b for each flip; for `self` also with itself.
   std::span<const std::uint32_t> flips;
   std::size_t begin = 0, end = 0;  // positions of side a
   std::uint32_t first_bucket = 0;  // the bucket of `begin`
-  // Takes the hits so far and clears them; false stops the task.
+  // Takes the hits so far and clears them; returns false to stop the task.
   bool (*accept)(void* context, std::vector<Hit>& hits) = nullptr;
   void* context = nullptr;
 };

@@ -28,7 +28,7 @@ std::uint64_t hash_of(const Code& code) {
   return hash;
 }
 
-// Rows of one partition with equal codes get the first of them as `first`.
+// Gives rows of one partition with equal codes the first of them as `first`.
 class FirstRows {
  public:
   template <typename Code>
@@ -69,7 +69,7 @@ void advise_huge_pages(void* data, std::size_t bytes) {
   if (bytes < (std::size_t{4} << 20)) return;
   const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(data) + kPage - 1) / kPage * kPage;
   const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(data) + bytes) / kPage * kPage;
-  // A refusal costs speed alone.
+  // A refusal costs only speed.
   (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 #else
   (void)data;
@@ -115,7 +115,7 @@ void collapse_into(std::span<const Code> rows, const Executor& executor, const C
   const std::span<std::uint64_t> hashes = scratch.hashes;
   const std::span<std::uint32_t> row_of = scratch.row_of, first = scratch.first;
 
-  // About 4096 rows a partition: its hash table of 32 KiB stays in the first-level cache.
+  // A partition has about 4096 rows: its hash table of 32 KiB stays in the first-level cache.
   const int bits = std::clamp(static_cast<int>(std::bit_width(n / 4096)), 1, 11);
   const std::size_t partitions = std::size_t{1} << bits;
   Ranges ranges{ranges_for(n, executor), 0};

@@ -1,5 +1,5 @@
-// Enters: codes, one a row.
-// Leaves: which rows hold equal codes, and each node's code, in the order of first rows.
+// Input: codes, one a row.
+// Output: which rows hold equal codes, and each node's code, in the order of first rows.
 // Never: compares codes that are not equal in a 64-bit hash.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace millrace::hamming {
 template <typename Code>
 struct Collapsed {
   Nodes nodes;
-  Buffer<Code> codes;  // of each node
-  Reservation memory;  // that of `codes`
+  Buffer<Code> codes;  // code of each node
+  Reservation memory;  // memory of `codes`
 };
 
 template <typename Code>
@@ -21,7 +21,7 @@ Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, B
 extern template Collapsed<std::uint64_t> collapse(std::span<const std::uint64_t>, const Executor&, Budget&);
 extern template Collapsed<Code256> collapse(std::span<const Code256>, const Executor&, Budget&);
 
-// How many rows each node is; nothing where each is one.
+// Number of rows of each node; empty where each node is one row.
 struct NodeSizes {
   NodeSizes() = default;
   NodeSizes(const Nodes& nodes, Budget& budget) {
@@ -37,12 +37,12 @@ struct NodeSizes {
   std::uint64_t inside = 0;  // pairs of rows of one node
 };
 
-// What finding equal codes needs, for as many rows.
+// Scratch memory for finding equal codes, for as many rows.
 struct CollapseScratch {
   std::span<std::uint64_t> hashes;
   std::span<std::uint32_t> row_of, first;
 };
-// The same into memory that is there and paid for: `out` has room for as many rows and nodes.
+// Same as collapse(), into memory that is already reserved: `out` has room for as many rows and nodes.
 template <typename Code>
 void collapse_into(std::span<const Code> rows, const Executor& executor, const CollapseScratch& scratch,
                    Collapsed<Code>& out);
@@ -51,14 +51,13 @@ extern template void collapse_into(std::span<const std::uint64_t>, const Executo
 extern template void collapse_into(std::span<const Code256>, const Executor&, const CollapseScratch&,
                                    Collapsed<Code256>&);
 
-// Pairs of rows of pairs of nodes: of `a` with itself, those inside a node too; or, with `b`, (i: row of a, j: row of
-// b). As expand(), but what it takes is for the rows, nodes and pairs that come out: 60 bytes each. The numbers are
-// scratch for each node of a side.
+// Streams out the pairs of rows of pairs of nodes. With `a` alone these are its rows with each other, pairs inside a
+// node too; with `b`, (i: row of a, j: row of b). It works like expand(), but reserves 60 bytes for each row, node and
+// pair that comes out. The numbers are scratch memory, one for each node of a side.
 void expand_few(const Nodes& a, const Nodes* b, Pairs pairs, std::span<std::uint32_t> numbers_of_a,
                 std::span<std::uint32_t> numbers_of_b, const Executor& executor, Budget& budget, const PairSink& sink);
 
-// Asks the kernel for huge pages: scattering 10 M codes to thousands of places misses the TLB
-// otherwise.
+// Asks the kernel for huge pages: scattering 10 M codes to thousands of places misses the TLB otherwise.
 void advise_huge_pages(void* data, std::size_t bytes);
 
 template <typename T>
@@ -68,8 +67,8 @@ void allocate(Buffer<T>& buffer, std::size_t count) {
   if (grows) advise_huge_pages(buffer.data(), count * sizeof(T));
 }
 
-// Rows are cut into this many ranges for counting and scattering; more ranges cost more counters.
-// The result does not depend on it.
+// Returns the number of ranges that rows are cut into for counting and scattering; more ranges need more counters. The
+// result does not depend on it.
 inline std::size_t ranges_for(std::size_t count, const Executor& executor) {
   const std::size_t most = 4 * static_cast<std::size_t>(executor.threads());
   const std::size_t fitting = count / 8192 + 1;

@@ -1,6 +1,6 @@
-// Enters: codes on two sides, a plan, and a device that gives its known answers.
-// Leaves: what brute force and an index on it share: room for hits, what is believed of them, batches of either side.
-// Never: is seen outside of this folder.
+// Input: codes on two sides, a plan, and a device that gives its known answers.
+// Output: code that brute force and an index share: room for hits, their verification, batches for either side.
+// Never: used from outside this folder.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@
 
 namespace millrace::hamming {
 
-// Pairs of codes that a batch compares: some milliseconds of a large device, whose counter of hits has 32 bits; and
-// what the CPU compares once more in about five.
+// Maximum pairs of codes that a batch compares: some milliseconds of a large device, whose counter of hits has 32 bits.
+// And maximum pairs that the CPU compares once more, in about five milliseconds.
 inline constexpr std::uint64_t kMostPairs = std::uint64_t{1} << 31, kCheckedPairs = std::uint64_t{1} << 28;
-// Hits for which there is room, and hits that wait for a check: 48 MiB.
+// Maximum number of hits that there is room for, and that wait for a check: 48 MiB; and the minimum.
 inline constexpr std::uint64_t kMostHits = std::uint64_t{1} << 22, kFewestHits = 1 << 12;
 
-// What a batch found, in the order of hits.
+// Pairs that a batch found, in the order of the hits.
 struct FoundPairs {
   std::vector<Pair> list;
   std::vector<Reservation> memory;
@@ -37,12 +37,12 @@ inline bool same_pairs(FoundPairs& x, FoundPairs& y) {
   return x.list == y.list;
 }
 
-// Takes what a range of a part brings together on the CPU, and pays for it as it comes.
+// Collects the pairs that the CPU finds in a range of a part, and reserves memory as they come.
 class Gathered : public PairTaker {
  public:
   explicit Gathered(Budget& budget) : budget_(budget) {}
   void take(std::vector<Pair>& pairs) override {
-    // A vector that grows is twice as large as what is in it.
+    // A vector that grows is twice as large as its contents.
     Reservation paid = budget_.reserve({2 * pairs.size() * sizeof(Pair)}, "pairs found");
     const std::lock_guard lock(mutex_);
     found_.memory.push_back(std::move(paid));
@@ -63,7 +63,7 @@ std::span<const std::uint32_t> words_of(std::span<const Code> codes) {
   return {reinterpret_cast<const std::uint32_t*>(codes.data()), codes.size() * kWords32<Code>};
 }
 
-// Hands on the pairs that meet the second condition too.
+// Passes on the pairs that meet the second condition too.
 template <typename Code>
 class FilteredPairs : public PairTaker {
  public:
@@ -81,7 +81,7 @@ class FilteredPairs : public PairTaker {
   PairTaker& taker_;
 };
 
-// The room for hits and how many there are.
+// Room for hits, and their number.
 class HitBuffer {
  public:
   HitBuffer(Accelerator& accelerator, std::uint64_t hits)
@@ -90,14 +90,14 @@ class HitBuffer {
   DeviceBuffer<std::uint32_t>& hits() { return hits_; }
   DeviceBuffer<std::uint32_t>& count() { return count_; }
   std::uint32_t capacity() const { return static_cast<std::uint32_t>(hits_.size() / 3); }
-  // What an earlier launch left is no hit any more.
+  // Erases hits of an earlier launch.
   void empty(Queue& queue) {
     queue.fill(count_, 0);
     if (used_ > 0) queue.fill(hits_, 0xFF, 3 * used_);
     used_ = 0;
   }
-  // OutOfMemory where there were more than the room is for. Their rows are what the device says. `blocks` were
-  // launched.
+  // Returns the hits of `blocks` blocks; their rows are unverified. Throws OutOfMemory where there were more hits than
+  // room, Failure(internal) where blocks are missing.
   FoundPairs take(Queue& queue, Budget& budget, std::uint64_t blocks) {
     std::uint32_t counts[2] = {};
     queue.download(count_, std::span<std::uint32_t>(counts));
@@ -119,12 +119,12 @@ class HitBuffer {
   DeviceBuffer<std::uint32_t> hits_, count_;
 };
 
-// As many as there is room for in a share of the device's memory.
+// Returns the number of hits that fit in a share of the device's memory.
 inline std::uint64_t room_for_hits(Accelerator& accelerator) {
   return std::clamp(accelerator.free_memory().count / 4 / sizeof(Pair), kFewestHits, kMostHits);
 }
 
-// What both ways have in common: batches that either side can do, brought to the taker in order.
+// Base of brute force and index: batches that either side can do, given to the taker in order.
 template <typename Code>
 class OnDevice {
  public:
@@ -141,7 +141,7 @@ class OnDevice {
         part_(all_pairs_, options.radius, executor) {}
 
  protected:
-  // Items [begin, end) by the CPU, to whoever takes them.
+  // Finds the pairs of items [begin, end) on the CPU and gives them to `taker`.
   using ByCpu = std::function<void(std::uint64_t begin, std::uint64_t end, PairTaker& taker)>;
 
   void run(BatchedWork<FoundPairs>& work, const ByCpu& cpu) {
@@ -158,7 +158,7 @@ class OnDevice {
     work.keep = [this](FoundPairs found) { keep(found); };
     work.weight = [](const FoundPairs& found) { return found.list.size(); };
     work.most_waiting = kMostHits;
-    // A person waits for codes, whatever items are.
+    // Progress is reported in codes, whatever the items are.
     const std::uint64_t codes = sides_.a.size();
     work.advance = [&, done = std::uint64_t{0}, told = std::uint64_t{0}](std::uint64_t more) mutable {
       done += more;
@@ -171,8 +171,8 @@ class OnDevice {
     run_batches(accelerator_, work);
   }
 
-  // A hit is believed when it is one: memory of the device that went wrong must not become rows that there are not.
-  // What a device did not find, a check finds (src/device/batches.h).
+  // Verifies every hit, so that faulty memory of the device does not become rows that do not exist. Pairs that a device
+  // missed are found by a check (src/device/batches.h).
   void confirm(std::span<const Pair> found) const {
     executor_.parallel_for(found.size(), std::size_t{1} << 14, [&](std::size_t from, std::size_t to) {
       for (const Pair& pair : found.subspan(from, to - from)) {
@@ -187,7 +187,7 @@ class OnDevice {
 
   std::uint32_t radius() const { return static_cast<std::uint32_t>(std::min(options_.radius, 32 * kWords32<Code>)); }
 
-  // A range of one part by the CPU, to `taker`; its order is made when it is asked for first.
+  // Finds the pairs of a range of one part on the CPU; the order of the part is made when it is first needed.
   void by_cpu(std::size_t part, const PartRange& range, bool buckets, PairTaker& taker) {
     if (filled_ != part) {
       memory_.reset();
@@ -203,7 +203,7 @@ class OnDevice {
     part_.match(places, taker);
   }
 
-  // Whether the device has room for all that is needed, and still works; `make` asks for it.
+  // True if the device has room for everything that is needed, and still works; `make` requests the room.
   template <typename Make>
   bool have_room(const Make& make) {
     try {
@@ -233,13 +233,13 @@ class OnDevice {
 
  private:
   void keep(FoundPairs& found) {
-    // Not paid for twice.
+    // The taker reserves its own memory, so pairs would be counted twice.
     found.memory.clear();
     FilteredPairs<Code> filtered(sides_, taker_);
     filtered.take(found.list);
   }
 
-  const Sides<Code> all_pairs_;  // what else a pair has to be is asked when it is kept
+  const Sides<Code> all_pairs_;  // a second condition is tested when a pair is kept
   PartJoin<Code> part_;
   std::size_t filled_ = SIZE_MAX;
   std::optional<Reservation> memory_;

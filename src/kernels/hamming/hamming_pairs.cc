@@ -9,15 +9,14 @@
 namespace millrace::hamming {
 namespace {
 
-// Longer parts are sorted in place: their scratch would leave the cache, and cost memory.
+// Number of pairs above which parts are sorted in place: their scratch would leave the cache, and cost memory.
 constexpr std::size_t kMaxRadix = std::size_t{1} << 18;
 constexpr std::size_t kMinRadix = 512;
 
 std::uint64_t key_of(const Pair& pair) { return std::uint64_t{pair.i} << 32 | pair.j; }
 
-// Sorts pairs that agree in all but the lowest `i_bits` bits of i: a stable counting sort for each
-// byte of the key, the last byte first. Four passes stand for the 17 levels of a comparison sort of
-// 100,000 pairs.
+// Sorts pairs that agree in all but the lowest `i_bits` bits of i. It is a stable counting sort for each byte of the
+// key, the last byte first. Four passes replace the 17 levels of a comparison sort of 100,000 pairs.
 class PartSorter {
  public:
   PartSorter(int i_bits, int j_bits) : i_bits_(i_bits), j_bits_(j_bits) {}
@@ -38,7 +37,7 @@ class PartSorter {
       std::swap(from, to);
     };
     for (int shift = 0; shift < j_bits_; shift += 8) pass(shift);
-    // All bits above i_bits_ are the same, so whole bytes do no harm.
+    // Bits above i_bits_ are all the same, so whole bytes do no harm.
     for (int shift = 0; shift < i_bits_; shift += 8) pass(32 + shift);
     if (from.data() != pairs.data()) std::copy(from.begin(), from.end(), pairs.begin());
   }
@@ -64,7 +63,7 @@ void PairCounter::take(std::vector<Pair>& pairs) {
 void PairCollector::take(std::vector<Pair>& pairs) {
   if (pairs.empty()) return;
   Reservation memory = budget_.reserve({pairs.size() * sizeof(Pair)}, "pairs found");
-  // A copy of the right size: what a vector kept for growth was not paid for.
+  // A copy has the right size: room that a vector kept for growth was not reserved.
   std::vector<Pair> chunk(pairs);
   pairs.clear();
   const std::lock_guard lock(mutex_);
@@ -85,7 +84,7 @@ Pairs PairCollector::sorted(std::uint64_t limit, std::uint64_t second_limit, con
   allocate(result.list, total);
   if (total == 0) return result;
 
-  // Ranges of i with about 1024 pairs each, then a sort inside each range.
+  // Pairs go into ranges of i with about 1024 pairs each, and each range is then sorted.
   const int wanted = std::clamp(static_cast<int>(std::bit_width(total / 1024)), 0, 12);
   const int shift = std::max(0, static_cast<int>(std::bit_width(limit)) - wanted);
   const std::size_t parts = static_cast<std::size_t>(limit >> shift) + 1;

@@ -1,6 +1,6 @@
-// Enters: pairs found by tasks, in any order.
-// Leaves: one sorted list, the same whatever the order was; or how many they are.
-// Never: holds a pair that the budget did not pay for.
+// Input: pairs found by tasks, in any order.
+// Output: one sorted list, the same whatever that order was; or the number of pairs.
+// Never: holds a pair that was not reserved from the budget.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace millrace::hamming {
 
-// Where tasks bring the pairs that they find.
+// Receiver of the pairs that tasks find.
 class PairTaker {
  public:
   PairTaker() = default;
@@ -22,20 +22,20 @@ class PairTaker {
 
   // Thread-safe; leaves `pairs` empty.
   virtual void take(std::vector<Pair>& pairs) = 0;
-  // As if none had been taken.
+  // Forgets all pairs that were taken.
   virtual void clear() = 0;
 };
 
-// How many pairs of rows a pair of nodes is, whose nodes are so many rows; none of a side: one each.
+// Returns the number of pairs of rows in a pair of nodes; a side without numbers of rows has one row a node.
 inline std::uint64_t pairs_of_rows_of(const Pair& pair, std::span<const std::uint32_t> rows_of_i,
                                       std::span<const std::uint32_t> rows_of_j) {
   return std::uint64_t{rows_of_i.empty() ? 1 : rows_of_i[pair.i]} * (rows_of_j.empty() ? 1 : rows_of_j[pair.j]);
 }
 
-// Holds none.
+// Counts pairs and holds none.
 class PairCounter : public PairTaker {
  public:
-  // How many rows each i and each j stands for.
+  // Number of rows that each i and each j represents.
   PairCounter(std::span<const std::uint32_t> rows_of_i, std::span<const std::uint32_t> rows_of_j)
       : rows_of_i_(rows_of_i), rows_of_j_(rows_of_j) {}
 
@@ -55,7 +55,7 @@ class PairCollector : public PairTaker {
 
   void take(std::vector<Pair>& pairs) override;
   void clear() override;
-  // Pairs with i < `limit` and j < `second_limit`, sorted. The collector is empty afterwards.
+  // Returns the pairs with i < `limit` and j < `second_limit`, sorted. The collector is empty afterwards.
   Pairs sorted(std::uint64_t limit, std::uint64_t second_limit, const Executor& executor);
 
  private:

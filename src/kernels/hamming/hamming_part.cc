@@ -18,8 +18,8 @@ std::uint32_t count_bits(std::uint64_t x) {
   return static_cast<std::uint32_t>((x * 0x0101010101010101u) >> 56);
 }
 
-// Turns the hits of one task into pairs: the exact distance, and only from the first part that
-// finds the pair.
+// Turns the hits of one task into pairs: computes the exact distance, and keeps a pair only in the first part that
+// finds it.
 template <typename Code>
 class Acceptor {
  public:
@@ -38,8 +38,7 @@ class Acceptor {
 
   static bool accept(void* context, std::vector<Hit>& hits) {
     auto& self = *static_cast<Acceptor*>(context);
-    // Hits of a 256-bit join lead to two codes anywhere in memory: they are fetched some hits
-    // ahead.
+    // Hits of a 256-bit join lead to two codes anywhere in memory: they are fetched some hits ahead.
     constexpr std::size_t kAhead = 8;
     for (std::size_t at = 0; at < hits.size(); ++at) {
       if (kWords64 < Code >> 1 && at + kAhead < hits.size()) {
@@ -59,7 +58,7 @@ class Acceptor {
     Code x{};
     const Part& part = plan_.parts[part_];
     if (stored_columns<Code>(part) == kWords32<Code>) {
-      // Everything lies in bucket order; the codes themselves would be two cache misses.
+      // The words all lie in bucket order; the codes themselves would be two cache misses.
       for (std::size_t c = 0; c < static_cast<std::size_t>(kWords32<Code>); ++c) {
         const int w = part.columns[c];
         const std::uint64_t bits = a_side_.columns[c][hit.a] ^ b_side_.columns[c][hit.b];
@@ -79,8 +78,7 @@ class Acceptor {
     for (std::size_t q = 0; q < part_; ++q) {
       const Part& earlier = plan_.parts[q];
       std::uint64_t bits = word64(x, earlier.word) & earlier.mask();
-      // Clearing the lowest bit `threshold` times instead of counting: portable code has no fast
-      // count.
+      // The lowest bit is cleared `threshold` times instead of counting: portable code has no fast count.
       for (int t = 0; t < earlier.threshold; ++t) bits &= bits - 1;
       if (bits == 0) return;
     }
@@ -104,8 +102,8 @@ class Acceptor {
   std::vector<Pair> found_;
 };
 
-// Pairs of codes that a part compares, exactly when that is cheap to count, else an upper bound
-// (for each flip f, sum c[k] c[k ^ f] <= sum c[k]^2).
+// Returns the number of pairs of codes that a part compares. It is exact when that is cheap to count, else an upper
+// bound (for each flip f, sum c[k] c[k ^ f] <= sum c[k]^2).
 template <typename Code>
 double candidates(const Buckets<Code>& a, const Buckets<Code>& b, bool self, std::span<const std::uint32_t> flips,
                   std::size_t codes, const Executor& executor) {
@@ -161,7 +159,7 @@ void PartJoin<Code>::match(const PartRange& range, PairTaker& taker,
   common.radius = std::min(radius_, 8 * static_cast<int>(sizeof(Code)));
   common.self = sides_.self;
   common.flips = flips_;
-  // A range of side b, of brute force: its own bucket, or the end of the one that both sides are.
+  // A range of side b, of brute force, is a bucket of its own, or the end of the one bucket that both sides are.
   const std::uint32_t starts_of_b[2] = {static_cast<std::uint32_t>(range.b_begin),
                                         static_cast<std::uint32_t>(range.b_end)};
   const std::uint32_t starts_of_both[2] = {0, static_cast<std::uint32_t>(range.b_end)};
@@ -174,8 +172,8 @@ void PartJoin<Code>::match(const PartRange& range, PairTaker& taker,
     common.flips = whole;
   }
   const std::size_t n = range.end - range.begin;
-  // Small enough that the last task to end leaves the other threads idle for little, and a
-  // multiple of a group.
+  // Grain of a task: so small that the last task to end leaves the other threads idle for little, and a multiple of a
+  // group.
   const std::size_t grain =
       std::clamp<std::size_t>(n / (64 * static_cast<std::size_t>(executor_.threads())), 64, 4096) / 4 * 4;
   executor_.parallel_for(n, grain, [&](std::size_t from, std::size_t to) {

@@ -1,5 +1,5 @@
-// Enters: codes on two sides, and one part of a plan.
-// Leaves: the pairs that this part brings together and no earlier one, of all codes or of a range of them.
+// Input: codes on two sides, and one part of a plan.
+// Output: the pairs that this part finds and no earlier part does, of all codes or of a range of them.
 // Never: decides which parts there are.
 #pragma once
 
@@ -12,18 +12,18 @@
 
 namespace millrace::hamming {
 
-// Places of side a in the part's order. For brute force, whose order is the rows', side b may be a range as well: the
-// one that [begin, end) lies in, or one behind it.
+// Positions of side a in the part's order. For brute force, whose order is that of the rows, side b may be a range as
+// well. It is the one that [begin, end) lies in, or one behind it.
 struct PartRange {
   std::size_t begin = 0, end = 0;
-  std::size_t b_begin = 0, b_end = 0;  // 0: all of it
+  std::size_t b_begin = 0, b_end = 0;  // b_end is 0: all of side b
 };
 
-// Keys of side b that a key of side a meets, as differences; without 0 where both sides are one.
+// Returns the keys of side b that a key of side a is compared with, as differences; without 0 where both sides are one.
 std::vector<std::uint32_t> flips_for(const Part& part, bool self);
 
-// Whether the parts of an index compare more pairs than brute force does, told from how often two of some codes have
-// the same key: before any pair is brought.
+// True if the parts of an index compare more pairs than brute force does. It is judged by how often two codes of a
+// sample have the same key, before any pair is found.
 template <typename Code>
 bool too_alike(const Sides<Code>& sides, const JoinPlan& plan);
 
@@ -33,19 +33,20 @@ extern template bool too_alike(const Sides<Code256>&, const JoinPlan&);
 template <typename Code>
 class PartJoin {
  public:
-  // Into `kept`, where that is given, which somebody else keeps.
+  // Uses the buckets in `kept`, which the caller owns, where that is given.
   PartJoin(const Sides<Code>& sides, int radius, const Executor& executor, BucketPair<Code>* kept = nullptr)
       : sides_(sides), radius_(radius), executor_(executor), buckets_(kept != nullptr ? *kept : own_) {}
   PartJoin(const PartJoin&) = delete;
   PartJoin& operator=(const PartJoin&) = delete;
 
-  // Both sides in the order of this part. The plan outlives what follows.
+  // Puts both sides into the order of this part. The plan outlives the calls below.
   void fill(const JoinPlan& plan, std::size_t part, Layout layout);
-  // Pairs of codes that the part compares, exactly where that is cheap to count, else an upper bound.
+  // Returns the number of pairs of codes that the part compares, exactly where that is cheap to count, else an upper
+  // bound.
   double candidates() const;
-  // `done` is told how many places more are through.
+  // Finds the pairs of a range; `done` gets the number of positions that were finished since its last call.
   void match(const PartRange& range, PairTaker& taker, const std::function<void(std::size_t)>& done = {}) const;
-  // Where buckets of side a begin, and where the last ends.
+  // Positions where the buckets of side a begin, and where the last ends.
   const Buffer<std::uint32_t>& starts() const { return buckets_.a.starts(); }
 
  private:

@@ -1,5 +1,5 @@
-// Enters: codes.
-// Leaves: how evenly each bit is used, and codes with their bits in a plan's order.
+// Input: codes.
+// Output: how evenly each bit is used, and codes with their bits in a plan's order.
 // Never: changes a distance.
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace millrace::hamming {
 
-// The probability that two codes agree in each bit, from some 4096 of them, evenly spread.
+// Returns the probability that two codes agree in each bit, from about 4096 of them, evenly spread.
 template <typename Code>
 std::vector<double> agreement(std::span<const Code> codes);
 
-// Codes with their bits in the plan's order. `to` may be where `from` lies.
+// Writes codes with their bits in the plan's order. `to` may be where `from` lies.
 template <typename Code>
 void permute(std::span<const Code> from, Code* to, const JoinPlan& plan, const Executor& executor);
 

@@ -9,10 +9,10 @@
 namespace millrace::hamming {
 namespace {
 
-// Long enough that what a launch takes by itself is a small part.
+// Seconds of a run, so many that the overhead of a launch is a small part.
 constexpr double kEnoughS = 0.25;
 
-// The amount of one run over the seconds that it takes, with as many codes as are needed for them to count.
+// Returns the amount of one run over its seconds, with as many codes as it needs to last long enough.
 template <typename Code>
 double rate(Algorithm algorithm, int radius, const Engines& engines) {
   for (std::size_t count = 1 << 14;; count *= 2) {
@@ -28,7 +28,7 @@ double rate(Algorithm algorithm, int radius, const Engines& engines) {
       find_pairs<Code>({all, all, true, nullptr}, nullptr, options, engines, budget, counter);
       return watch.seconds();
     };
-    // The first may be what a driver compiles for.
+    // A driver may compile in the first run.
     run();
     const double seconds = run();
     const auto n = static_cast<double>(count);
@@ -45,7 +45,7 @@ std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor
   const auto measure = [&]<typename Code>(Algorithm algorithm, int radius, const std::string& unit, Code) {
     const std::uint64_t before = accelerator.counts().batches;
     const double on_device = rate<Code>(algorithm, radius, device);
-    // What the CPU has taken over is no rate of the device.
+    // Work that the CPU has taken over gives no rate of the device.
     if (accelerator.struck_out() || accelerator.counts().batches == before || accelerator.counts().fell_back > 0)
       return;
     out.push_back({operation_of(8 * static_cast<int>(sizeof(Code)), algorithm), unit, on_device,

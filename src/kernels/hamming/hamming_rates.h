@@ -1,6 +1,6 @@
-// Enters: a device and the CPU's threads.
-// Leaves: how many pairs of codes a second each of them compares.
-// Never: asks anything of the codes of a user.
+// Input: a device and the CPU's threads.
+// Output: the number of pairs of codes that each of them compares per second.
+// Never: uses the codes of a user.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// One body over every implementation: brute force and index, at every CPU level, against the
-// definition.
+// Runs one body over every implementation: brute force and index, at every CPU level, against the definition.
 #include "src/kernels/hamming/hamming.h"
 
 #include <gtest/gtest.h>
@@ -113,7 +112,7 @@ TEST(Hamming, SearchEqualsTheDefinition) {
   for (const int radius : {0, 31, 90}) expect_search<Code256>(radius);
 }
 
-// Enough codes for wide parts, two-step bucket sorts and many tasks; brute force is the judge.
+// Uses enough codes for wide parts, two-step bucket sorts and many tasks; brute force gives the expected pairs.
 template <typename Code>
 void expect_large(std::size_t n, int radius) {
   Random random(11);
@@ -153,7 +152,7 @@ void expect_large(std::size_t n, int radius) {
   EXPECT_EQ(streamed, truth.expanded);
 }
 
-// Groups of codes a few bits apart, some of them equal: a sample meets enough of them to be near the truth.
+// Groups of codes a few bits apart, some of them equal: a sample has enough of them to be near the truth.
 TEST(Hamming, ASampleTellsHowManyPairsThereWillBe) {
   std::mt19937_64 random(5);
   std::vector<std::uint64_t> codes;
@@ -168,14 +167,14 @@ TEST(Hamming, ASampleTellsHowManyPairsThereWillBe) {
   EXPECT_EQ(estimate.nodes, truth.nodes.count);
   EXPECT_NEAR(estimate.collapsed / static_cast<double>(truth.collapsed), 1, 0.1);
   EXPECT_NEAR(estimate.expanded / static_cast<double>(truth.expanded), 1, 0.1);
-  // All in the sample: exact.
+  // The sample contains all nodes, so the estimate is exact.
   const std::span<const std::uint64_t> few = std::span<const std::uint64_t>(codes).first(200);
   EXPECT_EQ(hamming::estimate(few, {2}, true, executor, budget).expanded,
             static_cast<double>(count(few, {2}, executor, budget).expanded));
   EXPECT_EQ(hamming::estimate(few.first(0), {2}, true, executor, budget).expanded, 0);
 }
 
-// A billion pairs in less memory than a hundred thousandth of them would take.
+// Counts a billion pairs in less memory than a hundred thousandth of them would take.
 TEST(Hamming, CountedPairsAreHeldNowhere) {
   std::vector<std::uint64_t> codes(50'000);
   for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = i;

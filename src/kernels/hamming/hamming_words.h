@@ -1,6 +1,6 @@
-// Enters: a code of either width.
-// Leaves: its 64-bit words, so that one template serves both.
-// Never: knows about joins.
+// Input: a code of either width.
+// Output: its words, so that one template serves both widths.
+// Never: depends on joins.
 #pragma once
 
 #include <bit>
@@ -20,7 +20,7 @@ inline std::uint64_t word64(const Code256& code, int at) { return code.words[sta
 inline void set_word64(std::uint64_t& code, int, std::uint64_t word) { code = word; }
 inline void set_word64(Code256& code, int at, std::uint64_t word) { code.words[static_cast<std::size_t>(at)] = word; }
 
-// Word 2w is the low half of 64-bit word w, on every machine.
+// Returns a 32-bit word; word 2w is the low half of 64-bit word w, on every machine.
 template <typename Code>
 std::uint32_t word32(const Code& code, int at) {
   return static_cast<std::uint32_t>(word64(code, at / 2) >> (32 * (at % 2)));

@@ -1,6 +1,6 @@
-// Enters: rows of RGB.
-// Leaves: imagehash's colorhash: shares of black, gray, faint hues and bright hues.
-// Never: keeps pixels; fourteen counters are all it holds.
+// Input: rows of RGB.
+// Output: imagehash's colorhash: shares of black, gray, faint hues and bright hues.
+// Never: keeps pixels; it holds only sixteen counters.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace millrace {
 class ColorCounter {
  public:
   ColorCounter() = default;
-  // What was counted elsewhere of so many pixels: black, gray, coloured ones, faint hues, bright hues.
+  // Makes a counter from counts of `total` pixels: black, gray, coloured ones, faint hues, bright hues.
   static ColorCounter of(std::uint64_t total, std::span<const std::uint32_t, 15> counts);
   void add(const std::uint8_t* data, const std::uint8_t* luma, std::size_t count, int channels);
   // 42 bits: three a share. Each share v = min(7, int(fraction * 8)) gives v >= 4, ((v >> 1) & 3) > 0 and v odd,

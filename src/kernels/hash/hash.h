@@ -1,5 +1,5 @@
-// Enters: rows of a decoded picture, top to bottom, and the hash kinds wanted.
-// Leaves: the hashes, bit for bit those of imagehash 4.3.2 over Pillow 13.0.0 and of pdqhash 0.2.8.
+// Input: rows of a decoded picture, top to bottom, and the hash kinds wanted.
+// Output: the hashes, bit for bit those of imagehash 4.3.2 over Pillow 13.0.0 and of pdqhash 0.2.8.
 // Never: decodes; never reads a row twice.
 #pragma once
 
@@ -15,9 +15,10 @@
 
 namespace millrace {
 
-// ahash: brighter than the mean. dhash: brighter than the left neighbour. dhash_vertical: than the upper one. phash:
-// DCT against its median. whash: Haar transform against its median. colorhash: shares of hue and saturation. pdq:
-// Facebook's 256 bits. docs/formats.md has the definitions.
+// Kinds of hashes, by what sets a bit. ahash: a pixel brighter than the mean. dhash: brighter than the left neighbour.
+// dhash_vertical: brighter than the upper one. phash: a DCT coefficient above their median. whash: a Haar coefficient
+// above their median. colorhash: shares of hue and saturation. pdq: Facebook's 256 bits. docs/formats.md has the
+// definitions.
 enum class HashKind : std::uint8_t { ahash, dhash, dhash_vertical, phash, whash, colorhash, pdq };
 
 inline constexpr std::array<HashKind, 7> kHashKinds = {HashKind::ahash, HashKind::dhash, HashKind::dhash_vertical,
@@ -27,13 +28,13 @@ inline constexpr std::array<HashKind, 7> kHashKinds = {HashKind::ahash, HashKind
 const char* name_of(HashKind kind);
 std::optional<HashKind> hash_kind_named(std::string_view name);
 
-// Changes whenever a hash of the same pixels would; part of the catalogue's key.
+// Version of the hashes; it changes whenever a hash of the same pixels would. Part of the catalogue's key.
 inline constexpr int kHashVersion = 1;
 
-// One byte a bit, row-major, most significant first.
+// Bits of a hash, one byte each, row-major, most significant first.
 using HashBits = std::vector<std::uint8_t>;
 
-// The bits of a hash of at most 64 bits as one number, first bit highest.
+// Returns the bits of a hash of at most 64 bits as one number, first bit highest.
 std::uint64_t packed64(const HashBits& bits);
 
 // The hashes of small gray buffers, when a picture has already been reduced. `size` is the hash size n.
@@ -47,28 +48,28 @@ struct HashRequest {
   std::vector<HashKind> kinds;
   int size = 8;  // 2 to 64; a power of two for whash. colorhash has 42 bits and pdq 256 whatever the size
 };
-// Failure(usage) naming what is wrong, or nothing.
+// Throws Failure(usage) that names the first mistake, if there is one.
 void check(const HashRequest& request);
 
 struct PictureHashes {
   std::vector<HashBits> bits;  // in the order of the request's kinds
-  int quality = 0;             // src/kernels/hash_quality; pdq's own where pdq was asked for
+  int quality = 0;             // src/kernels/hash_quality; pdq's own where pdq was requested
 
   friend bool operator==(const PictureHashes&, const PictureHashes&) = default;
 };
 
-// Hashes one picture as it is decoded. Of pictures that are decoded already, many at a time, hash_device.h makes the
-// same on a device.
+// Hashes one picture while it is decoded. For many pictures at a time that are decoded already, hash_device.h computes
+// the same on a device.
 class PictureHasher {
  public:
   PictureHasher(const HashRequest& request, int width, int height);
   ~PictureHasher();
 
-  // The next rows, 8 bits, `channels` 1 (gray) or 3 (RGB).
+  // Takes the next rows, 8 bits, `channels` 1 (gray) or 3 (RGB).
   void push(const std::uint8_t* data, std::ptrdiff_t stride, int rows, int channels);
   PictureHashes finish();
 
-  // False when the hashes of a picture are those of its luma.
+  // False if the hashes of a picture are those of its luma.
   static bool looks_at_colour(const HashRequest& request);
   static Workspace workspace(const HashRequest& request, int width, int height);
 

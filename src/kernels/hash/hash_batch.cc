@@ -20,13 +20,13 @@ bool asks_for(const HashRequest& request, HashKind kind) {
 
 Target size_of(const DecodedPicture& picture) { return {picture.width, picture.height}; }
 
-// What lies between the two passes.
+// Returns the size between the two passes.
 Target between(Target from, Target to) {
   return vertical_pass_first(from.width, from.height, to.width, to.height) ? Target{from.width, to.height}
                                                                            : Target{to.width, from.height};
 }
 
-// A bound of what an axis takes.
+// Returns an upper bound of the words that an axis takes.
 std::uint64_t axis_room(int in, int out) {
   return in == out ? 3 * number(out) : number(out) * (2 + 2 * (3 * number(in / out + 1) + 1) + 1);
 }
@@ -35,10 +35,11 @@ bool needs_luma(const HashRequest& request, const DecodedPicture& picture) {
   return picture.channels == 3 && !targets_of(request, picture).empty();
 }
 
-// Bytes of a picture's records, more than it has.
+// Upper bound of the bytes of a picture's records.
 constexpr std::uint64_t kRecords = std::uint64_t{24} * HASH_RECORD * 8;
 
-// Threads of an output: several where it has many inputs, and outputs are few enough to leave threads idle.
+// Returns the number of threads of an output: several where it has many inputs, and outputs are few enough to leave
+// threads idle.
 std::uint64_t lanes_for(std::uint64_t taps, std::uint64_t outputs, bool vertical) {
   constexpr std::uint64_t kMany = 64, kEnoughOutputs = 1 << 16;
   if (taps < kMany) return 1;
@@ -101,7 +102,7 @@ Room room_of(const HashRequest& request, const DecodedPicture& picture) {
 }
 
 std::uint64_t Batch::bytes(const Room& room, std::size_t pictures) {
-  // Arrays that grow are twice there while they do; records are gathered from others. A target is a node of a map.
+  // Arrays that grow exist twice while they do; records are gathered from other arrays. A target is a node of a map.
   constexpr std::uint64_t kTargets = 8, kNode = 64;
   return 3 * pictures * kRecords + 3 * 4 * room.axes + pictures * (sizeof(Placed) + kTargets * kNode);
 }
@@ -141,7 +142,7 @@ const Batch::Axis& Batch::axis(int in, int out) {
   axis.at = axes.size();
   const auto word = [](int n) { return static_cast<std::uint32_t>(n); };
   if (in == out) {
-    // An axis that does not change: each output is its input.
+    // An axis that keeps its length: each output is its input.
     axis.taps = 1;
     for (int x = 0; x < out; ++x) axes.push_back(word(x));
     axes.insert(axes.end(), number(out), 1);
@@ -230,7 +231,7 @@ void Batch::add_transforms(const HashRequest& request, const DecodedPicture& pic
 void Batch::add_box(const DecodedPicture& picture, const Placed& at) {
   const std::uint64_t width = number(picture.width), height = number(picture.height);
   const std::uint64_t channels = number(picture.channels);
-  // Already the size that the filter would give: taken as it is.
+  // A picture of the size that the filter would give is taken as it is.
   const bool as_it_is = picture.width == pdq::kSamples && picture.height == pdq::kSamples;
   const std::uint64_t across = as_it_is ? 0 : number(pdq::window_for(picture.width));
   const std::uint64_t down = as_it_is ? 0 : number(pdq::window_for(picture.height));

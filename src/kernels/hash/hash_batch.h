@@ -1,6 +1,6 @@
-// Enters: the kinds of hashes, and pictures of all sizes.
-// Leaves: where everything of each picture lies in the memory that a batch of them shares on a device, and for every
-//   stage which blocks of its launch are whose.
+// Input: the kinds of hashes, and pictures of all sizes.
+// Output: the positions of each picture's data in the memory that a batch shares on a device, and for every stage the
+// records that assign its blocks to pictures.
 // Never: touches a device, or a pixel.
 #pragma once
 
@@ -29,42 +29,42 @@ struct DecodedPicture {
   std::uint64_t pixels() const { return static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height); }
 };
 
-// How many elements of each array a picture, or all of them, takes; or where a picture's begin.
+// Number of elements of each array that a picture, or a batch, takes; or the positions where a picture's begin.
 struct Room {
-  std::uint64_t pixels = 0;    // bytes, as they came
+  std::uint64_t pixels = 0;    // bytes of pixels, as they came
   std::uint64_t luma = 0;      // bytes
   std::uint64_t passed = 0;    // bytes between the two passes of resizes
-  std::uint64_t small = 0;     // bytes of what the host takes of reduced pictures
-  std::uint64_t squares = 0;   // bytes of what it does not
+  std::uint64_t small = 0;     // bytes of reduced pictures that the host takes
+  std::uint64_t squares = 0;   // bytes of reduced pictures that it does not take
   std::uint64_t columns = 0;   // f64 between the two steps of a DCT
   std::uint64_t low = 0;       // f64, its coefficients
-  std::uint64_t sums = 0;      // u64, of cells
-  std::uint64_t counters = 0;  // u32, of colours
+  std::uint64_t sums = 0;      // u64, sums of cells
+  std::uint64_t counters = 0;  // u32, counters of colours
   std::uint64_t plane = 0;     // f32 between the steps of PDQ's filter, twice
   std::uint64_t strip = 0;     // f32 of sampled columns
   std::uint64_t filtered = 0;  // pictures that are filtered
-  std::uint64_t axes = 0;      // u32: no more than that
+  std::uint64_t axes = 0;      // u32: an upper bound
 
   Room& operator+=(const Room& more);
-  // On the device.
+  // Bytes on the device.
   std::uint64_t bytes() const;
 };
 
-// What a picture is reduced to; true where the host takes it.
+// Returns the sizes that a picture is reduced to; true for those that the host takes.
 std::map<Target, bool> targets_of(const HashRequest& request, const DecodedPicture& picture);
 bool is_filtered(const HashRequest& request, const DecodedPicture& picture);
 Room room_of(const HashRequest& request, const DecodedPicture& picture);
 
-// Where a picture's things begin.
+// Positions where a picture's data begin.
 struct Placed {
   Room at;
   std::map<Target, std::uint64_t> reduced;
   bool filtered = false;
 };
 
-// One launch.
+// Launch of one stage.
 struct Stage {
-  std::uint64_t first = 0, blocks = 0;  // its first record
+  std::uint64_t first = 0, blocks = 0;  // its first record, and its number of blocks
   std::uint32_t records = 0;
 };
 
@@ -73,21 +73,21 @@ class Batch {
   Batch(const HashRequest& request, std::span<const DecodedPicture> pictures);
 
   std::vector<Placed> placed;
-  Room room;                           // of all; `small` lies before `squares` in one array
+  Room room;                           // room of all pictures; `small` lies before `squares` in one array
   std::vector<std::uint64_t> records;  // stage after stage
   std::array<Stage, HASH_STAGES> stages;
   std::vector<std::uint32_t> axes;
 
-  // Of the host's memory, before it is made: what so many pictures of so much room take at most.
+  // Returns an upper bound of the host's memory, before a batch is made, for so many pictures of so much room.
   static std::uint64_t bytes(const Room& room, std::size_t pictures);
 
  private:
-  // Where an axis lies in `axes`, and how many weights an output has.
+  // Position of an axis in `axes`, and number of weights of an output.
   struct Axis {
     std::uint64_t at = 0, taps = 0;
   };
   const Axis& axis(int in, int out);
-  // A record of a stage, for so many items, as many a block.
+  // Adds a record to a stage, for so many items, `each` to a block.
   void add(int stage, std::uint64_t items, std::uint64_t each, std::initializer_list<std::pair<int, std::uint64_t>> of);
   void add_luma(const DecodedPicture& picture, const Placed& at, bool keeps, bool counted);
   void add_resize(const DecodedPicture& picture, Target target, std::uint64_t from, std::uint64_t between,

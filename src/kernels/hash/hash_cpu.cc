@@ -166,7 +166,7 @@ PictureHasher::~PictureHasher() = default;
 
 void PictureHasher::push(const std::uint8_t* data, std::ptrdiff_t stride, int rows, int channels) {
   State& s = *state_;
-  // A few rows at a time, so that luma is still in cache when the last resize reads it.
+  // A few rows at a time are processed, so that luma is still in cache when the last resize reads it.
   constexpr int kRows = 16;
   for (int y = 0; y < rows; y += kRows) {
     const int n = std::min(kRows, rows - y);

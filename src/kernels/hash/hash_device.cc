@@ -16,9 +16,9 @@
 namespace millrace::hashes {
 namespace {
 
-// On the device at once: a hundred photographs, after which more of them make nothing faster.
+// Maximum bytes on the device at once: a hundred photographs, after which more of them make nothing faster.
 constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 30;
-// Hashes that wait for a check.
+// Maximum bytes of hashes that wait for a check.
 constexpr std::uint64_t kMostWaiting = std::uint64_t{64} << 20;
 
 // A batch as the device hashed it.
@@ -42,7 +42,7 @@ PdqHash pdq_of(const Numbers& numbers, std::uint64_t which) {
   return pdq::hash_of_low(low, static_cast<int>(numbers.gradients[which]));
 }
 
-// A picture's hashes of the device's numbers. A whash is empty where they do not decide it.
+// Returns a picture's hashes from the device's numbers. A whash is empty where these numbers do not decide it.
 PictureHashes finished(const HashRequest& request, const DecodedPicture& picture, const Placed& placed,
                        const Numbers& numbers) {
   const int n = request.size;
@@ -104,10 +104,10 @@ struct DeviceHasher::State {
   void stop_if_cancelled() const {
     if (executor.cancelled()) throw Failure(interrupted("the pictures were not hashed"));
   }
-  // The whashes of a batch that whole sums do not decide, of the squares that the device made.
+  // Decides the whashes of a batch that sums of whole numbers leave open, from the squares that the device made.
   void decide_ties(const Batch& batch, Hashed& part);
   bool same(const Hashed& part);
-  // These pictures by the CPU: body(place in `which`, hashes).
+  // Hashes these pictures on the CPU and calls keep(index in `which`, hashes).
   template <typename Keep>
   void by_cpu(const std::vector<std::uint64_t>& which, const Keep& keep);
 
@@ -116,7 +116,7 @@ struct DeviceHasher::State {
   Accelerator& accelerator;
   Budget& budget;
   std::optional<BatchMemory> memory;
-  std::span<const DecodedPicture> pictures;  // of this call
+  std::span<const DecodedPicture> pictures;  // pictures of this call
 };
 
 DeviceHasher::DeviceHasher(const HashRequest& request, const Executor& executor, Accelerator& accelerator,
@@ -134,7 +134,7 @@ std::vector<PictureHashes> DeviceHasher::State::hash(std::span<const DecodedPict
   pictures = all;
   std::vector<PictureHashes> out(pictures.size());
   const auto keep_by_cpu = [&](std::uint64_t begin, std::uint64_t end) {
-    // What was the device's is the CPU's to use.
+    // Memory that was held for the device is freed for the CPU.
     if (accelerator.struck_out()) memory.reset();
     std::vector<std::uint64_t> which;
     for (std::uint64_t i = begin; i < end; ++i) which.push_back(i);
@@ -149,7 +149,7 @@ std::vector<PictureHashes> DeviceHasher::State::hash(std::span<const DecodedPict
   work.items = pictures.size();
   const std::uint64_t held = memory ? memory->held() : 0;
   work.most = std::clamp<std::uint64_t>((accelerator.free_memory().count + held) / 2, 1, kMostBytes);
-  work.checked = work.most;  // of which some are
+  work.checked = work.most;  // a check compares only some of its pictures
   work.sampled = true;
   work.cut = [this](std::uint64_t begin, std::uint64_t amount) {
     std::uint64_t end = begin;
@@ -160,7 +160,7 @@ std::vector<PictureHashes> DeviceHasher::State::hash(std::span<const DecodedPict
     return end;
   };
   work.on_device = [this](std::uint64_t begin, std::uint64_t end) { return on_device(begin, end); };
-  // What is compared is hashed when it is: see same().
+  // Pictures that are compared are hashed only in same().
   work.on_cpu = [](std::uint64_t begin, std::uint64_t) { return Hashed{begin, {}}; };
   work.same = [this](Hashed& part, Hashed&) { return same(part); };
   work.keep = [&](Hashed part) {
@@ -189,7 +189,7 @@ Hashed DeviceHasher::State::on_device(std::uint64_t begin, std::uint64_t end) {
     for (std::size_t i = first; i < last; ++i) out.hashes[i] = finished(request, of[i], batch.placed[i], numbers);
   });
   decide_ties(batch, out);
-  // A part of it may have been left out.
+  // A part of the batch may be missing after a cancellation.
   stop_if_cancelled();
   return out;
 }
@@ -210,7 +210,7 @@ void DeviceHasher::State::decide_ties(const Batch& batch, Hashed& part) {
       ties.push_back({i, k, whash_side(picture.width, picture.height, request.size), {}});
     }
   }
-  // As many at a time as there are threads.
+  // Handles as many ties at a time as there are threads.
   const auto step = static_cast<std::size_t>(executor.threads());
   for (std::size_t from = 0; from < ties.size(); from += step) {
     const auto some = std::span(ties).subspan(from, std::min(step, ties.size() - from));
@@ -235,7 +235,7 @@ bool DeviceHasher::State::same(const Hashed& part) {
   std::vector<std::uint8_t> right(asked.size(), 0);
   by_cpu(asked,
          [&](std::size_t at, const PictureHashes& truth) { right[at] = part.hashes[asked[at] - part.begin] == truth; });
-  // What was left out because nobody waits for it any more accuses no device, and is handed to nobody.
+  // A comparison that was cancelled is incomplete: it accuses no device, and no hash of the batch is returned.
   stop_if_cancelled();
   return std::find(right.begin(), right.end(), 0) == right.end();
 }
@@ -247,7 +247,7 @@ void DeviceHasher::State::by_cpu(const std::vector<std::uint64_t>& which, const 
     const Workspace one = PictureHasher::workspace(request, pictures[i].width, pictures[i].height);
     if (most.host < one.host) most = one;
   }
-  // As many at a time as there are threads, or as memory is for.
+  // Number of pictures at a time: one per thread, or as many as memory allows.
   auto step = std::min<std::size_t>(which.size(), static_cast<std::size_t>(executor.threads()));
   Reservation paid;
   for (bool fits = false; !fits;) {
@@ -258,7 +258,7 @@ void DeviceHasher::State::by_cpu(const std::vector<std::uint64_t>& which, const 
       if (step > 1) {
         step /= 2;
       } else if (memory) {
-        memory.reset();  // the host's part of it may be what is missing; the next batch makes it anew
+        memory.reset();  // the host memory that it holds may be what is missing; the next batch makes it anew
       } else {
         throw;
       }

@@ -1,11 +1,10 @@
-// Enters: the kinds of hashes, and decoded pictures in the host's memory, each with its own size, channels and stride.
-// Leaves: their hashes, computed on a device: bit for bit those of PictureHasher (hash.h).
-// Never: returns with a hash that neither the CPU has made nor a check stands behind (src/device/batches.h).
+// Input: the kinds of hashes, and decoded pictures in the host's memory, each with its own size, channels and stride.
+// Output: their hashes, computed on a device: bit for bit those of PictureHasher (hash.h).
+// Never: returns a hash that was neither computed by the CPU nor covered by a check (src/device/batches.h).
 //
-// Luma, every pass of a resize, DCT sums, the cells of whash, colorhash's counts and PDQ's filter and DCT are the
-// device's; medians and bits are made on the host of the device's numbers. On the device, beside a picture's pixels:
-// one byte a pixel for luma, one output a row and target between passes, and eight bytes a pixel where PDQ is asked
-// for.
+// The device computes luma, every pass of a resize, DCT sums, the cells of whash, colorhash's counts and PDQ's filter
+// and DCT. The host makes medians and bits from the device's numbers. On the device, beside a picture's pixels: one
+// byte a pixel for luma, one output per row and target between passes, and eight bytes a pixel where PDQ is requested.
 #pragma once
 
 #include <memory>
@@ -19,20 +18,21 @@
 
 namespace millrace::hashes {
 
-// As the CPU hashes it.
+// Returns the hashes of a picture, computed by the CPU.
 PictureHashes hashed_by_cpu(const HashRequest& request, const DecodedPicture& picture);
 
 // Hashes pictures for one request; holds what it needs on the device from one call to the next. One thread at a time.
 class DeviceHasher {
  public:
-  // All outlive it; the budget pays for what it holds on the host. Failure(usage) as check(request) has it.
+  // Arguments outlive the hasher; the budget covers what it holds on the host. Throws Failure(usage) as check(request)
+  // does.
   DeviceHasher(const HashRequest& request, const Executor& executor, Accelerator& accelerator, Budget& budget);
   ~DeviceHasher();
   DeviceHasher(const DeviceHasher&) = delete;
   DeviceHasher& operator=(const DeviceHasher&) = delete;
 
-  // Of all pictures, in their order, which stay as they are meanwhile. What the device cannot do, or did wrong, the CPU
-  // does. Failure(cancelled) where the executor is.
+  // Returns the hashes of all pictures, in their order; the pictures must not change meanwhile. The CPU hashes what the
+  // device cannot, or hashed wrongly. Throws Failure(cancelled) where the executor is cancelled.
   std::vector<PictureHashes> hash(std::span<const DecodedPicture> pictures);
 
  private:

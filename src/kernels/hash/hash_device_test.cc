@@ -1,4 +1,4 @@
-// Hashes on every device of this machine against the CPU's, each batch three times on the same buffers.
+// Tests hashes on every device of this machine against the CPU's, each batch three times on the same buffers.
 #include "src/kernels/hash/hash_device.h"
 
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ TEST_P(HashesOnDevice, PicturesOfEverySize) {
   expect_same(every_kind(), made);
 }
 
-// As long as a side may be, and more pixels than are packed at once.
+// Sides as long as they may be, and more pixels than are packed at once.
 TEST_P(HashesOnDevice, LongPictures) {
   MadePictures made;
   if (!slow()) {
@@ -72,7 +72,7 @@ TEST_P(HashesOnDevice, LongPictures) {
   expect_same({{HashKind::dhash}, 2}, made);
 }
 
-// Of little memory of the host's, the CPU takes what it needs for a picture, and the stages are small.
+// With little host memory the CPU takes what it needs for one picture, and the stages are small.
 TEST_P(HashesOnDevice, OnLittleMemory) {
   if (slow()) {
     MadePictures few;
@@ -86,7 +86,7 @@ TEST_P(HashesOnDevice, OnLittleMemory) {
   const std::vector<DecodedPicture> pictures = made.pictures();
   const Workspace one = PictureHasher::workspace(request, 600, 500);
   Budget little(Bytes{one.host.count + (std::uint64_t{1} << 20)});
-  // Behind OpenCL the device's memory is the host's.
+  // A CPU behind OpenCL uses the host's memory as the device's.
   if (GetParam().device.is_cpu) return expect_same(request, made);
   Accelerator accelerator(GetParam().device, {Verify::all, 32_MiB, 0}, little, trace_);
   DeviceHasher hasher(request, executor_, accelerator, little);
@@ -119,7 +119,7 @@ TEST_P(HashesOnDevice, HashesOfEverySize) {
   }
 }
 
-// Kinds that are asked for alone take what no other has made for them.
+// Kinds that are requested alone compute what another kind would have computed for them.
 TEST_P(HashesOnDevice, EachKindAlone) {
   for (const HashKind kind : kHashKinds) {
     SCOPED_TRACE(name_of(kind));
@@ -142,7 +142,7 @@ TEST_P(HashesOnDevice, RowsThatLieApart) {
     made.add(1, 9, 3, 9, gap);
   }
   expect_same(every_kind(), made);
-  // From the last row up.
+  // Rows from the last one up.
   std::vector<DecodedPicture> turned = made.pictures();
   for (DecodedPicture& picture : turned) {
     picture.data += (picture.height - 1) * picture.stride;
@@ -154,7 +154,7 @@ TEST_P(HashesOnDevice, RowsThatLieApart) {
   for (std::size_t i = 0; i < turned.size(); ++i) expect_equal(request, turned[i], found[i]);
 }
 
-// Where rounding decides, of blocks that tie, or nothing does.
+// Pictures whose hashes are decided by rounding, because blocks tie, or by nothing at all.
 TEST_P(HashesOnDevice, FlatStripedAndColouredPictures) {
   MadePictures made;
   std::mt19937_64 random(5);
@@ -190,7 +190,7 @@ TEST_P(HashesOnDevice, LongAndNarrowPictures) {
   expect_same(every_kind(), made);
 }
 
-// Three at once, then what is left, with one hasher; all of them are the CPU's too.
+// Batches of three pictures, then of the rest, with one hasher; the CPU hashes all of them, too.
 TEST_P(HashesOnDevice, BatchesOfOneHasher) {
   open({Verify::all, 48_MiB, 3});
   MadePictures made;
@@ -203,7 +203,7 @@ TEST_P(HashesOnDevice, BatchesOfOneHasher) {
   EXPECT_EQ(accelerator_->counts().verified, accelerator_->counts().batches);
 }
 
-// As many at a time as it holds.
+// Each batch has as many pictures as the device's memory holds.
 TEST_P(HashesOnDevice, MorePicturesThanMemory) {
   open({Verify::none, slow() ? 512_KiB : 24_MiB, 0});
   const int part = slow() ? 8 : 1;
@@ -238,7 +238,7 @@ TEST_P(HashesOnDevice, SizesAndKindsAtRandom) {
 
 INSTANTIATE_TEST_SUITE_P(EveryDevice, HashesOnDevice, testing::ValuesIn(devices_for_test()), device_test_name);
 
-// What does not fit by itself is the CPU's, and what comes behind it the device's again.
+// A picture that does not fit by itself goes to the CPU, and those after it to the device again.
 TEST(HashesOnSimulatedDevice, APictureThatDoesNotFitIsTheCpus) {
   if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "real devices have other memory";
   const FakeCuda fake;

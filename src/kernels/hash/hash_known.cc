@@ -8,7 +8,7 @@
 namespace millrace::hashes {
 
 void MadePictures::add(int width, int height, int channels, std::uint64_t seed, int gap) {
-  // Made no smaller than its rectangles are, and cut.
+  // The picture is generated no smaller than its rectangles are, and then cropped.
   constexpr int kLeast = 32;
   const int made = std::max(width, kLeast);
   const std::vector<std::uint8_t> rgb = known::make_picture(made, std::max(height, kLeast), seed);
@@ -72,7 +72,7 @@ bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t ro
     made.add(width, height, channels, random.next64(), gap);
   }
   const HashRequest every{{kHashKinds.begin(), kHashKinds.end()}, 8};
-  // Wavelets are of powers of two.
+  // Wavelets need powers of two.
   HashRequest others{{}, 2 + random.below(31)};
   for (const HashKind kind : kHashKinds) {
     if (kind != HashKind::whash) others.kinds.push_back(kind);

@@ -1,5 +1,5 @@
-// Enters: a device.
-// Leaves: whether it hashes some pictures as the CPU does.
+// Input: a device.
+// Output: whether it hashes some pictures as the CPU does.
 // Never: reads a file.
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace millrace::hashes {
 
-// Pictures and their pixels.
+// Generated pictures and their pixels.
 class MadePictures {
  public:
-  // Edges, slopes and noise; of gray ones one channel of it. Rows lie `gap` bytes apart.
+  // Adds a picture of edges, slopes and noise; a gray one takes one channel of it. Rows lie `gap` bytes apart.
   void add(int width, int height, int channels, std::uint64_t seed, int gap = 0);
-  // The pixels as they are.
+  // Adds a picture of these pixels.
   void add(int width, int height, int channels, std::vector<std::uint8_t> pixels);
   std::vector<DecodedPicture> pictures() const;
 
@@ -31,7 +31,7 @@ class MadePictures {
 };
 
 bool gives_known_answers(Accelerator& accelerator);
-// The same of pictures and hashes that are made from the number of a round, and grow with it.
+// Same test with pictures and hash sizes that are generated from the number of a round, and grow with it.
 bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round);
 
 }  // namespace millrace::hashes

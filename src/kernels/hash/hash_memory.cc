@@ -10,7 +10,7 @@
 namespace millrace::hashes {
 namespace {
 
-// Bytes [begin, end) of all rows of all pictures, one after the other.
+// Copies bytes [begin, end) of all rows of all pictures, one after the other.
 void pack(const Batch& batch, std::span<const DecodedPicture> pictures, std::uint64_t begin, std::uint64_t end,
           std::uint8_t* to) {
   const auto behind = std::upper_bound(batch.placed.begin(), batch.placed.end(), begin,
@@ -49,13 +49,13 @@ BatchMemory::BatchMemory(const HashRequest& request, Accelerator& accelerator)
     : request_(request), accelerator_(accelerator), queue_(accelerator) {}
 
 Numbers BatchMemory::run(const Batch& batch, std::span<const DecodedPicture> pictures, const Executor& executor) {
-  // An earlier try may have ended before what it had begun.
+  // An earlier call may have ended before the work that it had started.
   queue_.finish();
   try {
     try {
       make_room(batch);
     } catch (const OutOfMemory&) {
-      // What pictures of other shapes have left may be what is missing.
+      // Memory held for pictures of other shapes may be what is missing.
       on_ = {};
       make_room(batch);
     }
@@ -68,7 +68,7 @@ Numbers BatchMemory::run(const Batch& batch, std::span<const DecodedPicture> pic
     check_blocks(batch);
     return numbers(batch);
   } catch (const OutOfMemory&) {
-    // A smaller batch must not find the memory taken by what a larger one has got of it.
+    // Memory is freed so that a smaller batch does not find it taken by the part that a larger one got.
     on_ = {};
     throw;
   }

@@ -1,6 +1,6 @@
-// Enters: a batch as it was laid out.
-// Leaves: its memory on a device, filled with pixels and records; its stages launched; the numbers that they made.
-// Never: makes a hash of them. Used by hash_device.cc alone.
+// Input: a batch and its layout.
+// Output: its memory on a device, filled with pixels and records; its launched stages; the numbers that they computed.
+// Never: makes hashes from these numbers. Used by hash_device.cc alone.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace millrace::hashes {
 
-// What the host takes of a batch.
+// Numbers that the host gets from a batch.
 struct Numbers {
   std::vector<std::uint8_t> small;
   std::vector<double> low;
@@ -30,16 +30,16 @@ class BatchMemory {
  public:
   BatchMemory(const HashRequest& request, Accelerator& accelerator);
 
-  // What the stages make of these pictures. OutOfMemory, after which nothing is held; DeviceLost; Failure(internal)
-  // where blocks are missing.
+  // Runs the stages on these pictures and returns their numbers. Throws OutOfMemory, after which nothing is held;
+  // DeviceLost; Failure(internal) where blocks are missing.
   Numbers run(const Batch& batch, std::span<const DecodedPicture> pictures, const Executor& executor);
-  // Bytes of the device's memory that it has, and would take for a batch again.
+  // Bytes of the device's memory that are held, and that a batch would use again.
   std::uint64_t held() const;
-  // Pixels of a reduced picture of the last batch.
+  // Downloads pixels of a reduced picture of the last batch.
   void download(std::uint64_t at, std::span<std::uint8_t> to);
 
  private:
-  // Each grows with the batches.
+  // Buffers that grow with the batches.
   struct Arrays {
     GrowingBuffer<std::uint8_t> pixels, luma, passed, reduced;
     GrowingBuffer<double> columns, low;

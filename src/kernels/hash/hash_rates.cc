@@ -12,7 +12,7 @@ double pixels_a_second(const HashRequest& request, std::size_t count, const Exec
                        Accelerator* accelerator) {
   constexpr double kEnoughS = 0.25;
   constexpr int kWidth = 1600, kHeight = 1200;
-  // One picture's pixels are as good as many's: no kernel's time depends on them but by colorhash's counters.
+  // Pictures share the pixels of one: no kernel's time depends on pixels, except for colorhash's counters.
   const std::vector<std::uint8_t> pixels = known::make_picture(kWidth, kHeight, 6);
   const std::vector<DecodedPicture> pictures(count, {pixels.data(), kWidth, kHeight, std::ptrdiff_t{3} * kWidth, 3});
   Budget budget(2_GiB);
@@ -27,7 +27,7 @@ double pixels_a_second(const HashRequest& request, std::size_t count, const Exec
       for (std::size_t i = begin; i < end; ++i) hashed_by_cpu(request, pictures[i]);
     });
   };
-  hash();  // what is made once
+  hash();  // warm-up, for what is made once
   const std::uint64_t batches = accelerator != nullptr ? accelerator->counts().batches : 0;
   const Stopwatch watch;
   double mpixels = 0, seconds = 0;

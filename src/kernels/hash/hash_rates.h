@@ -1,6 +1,6 @@
-// Enters: a device, and the CPU beside it.
-// Leaves: how many pixels a second each of them hashes.
-// Never: is called by what hashes pictures for a person.
+// Input: a device, and the CPU beside it.
+// Output: the number of pixels that each of them hashes per second.
+// Never: is called by code that hashes pictures for a user.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace millrace::hashes {
 
-// Millions of pixels a second, of `count` RGB pictures of 1,600 x 1,200 at once, many times over. Without an
-// accelerator the CPU hashes them, a picture a thread; 0 where its device did not.
+// Returns millions of pixels per second, for `count` RGB pictures of 1,600 x 1,200 at once, many times over. Without an
+// accelerator the CPU hashes them, one picture per thread. Returns 0 where the device did not hash them.
 double pixels_a_second(const HashRequest& request, std::size_t count, const Executor& executor,
                        Accelerator* accelerator);
 

@@ -1,6 +1,6 @@
-// Enters: what a picture was reduced to, by whichever side.
-// Leaves: the sizes that a picture is reduced to, and the bits of its hashes.
-// Never: used but by those who hash pictures, on the CPU and on devices.
+// Input: the reduced copy of a picture, from the CPU or a device.
+// Output: the sizes that a picture is reduced to, and the bits of its hashes.
+// Never: used except by the code that hashes pictures, on the CPU and on devices.
 #pragma once
 
 #include <compare>
@@ -18,13 +18,13 @@ struct Target {
   friend auto operator<=>(const Target&, const Target&) = default;
 };
 
-// The largest power of two in the shorter side, but never less than the hash.
+// Returns the largest power of two in the shorter side, but never less than the hash size.
 int whash_side(int width, int height, int size);
 
-// What a kind needs of a picture's luma; nothing where it needs the pixels.
+// Returns the size to which a kind reduces a picture's luma; nothing where the kind needs the pixels.
 std::optional<Target> target_of(HashKind kind, int size, int width, int height);
 
-// Of the low coefficients of a reduced picture's DCT.
+// Makes the bits from the low coefficients of a reduced picture's DCT.
 HashBits phash_bits(std::span<const double> low);
 HashBits pdq_bits(const PdqHash& hash);
 

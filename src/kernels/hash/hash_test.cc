@@ -19,7 +19,7 @@ struct Shown {
   std::vector<std::uint8_t> rgb, luma;
 };
 
-// Slopes and noise, so that no bit hangs on a tie.
+// A picture of slopes and noise, so that no bit depends on a tie.
 Shown shown(int width, int height, unsigned seed) {
   Shown out{
       width, height, random_bytes(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3, seed), {}};
@@ -37,7 +37,7 @@ std::vector<std::uint8_t> reduced(const Shown& p, int width, int height) {
   return resize_reference(p.luma.data(), p.width, p.width, p.height, width, height);
 }
 
-// The kinds' definitions, by the plain way: whole pictures, sums in doubles.
+// Computes the kinds by their definitions: whole pictures, sums in doubles.
 HashBits by_definition(HashKind kind, const Shown& p, int n) {
   HashBits bits;
   const auto each = [&](int rows, int columns, const auto& bit) {

@@ -9,7 +9,7 @@ namespace {
 
 using Luma = std::array<std::uint8_t, kQualitySide * kQualitySide>;
 
-// Left and right half.
+// A picture with one level in the left half and another in the right half.
 Luma halves(int left, int right) {
   Luma out{};
   for (std::size_t i = 0; i < out.size(); ++i) {

@@ -12,7 +12,7 @@ constexpr std::size_t kPixels = std::size_t{kChartWidth} * kChartHeight;
 rle::Image drawn(const Inputs& inputs, double line_width) {
   stroke::Rasterizer rasterizer(kChartWidth, kChartHeight, line_width);
   rasterizer.line(inputs.walk);
-  // One that turns back, and a dot.
+  // A line that turns back, and a dot.
   rasterizer.line(std::vector<stroke::Point>{{10, 10}, {100, 50}, {40, 60.5}, {90.25, 5}});
   rasterizer.line(std::vector<stroke::Point>{{120, 8}});
   rle::Image picture;

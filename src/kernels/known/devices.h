@@ -1,8 +1,8 @@
-// Enters: nothing.
-// Leaves: the registry of kernels for devices: their text, how they are called, whether a device gives their known
-// answers,
-//   and how fast it is.
-// Never: is called for what a job computes. What is not named here is neither looked through, attested, nor tuned.
+// Input: nothing.
+// Output: the registry of kernels for devices: their text, their signatures, whether a device gives their known
+// answers, and how fast it is.
+// Never: is called for what a job computes. Kernels that are not listed here are neither inspected, attested, nor
+// tuned.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ struct DeviceKernels {
   const KernelSource& (*source)();
   std::span<const KernelEntry> entries;
   bool (*known)(Accelerator& accelerator);
-  // The same for inputs that are made from the number of a round, which begins with 1. They grow: in round 32 they are
+  // Same for inputs that are generated from the number of a round, which begins with 1. They grow: in round 32 they are
   // as large as a run's.
   bool (*agrees)(Accelerator& accelerator, const Executor& executor, std::uint64_t round);
-  // Some seconds an operation.
+  // Measures rates, for some seconds an operation.
   std::vector<MeasuredRate> (*measure)(Accelerator& accelerator, const Executor& executor);
 };
 
 std::span<const DeviceKernels> device_kernels();
-// Of their PTX.
+// Returns the hashes of their PTX.
 std::vector<std::string_view> device_kernel_hashes();
 
 }  // namespace millrace::known

@@ -1,4 +1,4 @@
-// The registry of kernels for devices: what each declares is so.
+// Tests that the kernels for devices are what the registry declares.
 #include "src/kernels/known/devices.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ TEST(Ptx, EveryKernelIsWhatItDeclares) {
 
 class KnownAnswers : public testing::TestWithParam<TestDevice> {};
 
-// Given, with every kernel launched; and missed where one launch of them all does nothing.
+// Known answers are given with every kernel launched, and missed where one of the launches does nothing.
 TEST_P(KnownAnswers, AreGivenByRightKernelsAlone) {
   Budget budget(1_GiB);
   Trace trace;
@@ -47,7 +47,7 @@ TEST_P(KnownAnswers, AreGivenByRightKernelsAlone) {
   }
 }
 
-// In rounds of growing inputs; and not where a launch of one does nothing.
+// Kernels agree with the CPU in rounds of growing inputs, and do not where one of the launches does nothing.
 TEST_P(KnownAnswers, AndTheCpusInEveryRound) {
   if (GetParam().small_cases) GTEST_SKIP() << "its rounds take half a minute";
   Budget budget(1_GiB);
@@ -75,7 +75,7 @@ TEST_P(KnownAnswers, AndTheCpusInEveryRound) {
       EXPECT_TRUE(agrees(1));
       launches = fake.calls("launch");
     }
-    // Each takes as long as a round.
+    // Each try takes as long as a round.
     constexpr std::uint64_t kTried = 6;
     for (std::uint64_t n = 1; n <= launches; n += 1 + launches / kTried) {
       const FakeCuda fake({"forward", "launch:" + std::to_string(n) + "=wrong", ""});

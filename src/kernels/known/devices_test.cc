@@ -1,4 +1,4 @@
-// The registry of kernels for devices: all of them are in it.
+// Tests that all kernels for devices are in the registry.
 #include "src/kernels/known/devices.h"
 
 #include <gtest/gtest.h>

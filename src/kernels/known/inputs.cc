@@ -67,7 +67,7 @@ std::vector<std::uint8_t> make_picture(int width, int height, std::uint64_t seed
 std::vector<stroke::Point> make_walk(int width, int height, std::size_t points, std::uint64_t seed) {
   Random random(seed);
   std::vector<stroke::Point> out;
-  // In sixteenths of a pixel: exact.
+  // Sixteenths of a pixel are exact.
   int y = height * 8;
   for (std::size_t i = 0; i < points; ++i) {
     y += random.below(161) - 80;

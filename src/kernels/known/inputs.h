@@ -1,5 +1,5 @@
-// Enters: nothing.
-// Leaves: pictures, codes and lines that are the same on every machine, and digests of what is made of them.
+// Input: nothing.
+// Output: pictures, codes and lines that are the same on every machine, and digests of results.
 // Never: uses a library's random numbers or a kernel's fast version.
 #pragma once
 
@@ -31,12 +31,13 @@ class Random {
   std::uint64_t state_;
 };
 
-// Rounds that follow one another have nothing in common: seeds that are near give numbers that are near.
+// Returns a generator for a round. Rounds that follow one another have nothing in common: near seeds would give near
+// numbers.
 inline Random random_of(std::uint64_t round) { return Random(round * 0x9E3779B97F4A7C15U); }
-// Inputs grow with the rounds: the 32nd has those of the size that runs have.
+// Returns the size of a round's inputs, which grow with the rounds: the 32nd has inputs as large as a run's.
 inline int size_in(std::uint64_t round) { return static_cast<int>(std::min<std::uint64_t>(round, 32)); }
 
-// Codes of 64 or 256 bits that have nothing in common.
+// Generates codes of 64 or 256 bits that have nothing in common.
 template <typename Code>
 std::vector<Code> random_codes(std::size_t count, std::uint64_t seed) {
   constexpr std::size_t kBytes = sizeof(Code), kWord = 8;
@@ -51,7 +52,7 @@ std::vector<Code> random_codes(std::size_t count, std::uint64_t seed) {
   return out;
 }
 
-// FNV-1a: needs no library and no vector code.
+// FNV-1a hash, which needs no library and no vector code.
 class Digest {
  public:
   void add(std::span<const std::uint8_t> bytes) {
@@ -72,9 +73,10 @@ class Digest {
   std::uint64_t hash_ = 14695981039346656037U;
 };
 
-// RGB. Rectangles of one colour over slopes, with a little noise: edges, flat places and every level of brightness.
+// Generates an RGB picture: rectangles of one colour over slopes, with a little noise. It has edges, flat places and
+// every level of brightness.
 std::vector<std::uint8_t> make_picture(int width, int height, std::uint64_t seed);
-// A walk from left to right across a chart of these sides.
+// Generates a walk from left to right across a chart of these sides.
 std::vector<stroke::Point> make_walk(int width, int height, std::size_t points, std::uint64_t seed);
 
 struct Inputs {
@@ -86,7 +88,7 @@ struct Inputs {
   Inputs();
 
   std::vector<std::uint8_t> rgb;
-  std::vector<std::uint8_t> luma;    // by the reference
+  std::vector<std::uint8_t> luma;    // computed by the reference
   std::vector<std::uint64_t> codes;  // 40 clusters of codes some bits apart
   std::vector<hamming::Code256> long_codes;
   std::vector<stroke::Point> walk;

@@ -1,8 +1,8 @@
-// Enters: inputs that are the same everywhere.
-// Leaves: the registry of kernels: what each makes of them, and what it has to make of them.
+// Input: inputs that are the same everywhere.
+// Output: the registry of kernels: the answer that each gives for them, and the expected answer.
 // Never: measures speed, reads or writes files.
 //
-// `doctor` asks every kernel at every level of this machine; the tests of levels do, too. A folder of kernels that is
+// `doctor` tests every kernel at every level of this machine; so do the tests of levels. A folder of kernels that is
 // not named here fails lint.
 #pragma once
 
@@ -15,17 +15,17 @@
 namespace millrace::known {
 
 struct Answer {
-  const char* kernel;     // its folder
-  const char* operation;  // which of its operations
-  // Changes only with the operation's definition.
+  const char* kernel;     // folder of the kernel
+  const char* operation;  // name of the operation
+  // Expected answer; it changes only with the operation's definition.
   const char* expected;
   std::string (*give)(const Inputs& inputs);
 };
 
-// Of every kernel; well under a second for all of them at one level.
+// Returns the answers of every kernel; all of them take well under a second at one level.
 std::vector<Answer> answers();
 
-// They are put together by what they work on.
+// Answers are grouped by what they work on.
 std::span<const Answer> picture_answers();
 std::span<const Answer> code_answers();
 std::span<const Answer> chart_answers();

@@ -15,7 +15,7 @@ void add(Digest& digest, const latents::Measures& measures) {
   }
 }
 
-// Of more channels than lie side by side; of sides with factors 2, 3, 7 and 17; of few pixels and of more.
+// Covers more channels than lie side by side; sides with factors 2, 3, 7 and 17; few pixels and more.
 std::string latents_answer(const Inputs&) {
   Random random(14);
   Digest digest;
@@ -25,7 +25,7 @@ std::string latents_answer(const Inputs&) {
     std::vector<std::uint16_t> halves(shape.elements());
     std::vector<float> floats(shape.elements());
     for (std::size_t i = 0; i < halves.size(); ++i) {
-      // Between 1/4 and 2, of both signs, and slowly growing.
+      // Values are between 1/4 and 2, of both signs, and slowly growing.
       halves[i] = static_cast<std::uint16_t>((random.next() & 0x8BFFU) + 0x3400U);
       floats[i] = static_cast<float>(random.below(1 << 20)) * 0x1p-18F + static_cast<float>(i) * 0x1p-12F;
     }

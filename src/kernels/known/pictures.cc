@@ -36,7 +36,7 @@ std::string luma_answer(const Inputs& inputs) {
 template <int width, int height>
 std::string resize_answer(const Inputs& inputs) {
   Resizer resizer(kWidth, kHeight, width, height);
-  // In uneven portions, as a decoder gives them.
+  // Portions are uneven, as a decoder gives them.
   for (int y = 0; y < kHeight; y += 37) {
     resizer.push(inputs.luma.data() + static_cast<std::size_t>(y) * kWidth, kWidth, std::min(37, kHeight - y));
   }
@@ -72,7 +72,7 @@ std::string haar_answer(const Inputs& inputs) {
   return digest.text();
 }
 
-// A mask enlarged to the picture, and the picture mixed with itself turned round by it; in 8 bits and in 16.
+// Enlarges a mask to the picture, and mixes the picture with its mirror image by it; in 8 bits and in 16.
 std::string matte_answer(const Inputs& inputs) {
   constexpr int kSide = 37;
   std::vector<std::uint16_t> mask(kSide * kSide), row(kWidth), deep(kWidth), turned(kWidth);
@@ -120,7 +120,7 @@ std::string orient_answer(const Inputs& inputs) {
   return digest.text();
 }
 
-// Every Y against every chroma of a picture's bytes: what clips and what does not.
+// Combines luma with chroma of a picture's bytes, where results clip and where they do not.
 std::string ycc_answer(const Inputs& inputs) {
   constexpr std::size_t kSamples = (kWidth + 1) / 2, kBefore = 1;
   Digest digest;
@@ -145,7 +145,7 @@ std::string ycc_answer(const Inputs& inputs) {
   return digest.text();
 }
 
-// The picture in windows, each handed back as if a network had made it, by how far its pixels are from gray.
+// Cuts the picture into windows, and blends each as if a network had made it, from how far its pixels are from gray.
 std::string window_answer(const Inputs& inputs) {
   const window::Axis y(kHeight, 96, 0.5), x(kWidth, 120, 0.25);
   std::vector<const std::uint8_t*> rows;
@@ -177,7 +177,7 @@ std::string window_answer(const Inputs& inputs) {
   return digest.text();
 }
 
-// The outlines of four levels of brightness.
+// Outlines areas of four levels of brightness.
 std::string contours_answer(const Inputs& inputs) {
   Contours::Labels outlined{};
   outlined[1] = outlined[2] = outlined[3] = true;
@@ -200,7 +200,7 @@ std::string contours_answer(const Inputs& inputs) {
   return digest.text();
 }
 
-// A disc of the picture in the dark, cut off at one side: its field of view, and what becomes of its contrast.
+// A disc of the picture in the dark, cut off at one side: its field of view, its crop and its contrast.
 std::string fundus_answer(const Inputs& inputs) {
   constexpr std::int32_t kSide = 128;
   std::vector<std::uint8_t> pixels(inputs.rgb.begin(), inputs.rgb.end());
@@ -226,8 +226,8 @@ std::string fundus_answer(const Inputs& inputs) {
   return digest.text();
 }
 
-// Luma, hashes and pdq are what Pillow 13.0.0, imagehash 4.3.2 and pdqhash 0.2.8 give for the same picture; the others
-// are the reference versions', or those of the portable level.
+// Luma, hashes and pdq are what Pillow 13.0.0, imagehash 4.3.2 and pdqhash 0.2.8 give for the same picture. The others
+// are from the reference versions, or from the portable level.
 constexpr Answer kPictureAnswers[] = {
     {"luma", "luma", "f2a5462ebf72a11f", luma_answer},
     {"matte", "enlarged, and two pictures mixed by it", "1398fcbc900e267e", matte_answer},

@@ -34,7 +34,7 @@ std::string similarity_answer(const Inputs&) {
   return kinds + digest.text();
 }
 
-// A copy with noise, one with something added, and another picture.
+// Compares a picture with a copy with noise, a copy with something added, and another picture.
 std::string closelook_answer(const Inputs&) {
   constexpr int kWidth = 203, kHeight = 151;
   const auto prepared = [](std::vector<std::uint8_t> rgb) {
@@ -61,7 +61,7 @@ std::string closelook_answer(const Inputs&) {
   return kinds + digest.text();
 }
 
-// A picture on a plain ground, and the codes of another's parts against many wholes.
+// Finds a picture on a plain ground, computes codes of parts, and compares a part with many wholes.
 std::string parts_answer(const Inputs&) {
   constexpr int kWidth = 200, kHeight = 150, kInner = 120;
   constexpr auto kSide = static_cast<std::size_t>(similarity::kSide);
@@ -84,7 +84,7 @@ std::string parts_answer(const Inputs&) {
   };
   add(codes.whole);
   for (const parts::Code code : codes.parts) add(code);
-  // One code with few signs changed, again and again: some are near.
+  // A code with few signs changed, again and again: some results are near it.
   std::vector<parts::Code> wholes(64 + parts::kReadBeyond, parts::kSilent);
   Random random(12);
   for (std::size_t i = 0; i < 64; ++i) {

@@ -13,7 +13,8 @@ void add(Digest& digest, std::span<const double> values) {
   for (const double value : values) digest.add(value == value ? value : -1.0);
 }
 
-// Groups of five, five, three and one; every eighth column with holes, one constant; more columns than go together.
+// Table with groups of five, five, three and one; every eighth column with holes, one constant; more columns than are
+// processed together.
 struct OwnTable {
   static constexpr std::size_t kColumns = 37;
   std::vector<std::uint32_t> groups = {0, 1, 0, 2, 1, 0, 1, 2, 0, 1, 3, 2, 0, 1};
@@ -50,7 +51,7 @@ std::string comparisons_answer(const Inputs&) {
   return digest.text();
 }
 
-// Of five against five some of the 126 deals, of five against three all 56.
+// Uses some of the 126 permutations of five against five, and all 56 of five against three.
 std::string permutations_answer(const Inputs&) {
   const OwnTable own;
   const std::size_t pairs = statistics::pairs_of(own.table().group_count).size();

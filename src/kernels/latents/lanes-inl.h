@@ -1,4 +1,4 @@
-// Sixteen floats, a channel each, and what is done with them; included once a target, inside foreach_target's passes.
+// Sixteen floats, one per channel, and operations on them; included once per target, inside foreach_target's passes.
 #if defined(MILLRACE_LATENTS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MILLRACE_LATENTS_LANES_INL_H_
 #undef MILLRACE_LATENTS_LANES_INL_H_
@@ -19,7 +19,7 @@ using floats::HWY_NAMESPACE::Numbers;
 using Lanes = Floats<kLanes>;
 using Halves = Numbers<double, kLanes / 2>;
 
-// Lanes 0 to 7 and 8 to 15, exactly.
+// Converts lanes 0 to 7 and 8 to 15 to double, exactly.
 #if MILLRACE_PORTABLE_TARGET
 inline void widen(const Lanes& a, Halves& low, Halves& high) {
   alignas(64) float from[kLanes];
@@ -49,11 +49,11 @@ HWY_INLINE void widen(const L& a, Halves& low, Halves& high) {
 }
 #endif
 
-// The same lanes as doubles: for what is too little, or too fine, for sums in float32.
+// Sixteen lanes as doubles: for too few values, or too fine ones, for sums in float32.
 struct Wide {
   Halves low, high;
 
-  // One that the compiler makes would not be compiled for the level.
+  // A constructor that the compiler makes would not be compiled for the CPU level.
   HWY_INLINE Wide() {}
   static HWY_INLINE Wide all(double value) {
     Wide out;
@@ -94,9 +94,9 @@ HWY_INLINE Wide operator*(const Wide& a, const Wide& b) {
   out.high = a.high * b.high;
   return out;
 }
-// Of float64 rounded twice: few enough are asked for, and what they are exact to matters more.
+// Product and sum of float64, rounded twice: few are needed, and their precision is what matters.
 HWY_INLINE Wide multiply_add(const Wide& a, const Wide& b, const Wide& c) { return a * b + c; }
-// a * b + c: of float32 rounded once, of float64 twice, which not every level has otherwise.
+// Returns a * b + c, rounded once in float32 and twice in float64: not every CPU level can round once there.
 template <typename T, std::size_t N>
 HWY_INLINE Numbers<T, N> product_plus(const Numbers<T, N>& a, const Numbers<T, N>& b, const Numbers<T, N>& c) {
   if constexpr (sizeof(T) == sizeof(float)) {
@@ -119,7 +119,7 @@ HWY_INLINE Wide widened(const Lanes& a) {
 }
 HWY_INLINE Wide widened(const Wide& a) { return a; }
 
-// Sixteen values as numbers of this kind.
+// Converts sixteen values to this type of numbers.
 template <class V>
 HWY_INLINE V as(const Lanes& a) {
   if constexpr (sizeof(V) == sizeof(Lanes)) {
@@ -138,7 +138,7 @@ HWY_INLINE void add_to(Sum& sum, const V& a) {
   (Wide::at(sum.data()) + widened(a)).put(sum.data());
 }
 
-// Sixteen values of a source that follow each other.
+// Loads sixteen consecutive values of a source.
 #if MILLRACE_PORTABLE_TARGET
 inline Lanes sixteen_of(const Source& source, std::size_t at) {
   if (!source.half) return Lanes::at(static_cast<const float*>(source.data) + at);

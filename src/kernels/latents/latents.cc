@@ -24,11 +24,11 @@ Source source_of(const ArrayView& latent, std::size_t elements) {
   return {latent.data, half};
 }
 
-// Adds the time that passes to a part's.
+// Clock that adds the time that passes to the seconds of a part.
 class PartClock {
  public:
   explicit PartClock(PartSeconds& seconds) : seconds_(seconds) {}
-  // What has passed since the last call belongs to this part.
+  // Adds the time since the last call to this part.
   void lap(Part part) {
     const auto now = std::chrono::steady_clock::now();
     seconds_[static_cast<std::size_t>(part)] += std::chrono::duration<double>(now - last_).count();
@@ -62,19 +62,19 @@ struct Analyzer::State {
   void throw_if_cancelled() const {
     if (cancel != nullptr && cancel->cancelled()) throw Failure(interrupted("nothing was kept"));
   }
-  // False where there is something that is not finite, or a sum of it.
+  // Returns false if a value, or a sum of values, is not finite.
   bool sum(const Source& source);
   void count(const Source& source);
 
   const Selection selection;
   const Wanted wanted;
-  const CancelToken* cancel = nullptr;  // of the call that is at work
+  const CancelToken* cancel = nullptr;  // token of the current call
   PartSeconds seconds{};
   Sums sums;
   const SpectrumPlan plan;
   TimeSums::Lanes lanes;
-  Buffer<float> planes, patch, spectrum;  // planes: of one frame, [groups, height, width, 16]
-  Buffer<float> power;                    // [radii + 1, height, 16], of all groups
+  Buffer<float> planes, patch, spectrum;  // planes of one frame: [groups, height, width, 16]
+  Buffer<float> power;                    // [radii + 1, height, 16], over all groups
   Buffer<double> image_spectrum;
   std::array<std::vector<std::uint16_t>, kCounted> bins;
   PairCounter pairs;

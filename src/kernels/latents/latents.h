@@ -1,10 +1,9 @@
-// Enters: a latent of a diffusion model, [channels, frames, height, width], in memory.
-// Leaves: one number for each metric, and the distributions that the numbers are means of.
-// Never: reads a file, or knows other latents. Never gives a number that a shape or a content does not define: it is
-//   absent.
+// Input: a latent of a diffusion model, [channels, frames, height, width], in memory.
+// Output: a number for each metric, and the distributions that the numbers average.
+// Never: reads a file, or uses other latents. A number that a shape or a content does not define is absent.
 //
-// Definitions: docs/latents.md. The same bits at every CPU level: sums run in float32 along a row, in float64 across
-// rows, in a fixed order; a product that is added to such a sum is rounded with it, once.
+// Definitions: docs/latents.md. Results have the same bits at every CPU level: sums run in float32 along a row and in
+// float64 across rows, in a fixed order. A product that is added to such a sum is rounded once, together with it.
 #pragma once
 
 #include <array>
@@ -23,7 +22,7 @@
 
 namespace millrace::latents {
 
-// Elements along each axis; of an image there is one frame.
+// Elements along each axis; an image has one frame.
 struct Shape {
   int channels = 0, frames = 1, height = 0, width = 0;
 
@@ -33,10 +32,10 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 inline constexpr int kMostChannels = 128, kMostFrames = 4096, kMostSide = 4096;
-// Failure(usage) for a shape without elements, or one beyond these.
+// Throws Failure(usage) for a shape without elements, or one beyond these limits.
 void check(const Shape& shape);
 
-// In the order of metrics.csv.
+// Names in the order of metrics.csv.
 inline constexpr std::array<std::string_view, 35> kMetricNames = {
     "spatial.variance",
     "spatial.autocorrelation",
@@ -114,27 +113,27 @@ enum class Metric : std::uint8_t {
 
 static_assert(static_cast<std::size_t>(Metric::frequency_temporal_dominant) + 1 == kMetricNames.size());
 
-// By Metric. What only others need is not computed.
+// Set of metrics, by Metric. Sums that only other metrics need are not computed.
 using Selection = std::bitset<kMetricNames.size()>;
 inline Selection every_metric() { return Selection().set(); }
 
-// What measuring is made of, in the order of its work.
+// Parts of measuring, in the order of the work.
 inline constexpr std::array<std::string_view, 8> kPartNames = {
     "over time", "into planes", "pointwise", "patches", "products of channels", "spectra", "histograms", "numbers"};
 enum class Part : std::uint8_t { time, turning, pointwise, patches, products, spectra, histograms, numbers };
 using PartSeconds = std::array<double, kPartNames.size()>;
 
-// Counts of values that are not negative, in bins of a quarter of an octave: 2^e (1 + k/4), from 2^-24 to 2^16; the
-// first also has what is less, the last what is not.
+// Bins for values that are not negative, of a quarter of an octave: 2^e (1 + k/4), from 2^-24 to 2^16. The first bin
+// also has all smaller values, the last one all greater values.
 struct OctaveBins {
   static constexpr int kFirstOctave = -24, kLastOctave = 16, kEach = 4;
   static constexpr std::size_t kEdges = (kLastOctave - kFirstOctave) * kEach + 1, kCount = kEdges + 1;
-  // Between bin k and bin k + 1.
+  // Returns the edge between bin k and bin k + 1.
   static double edge(std::size_t k);
 };
 using Histogram = std::array<std::uint32_t, OctaveBins::kCount>;
 
-// Of one latent.
+// Measures of one latent.
 struct Measures {
   static constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 
@@ -142,10 +141,10 @@ struct Measures {
   double& operator[](Metric metric) { return values[static_cast<std::size_t>(metric)]; }
   double operator[](Metric metric) const { return values[static_cast<std::size_t>(metric)]; }
 
-  // What the numbers are means of: [channels, frames] where nothing else is said. Empty where a shape does not allow
-  // it.
-  std::vector<double> variance;         // over height and width
-  std::vector<double> autocorrelation;  // 0 where a frame is constant
+  // Distributions that the numbers average: [channels, frames] unless stated otherwise. A distribution is empty if the
+  // shape does not allow it.
+  std::vector<double> variance;         // variance over height and width
+  std::vector<double> autocorrelation;  // 0 if a frame is constant
   std::vector<double> edge_density;
   std::vector<double> frame_correlation;                                  // [channels, frames - 1]
   std::vector<double> motion;                                             // [channels, frames - 1]
@@ -153,23 +152,23 @@ struct Measures {
   std::vector<double> channel_mean, channel_variance, channel_magnitude;  // [channels]; magnitude: sum of |x|
   std::vector<double> channel_correlation;  // [channels (channels - 1) / 2], (0, 1), (0, 2), ... (1, 2), ...
   std::vector<double> cross_interaction;    // [frames]
-  std::array<std::vector<double>, 3> patch_variance, patch_distinctiveness;  // of 4, 8, 16
-  // Of every patch in every frame and channel; of every place in a patch. Of 4, 8, 16.
+  std::array<std::vector<double>, 3> patch_variance, patch_distinctiveness;  // patches of 4, 8, 16
+  // Histograms over every patch in every frame and channel, and over every place in a patch; patches of 4, 8, 16.
   std::array<Histogram, 3> patch_variances{}, patch_distinctivenesses{};
   std::vector<double> spatial_spectrum;   // [min(height / 2, width / 2) - 1], of radius 1 and on
   std::vector<double> temporal_spectrum;  // [frames / 2 + 1]
-  // Elements that are NaN or infinite; 1 where all are finite and a sum of them is beyond float32. Where there are any
-  // nothing else is measured.
+  // Number of elements that are NaN or infinite; 1 if all are finite and a sum of them is beyond float32. If it is not
+  // 0, nothing else is measured.
   std::uint64_t not_finite = 0;
 };
 
-// Whether both are the same bits.
+// True if both have the same bits.
 bool same_bits(const Measures& a, const Measures& b);
 
-// Measures latents of one shape; holds the memory and the tables that this takes. One thread at a time.
+// Measures latents of one shape; holds the memory and the tables for that. Used by one thread at a time.
 class Analyzer {
  public:
-  // Failure(usage) as check(shape) has it.
+  // Throws Failure(usage) as check(shape) does.
   explicit Analyzer(const Shape& shape, const Selection& wanted = every_metric());
   ~Analyzer();
   Analyzer(Analyzer&&) noexcept;
@@ -177,15 +176,15 @@ class Analyzer {
   Analyzer(const Analyzer&) = delete;
   Analyzer& operator=(const Analyzer&) = delete;
 
-  // float16 or float32, row after row without gaps, in host memory; the view's shape is only asked for its elements.
-  // Failure(usage) for anything else. `out` is filled anew; its memory is kept. Of a metric that is not wanted the
-  // number is absent; distributions that only such have are empty.
-  // Failure(cancelled) where `cancel` says so, which is looked at between planes.
+  // Takes float16 or float32, row after row without gaps, in host memory; of the view's shape only the number of
+  // elements matters. Throws Failure(usage) for anything else. `out` is overwritten; its memory is kept. The number of
+  // a metric that is not wanted is absent; distributions of parts that are not computed are empty.
+  // Throws Failure(cancelled) if `cancel` is set; it is checked between planes.
   void measure(const ArrayView& latent, Measures& out, const CancelToken* cancel = nullptr);
-  // What all calls so far took, by Part.
+  // Returns the seconds of all calls so far, by Part.
   const PartSeconds& seconds() const;
 
-  // What an analyzer of this shape holds.
+  // Returns the bytes that an analyzer of this shape holds.
   static std::uint64_t bytes(const Shape& shape);
 
  private:
@@ -193,49 +192,51 @@ class Analyzer {
   std::unique_ptr<State> state_;
 };
 
-// A channel's values over frames, height and width.
+// Moments of a channel's values over frames, height and width.
 struct ChannelMoments {
-  double count = 0, mean = 0, squares = 0;  // squares: of deviations from the mean, summed
+  double count = 0, mean = 0, squares = 0;  // squares: sum of squared deviations from the mean
 
-  // The sample deviation (n - 1); 0 where there is none, or where it is lost in rounding.
+  // Returns the sample deviation (n - 1); 0 if there is none, or if it is lost in rounding.
   double deviation() const;
-  // As if the values of both had been one channel's (Chan, Golub, LeVeque 1983).
+  // Joins moments as if the values of both had been one channel's (Chan, Golub, LeVeque 1983).
   void join(const ChannelMoments& other);
 };
-// [channels]. The view as Analyzer::measure() takes it.
+// Returns the moments of the channels. The view is as in Analyzer::measure().
 std::vector<ChannelMoments> channel_moments(const ArrayView& latent, const Shape& shape);
 
-// (x - less) * times, in float64, rounded to float32.
+// Scaling (x - less) * times, computed in float64 and rounded to float32.
 struct Scaling {
   double less = 0, times = 1;
 };
-// To mean 0 and deviation 1; what has no deviation, to mean 0.
+// Returns the scaling to mean 0 and deviation 1; without a deviation, to mean 0.
 Scaling standardizing(const ChannelMoments& moments);
-// `scalings` and `out` are [channels] and [elements]. Failure(usage) where sizes do not fit together.
+// Scales the channels. `scalings` and `out` are [channels] and [elements]. Throws Failure(usage) if sizes do not match.
 void scale_channels(const ArrayView& latent, const Shape& shape, std::span<const Scaling> scalings,
                     std::span<float> out);
 
-// What samples are told apart by, as the published analyser does: the variance of every plane [channels, frames], the
-// variance over frames of every pixel [channels, height, width], where there is more than one frame, the sum of |x| of
-// every channel; mean, deviation, greatest, least of all. Variances are sample variances.
+// Number of features that samples are told apart by, as in the published analyser. The variance of every plane
+// [channels, frames] comes first. With more than one frame, the variance over frames of every pixel [channels, height,
+// width] follows. The sum of |x| of every channel is next; mean, deviation, greatest and least of all values are last.
+// Variances are sample variances.
 std::size_t feature_count(const Shape& shape);
-// `out` is [feature_count()]. Failure(usage) as Analyzer::measure().
+// Computes the features. `out` is [feature_count()]. Throws Failure(usage) as Analyzer::measure() does.
 void features_of(const ArrayView& latent, const Shape& shape, std::span<float> out);
 
-// From one latent to the next of a video: |now - before|, and, where there is one before that,
-// (now - before) (before - earlier) and |(now - before) - (before - earlier)|, each over all elements. kAbsent where
-// there is none, or where elements are not finite.
+// Step from one latent of a video to the next, over all elements. `distance` is |now - before|. With a latent before
+// these, `product` is (now - before) (before - earlier), and `change` is |(now - before) - (before - earlier)|. Numbers
+// are kAbsent without that latent, or if elements are not finite.
 struct Step {
   double distance = Measures::kAbsent, product = Measures::kAbsent, change = Measures::kAbsent;
 };
-// All of one shape, as Analyzer::measure() takes them. Failure(usage) where they are not.
+// Compares latents of one shape, given as in Analyzer::measure(). Throws Failure(usage) for others.
 Step step_between(const ArrayView& now, const ArrayView& before, const ArrayView* earlier);
 
-// What a video's steps make: docs/latents.md.
+// Trajectory of a video, made of its steps: docs/latents.md.
 struct Trajectory {
   double path = 0, linearity, tortuosity, velocity, acceleration, turning_angle, half_life;
 };
-// Of its latents but the first one; `end_to_end` is |last - first|. Nothing where there are none, or one is absent.
+// Takes the steps to all latents but the first; `end_to_end` is |last - first|. Returns nothing if there are no steps,
+// or one is absent.
 std::optional<Trajectory> trajectory_of(std::span<const Step> steps, double end_to_end);
 
 }  // namespace millrace::latents

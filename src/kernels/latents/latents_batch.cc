@@ -13,7 +13,7 @@ static_assert(LATENTS_LANES == kLanes && LATENTS_BINS == kBins && LATENTS_BIN_ED
 static_assert(sizeof(PlaneSums) == LATENTS_PLANE_SUMS * sizeof(Sum) &&
               sizeof(PatchSums) == LATENTS_PATCH_SUMS * sizeof(Sum));
 
-// What 31 bits count: kernels count with 32.
+// Largest number of elements in an array, which 31 bits count: kernels count with 32.
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 31;
 
 std::uint32_t number(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
@@ -125,7 +125,7 @@ void BatchPlan::add_weights() {
   }
 }
 
-// In the order of PlaneSums.
+// Adds members in the order of PlaneSums.
 void BatchPlan::add_members() {
   struct Rows {
     std::uint32_t begin, end;
@@ -216,7 +216,7 @@ void BatchPlan::read(std::span<const double> from, std::span<const std::uint32_t
   const auto counts_at = [&](int which) { return counts.begin() + numbers[static_cast<std::size_t>(which)]; };
   if (wanted.patches) {
     auto at = counts_at(LATENTS_AT_PATCH_COUNTS);
-    // All lanes' are the first one's.
+    // The counts of all lanes are stored in the first one's table.
     for (auto* tables : {&sums.patch_counts.variance, &sums.patch_counts.distinctiveness}) {
       for (PatchCounts::OfLanes& lanes : *tables) {
         std::copy_n(at, OctaveBins::kCount, lanes[0].begin());

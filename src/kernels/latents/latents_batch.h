@@ -1,7 +1,7 @@
-// Enters: a shape of latents, and what is wanted of them.
-// Leaves: what kernels are told of it (body/layout.inc), how much memory a latent takes on a device, and what the sums
-//   and counts that come from there are.
-// Never: touches a device. Used by latents_device.cc and latents_memory.cc alone.
+// Input: a shape of latents, and the metrics that are wanted.
+// Output: the numbers that describe both to kernels (body/layout.inc), and the memory of a latent on a device. Sums and
+//   counts that come from there are read into Sums and Binned.
+// Never: touches a device. Only latents_device.cc and latents_memory.cc use this file.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace millrace::latents {
 
-// Elements of arrays that are kept on the device, of one latent.
+// Elements of the arrays that a device keeps for one latent.
 struct LatentRoom {
-  std::uint64_t values = 0;  // float16 or float32, which an owner's memory may hold
+  std::uint64_t values = 0;  // float16 or float32, which the caller's memory may hold
   std::uint64_t planes = 0, follow = 0, images = 0, rows = 0, product_rows = 0, moments = 0, places = 0, spectra = 0,
                 ranges = 0, edges = 0;
   std::uint64_t sums = 0, counts = 0;
 
-  // Without its values.
+  // Returns the bytes without the values.
   std::uint64_t bytes() const;
-  // The most elements of one array.
+  // Returns the elements of the largest array.
   std::uint64_t most() const;
 };
 
@@ -33,7 +33,7 @@ struct BatchPlan {
 
   // A step of the columns' transforms.
   struct Step {
-    std::uint32_t radix = 0, before = 0, first = 0;  // first: where its twiddles begin
+    std::uint32_t radix = 0, before = 0, first = 0;  // first: index of its twiddle factors
   };
 
   Shape shape;
@@ -42,20 +42,21 @@ struct BatchPlan {
   SpectrumPlan spectra;
   std::size_t groups;
   LatentRoom room;
-  std::vector<std::uint32_t> numbers;  // LATENTS_SHAPE of them, of float16
+  std::vector<std::uint32_t> numbers;  // LATENTS_SHAPE of them; numbers_of() adds the type
   std::vector<float> factors, weights, turns;
   std::vector<Step> steps;
 
   bool has_spectra() const { return wanted.spectra && spectra.radii > 0; }
   bool has_pairs() const { return (wanted.mutual || wanted.mutual_published) && shape.channels > 1; }
-  // Of a latent, each of sixteen channels.
+  // Number of a latent's planes, each of sixteen channels.
   std::uint64_t planes() const { return static_cast<std::uint64_t>(shape.frames) * groups; }
-  // Latents at once: no array has more elements than 31 bits count. None: one is too many.
+  // Largest number of latents at once: no array has more elements than 31 bits count. It is 0 if one latent is too
+  // large.
   std::uint64_t most() const;
-  // `numbers`, of float16 or float32.
+  // Returns `numbers` for float16 or float32.
   std::vector<std::uint32_t> numbers_of(bool halves) const;
 
-  // A latent's sums and counts, as they come from a device.
+  // Reads a latent's sums and counts, as they come from a device.
   void read(std::span<const double> from, std::span<const std::uint32_t> counts, Sums& sums, Binned& binned) const;
 
  private:

@@ -1,7 +1,8 @@
-// What measuring a latent of [16, 16, 60, 106] takes, part by part. Floors: a latent is 3.26 MB as float16, and 6.5 MB
-// as the float32 lanes lanes, a frame at a time, that the parts read from L2. Operations, a product and a sum counted
-// as one, of sixteen lanes each: 101,760 pixels a part; pointwise 13 a pixel; products of channels 9; patches about 5;
-// a row of the transform 1,560 for 106 pixels, a column of 60 about 660, of 30 columns.
+// Benchmark of measuring a latent of [16, 16, 60, 106], part by part. Floors: a latent is 3.26 MB as float16. The
+// float32 lanes that the parts read from L2, a frame at a time, are 6.5 MB.
+// Operations are of sixteen lanes each; a product and a sum count as one. There are 101,760 pixels per part. Pointwise
+// takes 13 per pixel, products of channels 9, patches about 5. A row of the transform takes 1,560 for 106 pixels; a
+// column of 60 takes about 660, for 30 columns.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr Shape kShape{16, 16, 60, 106};
 
-// Halves between 1/4 and 2 of both signs; what follows each other is alike.
+// Makes halves between 1/4 and 2 of both signs; neighbours are alike.
 std::vector<std::uint16_t> make_halves(std::uint32_t seed) {
   std::vector<std::uint16_t> out(kShape.elements());
   std::uint32_t state = seed;
@@ -32,7 +33,7 @@ ArrayView view(std::vector<std::uint16_t>& halves) {
           MemoryKind::host, 0};
 }
 
-// What the parts begin with.
+// Inputs of the parts.
 struct Prepared {
   std::vector<std::uint16_t> halves = make_halves(1);
   Source source = source_of(view(halves), kShape.elements());
@@ -124,7 +125,7 @@ void densities(benchmark::State& state) {
 }
 BENCHMARK(densities)->Unit(benchmark::kMillisecond);
 
-// One of the two sets of edges.
+// Counts pairs for one of the two sets of edges.
 void mutual(benchmark::State& state) {
   Prepared at;
   PairCounter pairs;

@@ -125,7 +125,7 @@ void FloatRange(const float* values, std::size_t count, float& low, float& high)
 }
 
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_NEON
-// Edges that are counted at once: as many counters as there are registers for.
+// Number of edges that are counted at once: as many counters as there are registers for.
 constexpr std::size_t kAtOnce = HWY_TARGET == HWY_AVX2 ? 10 : kEdges;
 
 template <std::size_t kCount>
@@ -133,7 +133,7 @@ HWY_INLINE void CountHalvesFrom(const std::uint16_t* values, std::size_t count, 
                                 const HalfEdges& edges, Reached& reached) {
   const Orders d;
   const std::size_t each = hn::Lanes(d);
-  // What sixteen bits can count in a lane.
+  // Number of values that sixteen bits per lane can count.
   const std::size_t most = 16384 * each;
   for (std::size_t begin = 0; begin < count / each * each; begin += most) {
     const std::size_t end = std::min(begin + most, count / each * each);
@@ -142,7 +142,7 @@ HWY_INLINE void CountHalvesFrom(const std::uint16_t* values, std::size_t count, 
     for (std::size_t i = begin; i < end; i += each) {
       const auto order = OrderOf(hn::LoadU(d, reinterpret_cast<const std::int16_t*>(values + i)));
       for (std::size_t k = 0; k < kCount; ++k) {
-        // A mask is -1.
+        // A true mask is -1.
         counters[k] = hn::Sub(counters[k], hn::VecFromMask(d, hn::Gt(order, hn::Set(d, edges[first + k]))));
       }
     }
@@ -158,7 +158,7 @@ HWY_INLINE void CountHalvesFrom(const std::uint16_t* values, std::size_t count, 
 
 constexpr std::size_t kAtOnce = kEdges;
 
-// Where masks are bits of their own, bits are counted.
+// Masks are bits on these targets, and the bits are counted.
 template <std::size_t kCount>
 HWY_INLINE void CountHalvesFrom(const std::uint16_t* values, std::size_t count, std::size_t first,
                                 const HalfEdges& edges, Reached& reached) {
@@ -213,9 +213,9 @@ void CountFloats(const float* values, std::size_t count, const FloatEdges& edges
     for (std::size_t k = 0; k < kEdges; ++k) reached[k] += values[i] >= edges[k] ? 1 : 0;
 }
 
-// How many edges are reached.
+// Search for the number of edges that a value reaches.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_NEON
-// Of every other one: two counts, for one would wait for itself.
+// Adds one edge to a count. Callers keep two counts, each of every other edge: a single count would wait for itself.
 HWY_INLINE hn::Vec<Orders> Reach(hn::Vec<Orders> order, const HalfEdges& edges, std::size_t k, hn::Vec<Orders> before) {
   const Orders d;
   return hn::Sub(before, hn::VecFromMask(d, hn::Gt(order, hn::Set(d, edges[k]))));
@@ -237,7 +237,7 @@ class BinSearch {
   const HalfEdges& edges_;
 };
 #else
-// All edges are in one vector, which is halved five times.
+// Binary search: all edges are in one vector, which is halved five times.
 class BinSearch {
  public:
   HWY_INLINE explicit BinSearch(const HalfEdges& edges) {

@@ -13,7 +13,7 @@ namespace millrace::latents {
 namespace {
 
 constexpr std::size_t kPairCounts = kBins * kBins, kTripleCounts = kBins * kPairCounts;
-// What sixteen bits can count.
+// Largest number that sixteen bits count.
 constexpr std::size_t kMostInTables = 65535;
 constexpr double kLog2 = 0.69314718055994530942;
 
@@ -34,17 +34,17 @@ Edges published_edges(double low, double high) {
   Edges out{};
   const double step = (high - low) / static_cast<double>(kBins - 1);
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<double>(i + 1) * step + low;
-  // linspace ends where it was told to.
+  // The last edge of linspace is `high` itself.
   out.back() = high;
   return out;
 }
 
 namespace {
 
-// The least float16 at or above an edge, less one, in their order.
+// Returns the float16 before the smallest one at or above an edge, as its number in the order of float16.
 std::int16_t before(double edge) {
   constexpr int kInfinity = 0x7C00;
-  // What is cut off is found again by comparing.
+  // Digits that are cut off here are corrected by the comparisons below.
   const float scaled = std::min(std::fabs(static_cast<float>(edge)) * 0x1p-112F, 0x1p-96F);
   const int size = std::min(static_cast<int>(std::bit_cast<std::uint32_t>(scaled) >> 13), kInfinity);
   int order = edge < 0 ? -size : size;
@@ -107,7 +107,7 @@ void PairCounter::empty_tables() {
     for (std::size_t b = 0; b < kBins; ++b) {
       std::uint16_t* const three = three_.data() + (a * kBins + b) * kBins;
       std::uint16_t* const other = other_three_.data() + (a * kBins + b) * kBins;
-      // Rows that do not overlap, one at a time: then they are added in vectors.
+      // Rows are added one at a time and do not overlap, so that they are added in vectors.
       const auto add_to = [](std::uint32_t* to, const std::uint16_t* from) {
         for (std::size_t c = 0; c < kBins; ++c) to[c] += from[c];
       };

@@ -19,18 +19,19 @@
 namespace millrace::latents {
 namespace {
 
-// On the device at once: some two hundred latents of [16, 16, 60, 106], after which more of them make nothing faster.
+// Largest number of bytes on the device at once: some two hundred latents of [16, 16, 60, 106]. More of them make
+// nothing faster.
 constexpr std::uint64_t kMostBytes = std::uint64_t{6} << 30;
-// Measures that wait for a check.
+// Largest number of bytes of measures that wait for a check.
 constexpr std::uint64_t kMostWaiting = std::uint64_t{64} << 20;
 
-// A batch as the device measured it.
+// Measures of a batch, as the device made them.
 struct Batch {
   std::uint64_t begin = 0;
   std::vector<Measures> measures;
 };
 
-// What one thread finishes sums with.
+// Buffers with which one thread finishes sums.
 struct Finisher {
   explicit Finisher(const BatchPlan& plan) : sums(plan.shape), spectrum(plan.spectra.scratch_doubles()) {
     sums.power.resize(plan.spectra.bins());
@@ -48,7 +49,7 @@ struct Finisher {
   CountLogs logs;
 };
 
-// What is held of one latent's sums, which are pinned, and of what was measured of it.
+// Bytes held per latent: of its sums, which are pinned; and of these together with its measures.
 std::uint64_t pinned_each(const BatchPlan& plan) { return 8 * plan.room.sums + 4 * plan.room.counts; }
 std::uint64_t measures_each(const BatchPlan& plan) { return pinned_each(plan) + sizeof(Measures); }
 
@@ -71,15 +72,15 @@ struct DeviceAnalyzer::State {
 
   void measure(std::span<const ArrayView> all, std::span<Measures> to);
   void check(const ArrayView& latent);
-  // Behind the last of those from `begin` on that are measured together.
+  // Returns the end of the latents from `begin` on that are measured together.
   std::uint64_t end_of_run(std::uint64_t begin) const;
   Batch on_device(std::uint64_t begin, std::uint64_t end);
   bool finish_one(std::size_t which, Measures& out);
   bool same(const Batch& batch);
-  // These latents by the CPU: keep(place in `which`, measures).
+  // Measures these latents on the CPU and calls keep(place in `which`, measures).
   template <typename Keep>
   void by_cpu(const std::vector<std::uint64_t>& which, const Keep& keep);
-  // body(view of it in the host's memory).
+  // Calls body(view of the latent in the host's memory).
   template <typename Body>
   void with_host_view(const ArrayView& latent, const Body& body);
   void stop_if_cancelled() const {
@@ -90,14 +91,14 @@ struct DeviceAnalyzer::State {
   const Executor& executor;
   Accelerator& accelerator;
   Budget& budget;
-  const Reservation paid_on_cpu;  // for one, of which a call could be refused the memory
+  const Reservation paid_on_cpu;  // memory for one latent; a later call might not get it
   std::optional<BatchMemory> memory;
-  std::optional<Queue> reading;  // latents that lie on the device
+  std::optional<Queue> reading;  // reads latents that lie on the device
   std::mutex reading_mutex;
   Pool<Finisher> finishers;
-  std::optional<Reservation> finishing;  // pays for them
+  std::optional<Reservation> finishing;  // memory of the finishers
   MeasuredLatents counts;
-  std::span<const ArrayView> latents;  // of this call
+  std::span<const ArrayView> latents;  // latents of the current call
 };
 
 DeviceAnalyzer::DeviceAnalyzer(const Shape& shape, const Selection& wanted, const Executor& executor,
@@ -163,7 +164,7 @@ void DeviceAnalyzer::State::measure(std::span<const ArrayView> all, std::span<Me
   latents = all;
   for (const ArrayView& latent : latents) check(latent);
   const auto keep_by_cpu = [&](std::uint64_t begin, std::uint64_t end) {
-    // What was the device's is the CPU's to use.
+    // Memory of a device that was struck out is freed for the CPU.
     if (accelerator.struck_out()) memory.reset();
     std::vector<std::uint64_t> which;
     for (std::uint64_t i = begin; i < end; ++i) which.push_back(i);
@@ -182,7 +183,7 @@ void DeviceAnalyzer::State::measure(std::span<const ArrayView> all, std::span<Me
   work.items = latents.size();
   const std::uint64_t held = memory ? memory->held() : 0;
   work.most = std::clamp<std::uint64_t>((accelerator.free_memory().count + held) / 2, 1, kMostBytes);
-  work.checked = work.most;  // of which some are
+  work.checked = work.most;  // some of which are checked
   work.sampled = true;
   work.cut = [this](std::uint64_t begin, std::uint64_t amount) {
     const std::uint64_t values = on_device_memory(latents[begin]) ? 0 : plan.room.values * latents[begin].type.bytes();
@@ -190,7 +191,7 @@ void DeviceAnalyzer::State::measure(std::span<const ArrayView> all, std::span<Me
     return std::min(end_of_run(begin), begin + fit);
   };
   work.on_device = [this](std::uint64_t begin, std::uint64_t end) { return on_device(begin, end); };
-  // What is compared is measured when it is: see same().
+  // Latents are measured by the CPU when they are compared: see same().
   work.on_cpu = [](std::uint64_t begin, std::uint64_t) { return Batch{begin, {}}; };
   work.same = [this](Batch& batch, Batch&) { return same(batch); };
   work.keep = [&](Batch batch) {
@@ -220,7 +221,7 @@ Batch DeviceAnalyzer::State::on_device(std::uint64_t begin, std::uint64_t end) {
   executor.parallel_for(of.size(), 1, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) finite[i] = finish_one(i, out.measures[i]) ? 1 : 0;
   });
-  // A part of it may have been left out.
+  // Cancelling may have cut the loop short.
   stop_if_cancelled();
   for (std::size_t i = 0; i < of.size(); ++i) {
     if (finite[i] != 0) continue;
@@ -232,7 +233,7 @@ Batch DeviceAnalyzer::State::on_device(std::uint64_t begin, std::uint64_t end) {
   return out;
 }
 
-// Whether its sums are finite.
+// Returns false if the sums are not finite.
 bool DeviceAnalyzer::State::finish_one(std::size_t which, Measures& out) {
   const auto own = finishers.take();
   plan.read(memory->sums(which), memory->counts(which), own->sums, own->binned);
@@ -251,7 +252,7 @@ bool DeviceAnalyzer::State::same(const Batch& batch) {
   by_cpu(asked, [&](std::size_t at, const Measures& truth) {
     right[at] = same_bits(batch.measures[asked[at] - batch.begin], truth) ? 1 : 0;
   });
-  // What was left out because nobody waits for it any more accuses no device, and is handed to nobody.
+  // A comparison that was cut short by cancelling says nothing against the device, and its results are not used.
   stop_if_cancelled();
   counts.compared += asked.size();
   return std::find(right.begin(), right.end(), 0) == right.end();
@@ -275,7 +276,7 @@ void DeviceAnalyzer::State::with_host_view(const ArrayView& latent, const Body& 
 
 template <typename Keep>
 void DeviceAnalyzer::State::by_cpu(const std::vector<std::uint64_t>& which, const Keep& keep) {
-  // As many at a time as there are threads, or as memory is for beside what is held for one.
+  // Number of latents at a time: as many as threads, or as the memory allows beside what is reserved for one.
   if (which.empty()) return;
   std::size_t more = std::min<std::size_t>(which.size(), static_cast<std::size_t>(executor.threads())) - 1;
   Reservation paid;

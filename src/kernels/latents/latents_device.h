@@ -1,10 +1,11 @@
-// Enters: latents of one shape, in the host's memory or a CUDA device's.
-// Leaves: what is measured of them, from sums that a device made: bit for bit Analyzer's (latents.h).
-// Never: returns with a number that neither the CPU has made nor a check stands behind (src/device/batches.h).
+// Input: latents of one shape, in the memory of the host or of a CUDA device.
+// Output: their measures, from sums that a device made: bit for bit those of Analyzer (latents.h).
+// Never: returns a number that neither the CPU computed nor a check covers (src/device/batches.h).
 //
-// All sums over pixels, rows, frames and channels, spectra of planes and counts of bins are the device's, of as many
-// latents at once as fit; entropies, logarithms, eigenvalues, the spectrum of the mean plane and all that is few
-// numbers are made on the host. Beside its values a latent takes about nine times its float16 values on the device.
+// The device computes all sums over pixels, rows, frames and channels, the spectra of planes, and the counts of bins.
+// It takes as many latents at once as fit. The host computes entropies, logarithms, eigenvalues, the spectrum of the
+// mean plane, and everything that is few numbers. Beside its values a latent takes about nine times its float16 values
+// on the device.
 #pragma once
 
 #include <memory>
@@ -16,36 +17,37 @@
 
 namespace millrace::latents {
 
-// Of all calls so far.
+// Counts over all calls so far.
 struct MeasuredLatents {
-  std::uint64_t by_device = 0, compared = 0, by_cpu = 0;  // compared: of those by the device
-  double finishing_s = 0;                                 // on the host, of what the device summed
+  std::uint64_t by_device = 0, compared = 0, by_cpu = 0;  // compared: number of those by the device
+  double finishing_s = 0;                                 // time on the host to finish the device's sums
 };
 
-// Measures latents of one shape; holds what it needs on the device from one call to the next. One thread at a time.
+// Measures latents of one shape; keeps its memory on the device from one call to the next. Used by one thread at a
+// time.
 class DeviceAnalyzer {
  public:
-  // All outlive it; the budget pays for what it holds on the host. Failure(usage) as Analyzer's; OutOfMemory where the
-  // budget has no room for a latent that the CPU measures.
+  // Arguments outlive the object; its memory on the host is reserved in the budget. Throws Failure(usage) as Analyzer
+  // does, and OutOfMemory if the budget has no room for a latent that the CPU measures.
   DeviceAnalyzer(const Shape& shape, const Selection& wanted, const Executor& executor, Accelerator& accelerator,
                  Budget& budget);
   ~DeviceAnalyzer();
   DeviceAnalyzer(const DeviceAnalyzer&) = delete;
   DeviceAnalyzer& operator=(const DeviceAnalyzer&) = delete;
 
-  // Views as Analyzer::measure() takes them, or with memory of the accelerator's device, which begins at a multiple of
-  // its numbers' size; of one type and next to each other they are measured together. They stay as they are meanwhile.
-  // What the device cannot do, or did wrong, the CPU does. `out` has as many; it is filled anew. Failure(usage) for
-  // other views, Failure(cancelled) where the executor is, Failure(unavailable) where the device is lost on which they
-  // lie.
+  // Takes views as Analyzer::measure() does, or with memory of the accelerator's device, aligned to the size of its
+  // numbers. Adjacent views of one type are measured together. Their memory must not change meanwhile. The CPU measures
+  // what the device cannot, or did wrong. `out` has as many elements, and is overwritten. Throws Failure(usage) for
+  // other views, and Failure(cancelled) if the executor is cancelled. Throws Failure(unavailable) if the device is lost
+  // on which the views lie.
   void measure(std::span<const ArrayView> latents, std::span<Measures> out);
   const MeasuredLatents& counts() const;
 
-  // What it holds from the start for a latent that the CPU measures.
+  // Returns the bytes held from the start for a latent that the CPU measures.
   static Bytes bytes_on_cpu(const Shape& shape);
-  // What a latent takes of the device's memory, with its values where those come from the host.
+  // Returns the bytes of a latent on the device, with its values if they come from the host.
   static std::uint64_t device_bytes(const Shape& shape, const Selection& wanted, std::size_t value_bytes);
-  // What the host holds for so many at once, on so many threads.
+  // Returns the bytes that the host holds for so many latents at once, on so many threads.
   static std::uint64_t host_bytes(const Shape& shape, const Selection& wanted, std::uint64_t latents, int threads);
 
  private:

@@ -1,4 +1,4 @@
-// What is measured of latents on every device of this machine against the CPU's, each batch three times on the same
+// Compares measures of latents on every device of this machine with the CPU's, each batch three times on the same
 // buffers.
 #include "src/kernels/latents/latents_device.h"
 
@@ -18,7 +18,7 @@ std::string words_of(const Shape& shape) {
   return fmt::format("[{}, {}, {}, {}]", shape.channels, shape.frames, shape.height, shape.width);
 }
 
-// Which metrics are not the same.
+// Returns the metrics that are not the same.
 std::string differences(const Measures& a, const Measures& b) {
   std::string out = a.not_finite == b.not_finite ? "" : "not_finite ";
   for (std::size_t k = 0; k < kMetricNames.size(); ++k) {
@@ -59,7 +59,7 @@ class LatentsOnDevice : public OperationOnDevice {
 TEST_P(LatentsOnDevice, OfEveryShape) {
   std::vector<Shape> shapes = {{1, 1, 1, 1}, {2, 5, 7, 3},   {3, 1, 1, 9}, {1, 4, 9, 1},
                                {4, 2, 8, 8}, {5, 3, 17, 16}, {16, 2, 4, 5}};
-  // Of few pixels, and of just enough; of prime sides; of one patch of sixteen.
+  // Shapes with few pixels, with just enough, with prime sides, and with one patch of sixteen.
   for (const Shape& shape : {Shape{4, 1, 64, 64}, Shape{16, 3, 32, 32}, Shape{19, 2, 33, 47}, Shape{40, 1, 16, 22},
                              Shape{3, 18, 11, 30}, Shape{2, 2, 31, 33}, Shape{4, 17, 26, 44}, Shape{16, 2, 60, 106}}) {
     if (!slow()) shapes.push_back(shape);
@@ -79,7 +79,8 @@ TEST_P(LatentsOnDevice, WhatIsWantedAlone) {
   }
 }
 
-// Of one value, of zeros of both signs, of the greatest and least numbers, of what is not finite.
+// Latents of one value, of zeros of both signs, of the greatest and smallest numbers, and of numbers that are not
+// finite.
 TEST_P(LatentsOnDevice, OfExtremeValues) {
   const Shape shape = slow() ? Shape{2, 2, 6, 6} : Shape{5, 3, 34, 32};
   std::mt19937_64 random(4);
@@ -118,7 +119,7 @@ TEST_P(LatentsOnDevice, OfBothTypesOneAfterTheOther) {
   EXPECT_GE(accelerator_->counts().batches, 4U);
 }
 
-// Three at once, then what is left; all of them are the CPU's too.
+// Batches have three latents, then the rest; the CPU measures all of them too.
 TEST_P(LatentsOnDevice, BatchesOfOneAnalyzer) {
   open({Verify::all, 64_MiB, 3});
   expect_same({4, 3, 12, 14}, 8);
@@ -126,7 +127,7 @@ TEST_P(LatentsOnDevice, BatchesOfOneAnalyzer) {
   EXPECT_EQ(accelerator_->counts().verified, accelerator_->counts().batches);
 }
 
-// As many at a time as it holds.
+// Batches are as large as the memory allows.
 TEST_P(LatentsOnDevice, MoreLatentsThanMemory) {
   const Shape shape = slow() ? Shape{4, 2, 16, 18} : Shape{16, 2, 40, 42};
   const std::uint64_t each = DeviceAnalyzer::device_bytes(shape, every_metric(), sizeof(float));
@@ -180,13 +181,13 @@ TEST(LatentsOnSimulatedDevice, NothingAndNothingThatCanBe) {
   EXPECT_THROW(analyzer.measure(views, {}), Failure);
   views[0].shape = {2, 1, 4, 5};
   EXPECT_THROW(analyzer.measure(views, out), Failure);
-  // No memory of the device's.
+  // This memory does not belong to the device.
   views = made.views();
   views[0].memory = MemoryKind::device;
   EXPECT_THROW(analyzer.measure(views, out), Failure);
 }
 
-// One that does not fit is the CPU's.
+// A latent that does not fit is measured by the CPU.
 TEST(LatentsOnSimulatedDevice, ALatentThatDoesNotFitIsTheCpus) {
   if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "real devices have other memory";
   const FakeCuda fake;

@@ -1,6 +1,6 @@
-// Enters: latents_body.inc, compiled.
-// Leaves: its text, and how each of its kernels is called.
-// Never: launches one.
+// Input: the compiled latents_body.inc.
+// Output: its text, and how each of its kernels is called.
+// Never: launches a kernel.
 #pragma once
 
 #include <array>

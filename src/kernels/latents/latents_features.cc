@@ -53,7 +53,7 @@ void features_of(const ArrayView& latent, const Shape& shape, std::span<float> o
     const Range own = range_of(source, c * frames * pixels, frames * pixels);
     range = c == 0 ? own : Range{std::min(range.low, own.low), std::max(range.high, own.high)};
   }
-  // Of all: channels' means, and what is about them.
+  // Mean and deviation of all values come from the channels' means and the squares about them.
   const std::size_t count = frames * pixels;
   const auto n = static_cast<double>(count);
   double mean = 0, squares = 0;

@@ -13,7 +13,7 @@
 namespace millrace::latents {
 namespace {
 
-// Each channel about a mean of its own, which may be far away.
+// Makes values of which each channel has a mean of its own, which may be far from 0.
 std::vector<float> some_values(const Shape& shape, float offset) {
   std::mt19937 random(3);
   std::vector<float> out(shape.elements());

@@ -9,9 +9,9 @@
 namespace millrace::latents {
 namespace {
 
-// What float32 sums along a row lose, with room: docs/latents.md.
+// Share of squares that float32 sums along a row lose, with a margin: docs/latents.md.
 constexpr double kConstant = 1e-5;
-// Squared means of frames, beside the squares of their values.
+// Share of the squares of frames' values up to which the squared means of frames count as 0.
 constexpr double kNoMeans = 1e-10;
 
 double mean_of(const std::vector<double>& values) {
@@ -29,7 +29,7 @@ double entropy_of_shares(std::span<const double> shares) {
   return sum;
 }
 
-// Of ten bins of equal width over the values' own range.
+// Returns the entropy of a histogram of ten bins of equal width over the values' own range.
 double entropy_of_ten(const std::vector<double>& values) {
   constexpr std::size_t kTen = 10;
   auto [least, most] = std::minmax_element(values.begin(), values.end());
@@ -177,7 +177,7 @@ void finish_time(const Sums& sums, Measures& out) {
   const auto n = static_cast<double>(shape.pixels());
   const auto channels = static_cast<std::size_t>(shape.channels), frames = static_cast<std::size_t>(shape.frames);
   MeanCorrelation frame_correlation;
-  double plain = 0, centered = 0, of_plain = 0, of_centered = 0;  // sums, and of how many channels
+  double plain = 0, centered = 0, of_plain = 0, of_centered = 0;  // sums, and numbers of channels
   out.temporal_spectrum.assign(frames / 2 + 1, 0.0);
   std::vector<double> series(frames);
   for (std::size_t c = 0; c < channels; ++c) {
@@ -217,7 +217,7 @@ void finish_time(const Sums& sums, Measures& out) {
   out[Metric::temporal_variance] = mean_of(out.temporal_variance);
   if (of_plain > 0) out[Metric::temporal_autocorrelation] = plain / of_plain;
   if (of_centered == 0) return;
-  // Around the end of two or three frames it is -1 or -1/2, whatever they hold.
+  // Cyclic autocorrelation of two or three frames is -1 or -1/2, whatever they hold.
   constexpr std::size_t kLeastFrames = 4;
   if (frames >= kLeastFrames) out[Metric::temporal_autocorrelation_centered] = centered / of_centered;
   const auto from = out.temporal_spectrum.begin() + 1;
@@ -227,7 +227,7 @@ void finish_time(const Sums& sums, Measures& out) {
 
 namespace {
 
-// Over all frames.
+// Returns the sums of each channel over all frames.
 std::vector<Side> whole_channels(const Sums& sums) {
   std::vector<Side> out(static_cast<std::size_t>(sums.shape.channels));
   for (std::size_t c = 0; c < out.size(); ++c) {
@@ -267,7 +267,7 @@ void finish_channels(const Sums& sums, Measures& out) {
     }
     out[Metric::global_variance] = squares / (n * static_cast<double>(channels) - 1);
   }
-  // One channel has all of it, whatever it holds.
+  // A single channel always has the whole magnitude.
   if (magnitude > 0 && channels > 1) {
     std::vector<double> shares;
     for (const double own : out.channel_magnitude) shares.push_back(own / magnitude);
@@ -323,7 +323,7 @@ void finish_products(const Sums& sums, Measures& out) {
 
 void finish_flatness(const Sums& sums, const SpectrumPlan& plan, Measures& out) {
   const auto height = static_cast<std::size_t>(plan.height), bins = static_cast<std::size_t>(plan.width / 2 + 1);
-  // Of the whole plane, of which half was made: the other half mirrors it.
+  // Returns the weight of a bin in the whole plane, of which only half was computed: the other half mirrors it.
   const auto weight = [&](std::size_t kx) {
     return kx == 0 || (plan.width % 2 == 0 && 2 * kx == static_cast<std::size_t>(plan.width)) ? 1.0 : 2.0;
   };

@@ -1,6 +1,6 @@
-// Enters: sums over planes, channels and spectra; counts of values in bins. The CPU's, or a device's.
-// Leaves: numbers and distributions.
-// Never: used from outside this folder.
+// Input: sums over planes, channels and spectra, and counts of values in bins; from the CPU or a device.
+// Output: numbers and distributions.
+// Never: is used outside of this folder.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace millrace::latents {
 
-// A sum of products of two sides about their means, and of each with itself.
+// Sums of one side of a correlation: of its values and of their squares.
 struct Side {
-  double sum = 0, squares = 0;  // about a pilot
+  double sum = 0, squares = 0;  // sums of differences from a pilot
 };
-// A mean of correlations: 0 where a side is constant, absent where no pair has two that are not.
+// Mean of correlations. A correlation with a constant side is 0; the mean is absent if no pair has two sides that vary.
 class MeanCorrelation {
  public:
-  // Returns r, or 0. Deviations that are lost in the rounding of `squares` are none.
+  // Returns r, or 0. Deviations that are lost in the rounding of `squares` count as none.
   double add(double product, const Side& a, const Side& b, double n);
   double mean() const { return defined_ ? sum_ / static_cast<double>(count_) : Measures::kAbsent; }
 
@@ -31,10 +31,10 @@ class MeanCorrelation {
   std::size_t count_ = 0;
   bool defined_ = false;
 };
-// Squared deviations from the mean; 0 where they are lost in rounding.
+// Returns the squared deviations from the mean; 0 if they are lost in rounding.
 double deviations(const Side& side, double n);
 
-// What is known of a latent when all of it has been read.
+// Sums of a latent after all of it has been read.
 struct Sums {
   explicit Sums(const Shape& shape);
   void clear();
@@ -46,11 +46,11 @@ struct Sums {
   std::vector<PlaneSums> planes;   // [groups, frames]
   std::vector<PatchSums> patches;  // [groups, frames]
   PatchCounts patch_counts;
-  std::vector<double> products;        // [frames, groups, groups, 16, 16], of groups a <= b
-  std::vector<double> cosines, sines;  // [frames], of parts of a turn
+  std::vector<double> products;        // [frames, groups, groups, 16, 16], for groups a <= b
+  std::vector<double> cosines, sines;  // [frames]: cosine and sine of each f / frames of a turn
   std::vector<double> image;           // [height, width], the sum over channels and frames
   std::vector<double> image_power;
-  std::vector<double> power;  // [radii + 1, height], of all channels; only of bins whose radius is reported
+  std::vector<double> power;  // [radii + 1, height], over all channels; only bins whose radius is reported
 
   const PlaneSums& plane(std::size_t channel, std::size_t frame) const {
     return planes[channel / kLanes * static_cast<std::size_t>(shape.frames) + frame];
@@ -62,35 +62,36 @@ struct Sums {
     const PlaneSums& sums = plane(channel, frame);
     return {sums.sum[channel % kLanes], sums.squares[channel % kLanes]};
   }
-  // Of channels a <= b in one frame, about their pilots.
+  // Returns the product of channels a <= b in one frame, about their pilots.
   double product(std::size_t a, std::size_t b, std::size_t frame) const {
     const std::size_t at = (frame * groups + a / kLanes) * groups + b / kLanes;
     return products[(at * kLanes + a % kLanes) * kLanes + b % kLanes];
   }
 };
 
-// Parts that not every metric needs.
+// Parts of measuring that not every metric needs.
 struct Wanted {
   explicit Wanted(const Selection& metrics);
 
   bool patches, products, spectra, flatness, density, mutual, mutual_published;
 };
 
-// Channels that densities and mutual information are of.
+// Number of channels used for densities and mutual information.
 inline constexpr std::size_t kCounted = 4;
 inline std::size_t counted_channels(const Shape& shape) {
   return std::min(kCounted, static_cast<std::size_t>(shape.channels));
 }
-// How many values lie in which bins; what is not wanted is not looked at.
+// Counts of values in bins; counts that are not wanted are not read.
 struct Binned {
   std::vector<Counts> density;  // [counted channels, frames]
-  PairTables even, published;   // of bins of one width; as published
+  PairTables even, published;   // edges of equal width; edges as published
 };
 
-// Of a latent that is not finite, or whose sums are not.
+// Returns the measures of a latent that is not finite, or whose sums are not.
 Measures not_measured(const Source& source, std::size_t elements);
 
-// Of moments, patches and time; of products, spectra and bins. Spectra are looked at after space: a constant has none.
+// Functions for moments, patches and time; for products, spectra and bins. Spectra come after space: a constant latent
+// has none.
 void finish_space(const Sums& sums, Measures& out);
 void finish_patches(const Sums& sums, Measures& out);
 void finish_time(const Sums& sums, Measures& out);
@@ -99,7 +100,7 @@ void finish_products(const Sums& sums, Measures& out);
 void finish_flatness(const Sums& sums, const SpectrumPlan& plan, Measures& out);
 void finish_spectra(const Sums& sums, const SpectrumPlan& plan, Measures& out);
 void finish_bins(const Sums& sums, const Binned& binned, const Wanted& wanted, const CountLogs& logs, Measures& out);
-// All of them: what is not wanted is absent, and every NaN is the same one.
+// Runs all of them. Metrics that are not wanted are absent, and every NaN is the same one.
 void finish(const Sums& sums, const Binned& binned, const SpectrumPlan& plan, const Selection& metrics,
             const CountLogs& logs, Measures& out);
 

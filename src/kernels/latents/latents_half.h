@@ -1,5 +1,5 @@
-// Enters: float16.
-// Leaves: the float32 that is the same number; the numbers in order.
+// Input: float16 numbers.
+// Output: the float32 of the same value; integers in the order of the values.
 // Never: rounds.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace millrace::latents {
 
 inline float of_half(std::uint16_t half) {
   const std::uint32_t sign = std::uint32_t{half & 0x8000U} << 16, size = half & 0x7FFFU;
-  // Infinity and NaN keep their exponent of ones; the others are scaled by 2^112, which makes numbers of subnormals
+  // Infinity and NaN keep their exponent of ones. Other numbers are scaled by 2^112, which makes numbers of subnormals
   // too.
   if (size >= 0x7C00U) return std::bit_cast<float>(sign | 0x7F800000U | (size & 0x3FFU) << 13);
   const float value = std::bit_cast<float>(size << 13) * 0x1p112F;

@@ -9,7 +9,7 @@
 namespace millrace::latents {
 namespace {
 
-// The float16 of a number between 2^-14 and 2^16, cut off.
+// Returns the float16 of a number between 2^-14 and 2^16, truncated.
 std::uint16_t half_of(float value) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, &value, sizeof(bits));
@@ -80,7 +80,8 @@ bool measured_right(Accelerator& accelerator, const Executor& executor, const Sh
 
 bool gives_known_answers(Accelerator& accelerator) {
   const Executor executor(1);
-  // Of more channels than lie side by side, and of factors 2, 3, 4 and 11; of few pixels, odd sides, 3 and 7.
+  // The first shape has more channels than a group, and factors 2, 3, 4 and 11. The second one has few pixels, odd
+  // sides, and factors 3 and 7.
   return measured_right(accelerator, executor, {17, 2, 44, 24}, true, 1, 14) &&
          measured_right(accelerator, executor, {5, 2, 21, 19}, false, 2, 14);
 }

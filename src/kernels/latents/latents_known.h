@@ -1,5 +1,5 @@
-// Enters: a device.
-// Leaves: whether it measures some latents as the CPU does.
+// Input: a device.
+// Output: true if it measures some latents as the CPU does.
 // Never: reads a file.
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace millrace::latents {
 
-// Latents of one shape, of float16 or float32, and their values.
+// Made-up latents of one shape, of float16 or float32.
 class MadeLatents {
  public:
-  // Slowly changing, with noise; no two latents are the same.
+  // Values change slowly, with noise; no two latents are the same.
   MadeLatents(const Shape& shape, bool halves, std::size_t count, std::uint64_t seed);
   std::vector<ArrayView> views();
-  // As bytes; float16 takes two of each element, float32 four.
+  // Returns the values as bytes: two per element for float16, four for float32.
   std::vector<std::byte>& bytes() { return bytes_; }
 
  private:
@@ -29,12 +29,12 @@ class MadeLatents {
   std::vector<std::byte> bytes_;
 };
 
-// As the CPU measures them.
+// Measures latents on the CPU.
 std::vector<Measures> measured_by_cpu(const Shape& shape, const Selection& metrics,
                                       const std::vector<ArrayView>& latents);
 
 bool gives_known_answers(Accelerator& accelerator);
-// The same of shapes and values that are made from the number of a round, and grow with it.
+// Does the same with shapes and values that are made from the number of a round, and grow with it.
 bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round);
 
 }  // namespace millrace::latents

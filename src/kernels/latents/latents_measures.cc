@@ -28,7 +28,7 @@ bool any_of(const Selection& metrics, std::initializer_list<Metric> of) {
   return std::any_of(of.begin(), of.end(), [&](Metric metric) { return metrics[static_cast<std::size_t>(metric)]; });
 }
 
-// body(list of a, the same of b), of everything that is a list of numbers.
+// Calls body(list of a, the same list of b) for every list of numbers.
 template <typename M, typename Body>
 void for_lists(M& a, M& b, const Body& body) {
   for (const auto list :
@@ -44,7 +44,7 @@ void for_lists(M& a, M& b, const Body& body) {
   }
 }
 
-// What is not a number has a sign, and other processors have another one.
+// Replaces every NaN by the same one: the sign of a NaN differs between processors.
 void make_alike(std::vector<double>& values) {
   for (double& value : values)
     if (std::isnan(value)) value = Measures::kAbsent;
@@ -74,7 +74,7 @@ Wanted::Wanted(const Selection& metrics)
 Measures not_measured(const Source& source, std::size_t elements) {
   Measures out{};
   out.values.fill(Measures::kAbsent);
-  // A sum beyond float32 is not finite either; then there is nothing to measure it by.
+  // The elements may be finite and a sum of them beyond float32: then the count is 1.
   out.not_finite = std::max<std::uint64_t>(1, count_not_finite(source, elements));
   return out;
 }

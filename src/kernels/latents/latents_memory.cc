@@ -12,7 +12,7 @@ std::uint64_t bytes_of(const ArrayView& latent) {
   return static_cast<std::uint64_t>(latent.elements()) * latent.type.bytes();
 }
 
-// Bytes [begin, end) of all latents, one after the other.
+// Copies bytes [begin, end) of all latents, one after the other.
 void pack(std::span<const ArrayView> latents, std::uint64_t begin, std::uint64_t end, std::uint8_t* to) {
   const std::uint64_t each = bytes_of(latents.front());
   while (begin < end) {
@@ -34,7 +34,7 @@ BatchMemory::BatchMemory(const BatchPlan& plan, Accelerator& accelerator)
     : plan_(plan), accelerator_(accelerator), queue_(accelerator) {}
 
 void BatchMemory::run(std::span<const ArrayView> latents, const Executor& executor) {
-  // An earlier try may have ended before what it had begun.
+  // Work of an earlier call that failed may still be in the queue.
   queue_.finish();
   const bool uploaded = latents.front().memory != MemoryKind::device;
   const std::uint64_t count = latents.size(), bytes = count * bytes_of(latents.front());
@@ -42,7 +42,7 @@ void BatchMemory::run(std::span<const ArrayView> latents, const Executor& execut
     try {
       make_room(count, uploaded ? bytes : 0);
     } catch (const OutOfMemory&) {
-      // What batches of another kind have left may be what is missing.
+      // Buffers of batches of another kind may hold the memory that is missing.
       on_ = {};
       make_room(count, uploaded ? bytes : 0);
     }
@@ -62,7 +62,7 @@ void BatchMemory::run(std::span<const ArrayView> latents, const Executor& execut
     if (plan_.room.counts > 0) queue_.download(on_.counts.buffer, count * plan_.room.counts, on_.host_counts);
     check_blocks();
   } catch (const OutOfMemory&) {
-    // A smaller batch must not find the memory taken by what a larger one has got of it.
+    // A smaller batch must not find the memory taken by buffers of a larger one.
     on_ = {};
     throw;
   }

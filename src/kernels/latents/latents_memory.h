@@ -1,6 +1,6 @@
-// Enters: a batch of latents of one shape, in the host's memory or one after the other in the device's.
-// Leaves: its memory on a device, filled; its stages launched; the sums and counts that they made.
-// Never: makes a number of them. Used by latents_device.cc alone.
+// Input: a batch of latents of one shape, in the host's memory or adjacent in the device's.
+// Output: memory on a device, filled; stages, launched; the sums and counts that they made.
+// Never: computes a number from these. Only latents_device.cc uses this file.
 #pragma once
 
 #include <array>
@@ -17,20 +17,20 @@ namespace millrace::latents {
 
 class BatchMemory {
  public:
-  // Both outlive it.
+  // Both arguments outlive the object.
   BatchMemory(const BatchPlan& plan, Accelerator& accelerator);
 
-  // What the stages make of these latents, of one type and in one kind of memory. OutOfMemory, after which nothing is
-  // held; DeviceLost; Failure(internal) where blocks are missing.
+  // Runs the stages on latents of one type, in one kind of memory. Throws OutOfMemory, after which no memory is held;
+  // DeviceLost; and Failure(internal) if blocks are missing.
   void run(std::span<const ArrayView> latents, const Executor& executor);
-  // Of a latent of the last batch.
+  // Results for a latent of the last batch.
   std::span<const double> sums(std::size_t latent);
   std::span<const std::uint32_t> counts(std::size_t latent);
-  // Bytes of the device's memory that it has, and would take for a batch again.
+  // Returns the bytes of the device's memory that it holds, and would use for the next batch.
   std::uint64_t held() const;
 
  private:
-  // Each grows with the batches.
+  // Buffers, each of which grows with the batches.
   struct Arrays {
     GrowingBuffer<std::uint8_t> values;
     GrowingBuffer<float> planes, moments, places, re, im, other_re, other_im, ranges, edges;
@@ -43,7 +43,7 @@ class BatchMemory {
   void make_room(std::uint64_t count, std::uint64_t uploaded);
   void make_tables();
   void upload(std::span<const ArrayView> latents, const Executor& executor);
-  // Launches a stage; so many threads at least, each of which is told how many latents there are.
+  // Launches a stage with so many blocks, or with at least so many threads. Each thread gets the number of latents.
   template <typename... Arguments>
   void run_blocks(int stage, const KernelEntry& entry, std::uint64_t blocks, const Arguments&... arguments);
   template <typename... Arguments>
@@ -63,7 +63,7 @@ class BatchMemory {
   DeviceBuffer<float> factors_, weights_, turns_;
   bool has_tables_ = false;
   std::uint32_t count_ = 0;                             // latents of this batch
-  std::array<std::uint64_t, LATENTS_STAGES> blocks_{};  // of this batch
+  std::array<std::uint64_t, LATENTS_STAGES> blocks_{};  // blocks of this batch, by stage
   Queue queue_;
 };
 

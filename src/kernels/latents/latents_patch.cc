@@ -19,7 +19,7 @@ namespace millrace::latents::HWY_NAMESPACE {
 
 constexpr std::size_t kMoments = 2 * kLanes;  // a patch's mean, and its sum of squared deviations
 
-// A patch of 4 x 4: the mean first, then what differs from it.
+// Computes the moments of a patch of 4 x 4: the mean first, then the deviations from it.
 HWY_INLINE void FourByFour(const float* from, std::size_t row, float* moments) {
   const auto pixel = [&](std::size_t k) HWY_ATTR { return Lanes::at(from + (k / 4) * row + (k % 4) * kLanes); };
   const Lanes upper = ((pixel(0) + pixel(1)) + (pixel(2) + pixel(3))) + ((pixel(4) + pixel(5)) + (pixel(6) + pixel(7)));
@@ -36,7 +36,7 @@ HWY_INLINE void FourByFour(const float* from, std::size_t row, float* moments) {
   (even + odd).put(moments + kLanes);
 }
 
-// Four patches of `count` pixels each become one: the deviations of their means join those inside them.
+// Joins four patches of `count` pixels each: the deviations of their means are added to those inside them.
 HWY_INLINE void Join(const float* a, const float* b, const float* c, const float* e, float count, float* out) {
   const Lanes ma = Lanes::at(a), mb = Lanes::at(b), mc = Lanes::at(c), me = Lanes::at(e);
   const Lanes mean = ((ma + mb) + (mc + me)) * Lanes::all(0.25F);
@@ -48,14 +48,14 @@ HWY_INLINE void Join(const float* a, const float* b, const float* c, const float
   multiply_add(Lanes::all(count), between, inside).put(out + kLanes);
 }
 
-// Counts values into octaves' bins. Some are gathered in memory first: a count needs its bin in a general register, and
-// from there it is fetched faster than lane by lane out of a vector.
+// Counts values in bins of quarter octaves. Some are gathered in memory first: a count needs its bin in a general
+// register. A load from memory is faster than taking lane by lane out of a vector.
 class BinCounter {
  public:
   HWY_INLINE BinCounter(std::size_t channels, PatchCounts::OfLanes& counts) : channels_(channels), counts_(counts) {}
 
-  // A float's exponent and two bits of its fraction are its quarter of an octave; what is negative, by rounding, is the
-  // least of integers too. So is what is none, whose sign is the machine's.
+  // Adds values. The exponent of a float and two bits of its fraction are its quarter of an octave. A value that is
+  // negative by rounding is also the smallest of integers. NaN counts as such too: its sign depends on the machine.
   HWY_INLINE void add(const Lanes& values) {
     constexpr std::int32_t kBefore = ((127 + OctaveBins::kFirstOctave) << 2) - 1,
                            kLast = static_cast<std::int32_t>(OctaveBins::kCount) - 1, kInfinite = 0x7F800000;
@@ -98,7 +98,7 @@ class BinCounter {
   alignas(64) std::int32_t bins_[kHeld * kLanes];
 };
 
-// Variance within patches, meaned over them.
+// Computes the variance within patches, averaged over them.
 void SumVariance(const float* plane, std::size_t height, std::size_t width, std::size_t channels, float* moments,
                  PatchSums& out, PatchCounts& counts) {
   const std::size_t row = width * kLanes;
@@ -136,8 +136,8 @@ void SumVariance(const float* plane, std::size_t height, std::size_t width, std:
   }
 }
 
-// Adds values, and their squares, of rows [top, bottom) and columns [left, right) to those of their place in a patch of
-// this side: [side, side, 2, 16].
+// Adds values of rows [top, bottom) and columns [left, right), and their squares, to the sums of their place. The
+// places are those in a patch of this side: [side, side, 2, 16].
 void AddByPlace(const float* plane, std::size_t width, std::size_t top, std::size_t bottom, std::size_t left,
                 std::size_t right, std::size_t side, float* places) {
   for (std::size_t y = 0; y < side; ++y) {
@@ -165,8 +165,8 @@ void AddByPlace(const float* plane, std::size_t width, std::size_t top, std::siz
   }
 }
 
-// Variance across patches, by place in them, meaned over places. The places of larger patches are those of smaller ones
-// too: what only the smaller ones cover is added to them.
+// Computes the variance across patches, by place in them, averaged over places. The sums of larger patches are used
+// again; pixels that only the smaller patches cover are added.
 void SumDistinctiveness(const float* plane, std::size_t height, std::size_t width, std::size_t channels, float* scratch,
                         PatchSums& out, PatchCounts& counts) {
   std::size_t covered_height = 0, covered_width = 0;

@@ -20,9 +20,9 @@
 #define MILLRACE_LATENTS_PATH_CC_
 namespace millrace::latents {
 
-// Squared distance, product, squared change.
+// Sums of a step: squared distance, product, squared change.
 using PathSums = std::array<double, 3>;
-// Values that are added in float32 before float64 takes over, of each lane.
+// Values of each lane that are added in float32 before float64 takes over.
 constexpr std::size_t kRun = 64;
 
 }  // namespace millrace::latents
@@ -56,7 +56,7 @@ HWY_INLINE void AddPath(const Source& now, const Source& before, const Source& e
     for (std::size_t k = 0; k < 3; ++k) add_to(all[k], sums[k]);
   }
   if (whole == count) return;
-  // What is left, in lanes of its own.
+  // The remaining values get lanes of their own.
   const auto rest = [&](const Source& source) HWY_ATTR {
     alignas(64) float values[kLanes] = {};
     for (std::size_t i = whole; i < count; ++i) values[i - whole] = value_of(source, i);
@@ -70,8 +70,8 @@ HWY_INLINE void AddPath(const Source& now, const Source& before, const Source& e
 
 PathSums SumPath(const Source& now, const Source& before, const Source* earlier, std::size_t count) {
   std::array<Sum, 3> all{};
-  // What float16 differ by is exact in float32. What float32 differ by is not, and of a straight line it would be all
-  // that a change is.
+  // Differences of float16 are exact in float32. Differences of float32 are not: on a straight line their rounding
+  // would be all of the change.
   if (now.half && earlier != nullptr) {
     AddPath<Lanes, true>(now, before, *earlier, count, all);
   } else if (now.half) {
@@ -121,7 +121,7 @@ std::optional<Trajectory> trajectory_of(std::span<const Step> steps, double end_
     out.path += steps[t].distance;
     if (t == 0) continue;
     changes += steps[t].change;
-    // Of one that stands still there is no direction.
+    // A step of length 0 has no direction.
     const double lengths = steps[t].distance * steps[t - 1].distance;
     if (lengths == 0) continue;
     angles += arc_cosine(steps[t].product / lengths);

@@ -21,7 +21,7 @@ HWY_INLINE V PixelAt(const float* row, std::size_t x) {
   return pixel_at<V>(row + x * kLanes);
 }
 
-// Columns from `begin` to `end`, the first of which has a neighbour to the left.
+// Adds columns from `begin` to `end`, the first of which has a neighbour to the left.
 template <class V, bool kMirrored>
 HWY_INLINE void AddPart(const float* row, const float* above, std::size_t begin, std::size_t end, std::size_t width,
                         V& sum, V& squares, V& lag_x, V& lag_y, V& step_x, V& step_y, V& mirror) {
@@ -55,7 +55,7 @@ void SumPlaneIn(const float* plane, int height, int width, PlaneSums& out) {
   for (std::size_t y = 0; y < h; ++y) {
     const float* const row = row_at(y);
     const float* const above = row_at(y > 0 ? y - 1 : h - 1);
-    // The first column has its left neighbour at the other end.
+    // The first column's left neighbour is at the other end of the row.
     const V first = PixelAt<V>(row, 0), last = PixelAt<V>(row, w - 1), over_first = PixelAt<V>(above, 0);
     V sum = first, squares = first * first, lag_x = V::all(0), lag_y = first * over_first, step_x = V::all(0),
       step_y = size_of(first - over_first), mirror = V::all(0);
@@ -122,7 +122,7 @@ void SumPlane(const float* plane, int height, int width, PlaneSums& out) {
   }
 }
 
-// Products of four channels of `a` with all of `b`, at a time.
+// Adds the products of four channels of `a` at a time with all channels of `b`.
 template <class V>
 void AddProductsOf(const float* a, const float* b, std::size_t height, std::size_t width, double* out) {
   for (std::size_t y = 0; y < height; ++y, a += width * kLanes, b += width * kLanes) {
@@ -147,7 +147,7 @@ void AddProductsOf(const float* a, const float* b, std::size_t height, std::size
 
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
 
-// Where sixteen lanes are one vector, it is turned: by 0 to 8 lanes, and to 15 where the two are not the same.
+// Targets where one vector holds sixteen lanes rotate it: by 0 to 8 lanes, and by up to 15 if `a` and `b` differ.
 template <std::size_t kTurns>
 HWY_INLINE void AddTurned(const float* a, const float* b, std::size_t height, std::size_t width, std::size_t begin,
                           double* out) {
@@ -176,7 +176,7 @@ HWY_INLINE void AddTurned(const float* a, const float* b, std::size_t height, st
     for (std::size_t c = 0; c < kLanes; ++c) {
       const std::size_t to = (c + turn) % kLanes;
       out[c * kLanes + to] += all[k][c];
-      // Of one with itself the products behind half a turn are these.
+      // Rotations by more than half a turn give the same products if `a` is `b`.
       if (a == b && turn > 0 && turn < kLanes / 2) out[to * kLanes + c] += all[k][c];
     }
   }

@@ -13,7 +13,7 @@ namespace millrace::latents {
 double elements_a_second(const Shape& shape, std::size_t count, const Executor& executor, Accelerator* accelerator,
                          bool on_device) {
   constexpr double kEnoughS = 0.25;
-  // One latent's values are as good as many's: what differs is how often counts meet in a bin.
+  // Values of one latent are as good as those of many: the only difference is how often counts meet in a bin.
   MadeLatents made(shape, true, 1, 6);
   std::vector<ArrayView> latents(count, made.views().front());
   DeviceBuffer<std::byte> there;
@@ -41,7 +41,7 @@ double elements_a_second(const Shape& shape, std::size_t count, const Executor& 
       for (std::size_t i = begin; i < end; ++i) own.measure(latents[i], out[i]);
     });
   };
-  measure();  // what is made once
+  measure();  // warm-up
   const std::uint64_t batches = accelerator != nullptr ? accelerator->counts().batches : 0;
   const Stopwatch watch;
   double elements = 0, seconds = 0;

@@ -1,6 +1,6 @@
-// Enters: a device, and the CPU beside it.
-// Leaves: how many latents a second each of them measures.
-// Never: is called by what measures latents for a person.
+// Input: a device, and the CPU beside it.
+// Output: how fast each of them measures latents.
+// Never: is called while a user's latents are measured.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace millrace::latents {
 
-// Of [16, 16, 60, 106], as the published run had them.
+// Shape of the latents in the published run.
 inline constexpr Shape kUsualShape{16, 16, 60, 106};
 
-// Millions of numbers a second, of `count` latents of float16 at once, many times over, all metrics. They come from the
-// host's memory, or lie on the accelerator's device, which CUDA's alone can. Without an accelerator the CPU measures
-// them, a latent a thread; 0 where its device did not.
+// Returns millions of numbers per second, with `count` latents of float16 at once, many times over, for all metrics.
+// The latents come from the host's memory, or lie on the accelerator's device, which only CUDA supports. Without an
+// accelerator the CPU measures them, a latent per thread. The result is 0 if the device did not measure them.
 double elements_a_second(const Shape& shape, std::size_t count, const Executor& executor, Accelerator* accelerator,
                          bool on_device = false);
 

@@ -10,7 +10,7 @@
 namespace millrace::latents {
 
 double ChannelMoments::deviation() const {
-  // What float32 and float16 are made of is lost beside a mean that is so much greater.
+  // Deviations of float32 and float16 are lost in rounding beside a mean that is so much greater.
   constexpr double kNothing = 1e-14;
   if (count < 2 || squares <= kNothing * count * mean * mean) return 0;
   return std::sqrt(squares / (count - 1));

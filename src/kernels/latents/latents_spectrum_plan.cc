@@ -29,7 +29,7 @@ RowTransform<T>::RowTransform(int row_width, int bin_count)
     most_terms = std::max(most_terms, part.terms);
     parts.push_back(std::move(part));
   };
-  // A column that is its own mirror stands alone: its cosine, or its sine, is 0 where the two would be subtracted.
+  // A column that is its own mirror is a term by itself: its cosine or its sine is 0 where the two would be subtracted.
   const std::size_t with_middle = period / 2 + 1, without = (period + 1) / 2;
   add(0, false, 0, with_middle);
   add(0, true, 1, without);
@@ -48,7 +48,7 @@ ColumnTransform<T>::ColumnTransform(int column_height) : height(static_cast<std:
       left /= radix;
     }
   }
-  // Those that need most twiddles come first, when there are none.
+  // Radices with most twiddle factors come first, because the first step has none.
   std::sort(radices.rbegin(), radices.rend());
   std::size_t before = 1;
   for (const std::size_t radix : radices) {
@@ -86,7 +86,8 @@ SpectrumPlan::SpectrumPlan(int frame_height, int frame_width)
   for (int kx = 0; radii > 0 && kx <= radii; ++kx) {
     for (int ky = 0; ky < height; ++ky) {
       const int y = ky <= height / 2 ? ky : ky - height;
-      // The radius k with |radius - k| < 1/2: of a whole squared radius, (k - 1/2)^2 is never reached exactly.
+      // The radius k has |radius - k| < 1/2. Squared radii are whole numbers, so that (k - 1/2)^2 is never reached
+      // exactly.
       const int squared = kx * kx + y * y;
       int k = 0;
       while ((2 * k + 1) * (2 * k + 1) < 4 * squared) ++k;
@@ -95,8 +96,8 @@ SpectrumPlan::SpectrumPlan(int frame_height, int frame_width)
   }
 }
 
-// Four parts of folded rows, of which up to four are worked on together; the rows' bins; two columns to go back and
-// forth between.
+// Memory for four parts of folded rows, of which up to four rows are processed together. It also holds the rows' bins,
+// and two columns to alternate between.
 std::size_t SpectrumPlan::scratch_floats() const {
   const auto h = static_cast<std::size_t>(height);
   return kLanes * (16 * rows.most_terms + 2 * bins() + 4 * h);

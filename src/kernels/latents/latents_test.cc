@@ -18,7 +18,7 @@ namespace {
 std::vector<float> random_values(const Shape& shape, unsigned seed, float offset = 0) {
   std::mt19937 random(seed);
   std::vector<float> out(shape.elements());
-  // Multiples of 1/64 below 4: float16 holds them too.
+  // Values are multiples of 1/64 below 4, which float16 holds too.
   for (float& value : out) value = offset + static_cast<float>(static_cast<int>(random() % 512) - 256) / 64;
   return out;
 }
@@ -92,7 +92,7 @@ TEST(Latents, AnAnalyzerRemembersNothing) {
 }
 
 TEST(Latents, StepsHaveTheSameBitsAtEveryLevel) {
-  // Elements that fill neither the last sixteen nor the last run of them.
+  // The number of elements is no multiple of sixteen, nor of a run of sixteens.
   const Shape shape{3, 5, 47, 19};
   const std::vector<float> a = random_values(shape, 1), b = random_values(shape, 2), c = random_values(shape, 3);
   const ArrayView first = view_of(a.data(), sides(shape)), second = view_of(b.data(), sides(shape)),
@@ -115,7 +115,7 @@ TEST(Latents, StepsHaveTheSameBitsAtEveryLevel) {
 
 TEST(Latents, ATrajectoryOfKnownSteps) {
   EXPECT_FALSE(trajectory_of({}, 1));
-  // Two to the right, then one up.
+  // Two steps to the right, then one up.
   const std::vector<Step> steps = {{2, Measures::kAbsent, Measures::kAbsent}, {2, 4, 0}, {1, 0, std::sqrt(5.0)}};
   const auto found = trajectory_of(steps, std::sqrt(17.0));
   ASSERT_TRUE(found);
@@ -131,7 +131,7 @@ TEST(Latents, ATrajectoryOfKnownSteps) {
 TEST(Latents, WhatFollowsFromTheDefinition) {
   const Shape shape{2, 2, 32, 32};
   std::vector<float> values(shape.elements());
-  // A wave of five periods across, the second channel its opposite; the second frame is the first.
+  // A wave has five periods across; the second channel is its opposite, and the second frame is the first.
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double wave = std::cos(2 * 3.14159265358979323846 * 5 * static_cast<double>(i % 32) / 32);
     values[i] = static_cast<float>(i < values.size() / 2 ? wave : -wave);

@@ -19,13 +19,13 @@
 #define MILLRACE_LATENTS_TIME_CC_
 namespace millrace::latents {
 
-// Sixteens of pixels that are followed through all frames at once: as many as there are registers for.
+// Number of vectors of sixteen pixels that are followed through all frames at once: as many as there are registers for.
 constexpr std::size_t kAcross = 4;
 constexpr std::size_t kBlock = kAcross * kLanes;
 // Frames whose magnitudes are added in float32 before float64 takes over.
 constexpr std::size_t kRun = 16;
 
-// One channel: [frames, pixels].
+// Values of one channel: [frames, pixels].
 struct ChannelSource {
   const Source& source;
   std::size_t at = 0, pixels = 0, frames = 0;
@@ -33,7 +33,7 @@ struct ChannelSource {
   float* variances = nullptr;  // [pixels], or none
 };
 
-// A sum for each of sixteen pixels side by side, over all such.
+// Sums of each of sixteen pixels side by side, over all such pixels.
 struct LaneSums {
   Sum magnitude{}, temporal{};
   std::vector<Sum>&motion, &product;
@@ -50,7 +50,7 @@ HWY_INLINE V FourTogether(const V* a) {
   return (a[0] + a[1]) + (a[2] + a[3]);
 }
 
-// Of sixteen pixels, of which the first `count` are there; 0 for the others.
+// Loads sixteen pixels, of which the first `count` exist; the others are 0.
 HWY_INLINE Lanes SomeOf(const Source& source, std::size_t at, std::size_t count) {
   if (count >= kLanes) return sixteen_of(source, at);
   alignas(64) float values[kLanes] = {};
@@ -58,7 +58,7 @@ HWY_INLINE Lanes SomeOf(const Source& source, std::size_t at, std::size_t count)
   return Lanes::at(values);
 }
 
-// A block of pixels through all frames. What is not a whole block ends within it.
+// Follows a block of pixels through all frames. A block that is not whole ends within it.
 template <class V, bool kWhole>
 HWY_INLINE void FollowBlock(const ChannelSource& from, std::size_t begin, LaneSums& sums, double* image) {
   const std::size_t count = std::min(kBlock, from.pixels - begin);
@@ -140,7 +140,7 @@ void FollowIn(const ChannelSource& from, LaneSums& sums, double* image) {
 }
 
 void Follow(const ChannelSource& from, LaneSums& sums, double* image) {
-  // Of so few pixels float32 does not give correlations to 1e-7.
+  // Few pixels need float64: float32 does not give correlations to 1e-7.
   if (from.pixels < kFewPixels) {
     FollowIn<Wide>(from, sums, image);
   } else {
@@ -148,7 +148,7 @@ void Follow(const ChannelSource& from, LaneSums& sums, double* image) {
   }
 }
 
-// Sixteen sums side by side, of every sixteenth value each.
+// Returns the total of sixteen sums side by side, of every sixteenth value each.
 double Total(const Source& source, std::size_t at, std::size_t count) {
   Wide sums = Wide::all(0);
   for (std::size_t i = 0; i < count; i += kLanes) sums += widened(SomeOf(source, at + i, count - i));
@@ -201,13 +201,13 @@ HWY_EXPORT(Widen);
 
 namespace {
 
-// A row of the channel's planes for each of the image's, in float64.
+// Adds the channel's planes to the image, in float64.
 void add_image(const float* values, std::size_t planes, std::size_t pixels, double* image) {
   for (std::size_t plane = 0; plane < planes; ++plane)
     for (std::size_t i = 0; i < pixels; ++i) image[i] += values[plane * pixels + i];
 }
 
-// To eleven bits, those of float16.
+// Rounds a number to eleven bits, those of float16.
 float shortened(double value) {
   if (!std::isfinite(value)) return 0;
   int exponent = 0;
@@ -232,8 +232,8 @@ void follow(const Source& source, const Shape& shape, int channel, float pilot, 
   std::fill(lanes.motion.begin(), lanes.motion.end(), Sum{});
   std::fill(lanes.product.begin(), lanes.product.end(), Sum{});
   LaneSums all{{}, {}, lanes.motion, lanes.product};
-  // What float16 differ by is exact in float32, and so are sums of some; those of float32 would drown the faint end of
-  // a spectrum.
+  // Differences of float16 are exact in float32, and so are sums of some. The rounding of float32 would hide the faint
+  // end of a spectrum.
   HWY_DYNAMIC_DISPATCH(Follow)
   (ChannelSource{source, at, shape.pixels(), frames, pilot, variances}, all, source.half ? image : nullptr);
   if (!source.half && image != nullptr)
@@ -259,7 +259,7 @@ void find_pilots(const Source& source, const Shape& shape, std::span<float> pilo
   for (std::size_t c = 0; c < pilots.size(); ++c) {
     const std::size_t at = c * static_cast<std::size_t>(shape.frames) * pixels;
     const double mean = HWY_DYNAMIC_DISPATCH(Total)(source, at, pixels) / static_cast<double>(pixels);
-    // Differences of float16 from it are exact then; a constant of float32 is its own pilot.
+    // A pilot with float16's bits makes differences from it exact; a constant of float32 is its own pilot.
     pilots[c] = source.half ? shortened(mean) : std::isfinite(mean) ? static_cast<float>(mean) : 0;
   }
 }

@@ -19,11 +19,11 @@
 #define MILLRACE_LATENTS_TURN_CC_
 namespace millrace::latents {
 
-// Pixels that are turned while they are in the nearest cache.
+// Number of pixels that are transposed while they are in the nearest cache.
 constexpr std::size_t kBlock = 128;
 
 struct Planar {
-  // With room behind each for a vector that goes over.
+  // Values by channel. Each array has room for a vector that reaches beyond the last pixel.
   alignas(64) std::array<std::array<float, kBlock>, kLanes> channel;
 };
 
@@ -46,7 +46,7 @@ void Convert(const Source& source, std::size_t at, std::size_t count, float pilo
   }
 }
 
-// Pixels i to i + 3 of sixteen channels.
+// Transposes pixels i to i + 3 of sixteen channels.
 void Turn(const Planar& planar, std::size_t i, Lanes* out) {
   for (std::size_t t = 0; t < 4; ++t) {
     alignas(64) std::array<float, kLanes> lanes;
@@ -80,7 +80,7 @@ void Convert(const Source& source, std::size_t at, std::size_t count, float pilo
   }
 }
 
-// Four channels a block of four lanes: then all exchanges stay within blocks.
+// Loads four pixels of four channels, a channel per block of four lanes: then all exchanges stay within blocks.
 template <class L = Lanes>
 HWY_INLINE L FourOfEach(const Planar& planar, std::size_t first, std::size_t i) {
   const hn::Full128<float> four;
@@ -99,7 +99,7 @@ HWY_INLINE L FourOfEach(const Planar& planar, std::size_t first, std::size_t i) 
   return out;
 }
 
-// Pixels i to i + 3 of sixteen channels.
+// Transposes pixels i to i + 3 of sixteen channels.
 HWY_INLINE void Turn(const Planar& planar, std::size_t i, Lanes* out) {
   const Lanes a = FourOfEach(planar, 0, i), b = FourOfEach(planar, 1, i), c = FourOfEach(planar, 2, i),
               e = FourOfEach(planar, 3, i);
@@ -119,14 +119,14 @@ HWY_INLINE void Turn(const Planar& planar, std::size_t i, Lanes* out) {
 
 #endif
 
-// Where a group's channels lie in one frame, from a block's first pixel on.
+// Place of a group's channels in one frame, from a block's first pixel on.
 struct FrameSource {
   const Source& source;
-  std::size_t at = 0, to_next = 0;  // number of the first channel's first value; from channel to channel
+  std::size_t at = 0, to_next = 0;  // index of the first channel's first value; distance between channels
   std::size_t channels = 0;
   const float* pilots = nullptr;
 
-  // Pixels [begin, end) as floats less their pilots.
+  // Converts pixels [begin, end) to floats less their pilots.
   void convert(std::size_t begin, std::size_t end, Planar& planar) const {
     for (std::size_t c = 0; c < channels; ++c)
       Convert(source, at + c * to_next + begin, end - begin, pilots[c], planar.channel[c].data() + begin);
@@ -136,7 +136,7 @@ struct FrameSource {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
 #define MILLRACE_LATENTS_TURN_HALVES 1
 
-// Eight channels, of which each has sixteen halves: out[p] has pixels p and 8 + p of all eight, a block each.
+// Transposes eight channels, each of sixteen halves: out[p] has pixels p and 8 + p of all eight, a block each.
 template <class D, class V>
 HWY_INLINE void TurnEight(D d, const V* in, V* out) {
   const hn::RepartitionToWide<D> pairs;
@@ -146,7 +146,7 @@ HWY_INLINE void TurnEight(D d, const V* in, V* out) {
   const auto upper = [&](std::size_t c)
                          HWY_ATTR { return hn::BitCast(pairs, hn::InterleaveUpper(d, in[c], in[c + 1])); };
   const auto put = [&](const auto& a, const auto& b, const auto& c, const auto& e, std::size_t p) HWY_ATTR {
-    // Two pixels of four channels each, then four of eight.
+    // The first step joins two pixels of four channels each, the second one four of eight.
     const auto ab = hn::BitCast(fours, hn::InterleaveLower(pairs, a, b)),
                ab_next = hn::BitCast(fours, hn::InterleaveUpper(pairs, a, b)),
                ce = hn::BitCast(fours, hn::InterleaveLower(pairs, c, e)),
@@ -175,7 +175,7 @@ HWY_INLINE L FloatsOf(const V& halves) {
   return out;
 }
 
-// Sixteen pixels of sixteen channels, turned while they are halves.
+// Transposes sixteen pixels of sixteen channels while they are halves.
 HWY_INLINE void TurnHalves(const FrameSource& from, std::size_t i, Lanes* out) {
   const hn::Full256<std::uint16_t> d;
   using V = hn::Vec<decltype(d)>;
@@ -195,7 +195,7 @@ HWY_INLINE void TurnHalves(const FrameSource& from, std::size_t i, Lanes* out) {
 #define MILLRACE_LATENTS_TURN_HALVES 0
 #endif
 
-// One frame of a group.
+// Transposes one frame of a group.
 void TurnPlane(const Source& source, const Shape& shape, int group, int frame, const float* pilots, float* plane) {
   const std::size_t pixels = shape.pixels(), first_channel = static_cast<std::size_t>(group) * kLanes;
   const auto frames = static_cast<std::size_t>(shape.frames), f = static_cast<std::size_t>(frame);

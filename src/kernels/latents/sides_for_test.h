@@ -1,6 +1,6 @@
-// Enters: the shape of a latent.
-// Leaves: its sides as an array has them.
-// Never: knows what is in it.
+// Input: the shape of a latent.
+// Output: its sides, as an array has them.
+// Never: reads the latent.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Fourier transforms of many lines at once, a line a lane; included once a target, inside foreach_target's passes.
+// Fourier transforms of many lines at once, a line per lane; included once per target, inside foreach_target's passes.
 #if defined(MILLRACE_LATENTS_TRANSFORM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MILLRACE_LATENTS_TRANSFORM_INL_H_
 #undef MILLRACE_LATENTS_TRANSFORM_INL_H_
@@ -11,7 +11,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace millrace::latents::HWY_NAMESPACE {
 
-// Of Lanes the numbers are float, of Halves double; N lie side by side.
+// Vector type for lines of float or double, and the number of lines side by side.
 template <typename T>
 struct LineOf;
 template <>
@@ -25,8 +25,9 @@ struct LineOf<double> {
   static constexpr std::size_t kEach = kLanes / 2;
 };
 
-// The terms of all parts, of `kRows` rows that lie `stride` apart: [part][term][row]; parts lie `part_stride` apart. In
-// the order of the plan's parts: cosines and sines of all bins, or of the even ones and then of the odd ones.
+// Folds `kRows` rows that lie `stride` apart into the terms of all parts: [part][term][row]; parts lie `part_stride`
+// apart. The order is that of the plan's parts: cosines and sines of all bins, or of the even ones and then of the odd
+// ones.
 template <typename T, std::size_t kRows>
 HWY_INLINE void Fold(const RowTransform<T>& plan, const T* from, std::size_t stride, T* terms,
                      std::size_t part_stride) {
@@ -68,7 +69,7 @@ HWY_INLINE void Fold(const RowTransform<T>& plan, const T* from, std::size_t str
   }
 }
 
-// kBins sums over one part's terms, of kRows rows.
+// Computes kBins sums over one part's terms, for kRows rows.
 template <typename T, std::size_t kBins, std::size_t kRows>
 HWY_INLINE void SumTerms(const T* weights, std::size_t count, const T* terms, T* to, std::size_t bin_stride) {
   using V = typename LineOf<T>::V;
@@ -87,7 +88,7 @@ HWY_INLINE void SumTerms(const T* weights, std::size_t count, const T* terms, T*
     for (std::size_t r = 0; r < kRows; ++r) sums[b][r].put(to + b * bin_stride + r * kEach);
 }
 
-// As many sums at once as there are registers for: bins, and rows of float32.
+// Sizes of tiles, in bins and in rows of float32: as many sums at once as there are registers for.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
 constexpr std::size_t kBinTile = 5, kRowTile = 4;
 #elif HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_NEON
@@ -104,7 +105,7 @@ HWY_INLINE void SumBins(const typename RowTransform<T>::Part& part, std::size_t&
   }
 }
 
-// The bins of kRows rows: [bin][row], bins `bin_stride` apart.
+// Computes the bins of kRows rows: [bin][row], bins `bin_stride` apart.
 template <typename T, std::size_t kRows>
 HWY_INLINE void TransformRows(const RowTransform<T>& plan, const T* from, std::size_t stride, T* terms, T* re, T* im,
                               std::size_t bin_stride) {
@@ -125,7 +126,7 @@ HWY_INLINE void TransformRows(const RowTransform<T>& plan, const T* from, std::s
 template <typename T>
 struct Complex {
   typename LineOf<T>::V re, im;
-  // One that the compiler makes would not be compiled for the level.
+  // A constructor that the compiler makes would not be compiled for the CPU level.
   HWY_INLINE Complex() {}
 };
 
@@ -151,14 +152,14 @@ HWY_INLINE void Butterfly4(Complex<T>* z) {
   z[0].im = even[0].im + odd[0].im;
   z[2].re = even[0].re - odd[0].re;
   z[2].im = even[0].im - odd[0].im;
-  // Times -i.
+  // Multiplies by -i.
   z[1].re = even[1].re + odd[1].im;
   z[1].im = even[1].im - odd[1].re;
   z[3].re = even[1].re - odd[1].im;
   z[3].im = even[1].im + odd[1].re;
 }
 
-// Sums and differences of inputs that mirror each other are all that an odd radix needs.
+// Butterfly of an odd radix: it needs only sums and differences of inputs that mirror each other.
 template <typename T, std::size_t kRadix>
 HWY_INLINE void ButterflyOdd(Complex<T>* z, const T* cosines, const T* sines) {
   using V = typename LineOf<T>::V;
@@ -191,7 +192,7 @@ HWY_INLINE void ButterflyOdd(Complex<T>* z, const T* cosines, const T* sines) {
   z[0] = all;
 }
 
-// A radix that is none of the small ones: its inputs stay in memory, [radix][re, im].
+// Butterfly of any other radix: its inputs stay in memory, [radix][re, im].
 template <typename T>
 void ButterflyAny(const T* inputs, std::size_t radix, const T* cosines, const T* sines, T* re, T* im,
                   std::size_t stride) {
@@ -233,8 +234,8 @@ HWY_INLINE Complex<T> Turned(const Complex<T>& z, T cosine, T sine) {
   return out;
 }
 
-// One step: transforms of length `before` become those of length before * radix (Stockham's order: nothing has to be
-// sorted in the end).
+// Runs one step: transforms of length `before` become those of length before * radix, in Stockham's order, which needs
+// no sorting in the end.
 template <typename T, std::size_t kRadix>
 HWY_INLINE void StepOf(const typename ColumnTransform<T>::Step& step, std::size_t height, const T* re, const T* im,
                        T* to_re, T* to_im) {
@@ -295,8 +296,8 @@ void AnyStep(const typename ColumnTransform<T>::Step& step, std::size_t height, 
   }
 }
 
-// From re, im through `other` and back, as often as there are steps; what is returned are the last ones. `inputs` is
-// for radices above 7: [height][re, im].
+// Transforms a column, from re, im through `other` and back, once per step; afterwards re, im are the result. `inputs`
+// is for radices above 7: [height][re, im].
 template <typename T>
 HWY_INLINE void TransformColumn(const ColumnTransform<T>& plan, T*& re, T*& im, T*& other_re, T*& other_im, T* inputs) {
   for (const auto& step : plan.steps) {

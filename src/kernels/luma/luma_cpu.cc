@@ -26,8 +26,8 @@ void Luma(const std::uint8_t* HWY_RESTRICT rgb, std::uint8_t* HWY_RESTRICT luma,
   const hn::Repartition<std::uint16_t, decltype(d8)> d16;
   const hn::Repartition<std::uint32_t, decltype(d8)> d32;
   const std::size_t lanes = hn::Lanes(d8);
-  // 38470 does not fit a signed 16-bit multiply, so green is split in two halves of 19235 that both do:
-  // (R, G) * (19595, 19235) + (G, B) * (19235, 7471), two pair-wise multiply-adds a pixel.
+  // 38470 does not fit a signed 16-bit multiply, so green is split into two halves of 19235, which do: (R, G) * (19595,
+  // 19235) + (G, B) * (19235, 7471), two pair-wise multiply-adds per pixel.
   static_assert(kLumaGreen % 2 == 0 && kLumaGreen / 2 < 32768);
   const hn::RebindToSigned<decltype(d16)> di16;
   const hn::RebindToSigned<decltype(d32)> di32;
@@ -50,7 +50,7 @@ void Luma(const std::uint8_t* HWY_RESTRICT rgb, std::uint8_t* HWY_RESTRICT luma,
   for (; i + lanes <= count; i += lanes) {
     hn::Vec<decltype(d8)> r, g, b;
     hn::LoadInterleaved3(d8, rgb + 3 * i, r, g, b);
-    // Widening by interleaving with zero keeps to 128-bit blocks, which is what the packing above undoes.
+    // Widening by interleaving with zero stays within 128-bit blocks; the packing above reverses it block by block.
     const auto low =
         luma16(hn::BitCast(d16, hn::InterleaveLower(d8, r, zero)), hn::BitCast(d16, hn::InterleaveLower(d8, g, zero)),
                hn::BitCast(d16, hn::InterleaveLower(d8, b, zero)));

@@ -17,7 +17,7 @@ std::uint32_t root_of(std::vector<Run>& runs, std::uint32_t k) {
   return k;
 }
 
-// Runs of `value` in rows, joined where they touch: over corners too, where `reach` is 1.
+// Finds runs of `value` in rows, and joins them where they touch: over corners too, where `reach` is 1.
 void join_runs(const std::uint8_t* plane, std::int32_t width, std::int32_t height, std::uint8_t value,
                std::int32_t reach, CleaningWorkspace& workspace) {
   auto& runs = workspace.runs;
@@ -61,7 +61,7 @@ void fill_run(std::uint8_t* plane, std::int32_t width, const Run& run, std::uint
       run.end - run.begin, value);
 }
 
-// Half the length of a disc's row, `dy` from its middle.
+// Returns half the length of a disc's row, `dy` from its middle; -1 outside the disc.
 int half_row(int diameter, int dy) {
   const double radius = diameter / 2.0;
   const double inside = radius * radius - static_cast<double>(dy) * dy;
@@ -98,7 +98,7 @@ void dilate(const std::uint8_t* from, std::uint8_t* to, std::int32_t width, std:
   std::uint8_t* const row = workspace.second.data();
   for (std::int32_t y = 0; y < height; ++y) {
     std::memcpy(row + radius, from + static_cast<std::size_t>(y) * w, w);
-    // What this row gives to the rows around it.
+    // Adds this row to the rows around it.
     for (int dy = -radius; dy <= radius; ++dy) {
       const std::int32_t target = y + dy;
       const int half = half_row(diameter, dy);
@@ -114,7 +114,7 @@ void dilate(const std::uint8_t* from, std::uint8_t* to, std::int32_t width, std:
 
 void soften(std::uint16_t* mask, std::int32_t width, std::int32_t height, double deviation,
             CleaningWorkspace& workspace) {
-  // Boxes whose three variances, (n * n - 1) / 12 each, are the Gaussian's together.
+  // Lengths of boxes whose three variances, (n * n - 1) / 12 each, add up to the Gaussian's.
   const int radius = std::max(static_cast<int>(std::lround((std::sqrt(4 * deviation * deviation + 1) - 1) / 2)), 1);
   const std::uint32_t length = static_cast<std::uint32_t>(2 * radius + 1);
   const auto w = static_cast<std::size_t>(width), h = static_cast<std::size_t>(height);
@@ -135,7 +135,7 @@ void soften(std::uint16_t* mask, std::int32_t width, std::int32_t height, double
         sum -= row[at(static_cast<std::int64_t>(x) - radius, w)];
       }
     }
-    // Columns, a row at a time; the rows above are needed as they were.
+    // Columns are filtered a row at a time; the rows above are needed as they were.
     workspace.columns.assign(mask, mask + w * h);
     const std::uint16_t* const old = workspace.columns.data();
     std::fill(sums.begin(), sums.end(), 0U);
@@ -166,7 +166,7 @@ void clean(std::uint16_t* mask, std::int32_t width, std::int32_t height, std::ui
   const auto turn_round = [&] {
     for (std::uint8_t& one : inside) one ^= 1;
   };
-  // To erode is to dilate what is not inside; what lies outside the picture is neither.
+  // Erosion is dilation of the background; pixels outside the picture are neither.
   const auto grow = [&](int diameter) {
     dilate(inside.data(), other.data(), width, height, diameter, workspace);
     inside.swap(other);

@@ -19,7 +19,7 @@ Plane random_plane(int width, int height, unsigned seed, double share) {
   return out;
 }
 
-// Flooding, pixel by pixel.
+// Finds connected areas by flooding, pixel by pixel.
 std::vector<std::vector<int>> parts(const Plane& plane, int width, int height, std::uint8_t value, bool corners) {
   std::vector<std::vector<int>> out;
   std::set<int> seen;
@@ -101,7 +101,7 @@ TEST(Clean, OpensClosesAndKeepsTheEdgeAsSoftAsItWas) {
   const auto at = [&](int x, int y) -> std::uint16_t& { return mask[static_cast<std::size_t>(y * kWidth + x)]; };
   for (int y = 8; y < 22; ++y)
     for (int x = 8; x < 26; ++x) at(x, y) = 12000;
-  for (int x = 26; x < 36; ++x) at(x, 14) = 15000;  // a hair, which opening takes away
+  for (int x = 26; x < 36; ++x) at(x, 14) = 15000;  // a hair, which opening removes
   for (int y = 8; y < 22; ++y) at(17, y) = 300;     // a crack, which closing fills
   at(2, 2) = at(3, 2) = kOne;                       // dust
   std::vector<std::uint16_t> before = mask;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int32_t kSmaller = 4;
 
-// A picture's sample as 16 bits, whatever it has.
+// Returns a picture's sample as 16 bits, whatever its depth.
 std::uint32_t luma_at(const Guide& picture, std::int32_t x, std::int32_t y) {
   const std::uint8_t* row = picture.rows + static_cast<std::size_t>(y) * picture.stride;
   if (picture.depth <= 8) return row[x] * 257U;
@@ -16,7 +16,7 @@ std::uint32_t luma_at(const Guide& picture, std::int32_t x, std::int32_t y) {
   return value << (16 - picture.depth);
 }
 
-// Sums over windows that end at the sides, by a table of sums from the top left on.
+// Sums over windows that end at the sides, from a table of sums over areas from the top left corner.
 class Windows {
  public:
   Windows(std::vector<std::uint64_t>& table, std::int32_t width, std::int32_t height)
@@ -54,7 +54,7 @@ class Windows {
   std::int32_t width_, height_;
 };
 
-// The mean of numbers of either sign, over a window: floats are made whole first.
+// Means of numbers of either sign, over a window: floats are made whole first.
 constexpr double kFraction = 1 << 20, kShift = 1 << 24;
 std::uint64_t whole(float value) {
   return static_cast<std::uint64_t>(std::llround((static_cast<double>(value) + kShift) * kFraction));
@@ -92,7 +92,7 @@ void guide(std::uint16_t* mask, std::int32_t width, std::int32_t height, const G
   of_mask.fill([&](std::size_t k) { return std::uint64_t{small[k]}; });
   of_both.fill([&](std::size_t k) { return std::uint64_t{luma[k]} * small[k]; });
   of_square.fill([&](std::size_t k) { return std::uint64_t{luma[k]} * luma[k]; });
-  // In units of the mask over the picture's: both of 1.
+  // Values of the mask and of the picture are scaled to 1.
   const double most = 65535, one = kOne, tolerance = edge * edge;
   workspace.a.resize(pixels);
   workspace.b.resize(pixels);
@@ -108,7 +108,7 @@ void guide(std::uint16_t* mask, std::int32_t width, std::int32_t height, const G
       workspace.b[at] = static_cast<float>(mean_mask - a * mean_luma);
     }
   }
-  // The mean of all windows that a pixel lies in.
+  // Averages the coefficients of all windows that a pixel lies in.
   of_luma.fill([&](std::size_t k) { return whole(workspace.a[k]); });
   of_mask.fill([&](std::size_t k) { return whole(workspace.b[k]); });
   for (std::int32_t y = 0; y < h; ++y) {

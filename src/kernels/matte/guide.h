@@ -1,10 +1,11 @@
-// Enters: a mask, and the picture that it is of.
-// Leaves: the mask with its edge where the picture's is.
+// Input: a mask, and the picture that it belongs to.
+// Output: the mask with its edge moved to the picture's.
 // Never: depends on threads or a CPU's level: sums are in whole numbers, and each pixel's own arithmetic is in one
 // order.
 //
-// The fast guided filter (He and Sun 2015, arXiv 1505.00996): in windows of 2 r + 1 pixels the mask is taken for a
-// linear function of the picture's luma, a I + b, fitted on a picture four times smaller, and enlarged bilinearly.
+// Method: the fast guided filter (He and Sun 2015, arXiv 1505.00996). In windows of 2 r + 1 pixels the mask is modelled
+// as a linear function of the picture's luma, a I + b. It is fitted on a picture four times smaller, and enlarged
+// bilinearly.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace millrace::matte {
 
 struct Guide {
   const std::uint8_t* rows = nullptr;  // samples of one byte, or of two, as numbers of `depth` bits
-  std::size_t stride = 0;              // bytes
+  std::size_t stride = 0;              // bytes from a row to the next
   std::uint32_t depth = 8;
 };
 
@@ -27,7 +28,7 @@ struct GuideWorkspace {
   std::vector<float> a, b, row_a, row_b;
 };
 
-// `radius` in pixels, from 4 on; `edge` is the contrast, of 1, from which on an edge counts.
+// Moves the mask's edge. `radius` is in pixels, from 4 on; `edge` is the contrast, of 1, from which on an edge counts.
 void guide(std::uint16_t* mask, std::int32_t width, std::int32_t height, const Guide& picture, int radius, double edge,
            GuideWorkspace& workspace);
 

@@ -64,7 +64,7 @@ TEST(Guide, IsTheSameOfMoreBits) {
   guide(of.mask.data(), kWidth, kHeight, {of.luma.data(), kWidth, 8}, 12, 0.05, workspace);
   guide(mask.data(), kWidth, kHeight, {reinterpret_cast<const std::uint8_t*>(deep.data()), 2 * kWidth, 10}, 12, 0.05,
         workspace);
-  // 255 of 8 bits is 65535 of 16, and 1020 of 10 is 65280.
+  // A value of 255 in 8 bits is 65535 in 16, and 1020 in 10 is 65280.
   for (std::size_t i = 0; i < mask.size(); ++i) EXPECT_NEAR(mask[i], of.mask[i], 0.02 * kOne);
 }
 

@@ -8,7 +8,7 @@ namespace millrace::matte {
 void from_probabilities(const float* probabilities, std::uint16_t* mask, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const float p = probabilities[i] * float{kOne};
-    // Also where p is no number.
+    // NaN gives 0, too.
     mask[i] = !(p > 0) ? std::uint16_t{0} : p >= float{kOne} ? kOne : static_cast<std::uint16_t>(p + 0.5F);
   }
 }
@@ -16,7 +16,7 @@ void from_probabilities(const float* probabilities, std::uint16_t* mask, std::si
 std::vector<Tap> taps(std::int32_t from, std::int32_t to) {
   std::vector<Tap> out(static_cast<std::size_t>(to));
   for (std::int64_t k = 0; k < to; ++k) {
-    // (k + 1/2) * from / to - 1/2, as a fraction of whole numbers.
+    // Position (k + 1/2) * from / to - 1/2, as a fraction of whole numbers.
     const std::int64_t over = 2 * std::int64_t{to}, at = (2 * k + 1) * from - to;
     const std::int64_t whole = at < 0 ? -1 : at / over;
     Tap& tap = out[static_cast<std::size_t>(k)];
@@ -69,7 +69,7 @@ const std::vector<std::uint16_t>& Enlarger::wide(std::int32_t y) {
   const std::uint16_t* of = mask_ + static_cast<std::ptrdiff_t>(y) * width_;
   for (std::size_t k = 0; k < x_.size(); ++k) {
     const int a = of[x_[k].from];
-    // Where the weight is 0 there may be none behind it.
+    // A sample behind it may not exist where the weight is 0.
     const int b = x_[k].weight == 0 ? a : of[x_[k].from + 1];
     row[k] = static_cast<std::uint16_t>(a + (((b - a) * x_[k].weight + (1 << 13)) >> 14));
   }

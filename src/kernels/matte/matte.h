@@ -1,10 +1,10 @@
-// Enters: a mask, small or of a picture's own size, and rows of pictures.
-// Leaves: the mask enlarged, and two pictures mixed by it.
-// Never: works in floating point: every number is the same at every CPU level.
+// Input: a mask, small or of a picture's own size, and rows of pictures.
+// Output: the mask enlarged, and two pictures mixed by it.
+// Never: uses floating point, except to convert probabilities: every number is the same at every CPU level.
 //
-// A mask's value is how much of a pixel is in front: 0 nothing, kOne all of it. Enlarging is bilinear, pixels being
-// squares whose value stands in the middle, as PyTorch's interpolate(align_corners=False) and OpenCV's INTER_LINEAR
-// have it; what lies outside is as the nearest pixel.
+// A mask's value is the share of a pixel that is foreground: 0 nothing, kOne all of it. Enlarging is bilinear. Pixels
+// are squares whose value stands in the middle, as in PyTorch's interpolate(align_corners=False) and OpenCV's
+// INTER_LINEAR. Pixels outside repeat the nearest one.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace millrace::matte {
 
 inline constexpr std::uint16_t kOne = 1 << 14;
 
-// Of probabilities: rounded to the nearest step; what is no number is 0.
+// Converts probabilities to a mask, rounded to the nearest step; NaN becomes 0.
 void from_probabilities(const float* probabilities, std::uint16_t* mask, std::size_t count);
 
-// Where an enlarged row or column takes its value from: of(i) + (of(i + 1) - of(i)) * weight / kOne.
+// Source of an enlarged row or column: its value is v(i) + (v(i + 1) - v(i)) * weight / kOne, where i is `from`.
 struct Tap {
   std::int32_t from = 0;
   std::uint16_t weight = 0;  // below kOne
@@ -35,24 +35,25 @@ void blend(const std::uint8_t* back, const std::uint8_t* front, const std::uint1
            std::size_t count);
 void blend_reference(const std::uint8_t* back, const std::uint8_t* front, const std::uint16_t* mask, std::uint8_t* out,
                      std::size_t count);
-// Of samples of up to 16 bits.
+// Same for samples of up to 16 bits.
 void blend(const std::uint16_t* back, const std::uint16_t* front, const std::uint16_t* mask, std::uint16_t* out,
            std::size_t count);
 void blend_reference(const std::uint16_t* back, const std::uint16_t* front, const std::uint16_t* mask,
                      std::uint16_t* out, std::size_t count);
 
-// The mask of chroma: the mean of `columns` (1, 2 or 4) by two given rows, or of one row given twice; rounded half up.
-// The last ones of a row that is no multiple are of what is there. `width` is of the rows.
+// Computes the mask of chroma: the mean of `columns` (1, 2 or 4) by two given rows, or of one row given twice, rounded
+// half up. `width` is that of the rows. If it is no multiple of `columns`, the last value is the mean of the samples
+// that remain.
 void shrink(const std::uint16_t* above, const std::uint16_t* below, int columns, std::uint16_t* out, std::size_t width);
 
-// Rows of a mask enlarged to a picture's size, one after the other. One thread at a time.
+// Enlarges a mask to a picture's size, one row after the other. For one thread at a time.
 class Enlarger {
  public:
   Enlarger(std::int32_t from_width, std::int32_t from_height, std::int32_t to_width, std::int32_t to_height);
 
-  // Of this mask from now on; it must live as long as rows are asked for.
+  // Uses this mask from now on; it must live as long as rows are requested.
   void begin(const std::uint16_t* mask);
-  // Rows from top to bottom cost the least.
+  // Writes row y; rows from top to bottom cost the least.
   void row(std::int32_t y, std::uint16_t* out);
 
  private:
@@ -61,7 +62,7 @@ class Enlarger {
   std::int32_t width_, height_;
   std::vector<Tap> x_, y_;
   const std::uint16_t* mask_ = nullptr;
-  // Two rows of the mask as wide as the picture: of even and of odd rows.
+  // Two rows of the mask, as wide as the picture: the latest even and the latest odd one.
   std::vector<std::uint16_t> wide_[2];
   std::int32_t which_[2] = {-1, -1};
 };

@@ -1,5 +1,5 @@
-// What a mask of 256 x 256 costs a film of 1920 x 1080 in 4:2:0: enlarged, shrunk for chroma, and two pictures mixed by
-// it. Must move: 4.1 MB of mask, and three times 3.1 MB of pictures.
+// Cost of a mask of 256 x 256 in a video of 1920 x 1080 in 4:2:0. The mask is enlarged, shrunk for chroma, and mixes
+// two frames. Memory to move: 4.1 MB of mask, and three times 3.1 MB of frames.
 
 #include <benchmark/benchmark.h>
 

@@ -30,8 +30,8 @@ void Blend16(const std::uint16_t* back, const std::uint16_t* front, const std::u
 
 #else
 
-// One instruction rounds (x * y + 2^14) >> 15: of twice the difference it is what is asked for, and of a mask's values
-// twice the weight.
+// A single instruction computes (x * y + 2^14) >> 15, rounded. Twice the difference gives the required result, and for
+// a mask's values twice the weight.
 void Mix(const std::uint16_t* a, const std::uint16_t* b, std::uint16_t weight, std::uint16_t* out, std::size_t count) {
   const hn::ScalableTag<std::int16_t> d;
   const hn::RebindToUnsigned<decltype(d)> du;
@@ -61,7 +61,7 @@ void Blend8(const std::uint8_t* back, const std::uint8_t* front, const std::uint
   blend_reference(back + i, front + i, mask + i, out + i, count - i);
 }
 
-// Differences of 16 bits, and products of 31: halves by themselves.
+// Differences have 16 bits, and products 31, so each half of a vector is processed by itself.
 void Blend16(const std::uint16_t* back, const std::uint16_t* front, const std::uint16_t* mask, std::uint16_t* out,
              std::size_t count) {
   const hn::ScalableTag<std::int32_t> d;

@@ -13,7 +13,7 @@ std::vector<std::uint16_t> random_mask(std::size_t count, unsigned seed) {
   std::vector<std::uint16_t> out(count);
   for (std::size_t i = 0; i < count; ++i)
     out[i] = static_cast<std::uint16_t>((bytes[2 * i] << 8 | bytes[2 * i + 1]) % (kOne + 1));
-  // Both ends often.
+  // Both extremes occur often.
   for (std::size_t i = 0; i < count; i += 7) out[i] = i % 2 == 0 ? 0 : kOne;
   return out;
 }
@@ -85,7 +85,7 @@ TEST(Matte, ProbabilitiesAreRoundedAndWhatIsNoneIsNothing) {
   EXPECT_EQ(mask, wanted);
 }
 
-// In floating point, as PyTorch's interpolate(align_corners=False) is defined.
+// Samples in floating point, as PyTorch's interpolate(align_corners=False) is defined.
 double sampled(const std::vector<std::uint16_t>& mask, int width, int height, double x, double y) {
   const auto at = [&](int i, int j) {
     i = std::clamp(i, 0, width - 1), j = std::clamp(j, 0, height - 1);

@@ -1,6 +1,6 @@
-// Enters: a picture's pixels and one of the eight ways to turn or mirror it.
-// Leaves: the pixels turned.
-// Never: reads EXIF; whoever decodes hands the orientation on.
+// Input: the pixels of an image and one of the eight EXIF orientations.
+// Output: the pixels rotated or mirrored.
+// Never: reads EXIF; the decoder provides the orientation.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace millrace {
 
-// EXIF's numbering (TIFF 6.0 tag 274): what must be done to the stored pixels to show the picture upright.
+// EXIF's numbering (TIFF 6.0 tag 274): the transformation of the stored pixels that shows the image upright.
 enum class Orientation : std::uint8_t {
   upright = 1,
   mirrored = 2,  // left and right swapped
@@ -26,16 +26,17 @@ inline constexpr std::array<Orientation, 8> kOrientations = {
     Orientation::upright,    Orientation::mirrored,  Orientation::turned_180,  Orientation::flipped,
     Orientation::transposed, Orientation::turned_90, Orientation::transversed, Orientation::turned_270};
 
-// Where an orientation stands in kOrientations: its number less one.
+// Returns the index of an orientation in kOrientations: its number minus one.
 constexpr std::size_t index_of(Orientation o) { return static_cast<std::size_t>(o) - 1; }
 
-// True when width and height change places.
+// True if width and height are swapped.
 constexpr bool swaps_sides(Orientation o) { return static_cast<int>(o) >= 5; }
 
-// Applying `o` and then `inverse(o)` changes nothing.
+// Returns the orientation that undoes `o`.
 Orientation inverse(Orientation o);
 
-// `pixels` is height x width x channels, 8 bits; the result has the sides swapped where the orientation does that.
+// Applies an orientation. `pixels` is height x width x channels, 8 bits; the result's sides are swapped if
+// swaps_sides(o).
 void orient(const std::uint8_t* pixels, int width, int height, int channels, Orientation o, std::uint8_t* out);
 std::vector<std::uint8_t> oriented(const std::uint8_t* pixels, int width, int height, int channels, Orientation o);
 

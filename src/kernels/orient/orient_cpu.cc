@@ -6,7 +6,7 @@
 namespace millrace {
 namespace {
 
-// Where the result's upper left pixel comes from, and how far from there the ones lie that go right of it and below it.
+// Source offset of the result's upper left pixel, and the source steps to the pixels right of it and below it.
 struct Walk {
   std::ptrdiff_t start, right, down;
 };
@@ -34,7 +34,7 @@ Walk walk_of(Orientation o, std::ptrdiff_t width, std::ptrdiff_t height) {
   return {0, 1, width};
 }
 
-// kChannels is 0 for a number that only `channels` knows.
+// kChannels is 0 if the number of channels is known only at run time, by `channels`.
 template <int kChannels>
 void copy(const std::uint8_t* pixels, int width, int height, int channels, const Walk& walk, std::uint8_t* out) {
   const std::ptrdiff_t bytes = kChannels > 0 ? kChannels : channels;

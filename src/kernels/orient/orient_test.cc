@@ -15,7 +15,7 @@ TEST(Orient, EightDifferentPicturesOfAnL) {
   EXPECT_EQ(oriented(l.data(), 2, 3, 1, Orientation::transposed), transposed);
 }
 
-// Where the result's pixel at (x, y) comes from, by TIFF 6.0's words: what the stored first row and column are.
+// Returns the source of the result's pixel (x, y), by TIFF 6.0's description of the stored first row and column.
 std::pair<int, int> source(Orientation o, int x, int y, int width, int height) {
   switch (o) {
     case Orientation::upright:  // top, left

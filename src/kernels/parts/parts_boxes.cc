@@ -7,7 +7,7 @@
 namespace millrace::parts {
 namespace {
 
-// Pixels, right and bottom not included; edges may lie within a pixel.
+// Box in pixels, right and bottom exclusive; edges may lie within a pixel.
 struct Box {
   float left, top, right, bottom;
   float width() const { return right - left; }
@@ -22,7 +22,7 @@ class Finder {
   Finder(std::span<const std::uint8_t> rgb, int width, int height) : rgb_(rgb), width_(width), height_(height) {}
 
   std::vector<Area> run() {
-    // Plain to the last pixel but one in fifty; and with text or symbols on it.
+    // Margins that are plain but for one pixel in fifty; then margins with text or symbols on them, one pixel in seven.
     add(peeled(50));
     add(peeled(7));
     const auto w = static_cast<float>(width_), h = static_cast<float>(height_);
@@ -39,9 +39,9 @@ class Finder {
            3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(x));
   }
 
-  // The lines of whole pixels that a box covers, from one of its edges on.
+  // Lines of whole pixels that a box covers, from one of its edges on.
   struct Lines {
-    int left, top, right, bottom;  // right and bottom not included
+    int left, top, right, bottom;  // right and bottom exclusive
     Edge edge;
 
     Lines(const Box& box, Edge e)
@@ -68,8 +68,9 @@ class Finder {
     return at(lines.right - 1 - line, lines.top + place);
   }
 
-  // How many lines from an edge on are of the colour of the outermost, but for one pixel in `one_in`. The line after
-  // them is part margin and part picture: as much of it is margin as it lacks of the difference of the next.
+  // Returns the width of the margin along an edge. Lines of the margin have the colour of the outermost line, but for
+  // one pixel in `one_in`. The line after them is part margin and part picture: the share of margin is what it lacks of
+  // the next line's difference.
   float margin(const Box& box, Edge edge, int one_in) const {
     const Lines lines(box, edge);
     const int length = lines.length(), most = lines.count() * 48 / 100;
@@ -100,7 +101,8 @@ class Finder {
     return static_cast<float>(most);
   }
 
-  // Margins of one colour within margins of another: a viewer's tools, then the ground that it shows pictures on.
+  // Removes margins of one colour within margins of another: a viewer's tools, then the ground that it shows pictures
+  // on.
   Box peeled(int one_in) const {
     constexpr int kRounds = 3;
     constexpr float kSmallest = 12;
@@ -120,8 +122,8 @@ class Finder {
     return box;
   }
 
-  // How much each row, or column, differs from the one before it: the mean of all three channels together, 64 to a
-  // level; 0 for the first.
+  // Returns the difference between each row, or column, and the one before it: the mean of all three channels together.
+  // A level is 64; the first value is 0.
   std::vector<int> steps(bool rows) const {
     const int lines = rows ? height_ : width_, length = rows ? width_ : height_;
     std::vector<int> out(static_cast<std::size_t>(lines), 0);
@@ -137,11 +139,12 @@ class Finder {
     return out;
   }
 
-  // What is outside a straight edge changes less from line to line than the edge by this, a level and a half added.
+  // Ratio from which an edge is straight: its change over the mean change of the lines outside it plus noise of a level
+  // and a half.
   static constexpr float kSteep = 2.5F, kNoise = 64 * 3 * 1.5F;
 
-  // The distance from the first line, or the last, at which lines change the most, against those outside: 0 where they
-  // do not. An edge within a pixel is two steps.
+  // Returns the distance from the first line, or the last, of the line that changes the most relative to those outside
+  // it. Returns 0 where no line does. An edge within a pixel is two steps.
   static float steepest(const std::vector<int>& steps, bool from_last) {
     const int lines = static_cast<int>(steps.size());
     const auto of = [&](int i) {
@@ -159,7 +162,7 @@ class Finder {
     return best;
   }
 
-  // The same at one distance from both ends.
+  // Same for two edges at one distance from both ends.
   static float steepest_pair(const std::vector<int>& steps) {
     const int lines = static_cast<int>(steps.size());
     const auto of = [&](int i) { return static_cast<float>(steps[static_cast<std::size_t>(i)]); };

@@ -17,14 +17,14 @@ struct Interval {
   float from, to;
 };
 
-// Sizes of windows along a side, and at how many places each lies; the first, of nine tenths, also in the middle. Steps
-// are such that every cut is within a twenty-fifth of some window's edges.
+// Sizes of windows along a side, and the number of positions of each; the first size, of nine tenths, is also used in
+// the middle. Steps are such that every crop is within a twenty-fifth of some window's edges.
 struct Places {
   float size;
   int count;
 };
 constexpr std::array<Places, 5> kPlaces = {Places{0.91F, 2}, {0.82F, 4}, {0.73F, 5}, {0.63F, 6}, {0.57F, 6}};
-constexpr int kMiddle = 1;  // in kIntervals
+constexpr int kMiddle = 1;  // index in kIntervals
 constexpr int kIntervalCount = 2 + 2 + 4 + 5 + 6 + 6;
 
 constexpr std::array<Interval, kIntervalCount> intervals() {
@@ -43,10 +43,11 @@ constexpr std::array<Interval, kIntervalCount> intervals() {
 constexpr auto kIntervals = intervals();
 
 struct Window {
-  std::uint8_t x, y;  // in kIntervals
+  std::uint8_t x, y;  // indices in kIntervals
 };
 
-// Both sides cut alike, down to three quarters; then one side alone, down to what makes a square of a wide picture.
+// Windows with both sides cropped alike, down to three quarters. Then windows with one side cropped, down to what makes
+// a square of a wide picture.
 constexpr std::array<Window, kWindows> windows() {
   std::array<Window, kWindows> out{};
   std::size_t n = 0;
@@ -71,8 +72,8 @@ constexpr std::array<Window, kWindows> windows() {
 constexpr auto kWindowTable = windows();
 static_assert(kWindowTable.back().y == kIntervalCount - 1);
 
-// What each pixel of a side weighs in the coefficients of an interval: the cosine's mean over what of the pixel lies in
-// it, 16 fractional bits over the interval's length.
+// Weights of each pixel of a side in the coefficients of an interval: the cosine's mean over the part of the pixel
+// within the interval. They have 16 fractional bits over the interval's length.
 using Weights = std::array<std::array<std::int16_t, kSide>, kFrequencies>;
 
 Weights weights_of(Interval in) {
@@ -101,10 +102,11 @@ const std::array<Weights, kIntervalCount>& weights() {
 }
 
 struct Place {
-  std::uint8_t u, v;  // along x and along y
+  std::uint8_t u, v;  // frequencies along x and along y
 };
 
-// The lowest first: by the sum of both, then by the greater, then by the one along x.
+// Order of the coefficients, the lowest first: by the sum of both frequencies, then by the greater, then by the one
+// along x.
 constexpr std::array<Place, kCoefficients> coefficients() {
   std::array<Place, kCoefficients> out{};
   std::size_t n = 0;
@@ -119,7 +121,7 @@ constexpr std::array<Place, kCoefficients> coefficients() {
 }
 constexpr auto kOrder = coefficients();
 
-// Means of products, kLevel to a level.
+// Scale of a spectrum, which holds means of products: kLevel is one level.
 constexpr int kLevel = 32;
 using Spectrum = std::array<std::array<std::int32_t, kFrequencies>, kFrequencies>;  // [v][u]
 
@@ -157,7 +159,7 @@ Code signs_of(const Spectrum& s) {
   return out;
 }
 
-// A quarter of a level in the mean of the key's coefficients: less is a plain surface.
+// True if the mean size of the key's coefficients is below a quarter of a level: a plain surface.
 bool is_plain(const Spectrum& s) {
   std::int32_t sum = 0;
   for (std::size_t i = 0; i < kKeyBits; ++i) sum += std::abs(s[kOrder[i].v][kOrder[i].u]);
@@ -176,9 +178,10 @@ std::uint16_t doubtful_of(const Spectrum& s) {
   return static_cast<std::uint16_t>(out);
 }
 
-// The spectrum of the picture turned: a mirror exchanges the signs of odd waves, a turn the axes too.
+// Returns the spectrum of the rotated or mirrored picture. A mirror changes the signs of odd waves; a quarter turn
+// exchanges the axes, too.
 Spectrum turned(const Spectrum& s, Orientation o) {
-  // Whether x and y of the turned picture run backwards along the picture's own axis that they come from.
+  // True where x or y of the result runs backwards along the original's axis that it comes from.
   const bool back_x = o == Orientation::mirrored || o == Orientation::turned_180 || o == Orientation::turned_90 ||
                       o == Orientation::transversed;
   const bool back_y = o == Orientation::turned_180 || o == Orientation::flipped || o == Orientation::transversed ||
@@ -210,7 +213,7 @@ struct ChromaSums {
       }
     }
   }
-  // As it stands in a code.
+  // Returns the mean chromas of an area as bits of a code.
   Code mean(const Area& area) const {
     const auto edge = [](float share) { return static_cast<std::size_t>(std::lround(share * kSide)); };
     const std::size_t x0 = edge(area.left), y0 = edge(area.top), x1 = std::max(edge(area.right), x0 + 1),
@@ -219,7 +222,7 @@ struct ChromaSums {
     const auto of = [&](const auto& sums) {
       const std::int32_t sum =
           sums[y1 * kEdge + x1] - sums[y0 * kEdge + x1] - sums[y1 * kEdge + x0] + sums[y0 * kEdge + x0];
-      // Below 255, so that no code is kSilent.
+      // Values stay below 255, so that no code is kSilent.
       return static_cast<Code>(std::clamp(sum / (2 * count), -126, 126) + 128);
     };
     return of(blue) << 48 | of(red) << 56;
@@ -239,13 +242,13 @@ int log_sides(const Area& area, double width, double height) {
                    static_cast<double>(area.bottom - area.top) * height);
 }
 
-// Nobody cuts a strip of more than two and a half to one from what is not one.
+// True for a strip of more than two and a half to one, which nobody crops from a picture that is not one.
 bool is_sliver(int whole, int part) { return std::abs(part) > 21 && std::abs(part) > std::abs(whole); }
 
-// Upright, the first of all, is the whole itself.
+// kOrientations[0], upright, is the whole itself.
 Orientation orientation_of(std::size_t turned) { return kOrientations[turned + 1]; }
 
-// What each window adds to the proportion of the sides.
+// Change of the proportion of the sides by each window.
 const std::array<int, kWindows>& log_sides_of_windows() {
   static const auto table = [] {
     std::array<int, kWindows> out{};

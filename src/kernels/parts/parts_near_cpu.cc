@@ -27,8 +27,8 @@ void find_near(std::span<const Run> runs, const Code* codes, std::vector<Near>& 
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What lies within kMostSigns and kMostChroma: the bytes of the chromas may differ by so much, those of the signs,
-// which are counted, by anything.
+// Finds codes within kMostSigns and kMostChroma. The bytes of the chromas may differ by that much, those of the signs
+// by anything, because signs are counted.
 void find_near(std::span<const Run> runs, const Code* codes, std::vector<Near>& out) {
   const hn::ScalableTag<std::uint64_t> d;
   const hn::Repartition<std::uint8_t, decltype(d)> bytes;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kSide = 64;
 using Squeezed = std::array<std::uint8_t, kSide * kSide * 3>;
 
-// A scene of waves with a falling spectrum, of which any window can be taken exactly.
+// A scene of waves with a falling spectrum, any window of which can be rendered exactly.
 class Scene {
  public:
   explicit Scene(unsigned seed) {
@@ -44,7 +44,7 @@ class Scene {
     }
     return out;
   }
-  // Of a picture of 3 to 2.
+  // Returns the codes of a window of a picture of 3 to 2.
   Codes codes(const Area& area = {}) const {
     return codes_of(window(area), static_cast<int>(std::lround(1200 * (area.right - area.left))),
                     static_cast<int>(std::lround(800 * (area.bottom - area.top))), {});
@@ -70,7 +70,7 @@ TEST(Parts, AWindowMeetsWhatIsCutOutThere) {
     const Scene scene(seed);
     const Codes whole = scene.codes();
     for (std::size_t p = 0; p < kWindows; ++p) {
-      // A strip is nobody's cut.
+      // Strips, which nobody crops, have no code.
       if (whole.parts[p] == kSilent) continue;
       EXPECT_TRUE(meet(whole, p, scene.codes(view_of(p, {}).area))) << seed << " window " << p;
     }
@@ -122,7 +122,7 @@ TEST(Parts, OtherPicturesDoNotMeet) {
   for (const Codes& a : codes) {
     for (const Codes& b : codes) met += &a != &b && meets(a, b) ? 1 : 0;
   }
-  EXPECT_LE(met, 10);  // of 9,900
+  EXPECT_LE(met, 10);  // pairs of 9,900
 }
 
 TEST(Parts, EachOrientationMeetsThePictureTurned) {
@@ -168,7 +168,7 @@ struct Framed {
   int width, height;
   std::vector<std::uint8_t> rgb;
 
-  // `around(x, y)` is what lies outside `box`, in pixels.
+  // `around(x, y)` returns the pixels outside `box`, in pixels.
   template <class Around>
   Framed(const Scene& scene, int w, int h, const std::array<int, 4>& box, const Around& around) : width(w), height(h) {
     for (int y = 0; y < h; ++y) {

@@ -29,7 +29,7 @@ class ColumnBox {
     ++entered_;
     ++inside_;
     if (entered_ > right_) emit_next(emit);
-    // The last outputs have nothing left to take in.
+    // After the last row no input enters any more, and the remaining outputs follow.
     if (entered_ == length_) {
       while (emitted_ < length_) emit_next(emit);
     }
@@ -56,8 +56,7 @@ class ColumnBox {
   int entered_ = 0, emitted_ = 0, inside_ = 0;
 };
 
-// Along a row the sum can only be taken step by step, and each step waits for the one before; `out` takes every
-// value or only those at the sampled columns.
+// Filters a row. The sum can only be computed step by step, and each step waits for the one before.
 void box_row(const float* in, float* out, int length, int window) {
   const int right = pdq::right_of(window);
   const int left = pdq::left_of(window);
@@ -125,7 +124,7 @@ void PdqHasher::push(const std::uint8_t* data, std::ptrdiff_t stride, int rows, 
     const std::uint8_t* row = data + r * stride;
     for (int x = 0; x < s.width; ++x) s.luma[size_of(x)] = pdq::luma_of(row + x * channels, channels);
     if (s.width == pdq::kSamples && s.height == pdq::kSamples) {
-      // Already the size that the filter would give: taken as it is.
+      // A picture of the size that the filter would give is taken as it is.
       std::copy(s.luma.begin(), s.luma.end(), s.samples.begin() + s.next_sample++ * pdq::kSamples);
       continue;
     }

@@ -11,11 +11,11 @@
 
 namespace millrace::pdq {
 
-inline constexpr int kSamples = 64;  // a side of the picture after filtering
+inline constexpr int kSamples = 64;  // side of the picture after filtering
 inline constexpr int kKept = 16;     // frequencies kept of each axis
-inline constexpr int kSmallest = 5;  // shorter sides are not hashed
+inline constexpr int kSmallest = 5;  // minimum side: shorter ones are not hashed
 
-// numpy multiplies and adds in double, then rounds once to float.
+// Returns luma as numpy does: it multiplies and adds in double, then rounds once to float.
 inline float luma_of(const std::uint8_t* px, int channels) {
   const double r = px[0];
   const double g = channels == 3 ? px[1] : r;
@@ -23,10 +23,10 @@ inline float luma_of(const std::uint8_t* px, int channels) {
   return static_cast<float>(r * 0.299 + g * 0.587 + b * 0.114);
 }
 
-// Half the cell of a 64-cell axis, rounded up: two rounds of it cover one cell.
+// Returns the window of the box filter: half the cell of a 64-cell axis, rounded up. Two rounds of it cover one cell.
 constexpr int window_for(int side) { return (side + 2 * kSamples - 1) / (2 * kSamples); }
 
-// The input at the centre of cell i.
+// Returns the input at the centre of cell i.
 inline int sample_at(int i, int side) { return static_cast<int>((i + 0.5) * side / kSamples); }
 
 // A box filter's window at output o covers inputs [o - left, o + right], cut at both ends. Both follow from the
@@ -34,7 +34,7 @@ inline int sample_at(int i, int side) { return static_cast<int>((i + 0.5) * side
 constexpr int right_of(int window) { return (window + 2) / 2 - 1; }
 constexpr int left_of(int window) { return window - (window + 2) / 2; }
 
-// What the DCT's sums weigh: [i * kSamples + j], the frequency i + 1 at sample j.
+// Weights of the DCT's sums: [i * kSamples + j] is the frequency i + 1 at sample j.
 inline const std::array<float, kKept * kSamples>& cosines() {
   static const std::array<float, kKept* kSamples> all = [] {
     std::array<float, kKept * kSamples> table{};
@@ -50,7 +50,7 @@ inline const std::array<float, kKept * kSamples>& cosines() {
   return all;
 }
 
-// Coefficients, and the sum of quantised gradients, to bits and quality.
+// Computes bits and quality from the coefficients and the sum of quantised gradients.
 inline PdqHash hash_of_low(const std::array<float, kKept * kKept>& low, int gradients) {
   std::array<float, kKept* kKept> sorted = low;
   std::nth_element(sorted.begin(), sorted.begin() + 127, sorted.end());
@@ -63,7 +63,7 @@ inline PdqHash hash_of_low(const std::array<float, kKept * kKept>& low, int grad
   return hash;
 }
 
-// The 64 x 64 samples to bits and quality.
+// Computes bits and quality from the 64 x 64 samples.
 inline PdqHash hash_of(const std::array<float, kSamples * kSamples>& samples) {
   const auto at = [&](int i, int j) { return samples[static_cast<std::size_t>(i * kSamples + j)]; };
   int gradients = 0;

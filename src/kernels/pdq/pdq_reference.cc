@@ -4,8 +4,8 @@
 namespace millrace {
 namespace {
 
-// One line of the box filter. The running sum is kept in float and only ever changed by the input that enters, then
-// by the one that leaves: its rounding is part of the definition.
+// Applies the box filter to one line. The running sum is kept in float and only ever changed by the input that enters,
+// then by the one that leaves: its rounding is part of the definition.
 void box_line(const float* in, float* out, int length, std::ptrdiff_t step, int window) {
   const int right = pdq::right_of(window);
   const int left = pdq::left_of(window);

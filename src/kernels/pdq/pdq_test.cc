@@ -5,7 +5,7 @@
 namespace millrace {
 namespace {
 
-// Something with gradients at every scale, so that no bit hangs on noise alone.
+// A picture with gradients at every scale, so that no bit depends on noise alone.
 std::vector<std::uint8_t> picture(int width, int height, int channels, unsigned seed) {
   const auto noise = random_bytes(64, seed);
   std::vector<std::uint8_t> px;

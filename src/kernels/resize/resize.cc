@@ -11,43 +11,44 @@ namespace {
 
 std::size_t area(int width, int height) { return static_cast<std::size_t>(width) * static_cast<std::size_t>(height); }
 
-// Filters longer than this go output by output, shorter ones strip by strip. Either way costs the same at about
-// 100 taps (a dot product pays ~12 operations to add up its lanes, a strip ~3.5 a tap to turn and multiply).
+// Filters longer than this are computed output by output, shorter ones strip by strip. Both take the same time at about
+// 100 taps. A dot product needs ~12 operations to add up its lanes, a strip ~3.5 per tap to transpose and multiply.
 constexpr int kLongFilter = 96;
 
 }  // namespace
 
-// A pass knows its axis and its packed weights; only the members that its direction uses are filled.
+// Pass along one axis with its packed weights; only the members that its direction uses are filled.
 struct Resizer::Pass {
   std::shared_ptr<const ResizeAxis> shared;
   const ResizeAxis& axis;
   std::shared_ptr<const DotWeights> dots;
   std::shared_ptr<const PairWeights> pairs;
 
-  // Horizontal.
+  // Members of a horizontal pass.
   Buffer<std::int16_t> scratch;
   Buffer<std::uint8_t> strip_turned;
   Buffer<std::uint8_t> strip_columns;
-  Buffer<std::uint8_t> waiting;  // rows of a strip that is not full yet
+  Buffer<std::uint8_t> waiting;  // rows of an incomplete strip
   int waiting_rows = 0;
   int width = 0;
 
-  // What the pass has produced so far, whole rows: the last `kept` of them.
+  // Output rows so far; the last `kept` of them are in memory.
   Buffer<std::uint8_t> out;
   int out_rows = 0;
   int kept = 0;
 
-  // Vertical, before the horizontal pass: running sums of the outputs whose inputs are passing by.
+  // Members of a vertical pass before the horizontal one: running sums of the outputs that the current input row
+  // contributes to.
   Buffer<std::int32_t> sums;
   int slots = 0;
   int next_open = 0, next_close = 0;
 
-  // Vertical, after it: the inputs of one output.
+  // Members of a vertical pass after the horizontal one: the input rows of one output row.
   std::vector<const std::uint8_t*> inputs;
 
   Pass(int in, int out_size) : shared(lanczos_axis(in, out_size)), axis(*shared) {}
 
-  // `rows` is how many are kept.
+  // `rows` is the number of output rows to keep.
   void prepare_horizontal(int rows) {
     width = axis.in;
     kept = rows;
@@ -67,7 +68,7 @@ struct Resizer::Pass {
   std::uint8_t* out_row(int y) { return out.data() + area(axis.out, y % kept); }
 
   void strip(const std::uint8_t* const* rows, int count) {
-    // A last strip that is not full repeats its last row, onto itself.
+    // An incomplete last strip repeats its last row, and writes the copies to the same output row.
     const std::uint8_t* in[kStripRows];
     std::uint8_t* to[kStripRows];
     for (int r = 0; r < kStripRows; ++r) {
@@ -117,7 +118,7 @@ struct Resizer::Pass {
     strip(in, count);
   }
 
-  // Rows that a vertical pass along `axis` may still look back at while they come kStripRows at a time.
+  // Returns the number of rows that a vertical pass along `axis` may still need while rows arrive kStripRows at a time.
   static int window(const ResizeAxis& axis) { return std::min(axis.in, axis.taps + kStripRows + 1); }
 
   void prepare_vertical(int plane_width) {
@@ -126,14 +127,14 @@ struct Resizer::Pass {
     out.resize(area(plane_width, axis.out));
   }
 
-  // Every output whose inputs are all there, `there` rows, the last `window` of them in `plane`.
+  // Computes every output whose inputs exist: `there` rows, the last `window` of them in `plane`.
   void advance_vertical(const std::uint8_t* plane, int window, int there) {
     for (; out_rows < axis.out; ++out_rows) {
       const auto y = static_cast<std::size_t>(out_rows);
       if (axis.first[y] + axis.count[y] > there) return;
       inputs.clear();
       for (int i = 0; i < 2 * pairs->pairs[y]; ++i) {
-        // The odd half of the last pair may lie past the end; it weighs nothing, but must be readable.
+        // The odd half of the last pair may lie past the end; its weight is 0, but it must be readable.
         const int row = std::min(2 * pairs->first_pair[y] + i, there - 1);
         inputs.push_back(plane + area(width, row % window));
       }
@@ -209,7 +210,7 @@ void Resizer::push(const std::uint8_t* data, std::ptrdiff_t stride, int rows) {
   if (vertical_first_ && vertical_) {
     vertical_->push_vertical(data, stride, pushed_, rows);
   } else if (horizontal_) {
-    // Never more at once than the vertical pass allows for.
+    // The vertical pass allows for at most kStripRows new rows at a time.
     for (int r = 0; r < rows; r += kStripRows) {
       horizontal_->push_horizontal(data + r * stride, stride, std::min(kStripRows, rows - r));
       if (vertical_) vertical_->advance_vertical(horizontal_->out.data(), horizontal_->kept, horizontal_->out_rows);
@@ -253,7 +254,7 @@ Workspace Resizer::workspace(int width, int height, int out_width, int out_heigh
     const auto slots = static_cast<std::size_t>(std::min(out_height, 6 * std::max(1, out_height / height) + 2));
     bytes += slots * static_cast<std::size_t>(width) * 4 + area(width, out_height) + area(out_width, out_height);
   } else {
-    // With a vertical pass, only what it may look back at.
+    // If a vertical pass follows, only the rows that it may still need are kept.
     const int taps = 2 * static_cast<int>(3.0 * std::max(1.0, static_cast<double>(height) / out_height) + 1) + 1;
     bytes += area(out_width, out_height == height ? height : std::min(height, taps + kStripRows + 1));
   }

@@ -23,7 +23,7 @@ int Lanes() { return 1; }
 
 std::int32_t PairTerm(std::int32_t pair, int which) { return static_cast<std::int16_t>(pair >> (16 * which)); }
 
-// Weight `which` of pair `p` of output `x`, its two halves put together again.
+// Returns weight `which` of pair `p` of output `x`, composed of its high and low half.
 std::int32_t PairWeight(const PairWeights& weights, std::size_t x, int p, int which) {
   const std::size_t at = x * static_cast<std::size_t>(weights.stride) + static_cast<std::size_t>(p);
   const std::int32_t low = PairTerm(weights.low[at], which);
@@ -90,7 +90,7 @@ using D16 = hn::Repartition<std::int16_t, D32>;
 
 int Lanes() { return static_cast<int>(hn::Lanes(D32())); }
 
-// Each block of 128 bits becomes the four sums of its block of a, b, c and d.
+// Returns in each 128-bit block the four sums of the corresponding blocks of a, b, c and d.
 template <class D, class V>
 HWY_INLINE V SumsWithinBlocks(D d32, V a, V b, V c, V d) {
   const hn::Repartition<std::int64_t, D> d64;
@@ -110,7 +110,7 @@ HWY_INLINE auto SumOfBlocks(D d, hn::Vec<D> v) {
   }
 }
 
-// kCount rows, `pitch` values apart, against the same weights.
+// Applies the same weights to kCount rows, `pitch` values apart.
 template <bool kSplit, std::size_t kCount>
 void RowsOf(const std::int16_t* HWY_RESTRICT pixels, std::size_t pitch, const DotWeights& weights,
             std::uint8_t* const* out) {
@@ -181,7 +181,7 @@ void Rows(const std::uint8_t* const* rows, int count, int width, const DotWeight
   for (int r = 0; r < count; ++r) RowsOf<1>(scratch + static_cast<std::size_t>(r) * pitch, pitch, weights, out + r);
 }
 
-// The sums of output column x for rows [first, first + lanes) of the strip.
+// Returns output column x for rows [first, first + lanes) of the strip.
 template <bool kSplit>
 HWY_INLINE hn::Vec<D32> PairSum(const std::uint8_t* HWY_RESTRICT turned, std::size_t first, const PairWeights& weights,
                                 std::size_t x) {
@@ -204,7 +204,7 @@ HWY_INLINE hn::Vec<D32> PairSum(const std::uint8_t* HWY_RESTRICT turned, std::si
   return hn::ShiftRight<kResizePrecision>(sum);
 }
 
-// Turns n vectors of n values: log2(n) rounds of the perfect shuffle are a transposition.
+// Transposes n vectors of n values by log2(n) rounds of the perfect shuffle.
 template <class D, std::size_t kCount>
 HWY_INLINE void Transpose(D d, hn::Vec<D> (&v)[kCount]) {
   for (std::size_t round = 1; round < kCount; round *= 2) {
@@ -217,7 +217,7 @@ HWY_INLINE void Transpose(D d, hn::Vec<D> (&v)[kCount]) {
   }
 }
 
-// Pixels (2p, 2p + 1) of all sixteen rows side by side, pair after pair.
+// Stores pixels (2p, 2p + 1) of all sixteen rows side by side, pair after pair.
 void TurnIn(const std::uint8_t* const* rows, int width, std::uint8_t* HWY_RESTRICT turned) {
   const hn::FixedTag<std::uint16_t, 8> d;
   constexpr int kPixels = 16;
@@ -259,8 +259,8 @@ void TurnOut(const std::uint8_t* HWY_RESTRICT columns, int out, std::uint8_t* co
   }
 }
 
-// The strip is turned so that a vector holds one column of it: then every output column is a weighted sum of whole
-// vectors, and no lane ever has to be added to its neighbour.
+// Transposes the strip, so that a vector holds one column of it. Every output column is then a weighted sum of whole
+// vectors, without additions across lanes.
 void Strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out,
            std::uint8_t* HWY_RESTRICT turned, std::uint8_t* HWY_RESTRICT columns, std::uint8_t* const* out_rows) {
   const D32 d32;
@@ -310,7 +310,7 @@ void ColumnRowOf(const std::uint8_t* const* rows, int width, const PairWeights& 
       lo0 = hn::Add(lo0, hn::ShiftLeft<kResizeLowBits>(hi0));
       lo1 = hn::Add(lo1, hn::ShiftLeft<kResizeLowBits>(hi1));
     }
-    // Packing works on the same 128-bit blocks as the interleaving and puts the pixels back in order.
+    // Packing works on the same 128-bit blocks as the interleaving and restores the order of the pixels.
     const auto packed =
         hn::ReorderDemote2To(d16, hn::ShiftRight<kResizePrecision>(lo0), hn::ShiftRight<kResizePrecision>(lo1));
     hn::StoreU(hn::DemoteTo(d8, packed), d8, out + x);

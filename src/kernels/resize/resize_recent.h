@@ -1,4 +1,4 @@
-// What was computed for the sizes of an axis used lately, shared between threads.
+// Cache of the results for recently used axis sizes, shared between threads.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace millrace {
 
-// A folder of photographs has a few sizes, and computing an axis takes thousands of sines: 5 % of a hash's time before
-// it was kept, and packing its weights anew for every picture 1 %. T has `in`, `out` and weight_count().
+// A folder of photographs has few sizes, and computing an axis takes thousands of sines. Without the cache that took 5
+// % of a hash's time, and packing the weights anew for every image 1 %. T has `in`, `out` and weight_count().
 template <typename T>
 class Recent {
  public:
@@ -33,7 +33,7 @@ class Recent {
   }
 
  private:
-  // Long axes are rare and large; they are not kept.
+  // Number of kept items, and their maximum number of weights: long axes are rare and large.
   static constexpr std::size_t kKept = 32, kLongest = 1 << 16;
   std::mutex mutex_;
   std::list<std::shared_ptr<const T>> items_;

@@ -20,7 +20,7 @@ void Overlay::append(const Image& a, const Image& b, Image& to) {
   row_.assign(static_cast<std::size_t>(a.width()), 0);
   for (int y = 0; y < a.height(); ++y) {
     to.begin_row();
-    int begin = a.width(), end = 0;  // of the ink
+    int begin = a.width(), end = 0;  // bounds of the foreground
     for (const Image* picture : {&a, &b}) {
       const std::uint8_t* level = picture->levels(y);
       for (const Run& run : picture->row(y)) {

@@ -1,6 +1,6 @@
-// Enters: pictures.
-// Leaves: one picture of them, over each other or one below the other.
-// Never: mixes: of two levels in a pixel, the higher one stays.
+// Input: images.
+// Output: a combined image, one over the other or one below the other.
+// Never: blends: of two levels in a pixel, the higher one is kept.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace millrace::rle {
 
-// Adds the rows of `from` to a picture of the same width that has been begun.
+// Appends the rows of `from` to an image of the same width that has been begun.
 void append_rows(const Image& from, Image& to);
-// The same of two pictures of one size, over each other.
+// Appends the rows of two images of the same size, one over the other.
 class Overlay {
  public:
   void append(const Image& a, const Image& b, Image& to);

@@ -13,13 +13,13 @@ void fill(std::uint8_t* out, std::size_t pixels, std::span<const std::uint8_t> p
   if (pixels == 0) return;
   const std::size_t bytes = pixels * pixel.size();
   std::copy(pixel.begin(), pixel.end(), out);
-  // What is there already is copied, twice as much each time.
+  // The filled part is copied behind itself, doubling each time.
   for (std::size_t done = pixel.size(); done < bytes; done *= 2) {
     std::memcpy(out + done, out, std::min(done, bytes - done));
   }
 }
 
-// Bits of a row, 64 in a word, the first pixel's highest. Sets the `count` lowest of `bits` at pixel x; count 1 to 64.
+// Bits of a row, 64 per word, the first pixel highest. Sets the `count` lowest of `bits` at pixel x; count is 1 to 64.
 void put_bits(std::uint64_t* row, std::size_t x, std::uint64_t bits, std::size_t count) {
   const std::size_t used = x % 64 + count;
   std::uint64_t* word = row + x / 64;
@@ -82,7 +82,7 @@ GrayTable gray_table_of(const EncodedLevels& pixels) {
   return out;
 }
 
-// Pixels of several bytes.
+// Paints pixels of several bytes.
 void paint_rows(const Image& picture, const EncodedLevels& pixels, int begin, int end, std::uint8_t* out) {
   const auto width = static_cast<std::size_t>(picture.width());
   for (int y = begin; y < end; ++y, out += width * pixels.bytes) {
@@ -108,7 +108,7 @@ void paint(const Image& picture, const EncodedLevels& pixels, std::uint8_t* out)
 
 void paint_past_caches(const Image& picture, const EncodedLevels& pixels, Buffer<std::uint8_t>& memory,
                        std::uint8_t* out) {
-  // A few rows at a time, which stay in a core's own cache until they are copied.
+  // A few rows are painted at a time, so that they stay in a core's own cache until they are copied.
   constexpr std::size_t kTogether = 16 << 10;
   const std::size_t row = static_cast<std::size_t>(picture.width()) * pixels.bytes;
   const int rows = static_cast<int>(std::max<std::size_t>(1, kTogether / row));
@@ -132,7 +132,7 @@ void paint_end() { stream_end(); }
 BitPacker::BitPacker(const GrayTable& grays) : paper_(grays[0] >= 128 ? 255 : 0) {
   for (std::size_t k = 0; k < 256; ++k) {
     differs_[k] = (grays[k] >= 128) != (grays[0] >= 128) ? 1 : 0;
-    // A level of the packed picture is what differs from paper.
+    // A level of the packed image is the difference from the background, by exclusive or.
     pixels_.level[k][0] = static_cast<std::uint8_t>(paper_ ^ k);
   }
 }
@@ -159,7 +159,7 @@ void BitPacker::pack(const Image& picture, Image& out) {
       }
       if (differs_[run.level] != 0) set_bits(row, x, x + run.repeats);
     }
-    // The bits that fill the last byte are 0, whatever paper is.
+    // The bits that fill up the last byte must be 0, for any background.
     if (paper_ != 0) set_bits(row, width, 8 * bytes);
     out.begin_row();
     for (std::size_t w = 0; w < words; ++w) {

@@ -1,6 +1,6 @@
-// Enters: a picture of ink, the colours of its levels, and the type that pixels are stored as.
-// Leaves: for each level, the bytes of one pixel; the pixels of a picture; a picture whose pixels are bits.
-// Never: decides colours by neighbours: a level has one colour.
+// Input: an image of foreground levels, the colours of the levels, and the type in which pixels are stored.
+// Output: the bytes of one pixel of each level, the pixels of an image, or an image whose pixels are bits.
+// Never: lets neighbours influence a colour: each level has one colour.
 #pragma once
 
 #include <array>
@@ -18,12 +18,12 @@ struct Colour {
   friend bool operator==(const Colour&, const Colour&) = default;
 };
 
-// What each level of ink looks like.
+// Colour of each foreground level.
 using ColourTable = std::array<Colour, 256>;
-// Between paper (level 0) and ink (255), rounded to nearest.
+// Interpolates between background `paper` (level 0) and foreground `ink` (255), rounded to nearest.
 ColourTable colour_table(Colour paper, Colour ink);
 
-// The bytes that a pixel of each level is stored as.
+// Bytes in which a pixel of each level is stored.
 struct EncodedLevels {
   static constexpr std::size_t kMostBytes = 12;
   std::size_t bytes = 1;
@@ -33,32 +33,32 @@ struct EncodedLevels {
 };
 
 enum class Depth { bytes, floats };
-// channels 1 (the red of each colour, for a table that is gray) or 3. Floats are byte / 255 in 32 bits, little-endian.
+// `channels` is 3, or 1 for the red channel of a gray table. Floats are byte / 255 in 32 bits, little-endian.
 EncodedLevels encoded_levels(const ColourTable& colours, int channels, Depth depth);
-// One byte a pixel.
+// Stores one byte per pixel.
 EncodedLevels encoded_levels(const GrayTable& grays);
 
-// Pixels row by row: [height, width, pixels.bytes].
+// Writes the pixels row by row: [height, width, pixels.bytes].
 void paint(const Image& picture, const EncodedLevels& pixels, std::uint8_t* out);
-// The same where `out` is one of so many pictures that they leave the caches before they are read: memory is written
-// without having been read first. Call paint_end() on the thread that painted before another one reads.
-// `memory` is kept from one picture to the next.
+// Like paint(), for one of so many images that they leave the caches before they are read. The memory at `out` is
+// written without being read first. Call paint_end() on the painting thread before another thread reads. `memory` is
+// reused from one image to the next.
 void paint_past_caches(const Image& picture, const EncodedLevels& pixels, Buffer<std::uint8_t>& memory,
                        std::uint8_t* out);
 void paint_end();
 
-// A bit a pixel, 1 where its gray is 128 or more, packed along each row as numpy.packbits does: eight pixels a byte,
-// the first one highest, the last byte filled with zeros.
+// Stores one bit per pixel: 1 where its gray is 128 or more. Bits are packed along each row like numpy.packbits: eight
+// pixels per byte, the first one highest, the last byte filled with zeros.
 class BitPacker {
  public:
   explicit BitPacker(const GrayTable& grays);
-  // The picture of those bytes, (width + 7) / 8 wide, to be stored as pixels().
+  // Makes the image of those bytes, (width + 7) / 8 wide, to be stored with pixels().
   void pack(const Image& picture, Image& out);
   const EncodedLevels& pixels() const { return pixels_; }
 
  private:
-  std::array<std::uint8_t, 256> differs_{};  // 1 where it is not as paper is, by level
-  std::uint8_t paper_;                       // eight pixels of it
+  std::array<std::uint8_t, 256> differs_{};  // by level: 1 where the bit is not the background's
+  std::uint8_t paper_;                       // eight background pixels
   EncodedLevels pixels_;
   Buffer<std::uint64_t> row_;
 };

@@ -14,7 +14,7 @@ void Image::begin(int width, int height) {
 }
 
 void Image::add_literal(int x, std::uint8_t level) {
-  // What repeats a level ends its run.
+  // A level that repeats ends its run.
   if (!open_ || x != end_ || runs_[run_count_ - 1].repeats > 0) {
     runs_[run_count_++] = {static_cast<std::uint16_t>(x), 0, 0, 0, 0};
     open_ = true;
@@ -52,11 +52,11 @@ GrayTable gray_table(std::uint8_t paper, std::uint8_t ink) {
 
 namespace {
 
-// Literals that are painted together.
+// Number of literals that are painted together.
 constexpr std::size_t kTogether = 8;
 static_assert(std::endian::native == std::endian::little);
 
-// At most kTogether literals, and paper behind them up to kTogether pixels. Levels beyond them may be read.
+// Paints at most kTogether literals, and background after them up to kTogether pixels. Levels beyond them may be read.
 void paint_few(const std::uint8_t* levels, std::size_t count, const GrayTable& grays, std::uint8_t* out) {
   std::uint64_t few;
   std::memcpy(&few, levels, sizeof few);
@@ -76,7 +76,7 @@ void paint_rows(const Image& picture, const GrayTable& grays, int begin, int end
     std::memset(out, grays[0], width);
     const std::uint8_t* level = picture.levels(y);
     for (const Run& run : picture.row(y)) {
-      // How many literals there are varies from row to row, and a branch on it would be guessed wrong half of the time.
+      // The number of literals varies from row to row, and a branch on it would be mispredicted half of the time.
       std::size_t i = 0;
       for (; i < run.literals && run.x + i + kTogether <= width; i += kTogether) {
         paint_few(level + i, run.literals - i, grays, out + run.x + i);

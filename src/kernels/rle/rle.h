@@ -1,6 +1,6 @@
-// Enters: how much ink each pixel of a picture has, row by row, from whatever draws.
-// Leaves: the same as short runs on paper, and pixels of it for whoever needs pixels.
-// Never: holds paper at length: an empty part of a picture costs nothing.
+// Input: the foreground level of each pixel of an image, row by row, from a rasterizer.
+// Output: the image as short runs on a background, and its pixels for consumers that need them.
+// Never: stores background pixels: an empty area of an image takes no memory.
 #pragma once
 
 #include <array>
@@ -12,30 +12,30 @@
 
 namespace millrace::rle {
 
-// Levels of ink: 0 is paper, 255 all ink.
+// Foreground levels: 0 is background, 255 full foreground.
 inline constexpr std::uint8_t kFull = 255;
-// The longest side of a picture.
+// Longest side of an image.
 inline constexpr int kLongestSide = 16384;
 
-// Neighbouring pixels of one row: `literals` with a level of their own each, then `repeats` of one level. Literals
-// neither begin nor end with paper, and no more than kLongestGap of them are that are neighbours; repeats are ink.
+// Neighbouring pixels of one row: `literals` with their own levels, then `repeats` of one level. Literals neither begin
+// nor end with background, and have at most kLongestGap background pixels in a row. Repeats are foreground.
 inline constexpr int kLongestGap = 3;
 struct Run {
   std::uint16_t x = 0;
   std::uint16_t literals = 0;
   std::uint16_t repeats = 0;
-  std::uint8_t level = 0;  // of the repeats
+  std::uint8_t level = 0;  // level of the repeats
   std::uint8_t unused = 0;
 };
 
-// A picture of width x height pixels. Runs of a row go from left to right and do not overlap.
+// An image of width x height pixels. Runs of a row are ordered from left to right and do not overlap.
 class Image {
  public:
   static constexpr std::size_t kBeyond = 32;
 
-  // Starts anew: no rows yet. Keeps its memory.
+  // Starts a new image without rows. Keeps the memory.
   void begin(int width, int height);
-  // Rows are made from the top; each of these adds to the newest one.
+  // Begins the next row, from the top; the add functions add to the newest row.
   void begin_row() {
     rows_[static_cast<std::size_t>(begun_)] = static_cast<std::uint32_t>(run_count_);
     level_rows_[static_cast<std::size_t>(begun_)] = static_cast<std::uint32_t>(level_count_);
@@ -47,8 +47,8 @@ class Image {
   }
   void add_literal(int x, std::uint8_t level);
   void add_run(int x, int count, std::uint8_t level);
-  // A whole row at once, for whoever makes many: room for a run and a level a pixel and kBeyond more, filled from the
-  // front.
+  // Begins a row that the caller fills directly, which is faster for many rows. There is room for a run and a level per
+  // pixel and kBeyond more, filled from the front.
   struct Room {
     Run* runs;
     std::uint8_t* levels;
@@ -61,7 +61,7 @@ class Image {
     run_count_ += runs;
     level_count_ += levels;
   }
-  // Every row that is missing stays empty.
+  // Ends the image; missing rows are empty.
   void finish();
 
   int width() const { return width_; }
@@ -70,27 +70,27 @@ class Image {
     const auto k = static_cast<std::size_t>(y);
     return {runs_.data() + rows_[k], rows_[k + 1] - rows_[k]};
   }
-  // The levels of the literals of row y's runs, one after the other.
+  // Returns the levels of all literals in row y's runs, in order.
   const std::uint8_t* levels(int y) const { return levels_.data() + level_rows_[static_cast<std::size_t>(y)]; }
 
  private:
   int width_ = 0, height_ = 0, begun_ = 0;
   std::size_t run_count_ = 0, level_count_ = 0;
-  int end_ = 0;  // where the newest run ends
+  int end_ = 0;  // end of the newest run
   bool open_ = false;
   Buffer<Run> runs_;
   Buffer<std::uint8_t> levels_;
   Buffer<std::uint32_t> rows_, level_rows_;
 };
 
-// What each level of ink looks like.
+// Gray of each foreground level.
 using GrayTable = std::array<std::uint8_t, 256>;
-// Between paper (level 0) and ink (255), rounded to nearest.
+// Interpolates between background `paper` (level 0) and foreground `ink` (255), rounded to nearest.
 GrayTable gray_table(std::uint8_t paper, std::uint8_t ink);
 
-// Pixels of one byte, row by row.
+// Writes pixels of one byte, row by row.
 void paint(const Image& picture, const GrayTable& grays, std::uint8_t* out);
-// Rows [begin, end) alone.
+// Writes rows [begin, end) only.
 void paint_rows(const Image& picture, const GrayTable& grays, int begin, int end, std::uint8_t* out);
 
 }  // namespace millrace::rle

@@ -77,7 +77,7 @@ TEST(EncodedLevels, EveryTypeIsTheSamePicture) {
     std::vector<float> floats(bytes.size());
     paint(picture, encoded_levels(colours, channels, Depth::bytes), bytes.data());
     paint(picture, encoded_levels(colours, channels, Depth::floats), reinterpret_cast<std::uint8_t*>(floats.data()));
-    // Past the caches, at any place in memory.
+    // The second painter must give the same bytes at any address.
     Buffer<std::uint8_t> memory;
     for (std::size_t off = 0; off < 70; off += 23) {
       std::vector<std::uint8_t> past(bytes.size() + 100, 77);

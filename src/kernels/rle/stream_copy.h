@@ -1,5 +1,5 @@
-// Enters: bytes in cache, and memory that nobody reads soon.
-// Leaves: the bytes there, without the memory having been read into the cache first.
+// Input: bytes in cache, and a destination that is not read soon.
+// Output: the bytes copied, without loading the destination into the cache first.
 // Never: used from outside this folder.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace millrace::rle {
 
-// For copies of kilobytes. What was copied is seen by other threads after stream_end().
+// Copies some kilobytes. Other threads see the copy after stream_end().
 void stream_copy(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to);
 void stream_end();
 

@@ -22,7 +22,7 @@ void StreamCopy(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<std::uint8_t> d;
   const std::size_t lanes = hn::Lanes(d);
-  // Up to where whole vectors may be stored.
+  // The first bytes are copied separately, up to an address at which whole vectors can be stored.
   const std::size_t head = std::min(bytes, (lanes - reinterpret_cast<std::uintptr_t>(to) % lanes) % lanes);
   std::memcpy(to, from, head);
   std::size_t at = head;

@@ -5,11 +5,11 @@
 namespace millrace::rle_deflate {
 
 std::vector<std::uint8_t> code_lengths(std::span<const std::uint32_t> counts, int longest) {
-  // A package is a symbol, or two packages of the level below; what symbols it holds is found again by walking down.
+  // A package is a symbol, or two packages of the level below. Its symbols are found by descending the levels.
   struct Package {
     std::uint64_t weight;
-    std::int32_t symbol;  // or -1
-    std::uint32_t first;  // of its two packages in the level below
+    std::int32_t symbol;  // -1 for a pair of packages
+    std::uint32_t first;  // index of the first of its two packages in the level below
   };
   std::vector<Package> symbols;
   for (std::size_t s = 0; s < counts.size(); ++s) {
@@ -32,8 +32,8 @@ std::vector<std::uint8_t> code_lengths(std::span<const std::uint32_t> counts, in
                [](const Package& a, const Package& b) { return a.weight < b.weight; });
     levels.push_back(std::move(merged));
   }
-  // The cheapest 2 n - 2 packages of the top; each time a symbol is in them its code is a bit longer. The chosen of
-  // each level are its first ones.
+  // Selects the cheapest 2 n - 2 packages of the top level; each occurrence of a symbol in them makes its code one bit
+  // longer. The selected packages of each level are always its first ones.
   std::size_t chosen = 2 * symbols.size() - 2;
   for (std::size_t level = levels.size(); level-- > 0 && chosen > 0;) {
     std::size_t below = 0;

@@ -33,7 +33,7 @@ DeviceEncoder::DeviceEncoder(const Code& code, int width, int height, std::uint8
 
 std::uint64_t DeviceEncoder::bytes_each() const {
   constexpr std::uint64_t kRow = 4 * 4 + 3 * 8, kPicture = 64;
-  // Streams of charts of thin lines: 13 bytes a row of pixels, and what they begin with.
+  // Length of a usual stream, of charts of thin lines: 13 bytes per row of pixels, and the begin of the stream.
   return (kRow + 16) * rows_ + 4 * tables_.header.size() + kPicture;
 }
 
@@ -58,7 +58,7 @@ void DeviceEncoder::send(Accelerator& accelerator, Queue& queue, std::uint64_t p
   numbers_[DEFLATE_PICTURES] = static_cast<std::int32_t>(pictures);
   queue.upload(std::span<const std::int32_t>(numbers_), spec_.buffer);
   queue.fill(done_.buffer, 0);
-  // Where a launch did nothing, what follows it finds nothing to do, and is told by the blocks that are missing.
+  // If a launch did nothing, the next kernels find zeros and do nothing, and the missing blocks show it.
   for (GrowingBuffer<std::uint32_t>* none : {&begins_, &ends_, &inks_, &sums_}) queue.fill(none->buffer, 0);
   queue.fill(lengths_.buffer, 0);
   queue.fill(tails_.buffer, 0);
@@ -85,7 +85,7 @@ Streams DeviceEncoder::encode(Accelerator& accelerator, Queue& queue, const Devi
   Streams out;
   out.lengths.resize(pictures);
   queue.download(lengths_.buffer, std::span<std::uint64_t>(out.lengths));
-  // A stream begins at a whole word. None is longer than its pixels would be one by one.
+  // Each stream begins at a whole word. No stream is longer than its pixels encoded one by one.
   const std::uint64_t most = tables_.header_bits + 64 * 8 +
                              rows_ * (static_cast<std::uint64_t>(numbers_[DEFLATE_WIDTH]) + 1) * 9 *
                                  static_cast<std::uint64_t>(numbers_[DEFLATE_BYTES]);

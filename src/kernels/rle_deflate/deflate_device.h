@@ -1,8 +1,8 @@
-// Enters: pictures on a device, a byte a pixel, and the code that their streams are written in.
-// Leaves: their streams in the host's memory: byte for byte those of Code::compress().
-// Never: looks at what it made: who asks compares.
+// Input: images on a device, one byte per pixel, and the code for their streams.
+// Output: their streams in host memory, byte for byte those of Code::compress().
+// Never: checks its results: the caller compares them.
 //
-// On the device, beside pictures and streams: 40 bytes a row of pixels.
+// On the device it needs 40 bytes per row of pixels, besides images and streams.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace millrace::rle_deflate {
 
-// Of pictures, in their order.
+// Streams of images, in their order.
 struct Streams {
   std::vector<std::uint8_t> bytes;
   std::vector<std::uint64_t> begins, lengths;
@@ -27,17 +27,18 @@ struct Streams {
   }
 };
 
-// Holds what it needs on the device from one call to the next. One thread at a time.
+// Reuses its device memory from one call to the next. Used by one thread at a time.
 class DeviceEncoder {
  public:
-  // Of pictures of one size: width bytes a row, each of which is a level, exclusive or `flip`. `code` outlives it.
+  // Encodes images of one size: `width` bytes per row, each of which is a level, exclusive or `flip`. `code` must
+  // outlive it.
   DeviceEncoder(const Code& code, int width, int height, std::uint8_t flip);
 
-  // Of `pictures` pictures, the first of which is number `first` of `planes`. OutOfMemory, DeviceLost;
-  // Failure(internal) where blocks are missing.
+  // Encodes `pictures` images, starting with number `first` of `planes`. Throws OutOfMemory, DeviceLost, and
+  // Failure(internal) if blocks were left out.
   Streams encode(Accelerator& accelerator, Queue& queue, const DeviceBuffer<std::uint8_t>& planes, std::uint64_t first,
                  std::uint64_t pictures, Budget& budget);
-  // What a picture takes of the device's memory, beside itself; its stream as long as a usual one.
+  // Returns the device memory for one image besides its pixels, with a stream of usual length.
   std::uint64_t bytes_each() const;
 
  private:
@@ -45,7 +46,7 @@ class DeviceEncoder {
 
   const CodeTables tables_;
   std::vector<std::int32_t> numbers_;
-  std::uint64_t rows_;  // of a picture
+  std::uint64_t rows_;  // rows of one image
   bool has_tables_ = false;
   GrowingBuffer<std::int32_t> spec_;
   GrowingBuffer<std::uint32_t> codes_, header_, begins_, ends_, inks_, sums_, checks_, out_, done_;

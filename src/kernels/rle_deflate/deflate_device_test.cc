@@ -1,4 +1,4 @@
-// Streams on every device of this machine against the CPU's, each batch three times on the same buffers.
+// Compares streams of every device of this machine with the CPU's, each batch three times on the same buffers.
 #include "src/kernels/rle_deflate/deflate_device.h"
 
 #include <gtest/gtest.h>
@@ -15,14 +15,14 @@ class StreamsOnDevice : public OperationOnDevice {
   StreamsOnDevice() : OperationOnDevice(48_MiB) {}
 
   void TearDown() override {
-    // Who draws makes batches of it; here there is none.
+    // Callers count batches; this test has no caller that does.
     DeviceCounts one;
     one.batches = 1;
     accelerator_->add(one);
     OperationOnDevice::TearDown();
   }
 
-  // Pictures from number `first` on; of bytes that are levels, exclusive or `flip`.
+  // Compares images from number `first` on, whose bytes are levels, exclusive or `flip`.
   void expect_same(const Layout& layout, int width, int height, std::uint64_t seed, std::uint8_t flip = 0,
                    std::size_t first = 0) {
     constexpr std::size_t kCount = 4;

@@ -81,7 +81,7 @@ bool gives_known_answers(Accelerator& accelerator) {
   try {
     return gives_right_streams(accelerator, 4, 301, 9, 7, 0, rle::Depth::bytes);
   } catch (const OutOfMemory&) {
-    // As a batch that is too large: no accusation.
+    // Counts like a batch that is too large, which is no fault of the device.
     DeviceCounts short_of_memory;
     short_of_memory.halved = 1;
     accelerator.add(short_of_memory);

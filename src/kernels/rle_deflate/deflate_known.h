@@ -1,5 +1,5 @@
-// Enters: a device.
-// Leaves: whether it compresses some pictures as the CPU does.
+// Input: a device.
+// Output: true if it compresses test images exactly as the CPU does.
 // Never: reads a file.
 #pragma once
 
@@ -12,16 +12,16 @@
 
 namespace millrace::rle_deflate {
 
-// Pictures a byte a pixel: paper, with pieces of ink of all lengths, many of which repeat a level; the first one of
-// them is empty, and in the last one no pixel is paper.
+// Makes images of one byte per pixel: background with foreground pieces of all lengths, many of which repeat a level.
+// The first image is empty, and the last one has no background pixel.
 std::vector<std::uint8_t> make_planes(std::size_t count, int width, int height, std::uint64_t seed);
-// One of them.
+// Converts one of these images to runs.
 rle::Image picture_of(const std::uint8_t* plane, int width, int height);
-// A code that was made for them.
+// Makes a code for these images.
 Code code_for(const std::vector<std::uint8_t>& planes, int width, int height, const Layout& layout);
 
 bool gives_known_answers(Accelerator& accelerator);
-// The same of pictures that are made from the number of a round, and grow with it.
+// Compares images that are generated from the number of the round, and grow with it.
 bool agrees(Accelerator& accelerator, const Executor& executor, std::uint64_t round);
 
 }  // namespace millrace::rle_deflate

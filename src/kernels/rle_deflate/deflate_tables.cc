@@ -1,4 +1,4 @@
-// The tables of a code as kernels read them: body/layout.inc.
+// Tables of a code in the form that kernels read: body/layout.inc.
 #include <algorithm>
 
 #include "src/kernels/rle_deflate/body/layout.inc"

@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: pixels of every size that charts are stored in.
-// Never: is used but by tests.
+// Input: none.
+// Output: pixel encodings of every size in which charts are stored.
+// Never: is used outside of tests.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace millrace::rle_deflate {
 
-// Of 1, 3, 4 and 12 bytes.
+// Returns encodings of 1, 3, 4 and 12 bytes per pixel.
 inline std::vector<rle::EncodedLevels> all_pixels() {
   const rle::ColourTable gray = rle::colour_table({255, 255, 255}, {0, 0, 0}),
                          coloured = rle::colour_table({250, 240, 3}, {9, 0, 130});

@@ -8,16 +8,16 @@
 namespace millrace::rle_deflate {
 namespace {
 
-// Codes could be 15 bits long. 9 cost charts of a thin line 0.6 % of their bytes against 12, and six literals fit a
-// word.
+// DEFLATE allows codes of 15 bits. A limit of 9 makes charts of a thin line 0.6 % larger than a limit of 12, but six
+// literals fit a word.
 constexpr int kLongestCode = 9, kLongestLengthCode = 7;
 constexpr std::size_t kEndOfBlock = 256;
-// Bytes that may be written between two looks at the room that is left.
+// Bytes that may be written between two checks for free space.
 constexpr std::size_t kSlack = 64;
-// Beside at most 7 bits that wait.
+// Bits that fit a word in addition to at most 7 unwritten bits.
 constexpr std::uint32_t kMostBits = 57;
 constexpr std::uint32_t kPaperCount = 58;
-// Which of kTogether literals count when there are fewer.
+// Masks for fewer than kTogether literals.
 constexpr auto kMasks = [] {
   std::array<std::array<std::uint32_t, 8>, kTogether + 1> masks{};
   for (std::size_t n = 0; n <= kTogether; ++n) {
@@ -26,7 +26,7 @@ constexpr auto kMasks = [] {
   return masks;
 }();
 
-// RFC 1951, 3.2.5: the symbol of a match's length, and the bits after it.
+// Symbol of a match's length, and the bits after it (RFC 1951, 3.2.5).
 struct LengthSymbol {
   std::uint16_t symbol;
   std::uint8_t extra_bits;
@@ -48,7 +48,7 @@ constexpr std::array<LengthSymbol, 259> length_symbols() {
 }
 constexpr std::array<LengthSymbol, 259> kLengthSymbols = length_symbols();
 
-// RFC 1951, 3.2.5: the symbol of a match's distance, which is always one pixel.
+// Symbol of a match's distance, which is always one pixel (RFC 1951, 3.2.5).
 struct DistanceSymbol {
   std::uint32_t symbol, extra_bits, extra;
 };
@@ -59,7 +59,7 @@ DistanceSymbol distance_symbol(std::size_t pixel_bytes) {
   return {6, 2, static_cast<std::uint32_t>(pixel_bytes) - 9};  // 9 to 12
 }
 
-// Huffman codes of the given lengths, first bit lowest (RFC 1951, 3.2.2).
+// Returns Huffman codes of the given lengths, first bit lowest (RFC 1951, 3.2.2).
 template <typename Bits>
 std::vector<Bits> codes_of(std::span<const std::uint8_t> lengths) {
   std::array<std::uint32_t, kLongestCode + 2> next{};
@@ -71,7 +71,7 @@ std::vector<Bits> codes_of(std::span<const std::uint8_t> lengths) {
     code = (code + next[bits]) << 1;
     next[bits] = code;
   }
-  // next[b] is now twice the first code of length b, as next[b] held the count of length b - 1.
+  // next[b] is now the first code of length b; before, it held the count of length b - 1.
   std::vector<Bits> out(lengths.size());
   for (std::size_t s = 0; s < lengths.size(); ++s) {
     if (lengths[s] == 0) continue;
@@ -82,17 +82,17 @@ std::vector<Bits> codes_of(std::span<const std::uint8_t> lengths) {
   return out;
 }
 
-// Bits of a stream, first bit lowest, in a word that is put out by the byte.
+// Bits of a stream, first bit lowest, in a word that is written bytewise.
 struct BitWord {
   std::uint64_t bits = 0;
   std::uint32_t filled = 0;
 
-  // At most kMostBits between two drains.
+  // Appends bits: at most kMostBits between two drains.
   void put(const Code::Bits& more) {
     bits |= more.bits << filled;
     filled += more.count;
   }
-  // Writes 8 bytes; how many of them are done. At most 7 bits stay.
+  // Writes 8 bytes and returns how many of them are complete. At most 7 bits remain.
   std::uint32_t drain(std::uint8_t* out) {
     std::memcpy(out, &bits, 8);
     const std::uint32_t bytes = filled / 8;
@@ -135,7 +135,7 @@ void Histogram::count(const rle::Image& picture, const Layout& layout) {
 }
 
 Code::Code(const Histogram& histogram, const Layout& layout) : layout_(layout) {
-  // What the pictures did not show may occur in others; where they were huge, the counts must stay below 2^32.
+  // Symbols that these images lack may occur in others. The counts of huge images must stay below 2^32.
   std::vector<std::uint32_t> counts(histogram.symbols().begin(), histogram.symbols().end());
   const std::uint32_t most = *std::max_element(counts.begin(), counts.end());
   for (std::uint32_t& count : counts) count = most < 1 << 25 ? 64 * count + 1 : count + 1;
@@ -147,14 +147,14 @@ Code::Code(const Histogram& histogram, const Layout& layout) : layout_(layout) {
   for (std::uint32_t n = kShortestRun; n <= kLongestRun; ++n) {
     const LengthSymbol& s = kLengthSymbols[n];
     const Bits& code = codes[s.symbol];
-    // The one distance has the code 0, of one bit.
+    // The only distance has the code 0, of one bit.
     const std::uint32_t before = code.count + s.extra_bits + 1U;
     matches_[n] = {code.bits | std::uint64_t{s.extra} << code.count | std::uint64_t{distance.extra} << before,
                    before + distance.extra_bits};
   }
 
-  // RFC 1951, 3.2.7: the last block, of dynamic codes: 286 lengths for literals and lengths, those for distances up to
-  // the one that occurs. They go as they are, without the repeat codes.
+  // Header of the last block, with dynamic codes (RFC 1951, 3.2.7). It has 286 lengths for literals and lengths, and
+  // those for distances up to the used one. They are stored directly, without the repeat codes.
   std::vector<std::uint8_t> all(lengths);
   all.resize(all.size() + distance.symbol, 0);
   all.push_back(1);
@@ -170,7 +170,7 @@ Code::Code(const Histogram& histogram, const Layout& layout) : layout_(layout) {
     header_ = {0x78, 0x9C};
     adler_ = std::make_unique<AdlerSums>(layout.pixels);
   } else {
-    // RFC 1952: deflate, no name, no time, no system.
+    // Gzip header: deflate, no name, no time, unknown system (RFC 1952).
     header_ = {0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255};
     crc_ = std::make_unique<CrcTables>(layout.pixels);
   }
@@ -206,7 +206,7 @@ Code::Code(const Histogram& histogram, const Layout& layout) : layout_(layout) {
 Code::~Code() = default;
 Code::Code(Code&&) noexcept = default;
 
-// All of so much paper, or nothing where it has too many bits.
+// Returns the bits of `count` background pixels, or no bits if there are too many.
 Code::Bits Code::paper_bits(std::uint32_t count) const {
   BitWord word;
   bool fits = true;
@@ -221,7 +221,7 @@ Code::Bits Code::paper_bits(std::uint32_t count) const {
   return fits ? Bits{word.bits, word.filled} : Bits{};
 }
 
-// Where a stream's bits go.
+// Output of a stream's bits.
 class Stream {
  public:
   [[gnu::always_inline]] Stream(const Code& code, Buffer<std::uint8_t>& memory) {
@@ -241,7 +241,7 @@ class Stream {
     out_ = memory.data() + used;
     full_ = memory.data() + memory.size() - kSlack;
   }
-  // The bits that wait, and room for `bytes` after them.
+  // Writes the remaining bits, and returns room for `bytes` after them.
   [[gnu::always_inline]] std::uint8_t* end(std::size_t bytes) {
     drain();
     *out_ = static_cast<std::uint8_t>(word_.bits);
@@ -256,9 +256,9 @@ class Stream {
   BitWord word_;
 };
 
-// Puts a picture's parts into a stream. The state of the stream and of the checksum must stay in registers: nothing
-// that is not inlined may see where they lie, or each byte that is stored could be a part of them. What is rare works
-// on copies.
+// Encodes an image's parts into a stream. The states of the stream and of the checksum must stay in registers. So no
+// function that is not inlined may get their addresses, as each stored byte could then be a part of them. Rare cases
+// work on copies.
 template <typename Check>
 class BlockEncoder {
  public:
@@ -306,13 +306,13 @@ class BlockEncoder {
   }
 
  private:
-  // Up to kTogether literals without a branch on their number; levels beyond them may be read.
+  // Encodes up to kTogether literals without a branch on their number; levels beyond them may be read.
   [[gnu::always_inline]] void few(const std::uint8_t* levels, std::size_t count) {
     Entries entries;
     for (std::size_t i = 0; i < kTogether; ++i) entries[i] = code_->levels_[levels[i]] & kMasks[count][i];
     check_.few(entries, count);
     static_assert(kTogether == 6 && kTogether * kLongestCode <= kMostBits);
-    // Two and two, so that only one sum of lengths waits for the one before.
+    // The literals are combined in pairs, so that only one sum of lengths depends on the one before.
     const Code::Bits front = pair(entries[0], entries[1]), middle = pair(entries[2], entries[3]),
                      back = pair(entries[4], entries[5]);
     const std::uint32_t two = front.count + middle.count;

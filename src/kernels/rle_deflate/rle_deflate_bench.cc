@@ -1,5 +1,5 @@
-// The floor: about 13 KB a chart leave, and 2 bytes of levels and runs come in for each; a Huffman code is a lookup
-// and a shift, so that arithmetic binds.
+// Lower bound: about 13 KB per chart are written, and 2 bytes of levels and runs are read for each of them. A Huffman
+// code is a lookup and a shift, so arithmetic is the limit.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 constexpr int kWidth = 800, kHeight = 500;
 constexpr std::size_t kPoints = 100, kPictures = 64;
 
-// Windows of a random walk, as charts of 800 x 500 draw them.
+// Returns windows of a random walk as charts of 800 x 500.
 std::vector<rle::Image> charts() {
   std::mt19937 random(1);
   std::normal_distribution<double> step;

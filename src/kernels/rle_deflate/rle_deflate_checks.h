@@ -1,11 +1,11 @@
-// Enters: the pixels of a picture, a run or a few at a time.
-// Leaves: the checksum of their bytes that a stream ends with.
-// Never: looks at each byte of a run.
+// Input: the pixels of an image, a run or a few at a time.
+// Output: the checksum of their bytes, with which a stream ends.
+// Never: reads each byte of a run.
 //
-// Adler-32 in closed form: n pixels of E bytes v0.. after (a, b) give a' = a + n s and
-// b' = b + n E a + E s n (n - 1) / 2 + n w, s being the sum of the v and w that of (E - i) vi.
-// CRC-32 is linear: the register after n more bytes is what it is after n zeros, exclusive or what the bytes alone
-// give. n zeros multiply it by x^(8n), which is put together from tables for the powers of two in n.
+// Adler-32 in closed form: n pixels of E bytes v0.. after (a, b) give a' = a + n s and b' = b + n E a + E s n (n - 1) /
+// 2 + n w. Here s is the sum of the vi and w the sum of (E - i) vi. CRC-32 is linear: the register after n more bytes
+// is its value after n zeros, exclusive or the register of the bytes alone. n zeros multiply the register by x^(8n),
+// which is computed from tables for the powers of two in n.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@
 
 namespace millrace::rle_deflate {
 
-// Literals that are put together, and their entries: byte in the highest byte.
+// Number of literals that are processed together, and their entries: the byte is in the highest byte.
 inline constexpr std::size_t kTogether = 6;
 using Entries = std::array<std::uint32_t, kTogether>;
 
-// Tables know what so many pixels of paper, and fewer, give.
+// Maximum length of a background run, exclusive, for which tables exist.
 inline constexpr std::uint32_t kUsualPaper = 2048;
 
 struct AdlerSums {
@@ -44,23 +44,23 @@ class Adler {
  public:
   explicit Adler(const AdlerSums& sums) : sums_(&sums) {}
 
-  // Of at most kBrief pixels.
+  // Largest number of pixels in brief_run().
   static constexpr std::uint64_t kBrief = 1 << 12;
   [[gnu::always_inline]] void brief_run(std::uint8_t level, std::uint64_t count) {
     const AdlerSums::Sums& pixel = sums_->level[level];
     const std::uint64_t bytes = sums_->bytes;
     b_ += count * bytes * a_ + bytes * pixel.sum * (count * (count - 1) / 2) + count * pixel.weighted;
     a_ += count * pixel.sum;
-    // Reduced when the sums might not hold another one.
+    // The sums are reduced before they could overflow.
     if ((a_ | b_) >> 40 != 0) reduce();
   }
   void run(std::uint8_t level, std::uint64_t count) {
     for (; count > kBrief; count -= kBrief) brief_run(level, kBrief);
     brief_run(level, count);
   }
-  // kTogether bytes, of which the first n count and the others are 0.
+  // Adds kTogether bytes, of which the first n count and the others are 0.
   [[gnu::always_inline]] void few(const Entries& entries, std::uint64_t n) {
-    // Sums of sums: the multiplications that they stand for are slow where vectors have none of 32 bits.
+    // Sums of sums replace multiplications, which are slow on vectors without 32-bit multiplication.
     std::uint32_t sum = 0, later = 0;
     for (const std::uint32_t entry : entries) {
       sum += entry >> 24;
@@ -92,7 +92,7 @@ class Adler {
 struct CrcTables {
   explicit CrcTables(const rle::EncodedLevels& pixels);
 
-  // The register after `count` zero bytes.
+  // Returns the register after `count` zero bytes.
   std::uint32_t advance(std::uint32_t crc, std::uint64_t count) const;
   std::uint32_t advance_by_power(std::uint32_t crc, std::size_t power) const {
     const auto& t = powers[power];
@@ -102,11 +102,11 @@ struct CrcTables {
 
   rle::EncodedLevels pixels;
   std::array<std::uint32_t, 256> bytes{};
-  // A byte that n others follow, at kTogether + n; below, nothing.
+  // Effect of a byte followed by n others, at kTogether + n; zero below that.
   std::array<std::array<std::uint32_t, 256>, 2 * kTogether> after{};
-  // By 2^k zero bytes: what each byte of the register becomes.
+  // By k: effect of 2^k zero bytes on each byte of the register.
   std::array<std::array<std::array<std::uint32_t, 256>, 4>, 32> powers{};
-  // What so many pixels of paper give alone.
+  // By number of background pixels: the register of these pixels alone.
   std::vector<std::uint32_t> paper;
 };
 
@@ -125,7 +125,8 @@ class Crc {
   }
   void run(std::uint8_t level, std::uint64_t count) { *this = after_run(*this, level, count); }
   [[gnu::always_inline]] void few(const Entries& entries, std::uint64_t n) {
-    // Each byte, and what the register has over it, as it is after the bytes that follow: no lookup waits for another.
+    // Each byte, combined with its part of the register, is looked up as after the remaining bytes. So no lookup waits
+    // for another.
     const auto* const after = tables_->after.data() + n + kTogether - 1;
     std::uint32_t sum = static_cast<std::uint32_t>(std::uint64_t{crc_} >> 8 * n);
     for (std::size_t i = 0; i < kTogether; ++i) {
@@ -148,7 +149,7 @@ class Crc {
   }
 
  private:
-  // Rare: on a copy, so that the others stay in registers.
+  // This rare case works on a copy, so that the members of other checksums stay in registers.
   [[gnu::noinline]] static Crc after_run(Crc crc, std::uint8_t level, std::uint64_t count) {
     const std::size_t most = crc.tables_->paper.size() - 1;
     for (; level == 0 && count > most; count -= most) crc.brief_run(0, most);

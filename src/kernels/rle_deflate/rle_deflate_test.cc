@@ -12,7 +12,7 @@
 namespace millrace::rle_deflate {
 namespace {
 
-// Pieces of ink on paper; the denser, the more.
+// Returns pieces of foreground on a background; a higher density gives more of them.
 rle::Image scribble(int width, int height, unsigned seed, double density) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> share(0, 1);
@@ -57,7 +57,7 @@ void expect_inflates(const Code& code, const rle::Image& picture, const Layout& 
   const std::vector<std::uint8_t> expected = pixels_of(picture, layout);
   std::vector<std::uint8_t> out(expected.size() + 1);
   z_stream z{};
-  // zlib checks the Adler-32, or the CRC-32 and the length.
+  // zlib verifies the Adler-32, or the CRC-32 and the length.
   ASSERT_EQ(inflateInit2(&z, layout.wrapper == Wrapper::zlib ? 15 : 15 + 16), Z_OK);
   z.next_in = const_cast<std::uint8_t*>(stream.data());
   z.avail_in = static_cast<uInt>(stream.size());
@@ -90,8 +90,8 @@ TEST(RleDeflate, ZlibInflatesWhatIsPainted) {
   }
 }
 
-// Rows of one to three levels, in pieces of all lengths that touch each other: runs, literals, both in one, and gaps
-// that literals may have. Of the pixels alone there is the same stream.
+// Rows of one to three levels, in adjacent pieces of all lengths: runs, literals, both in one, and gaps inside
+// literals. The pixels alone must give the same stream.
 TEST(RleDeflate, StreamsDependOnPixelsAlone) {
   std::mt19937 random(5);
   const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
@@ -144,7 +144,7 @@ TEST(RleDeflate, ACodeFitsPicturesThatItWasNotMadeFor) {
   expect_inflates(Code(Histogram(), dark), scribble(300, 200, 6, 0.5), dark);
 }
 
-// Many bytes of one run and one row: the closed forms must not overflow.
+// A run and a row of very many bytes must not overflow the closed forms.
 TEST(RleDeflate, LargePictures) {
   for (const auto& [level, wrapper] :
        {std::pair(std::uint8_t{255}, Wrapper::zlib), std::pair(std::uint8_t{0}, Wrapper::zlib),
@@ -165,11 +165,11 @@ TEST(RleDeflate, LargePictures) {
 }
 
 TEST(RleDeflate, CodeLengthsAreTheCheapestThatFit) {
-  // The optimum without a limit, Huffman's, costs 2 * 1 + ...; here by hand.
+  // Optimal lengths computed by hand: first without an effective limit, as Huffman's, then with a limit of 2.
   EXPECT_EQ(code_lengths(std::vector<std::uint32_t>{1, 1, 2, 4}, 15), (std::vector<std::uint8_t>{3, 3, 2, 1}));
   EXPECT_EQ(code_lengths(std::vector<std::uint32_t>{1, 1, 2, 4}, 2), (std::vector<std::uint8_t>{2, 2, 2, 2}));
   EXPECT_EQ(code_lengths(std::vector<std::uint32_t>{0, 5, 0}, 15), (std::vector<std::uint8_t>{0, 1, 0}));
-  // Counts that grow like Fibonacci's want codes as long as there are symbols.
+  // Counts that grow like Fibonacci numbers need codes as long as the number of symbols.
   std::vector<std::uint32_t> counts = {1, 1};
   while (counts.size() < 30) counts.push_back(counts[counts.size() - 1] + counts[counts.size() - 2]);
   const auto lengths = code_lengths(counts, 15);

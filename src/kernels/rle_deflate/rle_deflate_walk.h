@@ -1,6 +1,6 @@
-// Enters: a picture of ink.
-// Leaves: what its stream consists of, one after the other: paper, literals, pixels that repeat the one before.
-// Never: knows bits. Used by rle_deflate.cc alone.
+// Input: an image of foreground runs.
+// Output: the sequence of a stream's parts: background, literals, and pixels that repeat the one before.
+// Never: handles bits. Used only by rle_deflate.cc.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,12 @@ namespace millrace::rle_deflate {
 
 inline constexpr std::uint32_t kLongestRun = 258, kShortestRun = 3;
 
-// What a picture is put as, one after the other: paper; pixels of ink; and where so many neighbours of a row are equal,
-// what follows them as a run. So the pixels alone decide, not who drew them: src/kernels/rle_deflate/body does the same
-// of pixels.
+// Number of equal neighbours of a row after which further equal pixels are encoded as a run. So the encoding depends
+// only on the pixels, not on the rasterizer's runs: src/kernels/rle_deflate/body encodes plain pixels the same way.
 inline constexpr std::uint32_t kAlike = 8;
 
-// Whether more than kAlike of so many neighbours may be equal: wherever such begin, five of them from a multiple of
-// four on are.
+// False if no more than kAlike of `count` neighbours can be equal. A longer sequence of equal pixels always has five
+// equal ones that begin at a multiple of four.
 [[gnu::always_inline]] inline bool may_be_alike(const std::uint8_t* levels, std::size_t count) {
   if (count <= kAlike) return false;
   for (std::size_t i = 0; i + 4 < count; i += 4) {
@@ -34,7 +33,7 @@ inline constexpr std::uint32_t kAlike = 8;
   return false;
 }
 
-// Runs of a row without paper between them, from the first that may repeat what is before it, or itself.
+// Runs of a row without background between them, from the first that may repeat the pixels before it or its own.
 template <typename Sink>
 class Stretch {
  public:
@@ -42,12 +41,12 @@ class Stretch {
       : sink(of), run(first), levels(of_first) {}
 
   Sink sink;
-  // What follows it, and where it ends.
+  // Next run after the stretch, and where the stretch ends.
   const rle::Run* run;
   const std::uint8_t* levels;
   std::uint32_t end = 0;
 
-  // `few` literals lie right before it.
+  // Encodes runs up to `last_run`; `few` literals lie directly before them.
   void put(const rle::Run* const last_run, std::uint32_t few) {
     if (few > 0) count_back(few);
     do {
@@ -60,7 +59,7 @@ class Stretch {
   }
 
  private:
-  // As the last of `count` literals are.
+  // Counts how many of the last `count` literals equal the last one.
   void count_back(std::uint32_t count) {
     last_ = levels[-1];
     for (alike_ = 1; alike_ < count && levels[-1 - static_cast<std::ptrdiff_t>(alike_)] == last_;) ++alike_;
@@ -92,7 +91,7 @@ class Stretch {
       alike_ = 0;
       last_ = level;
     }
-    std::array<std::uint8_t, 2 * kAlike> same;  // what follows literals may be read
+    std::array<std::uint8_t, 2 * kAlike> same;  // a reader of literals may read beyond them
     same.fill(level);
     const std::uint32_t put = std::min(count, kAlike - std::min(alike_, kAlike));
     sink.literals(same.data(), put);
@@ -101,8 +100,8 @@ class Stretch {
   }
 
   std::uint8_t last_ = 0;
-  std::uint32_t alike_ = 0;    // pixels as the last one, from kAlike on not all of them counted
-  std::uint32_t pending_ = 0;  // pixels as the last one that have not been put
+  std::uint32_t alike_ = 0;    // pixels equal to the last one; from kAlike on not all are counted
+  std::uint32_t pending_ = 0;  // pixels equal to the last one that have not been encoded
 };
 
 template <typename Sink>
@@ -113,7 +112,7 @@ template <typename Sink>
   return out;
 }
 
-// What a sink knows must stay in registers: what is rare works on copies.
+// The sink's state must stay in registers, so rare cases work on copies.
 template <typename Sink>
 [[gnu::always_inline]] inline void walk(const rle::Image& picture, const Layout& layout, Sink& sink) {
   const auto width = static_cast<std::uint32_t>(picture.width());
@@ -132,7 +131,7 @@ template <typename Sink>
       paper += between;
       if (paper > 0) sink.paper(paper);
       paper = 0;
-      // Most runs are few pixels between paper, or begin with another level than what they follow.
+      // Most runs are few pixels between background, or begin with another level than the pixel before them.
       const bool goes_on = between == 0 && end > 0 && levels[-1] == *levels;
       if (run->repeats > 0 || goes_on || may_be_alike(levels, run->literals)) {
         const std::uint32_t few = between == 0 && end > 0 ? (run - 1)->literals : 0;
@@ -153,7 +152,7 @@ template <typename Sink>
   if (paper > 0) sink.paper(paper);
 }
 
-// `count` more pixels as the one before them: matches, and at most 2 bytes that are left.
+// Splits `count` more pixels equal to the one before them into matches, and at most 2 remaining bytes.
 template <typename Byte, typename Match>
 void split_more(std::span<const std::uint8_t> pixel, std::uint64_t count, const Byte& byte, const Match& match) {
   std::uint64_t left = count * pixel.size();
@@ -165,7 +164,8 @@ void split_more(std::span<const std::uint8_t> pixel, std::uint64_t count, const 
   for (std::uint64_t i = 0; i < left; ++i) byte(pixel[(kShortestRun * pixel.size() - left + i) % pixel.size()]);
 }
 
-// Paper among literals is put as everywhere else. Of one byte a pixel so little is the same either way.
+// Visits literals; background among them is encoded as elsewhere. For one byte per pixel such short gaps give the same
+// code either way.
 template <typename Paper, typename Pixel>
 [[gnu::always_inline]] inline void each_pixel(const std::uint8_t* levels, std::size_t count, const Paper& paper,
                                               const Pixel& pixel) {

@@ -1,8 +1,9 @@
-// The floor: a comparison reads two Features (2 x 46 KiB, in L2 after the first) and is bound by
-// arithmetic. Steps and their operations, a product and a sum counted as one: coarse search, 256 x 5 as
-// it is and 256 x 9 for each of six scales; where these promise something, for each axis 256 x 11 and
-// 32 moves x 128. Each step of registration at 32 x 32 1024 x (44 + 30 of sampling); at 64 x 64, only in
-// doubt, 4096 x (44 + 30).
+// Lower bound: a comparison reads two Features (2 x 46 KiB, in L2 after the first) and is bound by arithmetic.
+// Operations of its steps, a product and a sum counted as one:
+//  - coarse search: 256 x 5 as it is and 256 x 9 for each of six scales;
+//  - where these promise something, for each axis: 256 x 11 and 32 moves x 128;
+//  - each step of registration at 32 x 32: 1024 x (44 + 30 of sampling);
+//  - each step at 64 x 64, only in doubt: 4096 x (44 + 30).
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 namespace millrace::similarity {
 namespace {
 
-// Discs on a slope of colour, moved and brightened as asked.
+// Draws discs on a slope of colour, shifted and brightened as requested.
 Thumbnail draw(std::uint32_t seed, float shift, float gain) {
   Thumbnail out;
   for (int y = 0; y < kSide; ++y) {

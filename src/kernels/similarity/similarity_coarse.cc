@@ -43,8 +43,8 @@ struct Columns {
 
 HWY_INLINE float size_of(float v) { return std::fabs(v); }
 
-// The square of the correlation of one or more lots of samples, with its sign: what is only compared needs no root.
-// `share` is one over their number.
+// Returns the square of the correlation of one or more lots of samples, with its sign: comparing needs no root. `share`
+// is one over the number of samples.
 template <class T>
 HWY_INLINE T signed_square(const T& share, const T& a, const T& b, const T& aa, const T& bb, const T& ab,
                            const T& noise) {
@@ -52,7 +52,7 @@ HWY_INLINE T signed_square(const T& share, const T& a, const T& b, const T& aa, 
   const T vab = (ab - a * b * share) * share;
   return vab * size_of(vab) / (vaa * vbb);
 }
-// Added to either variance: what noise alone would correlate.
+// Variance of noise, added to either variance, so that noise alone does not correlate.
 constexpr float kNoise = 0.25F;
 
 float root(float square) { return square < 0 ? -std::sqrt(-square) : std::sqrt(square); }
@@ -68,7 +68,7 @@ Range met(Range range, const AxisMap& map) {
   return {std::max(range.begin, map.first), std::min(range.end, map.last + 1)};
 }
 
-// Row y where the map lays the raster.
+// Returns row y of the mapped raster.
 HWY_INLINE Row laid_row(const CoarseRaster& raster, const AxisMap& map, int y) {
   const auto k = static_cast<std::size_t>(y);
   const Row upper = Row::at(raster.row(map.index[k])), lower = Row::at(raster.row(map.index[k] + 1));
@@ -89,7 +89,7 @@ float correlation_scaled(const CoarseRaster& a, const CoarseRaster& b, const Sca
   return correlation(sums, across, down);
 }
 
-// Any maps, slowly: frames are rare.
+// Correlates under any maps, slowly: frames are rare.
 float correlation_mapped(const CoarseRaster& a, const CoarseRaster& b, const AxisMap& mx, const AxisMap& my) {
   const Range across = met(kWindows[0].x, mx), down = met(kWindows[0].y, my);
   if (across.begin >= across.end || down.begin >= down.end) return 0;
@@ -106,7 +106,7 @@ float correlation_mapped(const CoarseRaster& a, const CoarseRaster& b, const Axi
   return correlation(sums, across, down);
 }
 
-// The window in which identity fits best, all of the picture where that is good enough.
+// Window in which identity fits best; all of the picture where that is good enough.
 struct Identity {
   std::size_t window = 0;
   float correlation = 0;
@@ -129,8 +129,8 @@ Identity best_window(const CoarseRaster& a, const CoarseRaster& b) {
   return out;
 }
 
-// What all moves of an axis are reckoned from: sums over rows that have it along them, of a and b and of a by b some
-// samples along.
+// Sums over rows along an axis, from which all of its moves are computed: of a, of b, and of a times b some samples
+// along.
 struct MoveSums {
   alignas(64) std::array<float, 16> a, aa, b, bb, next;
   alignas(64) std::array<std::array<float, 16>, kDiagonals> ab;
@@ -164,7 +164,7 @@ void sum_for_moves(const CoarseRaster& a, const CoarseRaster& b, const AxisMap& 
   out.all_aa = (in * sums.aa).total();
 }
 
-// The best of all moves of one axis, `map` kept on the other.
+// Best of all moves of one axis, with `map` kept on the other.
 struct Moved {
   Ends ends;
   float correlation = 0;
@@ -212,7 +212,7 @@ Coarse SearchCoarsely(const Features& a, const Features& b) {
   float best = std::fabs(as_is.correlation);
   const float sign = as_is.correlation < 0 ? -1.0F : 1.0F;
   const auto finish = [&] { return Coarse{warp_of(ex, ey), sign * best}; };
-  // Frames: what one encloses is laid on what the other does.
+  // Frames: the content inside one picture's frame is mapped onto the content inside the other's.
   const Ends bx = ends_between(a.content[0], a.content[2], b.content[0], b.content[2]);
   const Ends by = ends_between(a.content[1], a.content[3], b.content[1], b.content[3]);
   if (bx.low != 0 || bx.high != 0 || by.low != 0 || by.high != 0) {
@@ -224,7 +224,7 @@ Coarse SearchCoarsely(const Features& a, const Features& b) {
       ey = by;
     }
   }
-  // Registration closes what is left from here: no need to search.
+  // Registration closes the remaining gap from here, so no search is needed.
   if (best >= 0.97F) return finish();
   const Window& part = kWindows[window];
   for (const Scale& scale : kScales) {

@@ -1,5 +1,5 @@
-// Enters: the shifts and scales that the coarse search tries.
-// Leaves: where each reads a raster of 16 x 16, as tables.
+// Input: the shifts and scales that the coarse search tries.
+// Output: tables of the positions at which each of them reads a raster of 16 x 16.
 // Never: used from outside this folder.
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace millrace::similarity {
 
-// One axis of a hypothesis: its two ends move by these shares of the side.
+// Hypothesis about an axis: its two ends move by these shares of the side.
 struct Ends {
   float low = 0, high = 0;
 };
 
 struct AxisMap {
-  std::array<int, 16> index{};   // of the lower of the two samples
-  std::array<float, 16> part{};  // of the upper one
-  int first = 16, last = -1;     // the samples that lie inside
+  std::array<int, 16> index{};   // index of the lower of the two samples
+  std::array<float, 16> part{};  // weight of the upper one
+  int first = 16, last = -1;     // range of the samples that lie inside
 };
 
 constexpr AxisMap map_axis(Ends ends) {
@@ -41,8 +41,8 @@ constexpr AxisMap map_axis(Ends ends) {
   return out;
 }
 
-// Below this, identity and plain scales promise nothing and the search ends: no true pair of the
-// measurement that was saved later began lower.
+// Correlation below which identity and plain scales promise nothing, and the search ends. In the measurement no true
+// pair that was found later began lower.
 inline constexpr float kHopeless = 0.35F;
 
 // Samples [begin, end) of an axis.
@@ -50,22 +50,22 @@ struct Range {
   int begin, end;
 };
 
-// Part of the raster that a correlation looks at.
+// Part of the raster that a correlation covers.
 struct Window {
   Range x, y;
 };
-// All of it; without a frame; without a caption below or above.
+// Windows: all of the raster; without a frame; without a caption below or above.
 inline constexpr std::array<Window, 4> kWindows = {
     {{{0, 16}, {0, 16}}, {{2, 14}, {2, 14}}, {{0, 16}, {0, 13}}, {{0, 16}, {3, 16}}}};
 
 // Rows at which a window begins or ends.
 inline constexpr std::array<int, 6> kWindowRows = {0, 2, 3, 13, 14, 16};
 
-// Moves of an axis read at most two samples away, scales one.
+// Distance in samples at which moves of an axis read at most (scales: one), and the number of such offsets.
 inline constexpr std::size_t kReach = CoarseRaster::kBeyond, kDiagonals = 2 * kReach + 1;
 
-// A map as weights: sample i of the moved axis is the sum of weight[d][i] times sample i + d - kReach. Nothing where
-// the map leaves the raster.
+// Map as weights: sample i of the moved axis is the sum of weight[d][i] times sample i + d - kReach. Weights are 0
+// where the map leaves the raster.
 using Band = std::array<std::array<float, 16>, kDiagonals>;
 
 constexpr Band band_of(const AxisMap& map) {
@@ -79,7 +79,7 @@ constexpr Band band_of(const AxisMap& map) {
   return out;
 }
 
-// Both axes scaled alike about the middle.
+// Hypothesis that scales both axes alike about the middle.
 struct Scale {
   Ends ends;
   AxisMap map;
@@ -96,14 +96,14 @@ inline constexpr std::array<Scale, 6> kScales = [] {
   return out;
 }();
 
-// One axis moved, either end by each of five shares. A move is a lane, and all are tried at once: sums over the moved
-// raster are sums over the one before, weighted.
+// Moves of an axis, either end by each of five shares. A move is a lane, and all are tried at once: sums over the moved
+// raster are weighted sums over the unmoved one.
 inline constexpr std::size_t kMoves = 25, kMoveLanes = 32;
 using MoveLanes = std::array<float, kMoveLanes>;
 
 struct Moves {
   std::array<Ends, kMoves> ends{};
-  alignas(64) std::array<std::array<MoveLanes, kDiagonals>, 16> weight{};  // by sample of the moved axis
+  alignas(64) std::array<std::array<MoveLanes, kDiagonals>, 16> weight{};  // weights by sample of the moved axis
 };
 
 constexpr Moves make_moves() {
@@ -120,12 +120,13 @@ constexpr Moves make_moves() {
 }
 inline constexpr Moves kAllMoves = make_moves();
 
-// What a window's range on the moved axis makes of the moves.
+// Tables of all moves for a window's range on the moved axis.
 struct RangeMoves {
-  // By sample before the move: what it weighs in the sum, its square in the sum of squares, and its product with the
-  // next one there.
+  // Weights by sample before the move: of the sample in the sum, of its square, and of its product with the next
+  // sample.
   alignas(64) std::array<MoveLanes, 16> once{}, square{}, product{};
-  // 1 where the first or the last sample of the raster falls out, being moved from outside; never more of them do.
+  // Flags: 1 where the first or the last sample of the raster drops out, because it would come from outside; no other
+  // samples drop out.
   alignas(64) MoveLanes lost_first{}, lost_last{};
 };
 
@@ -156,13 +157,13 @@ constexpr bool at_most_one_falls_out() {
 }
 static_assert(at_most_one_falls_out());
 
-// By window, for either axis.
+// Tables by window, for either axis.
 inline constexpr std::array<RangeMoves, 4> kMovesAcross = {moves_in(kWindows[0].x), moves_in(kWindows[1].x),
                                                            moves_in(kWindows[2].x), moves_in(kWindows[3].x)};
 inline constexpr std::array<RangeMoves, 4> kMovesDown = {moves_in(kWindows[0].y), moves_in(kWindows[1].y),
                                                          moves_in(kWindows[2].y), moves_in(kWindows[3].y)};
 
-// The ends that bring [a0, a1] to [b0, b1], all relative to the middle.
+// Returns the ends that bring [a0, a1] to [b0, b1], all relative to the middle.
 inline Ends ends_between(float a0, float a1, float b0, float b1) {
   const float scale = (b1 - b0) / (a1 - a0);
   return {b0 + (-0.5F - a0) * scale + 0.5F, b1 + (0.5F - a1) * scale - 0.5F};

@@ -6,7 +6,7 @@
 namespace millrace::similarity {
 namespace {
 
-// Of the part of a that lies in the window and that b, mapped, covers.
+// Returns the correlation over the part of a that lies in the window and that b, mapped, covers.
 double correlation(const CoarseRaster& a, const CoarseRaster& b, Ends ex, Ends ey, const Window& window) {
   const AxisMap mx = map_axis(ex), my = map_axis(ey);
   double n = 0, sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0;

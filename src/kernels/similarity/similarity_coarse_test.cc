@@ -1,4 +1,4 @@
-// The coarse search against its definition, over pictures that are related in every way that it looks for.
+// Tests the coarse search against its definition, over pictures that are related in every way that it searches for.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 namespace millrace::similarity {
 namespace {
 
-// Where [0, 1] of the thumbnail lies in the scene, a plain frame around it, and what its levels become.
+// Place of the thumbnail's [0, 1] in the scene, a plain frame around it, and a change of its levels.
 struct FramedView {
   float left = 0, top = 0, right = 1, bottom = 1;
   int frame = 0;
   float gain = 1, bias = 0;
 };
 
-// A scene of 9 x 9 levels, between which it is linear.
+// Renders a scene of 9 x 9 levels, linear between them.
 Thumbnail shown(unsigned seed, const FramedView& view) {
   const std::vector<std::uint8_t> levels = random_bytes(81, seed);
   Thumbnail out;
@@ -58,7 +58,7 @@ TEST(SimilarityCoarse, AsItIsDefined) {
     for (const Features& b : all) {
       const Coarse expected = search_coarsely_reference(a, b);
       const Coarse first = search_coarsely(a, b);
-      // Hypotheses that fit alike may change places.
+      // Hypotheses that fit equally well may be exchanged.
       ASSERT_NEAR(first.correlation, expected.correlation, 2e-4F);
       at_every_cpu_level([&] {
         const Coarse again = search_coarsely(a, b);

@@ -9,8 +9,8 @@ Colours colours_at(const Features& a, const Features& b, const Warp& warp) {
   std::array<Plane<32>, 3> moved;
   Plane<32> inside;
   resample_channels(b.colour, warp, moved, inside);
-  // The same four samples of both: one sample of the second would be sharper than their mean wherever a scale brings
-  // it onto a pixel, and fine coloured texture then looks like another colour.
+  // Both pictures use means of the same four samples. A single sample of the second would be sharper than the first's
+  // mean wherever a scale brings it onto a pixel. Fine coloured texture would then look like another colour.
   for (std::size_t c = 0; c < 3; ++c) {
     halve<32>(a.colour[c].data(), out.a[c].data());
     halve<32>(moved[c].data(), out.b[c].data());
@@ -38,11 +38,10 @@ float chroma_difference(const Colours& colours, const Tone& tone) {
     cross.lane[k % 8] += inside[k] * (su[k] * tu[k] + sv[k] * tv[k]);
     square.lane[k % 8] += inside[k] * (su[k] * su[k] + sv[k] * sv[k]);
   }
-  // One change of saturation is forgiven. A grey copy is not: then there is no colour left to
-  // compare.
+  // A single change of saturation is forgiven. A grey copy is not: it has no colour left to compare.
   const float saturation = std::clamp(cross.total() / (square.total() + 256.0F), 0.5F, 2.0F);
-  // Differences are averaged over 2 x 2 places, in which the noise of fine coloured detail cancels
-  // and a recolouring does not; how colourful they are is not averaged.
+  // Differences are averaged over 2 x 2 places, in which the noise of fine coloured detail cancels and a recolouring
+  // does not. The amount of colour is not averaged.
   constexpr std::size_t kCells = 64;
   std::array<float, kCells> du{}, dv{}, size{}, count{};
   for (std::size_t k = 0; k < n; ++k) {
@@ -60,7 +59,7 @@ float chroma_difference(const Colours& colours, const Tone& tone) {
   std::array<float, kCells> difference;
   float covered = 0;
   for (std::size_t k = 0; k < kCells; ++k) {
-    difference[k] = std::sqrt(du[k] * du[k] + dv[k] * dv[k]);  // of the cell's sum
+    difference[k] = std::sqrt(du[k] * du[k] + dv[k] * dv[k]);  // size of the cell's sum
     if (count[k] == 0) continue;
     histogram[static_cast<std::size_t>(std::min(511.0F, difference[k] / count[k]))] += count[k];
     covered += count[k];

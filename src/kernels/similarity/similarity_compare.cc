@@ -9,7 +9,7 @@ namespace {
 
 // Thresholds, read from the distributions that bench/recipes/similarity_quality.py prints.
 struct Limit {
-  float bad, threshold, good;  // where a test's margin is 0, 0.5 and 1
+  float bad, threshold, good;  // values at which a test's margin is 0, 0.5 and 1
 };
 constexpr Limit kCoarse = {0.0F, 0.5F, 1.0F};
 constexpr Limit kFit = {0.0F, 0.8F, 1.0F};
@@ -18,19 +18,20 @@ constexpr Limit kStructure = {0.3F, 0.7F, 1.0F};
 constexpr Limit kChroma = {0.3F, 0.12F, 0.0F};
 constexpr Limit kTone = {90.0F, 45.0F, 0.0F};
 constexpr Limit kContrast = {3.0F, 2.0F, 1.0F};
-// True pairs correlate from 0.61 (a caption in gamma's company); small things on black that are not the same, below.
+// True pairs correlate from 0.61 (a caption together with an edit of gamma); different small things on black correlate
+// less.
 constexpr Limit kCorrelation = {0.0F, 0.5F, 0.9F};
 constexpr Limit kMovement = {1.0F, 0.18F, 0.0F};
 constexpr Limit kMovedShare = {0.2F, 0.012F, 0.0F};
 constexpr Limit kSolidDistance = {20.0F, 6.0F, 0.0F};
 
-// A soft slope of sky registers onto any other: with little detail only a close fit in colours that
-// agree tells pictures apart. Of 897,600 pairs of windows of different photographs 47 passed
-// without this, all with detail of at most 0.81, structure up to 0.90 and chroma from 0.087.
+// A soft slope of sky registers onto any other: with little detail only a close fit in colours that agree tells
+// pictures apart. Without this rule, 47 of 897,600 pairs of windows of different photographs passed. Their detail was
+// at most 0.81, structure up to 0.90 and chroma from 0.087.
 constexpr float kLittleDetail = 0.7F, kSomeDetail = 1.0F;
 constexpr float kSoftStructure = 0.86F, kSoftChroma = 0.06F;
 
-// The limits of structure and chroma for this pair.
+// Limits of structure and chroma for this pair.
 struct PairLimits {
   Limit structure = kStructure, chroma = kChroma;
   PairLimits(const Features& a, const Features& b) {
@@ -40,9 +41,9 @@ struct PairLimits {
     chroma.threshold += part * (kSoftChroma - chroma.threshold);
   }
 
-  // Where only part of a picture is met, the freedom of choosing it has to be paid for. The few
-  // false pairs of windows that were left met in 63 to 77 % with structure up to 0.76; cropped
-  // pictures fit from 0.9.
+  // Raises the limit where only part of a picture overlaps, because the choice of that part is a degree of freedom. The
+  // few false pairs of windows that were left overlap in 63 to 77 % with structure up to 0.76; cropped pictures fit
+  // from 0.9.
   void demand_fit_of_small_parts(float overlap, const Warp& warp) {
     const auto& m = warp.m;
     const float met = std::min(overlap, std::fabs(m[1] * m[5] - m[2] * m[4]));
@@ -50,8 +51,9 @@ struct PairLimits {
     structure.threshold = std::max(structure.threshold, kStructure.threshold + part * 0.12F);
   }
 
-  // Leaving out what one picture alone shows is a freedom too. Two pairs of windows passed with 0.84 before it was paid
-  // for; dark designs under a bright watermark have 0.91 and correlate from 0.87, the overlay included.
+  // Leaving out tiles that only one picture shows is a degree of freedom, too, so the limit rises. Two pairs of windows
+  // passed with 0.84 before it did. Dark designs under a bright watermark have 0.91 and correlate from 0.87, the
+  // overlay included.
   void look_beside_overlay(const Structure& fitted, float& measured) {
     constexpr float kCorrelated = 0.85F;
     if (fitted.correlation < kCorrelated || fitted.beside_overlay < kSoftStructure) return;
@@ -60,9 +62,9 @@ struct PairLimits {
   }
 };
 
-// Beyond this a finer registration cannot bring the colours together.
+// Difference of chroma beyond which a finer registration cannot bring the colours together.
 constexpr float kClearlyOtherChroma = 0.3F;
-// Structure from which a picture of other colours is a recoloured one; nothing is merged for it.
+// Structure from which a picture of other colours is a recoloured one; no pictures are merged for it.
 constexpr float kRecoloured = 0.6F;
 
 float margin(float value, const Limit& limit) {
@@ -71,7 +73,7 @@ float margin(float value, const Limit& limit) {
   if (passes) {
     return std::min(1.0F, 0.5F + 0.5F * (value - limit.threshold) / (limit.good - limit.threshold));
   }
-  // Just below one half at best, so that 0.5 means a pass however the division rounds.
+  // A failing value gets just below one half at best, so that 0.5 means a pass however the division rounds.
   return std::clamp(0.5F * (value - limit.bad) / (limit.threshold - limit.bad), 0.0F, 0.4999F);
 }
 
@@ -94,12 +96,11 @@ Comparison compare_solid(const Features& a, const Features& b) {
   return out;
 }
 
-// How far a contrast is from 1, either way.
+// Returns how many times a contrast differs from 1, up or down.
 float ratio(float contrast) { return contrast < 1 ? 1 / contrast : contrast; }
 
-// Luma of the second picture where `warp` lays it on the first, with its mean and deviation made
-// the first's; `inverted` also turns it over. What is left of a picture's structure when its
-// colours are not to count.
+// Compares the structure of two pictures without their colours. The luma of the second is warped onto the first and
+// gets the first's mean and deviation; `inverted` also inverts it.
 Structure compare_plain_structure(const Features& a, const Features& b, const Frames& frames, const Warp& warp,
                                   bool inverted, float& overlap) {
   std::array<float, 4096> moved, inside;
@@ -123,15 +124,15 @@ Structure compare_plain_structure(const Features& a, const Features& b, const Fr
   return compare_structure(a.luma, moved, inside);
 }
 
-// The lumas of both on the first one's raster, and how well they agree.
+// Lumas of both pictures on the first one's raster, and how well they agree.
 struct Fitted {
   std::array<float, 4096> a, b, inside;
   Structure structure;
   Warp warp;
 };
 
-// A whole on a middle and a middle on a whole, as the candidate rule lets pictures meet: where registration starts when
-// an overlay on a soft picture has drawn it to nowhere.
+// Starts for registration where an overlay on a soft picture has led it astray. They put a whole on a middle and a
+// middle on a whole, as the candidate rule lets pictures match.
 constexpr float kMiddle = 58.0F / 64.0F;
 constexpr std::array<Warp, 2> kMiddles = {{{{0, kMiddle, 0, 0, 0, kMiddle}}, {{0, 1 / kMiddle, 0, 0, 0, 1 / kMiddle}}}};
 
@@ -146,11 +147,11 @@ Registered register_first(const Features& a, const Features& b, const Frames& fr
   return best;
 }
 
-// What a better registration improves.
+// Returns the quality of a registration; more is better.
 float quality(const Structure& s) { return s.structure + s.correlation - 0.5F * s.movement; }
 
-// Luma of the channels after the curve: an edit of tone works on channels, and where one of them clips, luma moves
-// otherwise than a grey of its level does.
+// Returns the luma of the channels after the curve. An edit of tone works on channels; where one of them clips, luma
+// changes otherwise than a grey of its level.
 std::array<float, 4096> toned_luma(const Features& f, const Tone& tone) {
   std::array<float, 256> curve;
   for (std::size_t level = 0; level < 256; ++level) curve[level] = tone(static_cast<float>(level));
@@ -170,8 +171,7 @@ std::array<float, 1024> toned_soft(const Features& f, const Tone& tone) {
   return out;
 }
 
-// Registers once more with the tones made equal; where that leaves a doubt again on the full
-// raster.
+// Registers once more with the tones made equal; where that leaves a doubt, again on the full raster.
 void fit_closely(const Features& a, const Features& b, const Frames& frames, const Tone& tone, const Warp& start,
                  Fitted& out) {
   const Features& source = tone.from_second ? b : a;
@@ -195,19 +195,19 @@ void fit_closely(const Features& a, const Features& b, const Frames& frames, con
       register_luma<32>(tone.from_second ? a.soft : soft, tone.from_second ? soft : b.soft, frames, start, false, 2)
           .warp);
   if (out.structure.structure <= 0.45F || (out.structure.structure >= 0.9F && out.structure.movement <= 0.1F)) return;
-  // Where the curve clips most of a picture, what was registered before it may be the better one.
+  // The registration before the curve may be the better one where the curve clips most of a picture.
   consider(start);
   consider(register_luma<64>(out.a, lb, frames, out.warp, false, 5).warp);
-  // Also from identity, which most edits leave alone and from which an overlay or a change of
-  // colours may have led registration astray; and identity itself.
+  // Identity is tried too, as it is and as a start. Most edits leave the position alone, and an overlay or a change of
+  // colours may have led registration astray.
   consider({});
   consider(register_luma<64>(out.a, lb, frames, {}, false, 3).warp);
   if (out.structure.structure >= kStructure.threshold) return;
   for (const Warp& middle : kMiddles) consider(register_luma<64>(out.a, lb, frames, middle, false, 5).warp);
 }
 
-// What is asked: all figures, or only whether the pictures are the same. Then whatever cannot make them so any more is
-// not measured; what is measured is the same.
+// Request: all figures, or only whether the pictures are the same. For the latter, measuring stops when they cannot be
+// the same any more; the figures until then are equal.
 enum class Asked { all, same };
 
 Comparison compare_ordered(const Features& a, const Features& b, Asked asked, Warp& meeting) {

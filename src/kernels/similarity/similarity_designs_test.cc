@@ -8,9 +8,9 @@
 namespace millrace::similarity {
 namespace {
 
-constexpr int kFine = 4;  // each way, samples of a pixel
+constexpr int kFine = 4;  // samples of a pixel, each way
 
-// The colours at places in [0, 1]^2, the middle `share` of each side shown.
+// Renders the colours at positions in [0, 1]^2; the middle `share` of each side is shown.
 template <typename Paint>
 Thumbnail draw(const Paint& paint, float share = 1) {
   Thumbnail out;
@@ -41,13 +41,13 @@ float bump(float u, float v, float x, float y, float width) {
   return 1 / (1 + d * d);
 }
 
-// Soft lights on a dark ground; hardly anything of it is fine.
+// Soft lights on a dark ground, with hardly any fine detail.
 Colour dark_lights(float u, float v) {
   const float l = 60 * bump(u, v, 0.35F, 0.25F, 0.22F) + 44 * bump(u, v, 0.8F, 0.8F, 0.3F);
   return {4 + l, 6 + 0.9F * l, 5 + 0.3F * l};
 }
 
-// Bright letters, or much like them, across the middle.
+// Draws a mark across the middle that looks much like bright letters.
 void put_mark(Thumbnail& pixels) {
   for (int y = 29; y < 35; ++y) {
     for (int x = 12; x < 52; ++x) {

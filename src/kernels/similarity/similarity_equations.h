@@ -1,5 +1,5 @@
-// Enters: two lumas on one raster, and the gain and bias that lay one's levels on the other's.
-// Leaves: the normal equations of a step of registration.
+// Input: two lumas on one raster, and the gain and bias that map one's levels onto the other's.
+// Output: the normal equations of a step of registration.
 // Never: used from outside this folder.
 #pragma once
 
@@ -9,13 +9,13 @@
 namespace millrace::similarity {
 
 inline constexpr std::size_t kUnknowns = 8;  // six of position, gain, bias
-// Of each unknown: its products with those up to it, and with the residual.
+// Number of sums: for each unknown, its products with the unknowns up to it, and with the residual.
 inline constexpr std::size_t kTerms = kUnknowns * (kUnknowns + 1) / 2 + kUnknowns;
 
 struct Tried {
   float gain, bias;
-  float width;      // at how many times the mean residual one counts a quarter
-  float least_fit;  // below it no step is worth its equations
+  float width;      // multiple of the mean residual at which a residual counts a quarter
+  float least_fit;  // fit below which a step is not worth its equations
 };
 
 struct Equations {

@@ -27,7 +27,8 @@ void blur(const std::array<float, 1024>& from, std::array<float, 1024>& to) {
   }
 }
 
-// A raster less its mean, so that sums of squares stay small beside what they tell apart.
+// Subtracts a raster's mean, so that sums of squares stay small beside the differences that they show; `turned` is the
+// transpose.
 void turn_about_mean(CoarseRaster& raster, CoarseRaster& turned) {
   constexpr int n = CoarseRaster::kSide;
   float* values = raster.row(0);
@@ -40,8 +41,8 @@ void turn_about_mean(CoarseRaster& raster, CoarseRaster& turned) {
   }
 }
 
-// How many lines from one edge inwards are of one colour, all the way. `step` leads along a line,
-// `line` to the next one. Compression leaves about ten levels of noise.
+// Counts the lines from one edge inwards that are of one colour, all the way. `step` leads along a line, `line` to the
+// next one. Compression leaves about ten levels of noise.
 int plain_lines(const std::uint8_t* edge, std::ptrdiff_t line, std::ptrdiff_t step) {
   constexpr int kNoise = 14;
   for (int n = 0; n < kSide / 4; ++n) {
@@ -55,8 +56,8 @@ int plain_lines(const std::uint8_t* edge, std::ptrdiff_t line, std::ptrdiff_t st
   return kSide / 4;
 }
 
-// Left, top, right, bottom, as shares of the side from its middle. A frame has two opposite sides
-// of about one width; a plain side alone is a design's background.
+// Returns left, top, right, bottom of the content, as shares of the side from its middle. A frame has two opposite
+// sides of about one width; a single plain side is a design's background.
 std::array<float, 4> content_of(const Thumbnail& pixels) {
   constexpr std::ptrdiff_t kPixel = 3, kRow = kSide * 3;
   constexpr int kUneven = 2;

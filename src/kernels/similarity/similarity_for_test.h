@@ -1,5 +1,5 @@
-// Enters: thumbnails that tests paint.
-// Leaves: their colours, where a pixel lies, how alike two are.
+// Input: thumbnails that tests paint.
+// Output: their colours, the index of a pixel, and the comparison of two thumbnails.
 // Never: part of the program.
 #pragma once
 
@@ -11,7 +11,7 @@ struct Colour {
   float r, g, b;
 };
 
-// The index of a pixel's first channel.
+// Returns the index of a pixel's first channel.
 inline std::size_t at(int x, int y) { return (static_cast<std::size_t>(y) * kSide + static_cast<std::size_t>(x)) * 3; }
 
 inline Comparison compare_pixels(const Thumbnail& a, const Thumbnail& b) {

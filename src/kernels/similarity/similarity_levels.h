@@ -1,5 +1,5 @@
-// Enters: levels of two pictures at the same places.
-// Leaves: what fitting a tone curve counts and sums over them.
+// Input: levels of two pictures at the same places.
+// Output: counts and sums over them, for fitting a tone curve.
 // Never: used from outside this folder.
 #pragma once
 
@@ -12,8 +12,8 @@ inline constexpr float kBlack = 4, kWhite = 251;  // beyond these a level may ha
 using Places = std::array<float, kPlaces>;
 using Levels = std::array<Places, 3>;
 
-// Over the places inside: the range of the levels that a curve is used on, and sums of these (from), of what it makes
-// of them (to), their squares, and the squares of what it moves them by.
+// Range of the levels that a curve is used on, over the places inside. Sums of these levels (from), of the curve's
+// results (to), of the squares of both, and of the squares of their differences (moved2).
 struct Use {
   float low, high, count, moved2, from, from2, to, to2;
 };

@@ -20,7 +20,7 @@ namespace millrace::similarity::HWY_NAMESPACE {
 using floats::HWY_NAMESPACE::Floats;
 namespace {
 
-// Sums in eight lanes, whatever the vectors hold.
+// Sums in eight lanes, whatever the vector length of the machine.
 using Eight = Floats<8>;
 
 // Gradients in levels per picture side.
@@ -34,7 +34,7 @@ HWY_INLINE void slopes_of(const float* image, float* across, float* down) {
     float* out = across + y * N;
     for (int x = 0; x < N; x += 16) {
       ((Row::at(below + x) - Row::at(above + x)) * Row::all(n / static_cast<float>(y1 - y0))).put(down + y * N + x);
-      // All that have two neighbours; the last sixteen overlap those before.
+      // Samples with two neighbours; the last sixteen overlap those before.
       const int inner = std::min(x + 1, N - 17);
       ((Row::at(row + inner + 1) - Row::at(row + inner - 1)) * Row::all(0.5F * n)).put(out + inner);
     }
@@ -43,11 +43,10 @@ HWY_INLINE void slopes_of(const float* image, float* across, float* down) {
   }
 }
 
-// Sums of products over the points of eight columns: an unknown is a slope, alone
-// or times the position across or down, so the positions down are carried as powers and those across come in at the
-// end.
+// Sums of products over the points of eight columns. An unknown is a slope, alone or times the position across or down.
+// Positions down are carried as powers; positions across are applied at the end.
 struct Sums {
-  // By power of the position down: slopes across and down by each other, by level, by residual and alone.
+  // Sums by power of the position down: slopes across and down by each other, by level, by residual and alone.
   Eight xx[3], xy[3], yy[3], xv[2], yv[2], xe[2], ye[2], x1[2], y1[2];
   Eight vv, v1, ve, e1, one;
 
@@ -85,7 +84,7 @@ struct Sums {
     one += w;
   }
 
-  // Adds the terms, for these positions across.
+  // Adds the terms for these positions across.
   void put(const Eight& rx, Eight (&terms)[kTerms]) const {
     const Eight powers[3] = {Eight::all(1), rx, rx * rx};
     const Eight* slopes[3] = {xx, xy, yy};
@@ -119,8 +118,8 @@ HWY_INLINE bool set_up(const float* a, const float* moved, const float* inside, 
   constexpr std::size_t kPoints = static_cast<std::size_t>(N) * N;
   alignas(64) std::array<float, kPoints> across, down, error, weight;
   slopes_of<N>(moved, across.data(), down.data());
-  // The scale of the residuals: their mean size where there are slopes. Over all of a flat design
-  // it would be so small that every edge out of place looked like an outlier.
+  // Scale of the residuals: their mean size where there are slopes. Over all of a flat design it would be so small that
+  // every edge out of place looked like an outlier.
   const Eight none = Eight::all(0), gain = Eight::all(tried.gain), bias = Eight::all(tried.bias);
   Eight size = none, steep = none, count = none;
   for (std::size_t i = 0; i < kPoints; i += 8) {
@@ -208,20 +207,19 @@ Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& fra
   Registered out{start, 0};
   Warp& warp = out.warp;
   float gain = inverted ? -1.0F : 1.0F, bias = inverted ? 255.0F : 0.0F;
-  // Widths of the priors: what edits do. Shift and scale 8 %, turn and shear 3 %, gain 0.5,
-  // bias 64.
+  // Widths of the priors, by what edits do: shift and scale 8 %, rotation and shear 3 %, gain 0.5, bias 64.
   constexpr std::array<double, 8> kWidth = {0.08, 0.08, 0.03, 0.08, 0.03, 0.08, 0.5, 64};
   const std::array<float, 8> home = {0, 1, 0, 0, 0, 1, gain, bias};
   Plane<N> moved, inside;
   Equations equations;
   for (int step = 0; step < steps; ++step) {
     resample<N>(b, frames, warp, moved, inside);
-    // The first steps start far off, so everything may speak; later ones trust what fits.
+    // The first steps start far off, so every pixel counts; later ones trust the pixels that fit.
     const float width = N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F);
     const float least = step + 1 == steps ? least_fit : kAnyFit;
     if (!set_up<N>(a, moved, inside, {gain, bias, width, least}, equations)) return Registered{start, equations.fit};
     out.fit = equations.fit;
-    // Neighbouring residuals repeat each other: about one in four is news.
+    // Neighbouring residuals repeat each other: about one in four is independent.
     const double noise = 4.0 * (static_cast<double>(equations.misfit) + 1.0);
     std::array<std::array<double, kUnknowns>, kUnknowns> h{};
     std::array<double, kUnknowns> x{};
@@ -238,15 +236,15 @@ Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& fra
     if (!solve_positive(h, x)) return out;
     double move = 0;
     for (std::size_t p = 0; p < 6; ++p) {
-      // A step of more than 5 % is a leap into what the slopes do not describe.
+      // A step of more than 5 % leaves the range that the slopes describe.
       const double held = std::clamp(x[p], -0.05, 0.05);
       warp.m[p] += static_cast<float>(held);
       move += std::fabs(held);
     }
-    // Held to what is still a picture.
+    // Gain and bias are clamped to what is still a picture.
     gain = std::clamp(gain + static_cast<float>(x[6]), -8.0F, 8.0F);
     bias = std::clamp(bias + static_cast<float>(x[7]), -1024.0F, 1024.0F);
-    // Never after the first step: `fit` is measured before a step, so the first one knows no gain.
+    // The first step never ends the loop: `fit` is measured before a step, so at the first one no gain is known.
     if (step > 0 && move < 8e-4) break;
   }
   return out;

@@ -19,8 +19,8 @@ namespace millrace::similarity::HWY_NAMESPACE {
 using floats::HWY_NAMESPACE::Floats;
 namespace {
 
-// In lots of 256 points: first where each lies, then its neighbours brought together, then what they give. Vectors that
-// are read soon after their parts were written wait for them.
+// Works in lots of 256 points: first their positions, then their gathered neighbours, then the interpolated values.
+// Otherwise vectors that are read soon after their parts were written would wait for them.
 template <int N>
 HWY_INLINE void resample_at(std::span<const float* const> images, const Warp& warp, std::span<float* const> values,
                             float* inside) {
@@ -85,7 +85,7 @@ namespace {
 HWY_EXPORT(Resample32);
 HWY_EXPORT(Resample64);
 
-// Whether `at` lies on an edge of a frame: half a pixel outside of it, `width` pixels inside.
+// True if `at` lies on an edge of a frame: half a pixel outside of it, `width` pixels inside.
 template <int N>
 bool on_edge(float at, float low, float high) {
   // At 32 the luma is blurred by a pixel.

@@ -1,5 +1,5 @@
-// Enters: features of two thumbnails, ordered.
-// Leaves: the steps of the comparison, for similarity_compare.cc and tests alone.
+// Input: features of two thumbnails, ordered.
+// Output: the steps of the comparison, for the files of this folder and their tests.
 // Never: used from outside this folder.
 #pragma once
 
@@ -16,19 +16,19 @@ struct Warp {
   std::array<float, 6> m = {0, 1, 0, 0, 0, 1};
 };
 
-// Step 2. The best of a few shifts and scales, and the correlation it reached.
+// Result of step 2: the best of a few shifts and scales, and the correlation that it reached.
 struct Coarse {
   Warp warp;
   float correlation = 0;
 };
 Coarse search_coarsely(const Features& a, const Features& b);
-// One hypothesis after the other, point by point.
+// Same search by definition: one hypothesis after the other, point by point.
 Coarse search_coarsely_reference(const Features& a, const Features& b);
 
 template <int N>
 using Plane = std::array<float, static_cast<std::size_t>(N) * N>;
 
-// A raster of N x N in means of 2 x 2.
+// Halves a raster of N x N by means of 2 x 2.
 template <int N>
 void halve(const float* from, float* to) {
   for (int y = 0; y < N / 2; ++y) {
@@ -40,7 +40,7 @@ void halve(const float* from, float* to) {
   }
 }
 
-// The middles of N samples of an axis.
+// Middles of N samples of an axis, from -0.5 to 0.5.
 template <int N>
 inline constexpr std::array<float, static_cast<std::size_t>(N)> kMiddlesOf = [] {
   std::array<float, static_cast<std::size_t>(N)> out{};
@@ -49,17 +49,17 @@ inline constexpr std::array<float, static_cast<std::size_t>(N)> kMiddlesOf = [] 
   return out;
 }();
 
-// The edges of plain frames, in both pictures. Along them a thumbnail mixes frame and picture, so
-// what lies there says nothing and would pull at registration.
+// Edges of plain frames in both pictures. Along them a thumbnail mixes frame and picture, so pixels there say nothing
+// and would mislead registration.
 struct Frames {
   std::array<float, 4> a, b;  // Features::content
   bool any = false;
   Frames(const Features& first, const Features& second);
 };
 
-// Step 3. Moves `start` to where b fits a. `inverted` starts from a negative gain. `fit` is the
-// share of a's variance that is explained, outliers weighted down; whoever has no use for a warp whose fit is below
-// `least_fit` may get the start instead. N is 32 or 64.
+// Step 3. Moves `start` to where b fits a. `inverted` starts from a negative gain. `fit` is the share of a's variance
+// that is explained, outliers weighted down. If the fit is below `least_fit`, the start may be returned instead of the
+// warp. N is 32 or 64.
 struct Registered {
   Warp warp;
   float fit = 0;
@@ -69,22 +69,21 @@ template <int N>
 Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& frames, const Warp& start, bool inverted,
                          int steps, float least_fit = kAnyFit);
 
-// `image` (N x N) at the warped positions of an N x N raster; `inside` is 1 where it covers them,
-// away from the edges of frames, and 0 elsewhere.
+// Samples `image` (N x N) at the warped positions of an N x N raster. `inside` is 1 where the image covers them, away
+// from the edges of frames, and 0 elsewhere.
 template <int N>
 void resample(const Plane<N>& image, const Frames& frames, const Warp& warp, Plane<N>& values, Plane<N>& inside);
 
-// The same for three images at once, frames or not.
+// Same for three images at once; edges of frames are not left out.
 void resample_channels(const std::array<Plane<32>, 3>& images, const Warp& warp, std::array<Plane<32>, 3>& values,
                        Plane<32>& inside);
 
-// Step 4. target = c0 + c1 v + c2 v^2 + c3 v^3 for v = source / 255, in levels, held between 0 and
-// 255.
+// Step 4. Tone curve: target = c0 + c1 v + c2 v^2 + c3 v^3 for v = source / 255, in levels, clamped to 0..255.
 struct Tone {
   std::array<float, 4> c = {0, 255, 0, 0};
   bool from_second = true;  // the source is the second picture
   float distance = 0;       // rms of target - source over the source's values
-  float contrast = 1;       // deviation of the target's levels over the source's
+  float contrast = 1;       // standard deviation of the target's levels over the source's
 
   float unheld(float level) const {
     const float v = level * (1.0F / 255.0F);
@@ -96,8 +95,8 @@ struct Tone {
   }
 };
 
-// Colours of both pictures on 16 x 16 places of the first one: kept coarsely by every JPEG, and so
-// is a recolouring.
+// Colours of both pictures at 16 x 16 places of the first one. Every JPEG keeps colour at least this coarsely, and a
+// recolouring shows at this resolution.
 inline constexpr std::size_t kPlaces = 256;
 struct Colours {
   std::array<std::array<float, kPlaces>, 3> a, b;
@@ -109,20 +108,20 @@ Tone fit_tone(const Colours& colours);
 // Step 5. `movement` is a first guess of step 6, from slopes alone.
 struct Structure {
   float structure = 0, correlation = 0, movement = 0;
-  float beside_overlay = 0;  // structure, the tiles of one picture's overlay weighing no more than the others
+  float beside_overlay = 0;  // structure, with the tiles of one picture's overlay weighing no more than the others
 };
 Structure compare_structure(const std::array<float, 4096>& a, const std::array<float, 4096>& b,
                             const std::array<float, 4096>& inside);
 
-// Step 6, for pairs that passed everything else: tiles that fit badly are also looked for nearby.
+// Step 6, for pairs that passed everything else: tiles that fit badly are also searched for nearby.
 struct Movement {
   float distance = 0;  // rms over the tiles, weighted by their slopes, in pixels of 64
-  float share = 0;     // of the slopes, in tiles that were found elsewhere
+  float share = 0;     // share of the slopes that lies in tiles that were found elsewhere
 };
 Movement find_movement(const std::array<float, 4096>& a, const std::array<float, 4096>& b,
                        const std::array<float, 4096>& inside);
 
-// Step 7.
+// Step 7. Returns the difference of chroma after the tone curve; 0 is equal.
 float chroma_difference(const Colours& colours, const Tone& tone);
 
 // Sums in eight lanes that are added as a tree: one fixed order that compilers can vectorise.

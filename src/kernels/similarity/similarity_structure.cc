@@ -7,15 +7,15 @@ namespace millrace::similarity {
 namespace {
 
 constexpr int kTile = 9, kTiles = 7;
-constexpr float kNoise = 6.0F;  // the variance of luma that compression leaves in a tile
-// A tile whose variance in one picture is this many times that in the other, noise included, shows an overlay. 4 and 16
-// judge every easy version as 8 does.
+constexpr float kNoise = 6.0F;  // variance of luma that compression leaves in a tile
+// Ratio of variances, noise included, from which a tile of one picture shows an overlay that the other has not. Ratios
+// of 4 and 16 judge every easy version as 8 does.
 constexpr float kOverlay = 8.0F;
-constexpr float kFloorSlope = 49.0F * 49.0F;  // a pixel of noise each: keeps flat pictures still
+constexpr float kFloorSlope = 49.0F * 49.0F;  // sum of squared slopes of noise: keeps flat pictures still
 
 struct Tile {
   float weight = 0, similarity = 0, moved = 0, slope = 0;
-  int overlaid = 0;     // 1 or 2: that picture shows something here that the other has not
+  int overlaid = 0;     // 1 or 2: that picture shows something here that the other does not
   bool corner = false;  // has slopes in two directions, so that a place can be recognised
 };
 
@@ -42,8 +42,7 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
   tile.similarity = (2 * cov + kNoise) / (vaa + vbb + kNoise);
   if (vaa > kOverlay * (vbb + kNoise)) tile.overlaid = 1;
   if (vbb > kOverlay * (vaa + kNoise)) tile.overlaid = 2;
-  // Movement: one step of Lucas and Kanade inside the tile, on its residual after a gain of its
-  // own.
+  // Movement: one step of Lucas and Kanade inside the tile, on its residual after a gain of its own.
   const float gain = std::clamp(cov / (vbb + 1e-3F), 0.5F, 2.0F);
   float xx = 0, xy = 0, yy = 0, xe = 0, ye = 0, ee = 0;
   for (int y = 1; y < kTile - 1; ++y) {
@@ -61,17 +60,17 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
       ee += w * e * e;
     }
   }
-  // The ridge is the slope that noise has: without it flat tiles would move at will.
+  // The ridge is the slope that noise has: without it, flat tiles would move arbitrarily.
   const float ridge = 49.0F * 2.0F;
   const float det = (xx + ridge) * (yy + ridge) - xy * xy;
   const float dx = ((yy + ridge) * xe - xy * ye) / det;
   const float dy = ((xx + ridge) * ye - xy * xe) / det;
   const float explained = dx * xe + dy * ye;
   tile.slope = xx + yy;
-  // The smaller eigenvalue over the sum of both, from their product, is at least about a thirtieth.
+  // True if the smaller eigenvalue is at least about a thirtieth of the sum of both, by their product.
   tile.corner = xx * yy - xy * xy > 0.03F * tile.slope * tile.slope;
-  // An overlay is not explained by moving what lies under it, noise hardly: two of 49 freedoms.
-  // What is left has to be what a true fit leaves.
+  // Movement of the content does not explain an overlay, and hardly explains noise: two of 49 degrees of freedom. The
+  // rest has to be as small as a true fit leaves it.
   const float rest = ee - explained;
   if (explained > 0.4F * ee && rest < 0.1F * 49.0F * (vaa + kNoise)) tile.moved = explained;
   return tile;
@@ -79,7 +78,7 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
 
 using Tiles = std::array<Tile, kTiles * kTiles>;
 
-// Insertion sort, ties by position: the same order on every machine, and quick on 49.
+// Insertion sort, ties by position: the same order on every machine, and fast for 49 tiles.
 template <typename Before>
 void sort_tiles(Tiles& tiles, Before before) {
   for (std::size_t i = 1; i < tiles.size(); ++i) {
@@ -90,8 +89,7 @@ void sort_tiles(Tiles& tiles, Before before) {
   }
 }
 
-// Similarity of a's tile at (x, y) with b's at (x + dx, y + dy), both rid of their mean; -1
-// outside.
+// Returns the similarity of a's tile at (x, y) and b's at (x + dx, y + dy), both without their mean; -1 outside.
 float similarity_at(const float* a, const float* b, const float* inside, int x, int y, int dx, int dy) {
   if (x + dx < 0 || y + dy < 0 || x + dx + kTile > kSide || y + dy + kTile > kSide) return -1;
   float sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, n = 0;
@@ -116,8 +114,8 @@ float similarity_at(const float* a, const float* b, const float* inside, int x, 
   return 2 * cov / (saa / kPoints - ma * ma + (sbb / kPoints - mb * mb) + kNoise);
 }
 
-// Of tiles sorted best first: the mean similarity, the worst quarter of the weight left out. Flat tiles come first and
-// weigh nothing.
+// Returns the mean similarity of tiles sorted best first, the worst quarter of the weight left out. Flat tiles come
+// first and weigh nothing.
 float mean_of_best(const Tiles& tiles, float weight) {
   float kept = 0, sum = 0;
   for (const Tile& tile : tiles) {
@@ -128,9 +126,9 @@ float mean_of_best(const Tiles& tiles, float weight) {
   return kept > 0 ? sum / kept : 1.0F;
 }
 
-// On a soft or dark picture a watermark's tiles hold nearly all the weight, and what they leave of the picture's own is
-// not in the best three quarters. Here what one picture alone shows, on at most a quarter of the tiles, weighs no more
-// than an average tile. 0 when there is no such thing.
+// On a soft or dark picture a watermark's tiles hold nearly all the weight, and the best three quarters show little of
+// the picture itself. This mean limits tiles that only one picture shows, if at most a quarter of all, to the weight of
+// an average tile. Returns 0 where there are no such tiles.
 float mean_beside_overlay(Tiles tiles, int picture) {
   float rest = 0, weight = 0;
   int overlaid = 0, others = 0;
@@ -223,7 +221,7 @@ Movement find_movement(const std::array<float, 4096>& a, const std::array<float,
         int distance = 0;
         for (int dy = -kReach; dy <= kReach; ++dy) {
           for (int dx = -kReach; dx <= kReach; ++dx) {
-            // Of places that fit alike the nearest is meant.
+            // The nearest of equally good places wins.
             const int d = dx * dx + dy * dy;
             if (d == 0) continue;
             const float s =
@@ -243,8 +241,7 @@ Movement find_movement(const std::array<float, 4096>& a, const std::array<float,
       moved += energy;
     }
   }
-  // One tile alone may have found something a little like it by chance, beside a caption for
-  // example.
+  // A single tile may have found something similar by chance, beside a caption for example.
   if (found < 2) elsewhere = far_moved = 0;
   return {std::sqrt(2.0F * (moved + far_moved) / (slope + kFloorSlope)), elsewhere / (slope + kFloorSlope)};
 }

@@ -15,7 +15,7 @@
 namespace millrace::similarity {
 namespace {
 
-// Numbers that are the same everywhere.
+// Random numbers that are the same on every machine.
 class Random {
  public:
   explicit Random(std::uint32_t seed) : state_(seed * 2654435761U + 12345U) {}
@@ -28,8 +28,8 @@ class Random {
   std::uint32_t state_;
 };
 
-// A scene of soft discs on a slope of colour, described in [0, 1]^2, made of additions and products
-// alone so that every machine renders the same bytes.
+// A scene of soft discs on a slope of colour, described in [0, 1]^2. It uses only additions and products, so that every
+// machine renders the same bytes.
 struct Scene {
   struct Disc {
     float x, y, radius, depth;
@@ -67,7 +67,7 @@ struct Scene {
 };
 
 struct View {
-  float left = 0, top = 0, right = 1, bottom = 1;  // the part that is shown
+  float left = 0, top = 0, right = 1, bottom = 1;  // part of the scene that is shown
   float parallax = 0;
   std::function<Colour(Colour)> edit = [](Colour c) { return c; };
 };
@@ -196,7 +196,7 @@ TEST(Similarity, OtherColoursAreRecoloured) {
       recoloured += v.kind == Kind::recoloured;
     }
   }
-  // Where the luma has changed beyond recognition the answer is `different`.
+  // The answer is `different` where the luma has changed beyond recognition.
   EXPECT_GE(recoloured, static_cast<int>(kScenes));
 }
 
@@ -248,7 +248,7 @@ TEST(Similarity, AFrameIsSeenPast) {
 }
 
 TEST(Similarity, SoftSlopesAreToldApart) {
-  // Skies: colours that change slowly, one way here, another way there.
+  // Skies: colours that change slowly, each in its own direction.
   std::vector<Features> skies;
   for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
     Random random(seed);
@@ -274,7 +274,7 @@ TEST(Similarity, SoftSlopesAreToldApart) {
   }
 }
 
-// And same() says the same.
+// Also tests that same() agrees with compare().
 TEST(Similarity, SymmetricAndReflexiveInEveryBit) {
   std::vector<Features> all;
   for (std::uint32_t seed = 0; seed < 8; ++seed) {
@@ -324,7 +324,7 @@ TEST(Similarity, AThumbnailIsTurnedAsItsPictureIs) {
   const auto pixel = [](const Thumbnail& t, int x, int y) { return t[at(x, y)]; };
   const Thumbnail turned = oriented(numbered, Orientation::turned_90);
   for (int y = 0; y < kSide; ++y) {
-    // A quarter clockwise brings the left column to the top row.
+    // A rotation by 90 degrees clockwise brings the left column to the top row.
     for (int x = 0; x < kSide; ++x) EXPECT_EQ(pixel(turned, x, y), pixel(numbered, y, kSide - 1 - x));
   }
   for (const Orientation o : kOrientations) {
@@ -334,7 +334,7 @@ TEST(Similarity, AThumbnailIsTurnedAsItsPictureIs) {
   }
 }
 
-// The bits of 120 verdicts, as GCC 12 and Clang 14 compute them with and without optimisation.
+// Returns a hash of the bits of 120 verdicts, as GCC 12 and Clang 14 compute them with and without optimization.
 std::uint64_t bits_of_verdicts() {
   std::uint64_t hash = 14695981039346656037ULL;
   const auto mix = [&](float f) {

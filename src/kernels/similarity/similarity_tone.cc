@@ -23,13 +23,13 @@ namespace {
 using Row = Floats<16>;
 using Eight = Floats<8>;
 
-// 1 where a level may have been clipped.
+// Returns 1 where a level may have been clipped.
 template <class F>
 HWY_INLINE F clipped(const F& levels) {
   return F::all(1) - between(levels, kBlack, kWhite);
 }
 
-// The curve, not held.
+// Evaluates the curve without clamping.
 template <class F>
 HWY_INLINE F raised(const Tone& tone, const F& levels) {
   const auto& c = tone.c;
@@ -60,7 +60,7 @@ void Weigh(const Places& source, const Places& target, const Places& inside, con
     const Row raw = raised(*before, Row::at(source.data() + i));
     const Row e = (lesser(greater(raw, Row::all(0)), Row::all(255)) - t) * Row::all(1.0F / 12.0F);
     const Row r = one / (one + e * e);
-    // A clipped level says only that the curve is at least there: it counts where the curve is not.
+    // A clipped level only bounds the curve: it counts where the curve does not reach it.
     const Row beyond = raw - t;
     const Row silent = (one - between(t, kBlack, kAny)) * between(beyond, -kAny, 0) +
                        (one - between(t, -kAny, kWhite)) * between(beyond, 0, kAny);
@@ -109,7 +109,7 @@ HWY_EXPORT(CountClipped);
 HWY_EXPORT(Weigh);
 HWY_EXPORT(MeasureUse);
 
-// Solves 4 x 4 by elimination with a ridge that keeps every pivot positive.
+// Solves 4 x 4 equations by elimination; a ridge keeps every pivot positive.
 std::array<double, 4> solve4(std::array<std::array<double, 4>, 4> h, std::array<double, 4> x) {
   for (std::size_t i = 0; i < 4; ++i) {
     for (std::size_t r = i + 1; r < 4; ++r) {
@@ -125,7 +125,7 @@ std::array<double, 4> solve4(std::array<std::array<double, 4>, 4> h, std::array<
   return x;
 }
 
-// Sums over pairs of levels.
+// Weighted sums over the pairs of levels in a bin.
 struct Bin {
   double count = 0, target = 0, source = 0;
 };
@@ -133,8 +133,8 @@ struct Bin {
 }  // namespace
 
 Tone fit_tone(const Colours& colours) {
-  // A clipped level has lost what the other picture may still tell, so the curve leads from the
-  // picture with fewer of them.
+  // A clipped level has lost information that the other picture may still have, so the curve leads from the picture
+  // with fewer clipped levels.
   Tone tone;
   tone.from_second = HWY_DYNAMIC_DISPATCH(CountClipped)(colours.b, colours.inside) <=
                      HWY_DYNAMIC_DISPATCH(CountClipped)(colours.a, colours.inside);
@@ -144,7 +144,7 @@ Tone fit_tone(const Colours& colours) {
   for (int round = 0; round < 3; ++round) {
     std::array<std::array<double, 4>, 4> h{};
     std::array<double, 4> x{};
-    // By channel, so that samples of one level do not wait for each other.
+    // Bins are separate by channel, so that samples of one level do not wait for each other.
     std::array<std::array<Bin, 64>, 3> bins{};
     std::array<std::array<float, kPlaces>, 3> weights;
     for (std::size_t c = 0; c < 3; ++c)
@@ -172,8 +172,8 @@ Tone fit_tone(const Colours& colours) {
       }
       samples += count;
     }
-    // Ridges towards identity in proportion to the samples: bias and gain are almost free, bends
-    // are not where few levels speak for them.
+    // Ridges towards identity in proportion to the samples: bias and gain are almost free, bends are not where few
+    // levels support them.
     constexpr std::array<double, 4> kHome = {0, 255, 0, 0};
     constexpr std::array<double, 4> kRidge = {2e-3, 5e-4, 5e-4, 5e-4};
     for (std::size_t p = 0; p < 4; ++p) {
@@ -184,8 +184,8 @@ Tone fit_tone(const Colours& colours) {
     const auto c = solve4(h, x);
     for (std::size_t p = 0; p < 4; ++p) tone.c[p] = static_cast<float>(c[p]);
   }
-  // A curve that falls anywhere on the levels in use is no edit of tone; a straight line is the
-  // nearest honest description then.
+  // A curve that falls anywhere on the levels in use is no edit of tone: identity replaces it. Distance and contrast
+  // stay those of the fitted curve.
   const Use use = HWY_DYNAMIC_DISPATCH(MeasureUse)(source, colours.inside, tone);
   const float n = use.count + 1e-3F;
   const float mf = use.from / n, mt = use.to / n;

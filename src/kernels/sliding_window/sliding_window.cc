@@ -10,7 +10,7 @@ namespace millrace::window {
 
 Axis::Axis(std::int64_t size, std::int64_t window, double overlap)
     : size_(size), window_(window), padded_(std::max(size, window)), before_((padded_ - size) / 2) {
-  // As Python rounds: int(window * (1 - overlap)).
+  // Rounds as Python does: int(window * (1 - overlap)).
   const auto part = static_cast<std::int64_t>(static_cast<double>(window) * (1 - overlap));
   const std::int64_t step = window == padded_ ? window : std::max<std::int64_t>(part, 1);
   for (std::int64_t start = 0;; start += step) {
@@ -140,10 +140,10 @@ void Blend::take_row(std::int64_t y, float* out) {
 
 namespace {
 
-// e^x for x <= 0, to 2 units in the last place: 2^n e^r with |r| <= log(2) / 2. From additions and products alone: the
-// same bits everywhere.
+// Returns e^x for x <= 0, to 2 units in the last place: 2^n e^r with |r| <= log(2) / 2. It uses additions and products
+// alone: the same bits everywhere.
 inline float exponential_below_zero(float x) {
-  constexpr float kToInteger = 12582912.0F;  // 1.5 * 2^23: what is added to it is rounded to a whole number
+  constexpr float kToInteger = 12582912.0F;  // 1.5 * 2^23: a sum with it is rounded to a whole number
   x = x < -87.0F ? -87.0F : x;
   const float shifted = x * 1.44269504F + kToInteger;
   const float n = shifted - kToInteger;
@@ -195,7 +195,7 @@ void enlarge(std::span<const float> from, std::size_t height, std::size_t width,
   const std::size_t small_height = height / factor, small_width = width / factor;
   struct Tap {
     std::size_t first = 0, second = 0;
-    float weight = 0;  // of the second
+    float weight = 0;  // weight of the second
   };
   const auto taps = [factor](std::size_t count, std::size_t there) {
     std::vector<Tap> out(count);

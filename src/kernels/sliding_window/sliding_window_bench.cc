@@ -1,6 +1,6 @@
-// What cutting and blending cost a window of 512 x 512 of a photograph of 3504 x 2336 with one class, beside the
-// network's own time. Must move: 0.8 MB of pixels in and 3.1 MB of floats out to cut it; 1 MB of results and twice 1 MB
-// of sums to add it.
+// Cost of cutting and blending a window of 512 x 512, beside the network's own time. The photograph has 3504 x 2336
+// pixels, and there is one class. Memory to move for cutting: 0.8 MB of pixels in and 3.1 MB of floats out. For adding:
+// 1 MB of results and twice 1 MB of sums.
 
 #include <benchmark/benchmark.h>
 
@@ -42,7 +42,7 @@ void add(benchmark::State& state) {
   for (auto _ : state) blend.add(0, 3, of.window.data());
 }
 
-// Of rows as many pixels as a window brings: a quarter of its own.
+// Takes rows of as many pixels as a window brings: a quarter of its own.
 void take(benchmark::State& state) {
   Photograph of;
   Blend blend(of.y, of.x, 1, Importance::gaussian);

@@ -21,7 +21,7 @@ TEST(SlidingWindow, HowFarPixelsOfSixBytesLieApart) {
 }
 
 TEST(SlidingWindow, ASmallMapIsEnlargedBetweenTheMiddlesOfItsPixels) {
-  // As PyTorch's interpolate(scale_factor=2, mode="bilinear") has it.
+  // Expected values are those of PyTorch's interpolate(scale_factor=2, mode="bilinear").
   const std::vector<float> small = {0, 1, 2, 3, /* another plane */ 8, 8, 8, 8};
   std::vector<float> out(32);
   enlarge(small, 4, 4, 2, out);
@@ -54,7 +54,7 @@ TEST(SlidingWindow, WindowsLieAsMonaiLaysThem) {
   // int(10 * (1 - 0.9)) is 0 in floating point, and a step is at least 1.
   EXPECT_THAT(Axis(13, 10, 0.9).starts(), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(Axis(13, 10, 0.0).starts(), ElementsAre(0, 3));
-  // Too small: padded on both sides, one more behind.
+  // A side that is too small is padded on both sides, one more behind.
   const Axis small(7, 10, 0.5);
   EXPECT_THAT(small.starts(), ElementsAre(0));
   EXPECT_EQ(small.padded(), 10);
@@ -90,7 +90,7 @@ TEST(SlidingWindow, WeightsAreMonais) {
   EXPECT_EQ(flat.least(), 1);
 }
 
-// All at once, as the definition says it, with windows left out by `left_out`.
+// Blends all at once, by the definition, without the windows of `left_out`.
 std::vector<double> blended(const Axis& y, const Axis& x, std::size_t channels, Importance importance,
                             const std::vector<std::vector<float>>& results, const std::vector<bool>& left_out) {
   const Weights weights(importance, y.window(), x.window());

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kTail = 0.025;
 
-// Where a quantile lies between the order statistics `rank` and `rank` + 1, from 0.
+// Place of a quantile: a fraction `part` of the way from the order statistic `rank`, counted from 0, to the next.
 struct Place {
   std::size_t rank = 0;
   double part = 0;
@@ -27,10 +27,10 @@ Place place_of(double quantile, std::size_t count) {
   return {rank, at - static_cast<double>(rank)};
 }
 
-// As numpy interpolates: from the nearer end.
+// Interpolates as numpy does: from the nearer end.
 double between(double a, double b, double part) { return part >= 0.5 ? b - (b - a) * (1 - part) : a + (b - a) * part; }
 
-// The two order statistics at a place among the smallest values; `some` holds at least these.
+// Interpolates a quantile among the smallest values; `some` holds at least the two order statistics that it needs.
 double lower_quantile(double* some, std::size_t count, const Place& place) {
   double* const at = some + place.rank;
   std::nth_element(some, at, some + count);
@@ -38,7 +38,7 @@ double lower_quantile(double* some, std::size_t count, const Place& place) {
   return between(*at, *std::min_element(at + 1, some + count), place.part);
 }
 
-// The same at the upper end: `some` holds the greatest of `all` values.
+// Interpolates a quantile among the greatest values: `some` holds the greatest `count` of `all` values.
 double upper_quantile(double* some, std::size_t count, std::size_t all, const Place& place) {
   const std::size_t rank = place.rank + count - all;
   double* const at = some + rank;
@@ -47,9 +47,9 @@ double upper_quantile(double* some, std::size_t count, std::size_t all, const Pl
   return between(*at, *std::min_element(at + 1, some + count), place.part);
 }
 
-// Quantiles of values that are made as they are asked for. Both ends are gathered beyond a guess of some deviations
-// from the middle, and selected from; where the guess cut off too many, a nearer one is taken, at last all. A guess
-// changes the time alone: 3 ns a value at the first guess, 12 by selecting from all.
+// Quantiles of values that are computed on request. Both ends are gathered beyond a guess of some deviations from the
+// middle, and the quantiles are selected from them. Where the guess cut off too many, a nearer one is taken, and at
+// last all values. A guess changes only the time: 3 ns per value with the first guess, 12 by selecting from all.
 class Quantiles {
  public:
   explicit Quantiles(std::size_t count)
@@ -79,22 +79,22 @@ class Quantiles {
   std::vector<double> below_, above_;
 };
 
-// What is known of a group in the columns of a block.
+// Moments of a group in the columns of a block.
 struct Lanes {
   std::array<std::size_t, kTogether> counts{};
   std::array<double, kTogether> centres{};
-  std::array<double, kTogether> deviations{};  // of the mean of as many as there are
+  std::array<double, kTogether> deviations{};  // standard deviations of the mean of a resample
 };
 
-// One thread's.
+// Buffers of one thread.
 struct Scratch {
   std::vector<double> values, present;
-  Buffer<double> means;  // [kTogether, groups, replicates]: less the centres
+  Buffer<double> means;  // [kTogether, groups, replicates]: means of resamples, less the centres
   std::vector<Lanes> groups;
 };
 
-// Columns from `first` on of a group's rows: to scratch.values [videos, kTogether], less their means, what is there
-// moved together. Lanes beyond the last column repeat it.
+// Gathers the columns from `first` on of a group's rows into scratch.values [videos, kTogether], less their means.
+// Values that are present are moved together. Lanes beyond the last column repeat it.
 Lanes gather(const Table& table, const std::vector<std::uint32_t>& rows, std::size_t first, Scratch& scratch) {
   Lanes out;
   scratch.values.assign(rows.size() * kTogether, 0);
@@ -117,7 +117,7 @@ Lanes gather(const Table& table, const std::vector<std::uint32_t>& rows, std::si
   return out;
 }
 
-// Means of resamples of what was gathered, by words [replicates, videos].
+// Computes the means of resamples of the gathered values, by random words [replicates, videos].
 void resample(const Scratch& scratch, const Lanes& lanes, const std::uint32_t* words, std::size_t videos,
               std::size_t replicates, double* means, std::size_t pitch) {
   if (std::count(lanes.counts.begin(), lanes.counts.end(), lanes.counts[0]) == kTogether) {
@@ -125,7 +125,7 @@ void resample(const Scratch& scratch, const Lanes& lanes, const std::uint32_t* w
       resample_means(scratch.values.data(), lanes.counts[0], words, videos, replicates, means, pitch);
     return;
   }
-  // Where videos lack columns, lanes draw among different numbers.
+  // Lanes draw among different numbers of values where videos lack columns.
   for (std::size_t k = 0; k < kTogether; ++k) {
     const auto n = static_cast<std::uint32_t>(lanes.counts[k]);
     if (n < 2) continue;
@@ -149,7 +149,7 @@ Intervals bootstrap(const Table& table, std::uint64_t seed, std::uint32_t replic
   out.means.resize(groups * columns);
   out.differences.resize(pairs.size() * columns);
 
-  std::vector<Buffer<std::uint32_t>> words(groups);  // [replicates, videos] of each
+  std::vector<Buffer<std::uint32_t>> words(groups);  // [replicates, videos] for each group
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t videos = rows_of[g].size();
     words[g].resize(replicates * videos);

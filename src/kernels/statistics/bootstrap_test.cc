@@ -31,7 +31,7 @@ double quantile(std::vector<double> values, double q) {
   return values[rank] + (values[rank + 1] - values[rank]) * (at - static_cast<double>(rank));
 }
 
-// By the definition: means of resamples, sorted.
+// Reference by the definition: the means of resamples, sorted.
 std::vector<double> resampled(const OwnTable& own, std::uint32_t group, std::size_t column, std::uint64_t seed,
                               std::uint32_t replicates) {
   std::vector<double> there, out;
@@ -59,7 +59,7 @@ void expect_interval(const Interval& found, const std::vector<double>& means, co
 
 TEST(Bootstrap, FollowsTheDefinition) {
   for (const int hole : {0, 4}) {
-    // Skewed, constant and of two values only: guesses about where the ends lie go wrong there.
+    // Some columns are skewed, constant or of two values only: guesses about the ends fail there.
     OwnTable own = random_table({12, 5, 1, 2}, 19, 1, hole);
     for (std::size_t row = 0; row < own.groups.size(); ++row) {
       own.at(row, 1) = std::exp(6 * own.at(row, 1));
@@ -76,7 +76,7 @@ TEST(Bootstrap, FollowsTheDefinition) {
         for (std::uint32_t g = 0; g < own.group_count; ++g) {
           const std::string what = std::to_string(replicates) + ": " + std::to_string(g) + ", " + std::to_string(c);
           means.push_back(resampled(own, g, c, 8, replicates));
-          // Of exponentials to 1e-12 of their size.
+          // Column 2 is not compared: its exponentials agree to 1e-12 of their size only.
           if (c != 2) expect_interval(found.means[g * own.columns + c], means[g], what);
         }
         for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
@@ -104,7 +104,7 @@ TEST(Bootstrap, TheSameBitsForEveryLevelAndThreadCount) {
 
 TEST(Bootstrap, AShiftMovesMeansAndNoDifferences) {
   OwnTable own = random_table({9, 9}, 4, 3);
-  // Multiples of 2^-20, which 2^20 can be added to.
+  // Multiples of 2^-20, to which 2^20 is added without rounding.
   for (double& value : own.values) value = std::round(value * 0x1p20) * 0x1p-20;
   const Intervals before = bootstrap(own.table(), 1, 400, Executor(1));
   for (double& value : own.values) value += 0x1p20;
@@ -130,7 +130,7 @@ TEST(Bootstrap, AnIntervalHoldsTheMean) {
     const Moments moments = moments_of(own.sample(0, c));
     EXPECT_LT(found.means[c].low, moments.mean);
     EXPECT_GT(found.means[c].high, moments.mean);
-    // About four deviations of the mean wide.
+    // The interval is about four deviations of the mean wide.
     EXPECT_NEAR((found.means[c].high - found.means[c].low) / (moments.deviation / std::sqrt(10.0)), 3.7, 0.6);
   }
 }

@@ -10,9 +10,9 @@ namespace millrace::statistics {
 namespace {
 
 constexpr double kRounding = std::numeric_limits<double>::epsilon();
-constexpr double kOutside = 0.05;  // of an interval of 95 %
+constexpr double kOutside = 0.05;  // outside of an interval of 95 %
 
-// U of the first sample and the sum of ties^3 - ties.
+// Mann and Whitney's U of the first sample, and the sum of ties^3 - ties.
 struct Ranks {
   double u = 0, ties = 0;
 };
@@ -90,7 +90,7 @@ Interval interval_of(const Moments& moments) {
 Reason reason_between(const Moments& first, const Moments& second) {
   if (first.count == 0 || second.count == 0) return Reason::absent;
   if (first.count < 2 || second.count < 2) return Reason::too_few;
-  // Numbers that differ in their last bits are rounded apart.
+  // Numbers that differ only in their last bits are equal ones that were rounded differently.
   const auto constant = [](const Moments& of) { return of.deviation <= kRounding * std::fabs(of.mean); };
   if (constant(first) && constant(second)) return Reason::no_variance;
   return Reason::none;

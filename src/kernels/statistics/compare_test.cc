@@ -13,7 +13,7 @@ namespace {
 constexpr double kHole = kNoNumber;
 using Sample = std::vector<double>;
 
-// Two samples that are often taken as an example of Welch's test; constants: scipy 1.17, statsmodels 0.15.
+// Two samples that are often used as an example of Welch's test. Constants are from scipy 1.17 and statsmodels 0.15.
 const Sample kFirst = {27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4};
 const Sample kSecond = {27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5, 24.4};
 
@@ -72,7 +72,7 @@ TEST(Compare, OrderShiftAndScaleChangeNothing) {
 }
 
 TEST(Compare, MeansThatLieCloseTogetherFarFromZero) {
-  // Differences of 2^-30 beside 2^20: the means are one double, their difference is not 0.
+  // Values differ by 2^-30 beside 2^20: both means are one double, but their difference is not 0.
   const double unit = 0x1p-30, far = 0x1p20;
   const Comparison found = compare(Sample{far, far + unit, far + unit}, Sample{far, far, far + unit});
   EXPECT_NEAR(found.t, 1 / std::sqrt(2.0), 1e-9);
@@ -132,7 +132,7 @@ void expect_near(const Sample& found, const Sample& expected) {
   }
 }
 
-// statsmodels' multipletests, methods holm and fdr_bh.
+// Constants are from statsmodels' multipletests, with the methods holm and fdr_bh.
 TEST(Multiplicity, KnownAnswers) {
   expect_near(holm(kP), {0.07, 0.18, 0.18, 0.18, 0.008, 1.0, 1.0, 0.18});
   constexpr double kTied = 0.05333333333333334;

@@ -9,7 +9,7 @@
 namespace millrace::statistics {
 namespace {
 
-// n over k; more than `most` is as much as infinite.
+// Returns the binomial coefficient n over k. It stops above `most`, where the exact number does not matter.
 double choose(std::size_t n, std::size_t k, double most) {
   double ways = 1;
   for (std::size_t i = 1; i <= k && ways <= most; ++i)
@@ -26,7 +26,7 @@ Deals::Deals(std::size_t first, std::size_t second, std::uint32_t most)
       alike_(first == second),
       levels_{false, most} {
   if (chosen_ == 0) return;
-  // Place 0 is on the side that is written down, where both are alike.
+  // Place 0 is on the stored side if both sides have the same size.
   const std::size_t fixed = alike_ ? 1 : 0;
   const double ways = choose(videos_ - fixed, chosen_ - fixed, most);
   if (ways > most) return;
@@ -35,7 +35,7 @@ Deals::Deals(std::size_t first, std::size_t second, std::uint32_t most)
   std::iota(places.begin(), places.end(), std::uint16_t{0});
   for (std::size_t number = 0; number < count(); ++number) {
     all_.insert(all_.end(), places.begin(), places.end());
-    // The next in order: the last place that can go up does, and those behind it follow it.
+    // Finds the next permutation in order: the last place that can go up does, and those behind it follow it.
     std::size_t k = chosen_;
     while (k > fixed && places[k - 1] == videos_ - chosen_ + k - 1) --k;
     if (k == fixed) break;

@@ -11,14 +11,15 @@ namespace {
 constexpr double kHalfLogOfTurn = 0.918938533204672741780;  // log(2 pi) / 2
 constexpr double kRootOfPi = 1.772453850905516027298;
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
-// What a denominator of Lentz's method is where it would be zero.
+// Value that replaces a denominator of zero in Lentz's method.
 constexpr double kTiny = 1e-300;
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-// What log gamma has beyond (z - 1/2) log z - z + log(2 pi) / 2 (DLMF 5.11.1). In differences of these the large parts
-// have already cancelled, which those of log gamma itself would lose: 1e-9 at a million degrees of freedom.
+// Returns what log gamma has beyond (z - 1/2) log z - z + log(2 pi) / 2 (DLMF 5.11.1). The large terms have already
+// cancelled in differences of these. Differences of log gamma itself would lose precision: 1e-9 at a million degrees of
+// freedom.
 double stirling_error(double z) {
-  // B_2k / (2k (2k - 1)) for k = 1 to 8: the next term is below 1e-17 from 10 on.
+  // Coefficients B_2k / (2k (2k - 1)) for k = 1 to 8: the next term is below 1e-17 from z = 10 on.
   constexpr double kTerms[] = {1.0 / 12,   -1.0 / 360,      1.0 / 1260, -1.0 / 1680,
                                1.0 / 1188, -691.0 / 360360, 1.0 / 156,  -3617.0 / 122400};
   double more = 0;
@@ -34,9 +35,10 @@ double stirling_error(double z) {
 
 double kept_from_zero(double x) { return std::fabs(x) < kTiny ? kTiny : x; }
 
-// a B(a, b) I_x(a, b) / (x^a (1 - x)^b): the continued fraction 8.17.22 of DLMF by the modified method of Lentz.
+// Returns a B(a, b) I_x(a, b) / (x^a (1 - x)^b): the continued fraction 8.17.22 of DLMF by the modified method of
+// Lentz.
 double beta_fraction(double a, double b, double x) {
-  constexpr int kMost = 100000;  // about the square root of the greater of a and b is needed
+  constexpr int kMost = 100000;  // iterations; about the square root of the greater of a and b is needed
   double value = 1, c = 1, d = 0;
   for (int j = 1; j <= kMost; ++j) {
     const int half = j / 2;
@@ -51,14 +53,14 @@ double beta_fraction(double a, double b, double x) {
   return 1 / value;
 }
 
-// A share of a whole and the rest of it, each as exact as the other.
+// Share of a whole and its logarithm, each as exact as the other.
 struct Share {
   double part, log;
 };
 
-// I_x(a, b), x and 1 - x given with their logarithms.
+// Returns the regularized incomplete beta function I_x(a, b). Both x and 1 - x are given, with their logarithms.
 double incomplete_beta_of(double a, double b, const Share& x, const Share& rest) {
-  // log of x^a (1 - x)^b / B(a, b), about the most probable x.
+  // Logarithm of x^a (1 - x)^b / B(a, b), about the most probable x.
   const double log_front = a * (x.log + logarithm_of_one_plus(b / a)) + b * (rest.log + logarithm_of_one_plus(a / b)) +
                            (logarithm(a) + logarithm(b) - logarithm(a + b)) / 2 - kHalfLogOfTurn +
                            stirling_error(a + b) - stirling_error(a) - stirling_error(b);
@@ -89,7 +91,7 @@ double student_critical(double p, double df) {
   const double m = df / 2;
   const double log_front = 0.5 * logarithm(m) + m * logarithm_of_one_plus(0.5 / m) - 0.5 + stirling_error(m + 0.5) -
                            stirling_error(m) - 0.5 * logarithm(df) + logarithm(2 / kRootOfPi);
-  // P is convex beyond 0: from there Newton's steps go up, and never too far.
+  // P is convex beyond 0: Newton's steps from there go up, and never too far.
   constexpr int kMost = 200;
   double t = 0;
   for (int i = 0; i < kMost; ++i) {

@@ -1,6 +1,7 @@
-// Enters: a statistic, and the parameters of its distribution.
-// Leaves: how probable one as far out is, to 1e-9 of itself down to 1e-300, the same bits on every machine.
-// Never: uses a machine's own mathematical library but for a square root.
+// Input: a statistic, and the parameters of its distribution.
+// Output: how probable a statistic as extreme is: to 1e-9 of itself down to 1e-300, with the same bits on every
+//   machine.
+// Never: uses a machine's own mathematical library, except for a square root.
 #pragma once
 
 namespace millrace::statistics {

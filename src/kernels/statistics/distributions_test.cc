@@ -15,7 +15,7 @@ void expect_relative(double found, double expected, double tolerance) {
   EXPECT_NEAR(found / expected, 1, tolerance) << found << ", not " << expected;
 }
 
-// Random123's kat_vectors, philox4x32 of ten rounds.
+// Known answers of Random123's kat_vectors: philox4x32 of ten rounds.
 TEST(Random, PhiloxGivesItsPublishedAnswers) {
   EXPECT_EQ(philox({}, {}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   constexpr std::uint32_t kAll = 0xffffffff;
@@ -64,12 +64,12 @@ TEST(Distributions, Student) {
   EXPECT_EQ(student_two_sided(std::numeric_limits<double>::infinity(), 3), 0);
   EXPECT_TRUE(std::isnan(student_two_sided(1, 0)));
   EXPECT_TRUE(std::isnan(student_two_sided(std::nan(""), 3)));
-  // Of one degree of freedom p is 2 / (pi t) far out: neither t^2 nor its inverse is a double.
+  // Far out p is 2 / (pi t) with one degree of freedom: neither t^2 nor its inverse fits a double.
   expect_relative(student_two_sided(1e300, 1), 2 / 3.14159265358979323846 * 1e-300, 1e-11);
 }
 
 TEST(Distributions, StudentCritical) {
-  // scipy.stats.t.isf(p / 2, df).
+  // Constants are scipy.stats.t.isf(p / 2, df).
   expect_relative(student_critical(0.05, 1), 12.706204736174694, 1e-12);
   expect_relative(student_critical(0.05, 3.7), 2.8675207071911903, 1e-12);
   expect_relative(student_critical(0.05, 22), 2.0738730679040258, 1e-12);
@@ -88,7 +88,7 @@ TEST(Distributions, Normal) {
   expect_relative(normal_two_sided(10), 1.5239706048321052e-23, 1e-12);
   expect_relative(normal_two_sided(37), 1.1451142445049154e-299, 1e-12);
   EXPECT_EQ(normal_two_sided(1e300), 0);
-  // Where the series ends and the fraction begins.
+  // The series ends here, and the continued fraction begins.
   expect_relative(normal_two_sided(2.8284271), normal_two_sided(2.8284272), 1e-6);
 }
 

@@ -6,7 +6,7 @@
 namespace millrace::statistics {
 namespace {
 
-// Places of what is no NaN, the smallest p first, equal ones as they came.
+// Returns the places of p-values that are not NaN, the smallest first; equal ones keep their order.
 std::vector<std::size_t> in_order(std::span<const double> p) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < p.size(); ++i)

@@ -1,6 +1,6 @@
-// Enters: the p of a family of tests; NaN is no test, and counts for nothing.
-// Leaves: p adjusted for how many there are; NaN where there was none.
-// Never: changes which of two is the smaller: at most it makes them equal.
+// Input: the p-values of a family of tests; NaN is no test, and counts for nothing.
+// Output: p-values adjusted for the number of tests; NaN where there was no test.
+// Never: reverses the order of two p-values: at most it makes them equal.
 #pragma once
 
 #include <span>

@@ -14,11 +14,11 @@
 namespace millrace::statistics {
 namespace {
 
-// Deals that are worked on together: with them a block's values and maxima stay in L1.
+// Number of permutations that are processed together: then a block's values and maxima stay in L1.
 constexpr std::size_t kAtOnce = 128;
 constexpr double kMargin = 1e-12;
 
-// t^2 from which on a split is as unequal as one with `t2`.
+// Returns the t^2 from which on a split is as unequal as one with `t2`.
 double threshold_of(double t2) {
   const double t = std::sqrt(t2) * (1 - kMargin) - kMargin;
   return t > 0 ? t * t : 0;
@@ -32,7 +32,7 @@ struct OwnBlock {
   Buffer<double> values;
 };
 
-// What the pair's videos hold in a column: the mean, and a power of two below which differences from it lie.
+// Scale of the pair's videos in a column: their mean, and a power of two below which differences from it lie.
 struct Scale {
   double mean = 0;
   int exponent = 0;
@@ -58,7 +58,7 @@ void fill(OwnBlock& own, const Table& table, const std::vector<std::uint32_t>& r
   own.counts.assign(kBlock, 0);
   own.thresholds.assign(kBlock, 0);
   for (std::size_t k = 0; k < kBlock; ++k) {
-    // What is left of the last block's lanes repeats its last column.
+    // Unused lanes of the last block repeat its last column.
     const std::size_t column = own.columns[std::min(k, own.columns.size() - 1)];
     const Scale scale = scale_of(table, rows, column);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -77,7 +77,8 @@ void fill(OwnBlock& own, const Table& table, const std::vector<std::uint32_t>& r
   own.block.thresholds = own.thresholds.data();
 }
 
-// Columns of a pair that have a p: those of the family first, those without holes before those with.
+// Returns the columns of a pair that have a p: those of the family first, and those without missing values before those
+// with.
 std::vector<OwnBlock> blocks_of(const Table& table, std::span<const std::uint8_t> family,
                                 std::span<const Reason> reasons, const std::vector<std::uint32_t>& rows,
                                 const Deals& deals) {
@@ -106,7 +107,7 @@ std::vector<OwnBlock> blocks_of(const Table& table, std::span<const std::uint8_t
   return out;
 }
 
-// One thread's.
+// Buffers of one thread.
 struct ThreadScratch {
   Deals::Scratch dealing;
   std::vector<std::uint16_t> deals;
@@ -114,8 +115,8 @@ struct ThreadScratch {
   Buffer<double> most, unused;
 };
 
-// Counts of a pair's deals: in each block's `counts` how many are as unequal as the observed one, column by column; the
-// greatest t^2 of each over the family is left, in order.
+// Adds to each block's `counts`, column by column, the permutations that are as unequal as the observed split. Returns
+// the greatest t^2 of each permutation over the family, sorted.
 std::vector<double> count_deals(std::vector<OwnBlock>& blocks, const Deals& deals, std::uint64_t seed,
                                 std::uint32_t pair, const Executor& executor) {
   std::vector<double> most(deals.count(), 0);
@@ -148,7 +149,7 @@ std::vector<double> count_deals(std::vector<OwnBlock>& blocks, const Deals& deal
   return most;
 }
 
-// Pairs of a family, by the p that they can have.
+// Pairs of a family, by the p-values that they can have.
 class PairsOfFamily {
  public:
   void add(const Levels& levels) {
@@ -159,7 +160,7 @@ class PairsOfFamily {
     }
     kinds_.emplace_back(levels, 1);
   }
-  // That some pair has a p of at most `p`, which one of these pairs has.
+  // Returns the probability that any pair has a p of at most `p`. One pair, with the levels `of_pair`, has this p.
   double any(double p, const Levels& of_pair) const {
     double none = 1;
     for (const auto& [levels, count] : kinds_)
@@ -200,7 +201,7 @@ Permutations permute(const Table& table, std::span<const std::uint8_t> family, s
   });
 
   PairsOfFamily of_family;
-  std::vector<std::optional<Levels>> levels(pairs.size());  // of pairs of the family
+  std::vector<std::optional<Levels>> levels(pairs.size());  // levels of pairs of the family
   for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
     const auto [a, b] = pairs[pair];
     const std::span<Reason> reasons = std::span(out.reason).subspan(pair * columns, columns);

@@ -15,11 +15,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace millrace::statistics::HWY_NAMESPACE {
 
-// Eight, so that what is summed stays in registers where vectors are short.
+// Eight lanes, so that sums stay in registers where vectors are short.
 using V = floats::HWY_NAMESPACE::Numbers<double, 8>;
 constexpr std::size_t kLanes = 8;
 
-// Of both sides' squares as a share of all squares: below it they are rounding, and the sides constant.
+// Largest share of all squares within both sides that counts as rounding: the sides are then constant.
 constexpr double kConstant = 1e-12;
 
 template <Kind kKind>
@@ -56,7 +56,7 @@ HWY_INLINE void PermuteLanes(const Block& block, std::size_t lane, const std::ui
               within2 = greater(all_squares - squares - other * other * of2, zero);
       t2 = if_at_most(within1 + within2, constant, infinite, apart * apart / (within1 * error1 + within2 * error2));
     } else {
-      // Of no videos the mean is 0, like their sum.
+      // A side without videos has the mean 0, like its sum.
       const V rest = all_count - present, m1 = greater(present, one), m2 = greater(rest, one);
       const V mean1 = sum / m1, mean2 = other / m2, apart = mean1 - mean2;
       const V within1 = greater(squares - sum * mean1, zero),

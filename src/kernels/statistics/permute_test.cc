@@ -35,7 +35,7 @@ Permutations permuted(const OwnTable& own, std::uint64_t seed = 3, std::uint32_t
   return permute(own.table(), whole_family(own), seed, shuffles, Executor(1));
 }
 
-// |t| of the pair's rows where `first` are one side, as the header has it.
+// Returns |t| of the pair's rows where `first` are one side, as defined in permute.h.
 double size_of_t(const OwnTable& own, const std::vector<std::uint32_t>& rows, const std::vector<std::size_t>& first,
                  std::size_t column) {
   std::vector<double> sides[2];
@@ -48,7 +48,8 @@ double size_of_t(const OwnTable& own, const std::vector<std::uint32_t>& rows, co
 
 using Sides = std::vector<std::vector<std::size_t>>;
 
-// Of all deals of `n` videos the sides of `chosen`; where both sides are alike those that place 0 is on.
+// Returns the stored sides of all permutations of `n` videos, `chosen` of them on a side. Of equal sides it is the one
+// with place 0.
 Sides all_sides(std::size_t n, std::size_t chosen) {
   Sides out;
   for (std::uint32_t bits = 0; bits < (1U << n); ++bits) {
@@ -73,12 +74,12 @@ Sides drawn_sides(std::size_t n, std::size_t chosen, std::uint64_t seed, std::ui
   return out;
 }
 
-// By the definition, a deal and a column at a time.
+// Reference by the definition, a permutation and a column at a time.
 Permutations reference(const OwnTable& own, const std::vector<std::uint8_t>& family, std::uint64_t seed) {
   Permutations out;
   const auto rows_of = rows_by_group(own.table());
   const auto pairs = pairs_of(own.group_count);
-  std::vector<double> ways;  // of pairs of the family; 0: drawn
+  std::vector<double> ways;  // number of ways for pairs of the family; 0: random
   std::vector<std::size_t> of_family;
   for (std::uint32_t pair = 0; pair < pairs.size(); ++pair) {
     const auto [a, b] = pairs[pair];
@@ -140,7 +141,7 @@ void expect_the_same(const std::vector<double>& found, const std::vector<double>
 }
 
 TEST(Permute, FollowsTheDefinition) {
-  // All deals of some pairs, and some of others.
+  // Some pairs have all permutations, others random ones.
   for (const auto& sizes :
        std::vector<std::vector<std::size_t>>{{5, 5, 5}, {3, 7}, {6, 4, 1}, {2, 2}, {0, 4, 4}, {6, 6, 6, 2}}) {
     for (const int hole : {0, 4}) {
@@ -193,7 +194,8 @@ TEST(Permute, AClearDifferenceIsFoundAndItsLikesBesideItAreNot) {
   for (std::size_t row = 0; row < own.groups.size(); ++row)
     if (own.groups[row] == 0) own.at(row, 7) += 3;
   const Permutations found = permuted(own, 1, 2000);
-  // The pairs of group 0 at column 7, and nothing else: 1 and 2 are alike there, whatever 0 is.
+  // The pairs of group 0 differ at column 7, and nothing else does: groups 1 and 2 are alike there, whatever group 0
+  // holds.
   for (std::size_t pair = 0; pair < 3; ++pair) {
     for (std::size_t c = 0; c < own.columns; ++c) {
       const double p = found.familywise[pair * own.columns + c];
@@ -240,8 +242,8 @@ TEST(Permute, ATableThatDoesNotFitIsRefused) {
   EXPECT_THROW(permute({own.values, own.groups, 2, 2}, std::vector<std::uint8_t>(2, 1), 1, 1, executor), Failure);
 }
 
-// Of two groups of two there are three deals, in all of which some |t| of many columns are huge: no group beside them
-// may lose what it shows by that.
+// Two groups of two have three permutations, in all of which some |t| of many columns are huge. Larger groups beside
+// them must lose no finding by that.
 TEST(Permute, FewVideosHideNothingOfOthers) {
   OwnTable own = random_table({12, 12, 2, 2}, 60, 4);
   for (std::size_t row = 0; row < own.groups.size(); ++row)
@@ -259,7 +261,7 @@ TEST(Permute, AllDealsGiveOnlyPThatThereAre) {
   for (const double p : permuted(own).raw) EXPECT_NEAR(p * 10, std::round(p * 10), 1e-12) << p;
 }
 
-// Stopped before it begins, and somewhere on the way: never a result that was half made, or a look at what was not.
+// Cancels the work before it begins, and somewhere on the way: a partial result is never returned or read.
 TEST(Permute, AStoppedExecutorStopsIt) {
   const OwnTable own = random_table({6, 6, 5, 5}, 40, 2);
   const std::vector<std::uint8_t> family = whole_family(own);

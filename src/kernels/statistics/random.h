@@ -1,6 +1,7 @@
-// Enters: a seed, and what a number is for.
-// Leaves: random numbers by counter: each can be had without those before it, so threads and order change nothing.
-// Never: has a state that is shared, or is fit for secrets.
+// Input: a seed, and the purpose of a number.
+// Output: random numbers by counter: each is available without those before it, so that threads and order change
+//   nothing.
+// Never: has a shared state, or is fit for secrets.
 //
 // Source: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (2011): Philox4x32 of ten rounds.
 #pragma once
@@ -49,7 +50,7 @@ class Draws {
   std::size_t at_ = 4;
 };
 
-// From 0 to n - 1, each as likely as the others to within n / 2^32.
+// Returns a number from 0 to n - 1; each is as likely as the others to within n / 2^32.
 inline std::uint32_t below(std::uint32_t n, std::uint32_t word) {
   return static_cast<std::uint32_t>((std::uint64_t{word} * n) >> 32);
 }

@@ -14,13 +14,13 @@ namespace millrace::statistics {
 namespace {
 
 constexpr double kRatioMargin = 1e-12;
-// A distance within groups as a share of one between groups: at most this is rounding.
+// Largest distance within groups, as a share of one between groups, that counts as rounding.
 constexpr double kNothing = 1e-7;
 
-// Samples of one group, by their places, and whether there are enough of both kinds of pairs.
+// Samples of each group, by their places, and the numbers of pairs within groups and across them.
 struct Labels {
   std::vector<std::vector<std::uint32_t>> places;
-  std::size_t within = 0, across = 0;  // pairs
+  std::size_t within = 0, across = 0;  // numbers of pairs
 
   explicit Labels(std::span<const std::uint32_t> groups) {
     std::vector<std::uint32_t> named(groups.begin(), groups.end());
@@ -36,7 +36,7 @@ struct Labels {
   }
 };
 
-// Components of a Gram matrix: coordinates [samples, components].
+// Principal components of a Gram matrix: coordinates [samples, components].
 struct Components {
   std::size_t count = 0;
   std::vector<double> coordinates, explained;
@@ -74,14 +74,14 @@ std::vector<double> distances_of(const Components& components, std::size_t n) {
   return out;
 }
 
-// The sum of distances within groups, where the sample at place i is `sample[i]`.
+// Returns the sum of distances within groups, where the sample at place i is `sample[i]`.
 double sum_within(const std::vector<double>& distances, std::size_t n, const Labels& labels,
                   const std::vector<std::uint32_t>& sample) {
   double sum = 0;
   for (const auto& group : labels.places) {
     for (std::size_t i = 1; i < group.size(); ++i) {
       const double* const row = distances.data() + sample[group[i]] * n;
-      // Two sums: one would wait for each of its additions.
+      // Two sums are used: a single one would wait for each of its additions.
       double even = 0, odd = 0;
       std::size_t j = 0;
       for (; j + 1 < i; j += 2) {
@@ -123,7 +123,7 @@ void silhouettes_of(const std::vector<double>& distances, std::size_t n, const L
   out.silhouette = sum / static_cast<double>(n);
 }
 
-// A space whose p is still to be found.
+// Space whose p is not computed yet.
 struct Open {
   Space* space;
   std::vector<double> distances;
@@ -131,7 +131,8 @@ struct Open {
   std::size_t reached = 0;
 };
 
-// Everything but p, for which distances are left.
+// Computes the components of a space, or the reason why there is no ratio. Returns the distances, from which the rest
+// follows.
 std::vector<double> measure(std::vector<double> gram, std::size_t n, const Labels& labels, Space& out) {
   for (std::size_t i = 0; i < n; ++i) {
     if (std::isfinite(gram[i * n + i])) continue;
@@ -203,7 +204,7 @@ Separability separability(const FeatureProducts& products, std::span<const std::
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < i; ++j) all += distances[k][i * n + j];
     const double within = sum_within(distances[k], n, labels, as_they_are);
-    // What is left of identical samples is what rounding made of them.
+    // Distances between identical samples are only rounding: the ratio is then undefined.
     space.ratio = ratio_of(within, all, labels);
     if (!(space.ratio < 1 / kNothing)) {
       space.ratio = kNoNumber;

@@ -20,7 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::size_t kLanes = 8;
 using V = floats::HWY_NAMESPACE::Numbers<double, kLanes>;
 
-// Products of kRows by kColumns samples are summed at once, as many as there are registers for.
+// Products of kRows by kColumns samples are summed together, as many as there are registers for.
 #if MILLRACE_PORTABLE_TARGET
 constexpr std::size_t kRows = 1, kColumns = 2;
 #elif HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL

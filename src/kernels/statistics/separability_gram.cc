@@ -8,7 +8,7 @@
 namespace millrace::statistics {
 namespace {
 
-// The sums over kSlice features, or what is left of them: [rows_of(samples), rows_of(samples)].
+// Sums over the features of a slice: [rows_of(samples), rows_of(samples)].
 struct Part {
   std::vector<double> centred, standardized;
 };
@@ -31,7 +31,7 @@ void FeatureProducts::add(std::span<const float> features, const Executor& execu
   if (last_) throw Failure(ErrorCode::usage, "come behind the last of them", "features");
   last_ = count % kSlice != 0;
   const std::size_t slices = (count + kSlice - 1) / kSlice;
-  // As many at once as there are threads: their sums take memory.
+  // Slices are processed as many at a time as there are threads, because their sums take memory.
   std::vector<Part> parts(static_cast<std::size_t>(executor.threads()));
   for (std::size_t from = 0; from < slices; from += parts.size()) {
     const std::size_t at_once = std::min(parts.size(), slices - from);

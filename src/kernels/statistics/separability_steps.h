@@ -1,20 +1,20 @@
-// Enters: features of samples.
-// Leaves: products of samples, centred; distances.
-// Never: used from outside this folder.
+// Input: the features of samples.
+// Output: centred and scaled features, and products of samples.
+// Never: is used outside of this folder.
 #pragma once
 
 #include <cstddef>
 
 namespace millrace::statistics {
 
-// Features that are summed together, in eight lanes, before their sum is added to the others': so many that those of
-// eight samples fit L1.
+// Number of features that are summed together, in eight lanes, before their sum is added to the others. Those of eight
+// samples fit L1.
 inline constexpr std::size_t kFeatures = 512;
-// Rows come in fours; those beyond the last are 0.
+// Returns the number of rows, which come in fours; those beyond the last sample are 0.
 inline constexpr std::size_t rows_of(std::size_t samples) { return (samples + 3) / 4 * 4; }
 
-// Of `count` <= kFeatures columns, rows `pitch` floats apart: less their means, to `block` [rows_of(samples),
-// kFeatures]; what is left of that is 0. `inverse` [kFeatures] is one over the deviation (ddof 1), 0 of a constant.
+// Writes `count` <= kFeatures columns, of rows `pitch` floats apart, less their means to `block` [rows_of(samples),
+// kFeatures]; the rest of it is 0. `inverse` [kFeatures] is one over the deviation (ddof 1), 0 for a constant.
 void center(const float* features, std::size_t pitch, std::size_t samples, std::size_t count, double* block,
             double* inverse);
 void scale(double* block, std::size_t samples, const double* inverse);

@@ -43,7 +43,7 @@ Separability separable(const std::vector<float>& features, const Groups& groups,
   return separability(products, groups, seed, stream, shuffles, executor);
 }
 
-// scikit-learn 1.9: PCA, silhouette_samples; the ratio by scipy's pdist.
+// Constants are from scikit-learn 1.9: PCA and silhouette_samples; the ratio is by scipy's pdist.
 TEST(Separability, KnownAnswers) {
   const std::vector<float> features = {0, 0, 0, 1, 1, 0, 5, 5, 5, 6, 9, 0};
   const Groups groups = {0, 0, 0, 1, 1, 2};
@@ -67,7 +67,7 @@ TEST(Separability, KnownAnswers) {
 }
 
 TEST(Separability, TheSameBitsForEveryLevelAndThreadCount) {
-  // More features than one part has, and no multiple of anything.
+  // The number of features is more than a slice has, and no multiple of anything.
   const std::size_t samples = 13, features = 16384 + 512 + 5;
   const std::vector<float> data = random_features(samples, features, 1);
   const Groups groups = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 7};
@@ -113,13 +113,13 @@ TEST(Separability, StandardizedKnowsNoUnits) {
   std::vector<float> data = random_features(samples, features, 4);
   const Groups groups = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
   const Separability before = separable(data, groups, 1, 0, 100, Executor(1));
-  // Powers of two round nothing.
+  // Multiplying by powers of two is exact.
   for (std::size_t i = 0; i < samples; ++i)
     for (std::size_t f = 0; f < features; ++f) data[i * features + f] *= f % 2 == 0 ? 0x1p40F : 0x1p-20F;
   const Separability after = separable(data, groups, 1, 0, 100, Executor(1));
   EXPECT_NEAR(after.standardized.ratio, before.standardized.ratio, 1e-13);
   EXPECT_NE(after.published.ratio, before.published.ratio);
-  // A feature that is constant is left out.
+  // A constant feature is left out.
   for (std::size_t i = 0; i < samples; ++i) data[i * features] = 0.1F;
   const Separability constant = separable(data, groups, 1, 0, 100, Executor(1));
   EXPECT_TRUE(std::isfinite(constant.standardized.ratio));
@@ -189,7 +189,7 @@ TEST(Separability, AnySlicesGiveTheSameBits) {
   EXPECT_THROW(products.add(std::span(data).first(samples), Executor(1)), Failure) << "behind the last slice";
 }
 
-// Videos that are copies of each other differ by what rounding makes of them: nothing is divided by that.
+// Videos that are copies of each other differ by rounding only, and no ratio is made of that.
 TEST(Separability, CopiesHaveNoRatio) {
   const std::size_t features = 3000;
   std::vector<float> data = random_features(2, features, 8), copies;

@@ -1,7 +1,7 @@
-// Enters: numbers of videos, a row a video, each in a group.
-// Leaves: whether groups differ: tests of two samples, permutations, bootstrap intervals, separability.
-// Never: reads a file, or uses an order, a clock or a library that another machine does not share: the same bits
-//   everywhere, for any number of threads.
+// Input: numbers of videos, a row per video, each in a group.
+// Output: tests of whether groups differ: of two samples, by permutations, bootstrap intervals, separability.
+// Never: reads a file, or uses an order, a clock or a library that another machine does not share. Results have the
+//   same bits everywhere, for any number of threads.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ namespace millrace::statistics {
 
 inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-// Of 95 %.
+// Interval of 95 %.
 struct Interval {
   double low = kNoNumber, high = kNoNumber;
 };
 
-// Why there is no number.
+// Reason why there is no number.
 enum class Reason : std::uint8_t {
   none,
   too_few,      // a group has one video only
@@ -31,8 +31,8 @@ enum class Reason : std::uint8_t {
   absent,       // a group has no video with a value
 };
 
-// Rows are videos, columns what was measured of them. Magnitudes are 0 or between kLeast and kMost, so that squares can
-// be had; NaN is absent.
+// Table whose rows are videos, and whose columns are what was measured. A value is 0, or its magnitude is between
+// kLeast and kMost, so that its square can be represented; NaN is absent.
 inline constexpr double kLeast = 1e-150, kMost = 1e150;
 struct Table {
   std::span<const double> values;         // [rows, columns]
@@ -43,19 +43,19 @@ struct Table {
   double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
 };
 
-// executor.parallel_for() to its end: Failure(cancelled) where the executor was told to stop, for then some of it was
-// not done, and what comes next must not look at it.
+// Runs executor.parallel_for() to its end. Throws Failure(cancelled) if the executor was stopped: some of the work was
+// not done then, and what comes next must not read it.
 void for_all(const Executor& executor, std::size_t count, std::size_t grain,
              const std::function<void(std::size_t, std::size_t)>& body);
 
-// Failure(usage) where sizes and groups do not fit together, there are more than 65,535 rows, or a number is infinite
-// or of another magnitude.
+// Throws Failure(usage) if sizes and groups do not match, or if there are more than 65,535 rows. It also does so if a
+// number is infinite or of another magnitude.
 void check(const Table& table);
 
-// Rows of each group, in the table's order.
+// Returns the rows of each group, in the table's order.
 std::vector<std::vector<std::uint32_t>> rows_by_group(const Table& table);
 
-// (0, 1), (0, 2), ... (1, 2), ...: the order of everything that there is one of a pair.
+// Returns (0, 1), (0, 2), ... (1, 2), ...: the order of everything that exists once per pair.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_of(std::size_t groups);
 
 }  // namespace millrace::statistics

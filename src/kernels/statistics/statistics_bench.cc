@@ -1,11 +1,11 @@
 // statistics_bench [simulate[=TABLES]], at the level that MILLRACE_CPU names
 //
-// Times what a run of `latents` asks for: 6 groups of 12 videos, 43 metrics at 20 steps, 10,000 shuffles and
+// Times the work of a run of `latents`: 6 groups of 12 videos, 43 metrics at 20 steps, 10,000 permutations and
 // replicates.
 //   The floor of permutations: 15 pairs x 860 columns x 10,000 x 12 additions of doubles, 8 a vector: 0.19 G vectors.
 //   The floor of separability: 72 x 73 / 2 x 102,036 products and sums, twice: 0.07 G vectors each; and 29 MB read.
-// With `simulate`: how often a table in which nothing differs has any familywise p <= 0.05, and how often a metric that
-// is moved in one group is found. Columns of a metric are AR(1) along its steps.
+// With `simulate`, it counts how often a table in which nothing differs has any familywise p <= 0.05. It also counts
+// how often a metric that is moved in one group is found. Columns of a metric are AR(1) along its steps.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -102,7 +102,7 @@ void simulate(int tables) {
   const Executor executor;
   const std::size_t columns = kMetrics * kSteps;
   const std::vector<std::uint8_t> family(pairs_of(kGroups).size() * columns, 1);
-  // The least familywise p of the metric that is moved, or of the others, of some pairs.
+  // Returns the smallest familywise p of some pairs: of the moved metric, or of the others.
   const auto least = [&](const Permutations& p, std::size_t pairs_from, std::size_t pairs_to, bool moved) {
     double out = 1;
     for (std::size_t pair = pairs_from; pair < pairs_to; ++pair)

@@ -1,4 +1,4 @@
-// Tables of videos that tests are about.
+// Tables of videos for tests.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,8 @@ struct OwnTable {
   }
 };
 
-// Groups of these sizes, their rows mixed; numbers of about 0 to 1, every `hole`-th one absent, none where it is 0.
+// Makes groups of these sizes, their rows mixed. Numbers are about 0 to 1; about every `hole`-th one is absent, or none
+// for 0.
 inline OwnTable random_table(const std::vector<std::size_t>& sizes, std::size_t columns, unsigned seed, int hole = 0) {
   std::mt19937 random(seed);
   OwnTable out{{}, {}, columns, sizes.size()};

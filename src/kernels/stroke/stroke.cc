@@ -10,13 +10,13 @@
 namespace millrace::stroke {
 namespace {
 
-// A line that does not go left, and where it is drawn.
+// A line that does not go left, and its bounds in the image.
 struct Chain {
   std::vector<Point> points;
   double left = 0, right = 0, top = 0, bottom = 0;
 };
 
-// What a pixel knows while strokes are laid over each other.
+// Marks of a pixel while strokes are drawn over each other.
 constexpr std::uint8_t kEdge = 1, kContested = 2;
 
 }  // namespace
@@ -34,9 +34,9 @@ struct Rasterizer::State {
   const double radius;
   Cells cells;
   std::vector<Chain> chains;
-  std::size_t used = 0;  // of `chains`, whose memory is kept
+  std::size_t used = 0;  // number of used `chains`; the memory of all is kept
   Sides sides;
-  // For strokes that may overlap.
+  // State for strokes that may overlap.
   std::vector<Sides> all_sides;
   std::vector<std::uint8_t> levels, marks;
 };
@@ -75,7 +75,7 @@ void Rasterizer::State::add(std::span<const Point> points) {
   if (!points.empty()) add_chain(points.subspan(begin), direction < 0);
 }
 
-// No two strokes meet, even in one pixel.
+// True if no two strokes meet, even in one pixel.
 bool Rasterizer::State::apart() const {
   for (std::size_t i = 0; i < used; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -99,7 +99,7 @@ void Rasterizer::line(std::span<const Point> points) {
 void Rasterizer::finish(rle::Image& out) {
   State& s = *state_;
   if (s.apart()) {
-    // Parts must come from left to right, where they share rows.
+    // Parts that share rows must be added from left to right.
     std::sort(s.chains.begin(), s.chains.begin() + static_cast<std::ptrdiff_t>(s.used),
               [](const Chain& a, const Chain& b) { return a.left < b.left; });
     for (std::size_t i = 0; i < s.used; ++i) {
@@ -113,7 +113,7 @@ void Rasterizer::finish(rle::Image& out) {
   s.used = 0;
 }
 
-// Every stroke by itself on the levels so far: a pixel that two have an edge in is measured in the end.
+// Draws every stroke over the levels so far; pixels in which two strokes have an edge are measured at the end.
 void Rasterizer::State::lay_over(rle::Image& out) {
   const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   levels.assign(pixels, 0);
@@ -153,7 +153,7 @@ void Rasterizer::State::lay_over(rle::Image& out) {
   out.finish();
 }
 
-// The area of all strokes' union in a pixel, from the lengths of its columns.
+// Returns the area of the union of all strokes in a pixel, from the lengths in its columns.
 double Rasterizer::State::measured(int x, int y) const {
   constexpr int kColumns = 512;
   struct Interval {

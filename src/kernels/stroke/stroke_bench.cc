@@ -1,5 +1,5 @@
-// The floor: about 2,650 runs, 2,080 of them rows that one leg alone crosses, and 2,000 pieces of edges in 570 rows of
-// joints; all of it stays in the cache, so arithmetic and wrong guesses of branches bind.
+// Lower bound: about 2,650 runs, of which 2,080 are rows that only one leg crosses, and 2,000 pieces of edges in 570
+// rows of joints. All of it fits in the cache, so arithmetic and mispredicted branches are the limit.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 constexpr int kWidth = 800, kHeight = 500;
 constexpr std::size_t kPictures = 64;
 
-// Windows of a random walk, as charts of 800 x 500 draw them; or noise.
+// Returns windows of a random walk as charts of 800 x 500, or noise.
 std::vector<std::vector<Point>> windows(std::size_t n, bool noise) {
   std::mt19937 random(1);
   std::normal_distribution<double> step;

@@ -1,4 +1,4 @@
-// The same for devices, operation by operation: src/kernels/chart/body, cells.inc and lines.inc.
+// The device code repeats this operation by operation: src/kernels/chart/body, cells.inc and lines.inc.
 #include "src/kernels/stroke/stroke_cells.h"
 
 #include <array>
@@ -12,21 +12,21 @@
 namespace millrace::stroke {
 namespace {
 
-// Area as a level, rounded to nearest. Rounded corners leave it a few units below 0 or above 1.
+// Returns an area as a level, rounded to nearest. Rounded corners may make the area a few units below 0 or above 1.
 std::uint8_t level_of(std::int32_t area) {
   return static_cast<std::uint8_t>((((area + (1 << (kFiner - 1))) >> kFiner) * 255 + kOne / 2) >> 16);
 }
 
-// Pixels that are looked at together.
+// Number of pixels that are processed together.
 constexpr int kBlock = 8;
 constexpr std::uint64_t kBlockBits = 255;
 static_assert(kBlock <= static_cast<int>(rle::Image::kBeyond) && std::endian::native == std::endian::little);
 
-// A cell of each pixel, three more, which an edge at the right border touches, and a block that may begin there.
+// Returns one cell per pixel, three more that an edge at the right border touches, and a block that may begin there.
 std::size_t cells_of(int width) { return static_cast<std::size_t>(width) + 3 + kBlock; }
 
-// What an edge of height dy leaves to cell p and to the next: `twice` is twice the mean share of p that lies to its
-// left, in 1/65536.
+// Adds the area of an edge of height dy to cell p and the next one. `twice` is twice the mean fraction of p that lies
+// to the edge's left, in 1/65536.
 void add(std::int32_t* sums, int p, std::int32_t dy, std::int32_t twice, std::int32_t direction) {
   constexpr int kShift = 17 - kFiner;
   const auto beyond =
@@ -35,26 +35,27 @@ void add(std::int32_t* sums, int p, std::int32_t dy, std::int32_t twice, std::in
   sums[p + 1] += direction * beyond;
 }
 
-// So many pixels of a block, fewer than all.
+// Returns the first `pixels` pixels of a block, fewer than all.
 std::uint64_t first_of(std::uint64_t block, int pixels) { return block & ((std::uint64_t{1} << (8 * pixels)) - 1); }
 
-// Not 0 in a pixel of a block only where that one, or one before it, is paper; and then where the first one is.
+// Marks background pixels of a block in their highest bits. The first mark is right; pixels after it may be marked by
+// mistake.
 std::uint64_t paper_of(std::uint64_t block) { return (block - 0x0101010101010101U) & ~block & 0x8080808080808080U; }
-// Whether there is ink behind a gap that is too long for literals.
+// True if foreground follows a gap that is too long for literals.
 bool has_gap(std::uint64_t block) {
   static_assert(rle::kLongestGap == 3);
   const std::uint64_t paper = paper_of(block), two = paper & paper >> 8, gaps = two & two >> 16;
-  // Where there is none, the first one is behind everything.
+  // If there is no gap, `first` - 1 is larger than any block.
   const std::uint64_t first = gaps & (0 - gaps);
   return first - 1 < block;
 }
 
-// Where the next run of a row and its levels go.
+// Destination of a row's next run and its levels.
 struct Written {
   rle::Run* run;
   std::uint8_t* levels;
 };
-// The first `count` pixels of what lies there, paper at the ends and in long gaps left out.
+// Adds the first `count` pixels at the destination, without background at the ends and in long gaps.
 [[gnu::noinline]] Written put_apart(Written to, int x, int count) {
   const std::uint8_t* const from = to.levels;
   for (int i = 0, paper = rle::kLongestGap + 1; i < count; ++i) {
@@ -74,11 +75,11 @@ struct Written {
   return to;
 }
 
-// Puts runs of one row.
+// Writes the runs of one row.
 class RowWriter {
  public:
   explicit RowWriter(const rle::Image::Room& room) : room_(room), to_{room.runs, room.levels} {}
-  // Up to kBlock pixels, the first one lowest; not all of them are paper.
+  // Writes up to kBlock pixels, the first one lowest; they are not all background.
   void put(int x, std::uint64_t block) {
     const int paper = std::countr_zero(block) / 8 % kBlock, literals = kBlock - std::countl_zero(block) / 8 - paper;
     block >>= 8 * paper;
@@ -91,7 +92,7 @@ class RowWriter {
     to_.levels += literals;
   }
   void put(const Parts::Pixels& pixels) {
-    // Few have more than half of what there may be.
+    // Few rows have more than half of the possible pixels.
     constexpr int kFew = kTileWidth / 2;
     static_assert(kTileWidth <= rle::Image::kBeyond);
     std::memcpy(to_.levels, pixels.levels, kFew);
@@ -104,7 +105,7 @@ class RowWriter {
     to_.run += pixels.count > 0;
     to_.levels += pixels.count;
   }
-  // After the newest run.
+  // Adds a repeat after the newest run.
   void run(int count, std::uint8_t level) {
     to_.run[-1].repeats = static_cast<std::uint16_t>(count);
     to_.run[-1].level = level;
@@ -131,7 +132,7 @@ Cells::Cells(int width, int height)
     : width_(width),
       height_(height),
       stride_((cells_of(width) + 15) / 16 * 16),
-      words_((cells_of(width) + 63) / 64 + 1),  // and one that stays 0
+      words_((cells_of(width) + 63) / 64 + 1),  // and one word that is always 0
       sums_(stride_ * kBand),
       bits_(words_ * kBand),
       bands_((static_cast<std::size_t>(height) + kBand - 1) / kBand, kNone) {
@@ -144,13 +145,13 @@ std::size_t Cells::memory_needed(int width, int height) {
          Parts::memory_needed(width, height);
 }
 
-// An edge that leaves the picture to the left or right: what lies left of it counts as at its border, what lies right
-// of it does not count.
+// Adds an edge that leaves the image to the left or right. Its part left of the image counts as at the border, its part
+// right of the image does not count.
 void Cells::edge_beyond(std::int32_t x0, std::int32_t y0, std::int32_t x1, std::int32_t y1) {
   const std::int32_t right = width_ << 16;
   if (x0 >= right && x1 >= right) return;
   if (x0 <= 0 && x1 <= 0) return edge(0, y0, 0, y1);
-  // One of the borders is crossed: the edge in two parts, each on one side of it.
+  // The edge crosses one of the borders and is split there.
   const std::int32_t border = std::min(x0, x1) < 0 ? 0 : right;
   const double share = static_cast<double>(border - x0) / static_cast<double>(x1 - x0);
   const std::int32_t y = y0 + nearest(static_cast<double>(y1 - y0) * share);
@@ -204,7 +205,7 @@ void Cells::put(const Edge& edge, int top) {
     x = next_x;
     y = next;
   };
-  const int whole = (y + kOne - 1) >> 16, beyond = end >> 16;  // the rows that it crosses whole
+  const int whole = (y + kOne - 1) >> 16, beyond = end >> 16;  // rows that the edge crosses completely
   if (beyond - whole >= kFewRows && slope >= -1 && slope <= 1) {
     if (y < whole << 16) to(whole << 16);
     put_rows(edge, slope, whole - top, beyond - top, top);
@@ -271,9 +272,9 @@ void Cells::sweep_row(int row, std::span<const Parts::Pixels> parts, rle::Image&
   take_part();
   std::int32_t area = 0;
   std::uint8_t level = 0;
-  int end = 0;  // of the newest block
-  // From a cell that is set, kBlock pixels are the literals of a run, whatever is in them: how many cells a piece of
-  // line has varies from row to row, and a branch on it would be guessed wrong half of the time.
+  int end = 0;  // end of the newest block
+  // From a set cell on, kBlock pixels become the literals of a run, whatever they contain. The number of cells of a
+  // line's piece varies from row to row, and a branch on it would be mispredicted half of the time.
   for (std::size_t w = 0; w + 1 < words_; ++w) {
     while (bits[w] != 0) {
       const int skip = std::countr_zero(bits[w]);
@@ -293,7 +294,7 @@ void Cells::sweep_row(int row, std::span<const Parts::Pixels> parts, rle::Image&
       std::uint64_t block;
       std::memcpy(&block, levels.data(), sizeof block);
       if (end > width_) block = x < width_ ? first_of(block, width_ - x) : 0;
-      // Parts lie where cells have no ink, and may lie between them.
+      // Parts lie where cells have no foreground, and possibly between such cells.
       for (; block != 0 && part.x < end; take_part()) {
         if (const int before = part.x - x; before > 0) {
           if (const std::uint64_t first = first_of(block, before); first != 0) writer.put(x, first);

@@ -1,11 +1,11 @@
-// Enters: edges of a region, in 1/65536 of a pixel, in any order.
-// Leaves: the area of the region in each pixel, as runs of ink; touches no pixel without an edge.
-// Never: rounds away area: what an edge adds to a row of pixels is its height, exactly.
+// Input: edges of a region, in 1/65536 of a pixel, in any order.
+// Output: the area of the region in each pixel, as foreground runs; pixels without an edge are not touched.
+// Never: loses area by rounding: an edge adds exactly its height to a row of pixels.
 //
-// A row holds differences: an edge of height d at a share f of pixel p leaves d (1 - f) to p and d f to p + 1, so that
-// a sum from the left is the area to the right of the edges so far. Which cells of a row are set is kept as bits. Edges
-// are kept until the end and put into a few rows at a time: those rows stay in a core's own cache, where all rows of a
-// large picture would not.
+// A row holds differences. An edge of height d at a fraction f of pixel p adds d (1 - f) to p and d f to p + 1. So a
+// sum from the left is the area to the right of the edges so far. The set cells of a row are marked by bits. Edges are
+// kept until the end and added to a few rows at a time. Those rows stay in a core's own cache, where all rows of a
+// large image would not fit.
 #pragma once
 
 #include <algorithm>
@@ -21,21 +21,21 @@
 
 namespace millrace::stroke {
 
-// Areas are finer than edges by so many bits: a million edges of one unit each must not lose their shares.
+// Number of bits by which areas are finer than edges: a million edges of one unit each must not lose their shares.
 inline constexpr int kFiner = 8;
 
 class Cells {
  public:
-  // Of rows that are computed together: 32 of 800 pixels take 104 KiB.
+  // Number of rows that are computed together: 32 rows of 800 pixels take 104 KiB.
   static constexpr int kBand = 32;
-  // Rows of a steep edge from which on computing them together pays.
+  // Smallest number of whole rows of a steep edge for which computing them together is faster.
   static constexpr int kFewRows = 4;
 
   Cells(int width, int height);
   static std::size_t memory_needed(int width, int height);
 
-  // What lies to the right of an edge that goes down gains, to the right of one that goes up loses. The left upper
-  // corner of the picture is (0, 0).
+  // Adds an edge: the area to its right grows for an edge that goes down, and shrinks for one that goes up. The upper
+  // left corner of the image is (0, 0).
   void edge(std::int32_t x0, std::int32_t y0, std::int32_t x1, std::int32_t y1) {
     if (y0 == y1 || std::max(y0, y1) <= 0 || std::min(y0, y1) >= height_ << 16) return;
     const std::int32_t right = width_ << 16;
@@ -49,14 +49,14 @@ class Cells {
 
   int width() const { return width_; }
   int height() const { return height_; }
-  // What no edge speaks of, all within the picture.
+  // Parts of the image that are not described by edges; all lie within the image.
   Parts& parts() { return parts_; }
 
-  // The picture of all edges and parts, which are gone afterwards.
+  // Writes the image of all edges and parts, and clears them.
   void sweep(rle::Image& out);
 
  private:
-  // Downwards.
+  // An edge that goes down.
   struct Edge {
     std::int32_t x0, y0, x1, y1;
     std::int32_t direction;
@@ -70,11 +70,11 @@ class Cells {
     edges_.back().next = std::exchange(first, static_cast<std::uint32_t>(edges_.size() - 1));
   }
   void edge_beyond(std::int32_t x0, std::int32_t y0, std::int32_t x1, std::int32_t y1);
-  // The part of an edge that lies in rows [top, top + kBand).
+  // Adds the part of an edge in rows [top, top + kBand).
   void put(const Edge& edge, int top);
-  // The part of an edge in one row of the band: dy high, between xa and xb.
+  // Adds the part of an edge in one row of the band: dy high, between xa and xb.
   void put_piece(int row, std::int32_t xa, std::int32_t xb, std::int32_t dy, std::int32_t direction);
-  // Rows [begin, end) of the band, whose first row is `top`, that an edge crosses whole.
+  // Adds an edge to rows [begin, end) of the band, which it crosses completely; the band's first row is `top`.
   void put_rows(const Edge& edge, double slope, int begin, int end, int top);
   void sweep_row(int row, std::span<const Parts::Pixels> parts, rle::Image& out);
 
@@ -83,7 +83,7 @@ class Cells {
   Buffer<std::int32_t> sums_;
   Buffer<std::uint64_t> bits_;
   std::vector<Edge> edges_;
-  std::vector<std::uint32_t> bands_;  // the first edge of each band that begins there, or goes on from the band above
+  std::vector<std::uint32_t> bands_;  // per band: first edge that begins there, or continues from the band above
   Parts parts_;
 };
 

@@ -1,4 +1,4 @@
-// The same for devices, operation by operation: src/kernels/chart/body, outline.inc and corners.inc.
+// The device code repeats this operation by operation: src/kernels/chart/body, outline.inc and corners.inc.
 #include "src/kernels/stroke/stroke_envelope.h"
 
 #include <algorithm>
@@ -67,8 +67,8 @@ void Envelope::find_straights() {
     Straight& straight = straights_[i];
     straight.begin = std::max(pieces_[k].begin, leg.x0 + radius_ * leg.nx);
     straight.end = std::min(end, leg.x1 + radius_ * leg.nx);
-    // From leg to leg, the side goes up to a common disc and up from it, or down both times. No branches: they would be
-    // guessed wrong half of the time.
+    // From leg to leg, the side goes up to a common disc and up from it, or down both times. Branches are avoided, as
+    // they would be mispredicted half of the time.
     const auto all = [](bool a, bool b, bool c) {
       return (static_cast<int>(a) & static_cast<int>(b) & static_cast<int>(c)) != 0;
     };
@@ -88,17 +88,18 @@ double Envelope::outer(const Leg& leg, double x) const {
   return (x <= begin ? leg.y0 : leg.y1) - v;
 }
 
-// Where `later` becomes the outer one of the two, at or after `from`; `from` where it is the outer one there already.
+// Returns the x at or after `from` from which `later` is the outer one of the two; `from` if it already is there.
 double Envelope::crossing(std::size_t earlier, std::size_t later, double from) const {
   const Leg& a = legs_[earlier];
   const Leg& b = legs_[later];
   if (earlier + 1 == later) {
     const double turn = a.nx * b.ny - a.ny * b.nx;
-    // Away from this side: between its ends, the arc around the common point belongs to both capsules.
+    // The line turns away from this side: between its ends, the arc around the common point belongs to both capsules.
     if (turn >= 0 && a.nx * b.nx + a.ny * b.ny > -1) {
       return std::max(from, b.x0 + radius_ * std::clamp(0.0, a.nx, std::max(a.nx, b.nx)));
     }
-    // Towards it: where the offsets of long legs meet. Those of upright ones have no x of their own.
+    // The line turns towards this side: the offset lines of long legs meet. Vertical offset lines have no x of the
+    // meeting.
     constexpr double kUpright = 1e-9;
     const bool slanted = a.x1 - a.x0 > kUpright && b.x1 - b.x0 > kUpright;
     const double x = b.x0 + radius_ * (a.nx + b.nx) / (1 + a.nx * b.nx + a.ny * b.ny);
@@ -107,7 +108,7 @@ double Envelope::crossing(std::size_t earlier, std::size_t later, double from) c
   double low = std::max(from, b.x0 - radius_), high = a.x1 + radius_;
   if (low >= high || outer(b, low) <= outer(a, low)) return low;
   if (outer(b, high) > outer(a, high)) return high;
-  // To 2^-20 of a pixel.
+  // Bisection to 2^-20 of a pixel.
   while (high - low > 1.0 / (1 << 20)) {
     const double middle = 0.5 * (low + high);
     (outer(b, middle) <= outer(a, middle) ? high : low) = middle;
@@ -123,10 +124,10 @@ double Envelope::at(double x) const {
 }
 
 ChordTurns::ChordTurns(double radius) {
-  // 1 - a^2 / 2, no less than that of 1.5.
+  // Returns 1 - a^2 / 2, but not less than 0.07, the cosine of 1.5.
   const auto cosine_of = [](double angle) { return angle >= 1.36 ? 0.07 : 1 - angle * angle / 2; };
-  // Chords of equal area leave and enter the circle: what a pixel gains or loses by that is about c^3 / 80 r for a
-  // chord c. One chord alone cannot be moved outwards and loses c^3 / 12 r: it must be half as long.
+  // Chords of equal area cross the circle, so a pixel gains or loses about c^3 / 80 r for a chord c. A single chord
+  // cannot be moved outwards and loses c^3 / 12 r: it must be half as long.
   const double chord = 0.3 * std::sqrt(std::sqrt(radius));
   coarsest = cosine_of(chord / radius);
   alone = cosine_of(0.5 * chord / radius);
@@ -142,20 +143,20 @@ int ChordTurns::most_halvings() const {
   return out;
 }
 
-// Puts corners.
+// Writes corners to an outline.
 class Envelope::Tracer {
  public:
   Tracer(Outline& out, double radius, int side) : out_(out), radius_(radius), side_(side), turns_(radius) {}
 
   void to(double x, double y) { out_.corners.push_back({to_fixed(x + 0.5), to_fixed(side_ * y + 0.5)}); }
-  // A line of corners ends here.
+  // Ends a line of corners.
   void end() { out_.begins.push_back(out_.corners.size()); }
 
-  // Along the circle around (cx, cy) from one unit vector to another, clockwise on the upper side; both ends excluded.
+  // Follows the circle around (cx, cy) between two unit vectors, clockwise on the upper side, without both ends.
   void arc(double cx, double cy, double ux, double uy, double vx, double vy) {
     const double cosine = ux * vx + uy * vy;
     if (cosine >= turns_.alone) return;
-    // Halved until the parts are small: they are equal, so one radius fits all.
+    // The arc is halved until the parts are small. They are equal, so one radius fits all.
     Circle circle{cx, cy, radius_, {}};
     int halvings = 0;
     double part = cosine;
@@ -163,11 +164,11 @@ class Envelope::Tracer {
       part = std::sqrt(std::max(0.0, 0.5 * (1 + part)));
       circle.halves[static_cast<std::size_t>(halvings++)] = 0.5 / part;
     } while (part < turns_.coarsest);
-    // All corners but the first and the last lie further out, so that the chords enclose what the arc does.
+    // Corners other than the first and the last lie further out, so that the chords enclose the same area as the arc.
     const double chords = 1 << halvings;
     circle.radius *= 1 + (1 - part) * (1.0 / 6) * chords / (chords - 1);
     if (cosine > -0.99) return split(circle, ux, uy, vx, vy, 0, halvings);
-    // About half a circle: its middle is about a quarter turn on.
+    // For about half a circle, the middle is about a quarter turn from the begin.
     double mx = vy - uy, my = ux - vx;
     const double length = std::sqrt(mx * mx + my * my);
     mx /= length;
@@ -181,7 +182,7 @@ class Envelope::Tracer {
   static constexpr std::size_t kMostHalvings = 16;
   struct Circle {
     double x, y, radius;
-    // The middle of two unit vectors after so many halvings is their sum times this.
+    // Factors by which the sum of two unit vectors gives their middle, by number of halvings.
     std::array<double, kMostHalvings> halves;
   };
 
@@ -203,13 +204,13 @@ void Envelope::draw(std::span<const Gap> gaps, Outline& out) const {
   out.clear();
   Tracer tracer(out, radius_, side_);
   const double r = radius_, inverse = 1 / radius_;
-  // Both sides begin and end at the same points, also where the first or last leg is upright.
+  // Both sides begin and end at the same points, even if the first or last leg is vertical.
   tracer.to(left_, legs_.front().y0);
   for (std::size_t k = 0; k < pieces_.size(); ++k) {
     const Leg& leg = legs_[pieces_[k].leg];
     const double begin = pieces_[k].begin, end = k + 1 < pieces_.size() ? pieces_[k + 1].begin : right_;
     const double line_begin = leg.x0 + r * leg.nx, line_end = leg.x1 + r * leg.nx;
-    // The unit vector from a disc's centre to its upper edge at x.
+    // Returns the unit vector from a disc's centre to its upper edge at x.
     const auto edge_at = [&](double cx, double x, double& ux, double& uy) {
       ux = std::clamp((x - cx) * inverse, -1.0, 1.0);
       uy = -std::sqrt(std::max(0.0, 1 - ux * ux));

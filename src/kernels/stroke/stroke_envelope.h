@@ -1,11 +1,12 @@
-// Enters: a line whose points do not go left, the radius of its stroke, and a side.
-// Leaves: the envelope of the stroke on that side, as an outline or as its y at an x.
+// Input: a line whose points do not go left, the radius of its stroke, and a side.
+// Output: the envelope of the stroke on that side, as an outline or as its y at an x.
 // Never: used from outside this folder.
 //
-// One side is computed; for the lower one, y is turned over. A piece is where one segment's capsule is the outermost.
-// Of two capsules the later segment's is the outer one right of the single x at which their edges cross: the edge of a
-// disc, -sqrt(r^2 - u^2), rises the faster the further right of its centre, so that the difference of two discs'
-// edges is monotone, and the argument carries over to the envelopes of sets of discs whose centres follow each other.
+// Only the upper side is computed; for the lower one, y is negated. A piece is a range of x in which one segment's
+// capsule is outermost. Of two capsules, the later segment's is the outer one right of the single x at which their
+// edges cross. The reason: the slope of a disc's edge, -sqrt(r^2 - u^2), grows with the distance to the right of its
+// centre. So the difference of two discs' edges is monotone. The same holds for the envelopes of sets of discs whose
+// centres follow each other.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +18,10 @@
 
 namespace millrace::stroke {
 
-// One side of a stroke: lines of corners from left to right.
+// Lines of corners from left to right, which outline a side of a stroke.
 struct Outline {
   std::vector<Corner> corners;
-  std::vector<std::size_t> begins;  // of each line, in `corners`
+  std::vector<std::size_t> begins;  // begin of each line, as an index in `corners`
   void clear() {
     corners.clear();
     begins.assign(1, 0);
@@ -31,33 +32,34 @@ struct Outline {
   }
 };
 
-// How far a chord turns, as cosines: the most among others, and where it is alone.
+// Largest turn of a chord, as a cosine: of a chord among others, and of a single one.
 struct ChordTurns {
   explicit ChordTurns(double radius);
   double coarsest, alone;
-  // Times that half a circle is halved until its parts turn less.
+  // Returns how often half a circle must be halved until its parts turn less than `coarsest`.
   int most_halvings() const;
 };
 
 class Envelope {
  public:
-  // The upper side; the lower one of the same stroke.
+  // Builds the upper side, or the lower side of the same stroke.
   void build(std::span<const Point> points, double radius);
   void build_opposite(const Envelope& other);
-  // Where a leg's straight side is the outermost: from begin to end, if begin is less. Where the envelope goes on up or
-  // down as the leg does, from the border of the pixel before begin on, or to that of the pixel behind end.
+  // The range of x, from begin to end, in which a leg's straight side is outermost; empty unless begin < end. The flags
+  // tell whether the envelope continues in the leg's vertical direction. One holds from the border of the pixel before
+  // begin on, the other up to that of the pixel after end.
   struct Straight {
     double begin, end;
     bool goes_on_before, goes_on_behind;
   };
   const Straight& straight(std::size_t leg) const { return straights_[leg]; }
-  // A part of a leg's straight side that is drawn by others: from (x0, y0) to (x1, y1), or nothing if y0 is y1.
+  // A part of a leg's straight side that is drawn separately: from (x0, y0) to (x1, y1); none if y0 equals y1.
   struct Gap {
     double x0, y0, x1, y1;
   };
-  // Its corners from left to right, with a gap a leg.
+  // Writes the corners from left to right, leaving out one gap per leg.
   void draw(std::span<const Gap> gaps, Outline& out) const;
-  // y of the envelope, in the picture's own direction; x within [left(), right()].
+  // Returns y of the envelope, in the image's own direction; x must be within [left(), right()].
   double at(double x) const;
   double left() const { return left_; }
   double right() const { return right_; }
@@ -65,8 +67,8 @@ class Envelope {
  private:
   struct Leg {
     double x0, y0, x1, y1;
-    double nx, ny;  // unit normal to the outside: ny <= 0
-    double slope;   // of the leg; unused where it is vertical
+    double nx, ny;  // outward unit normal: ny <= 0
+    double slope;   // slope of the leg; unused if it is vertical
   };
   struct Piece {
     double begin;

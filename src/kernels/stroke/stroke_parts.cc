@@ -30,7 +30,7 @@ void Parts::compute() {
   ends_.resize(rows + 2);
   std::uint32_t* ends = ends_.data();
   std::fill_n(ends, rows + 2, 0);
-  // Of each row, how many more parts it has than the row above; then where its list begins.
+  // Per row, the number of parts more than in the row above; afterwards the begin of its list.
   std::size_t slants = 0;
   for (const Part& part : parts_) {
     const int begin = in_strip(part.slant.begin), end = in_strip(part.slant.end);
@@ -43,7 +43,7 @@ void Parts::compute() {
     count += ends[i];
     ends[i] = std::exchange(sum, sum + count);
   }
-  // What is put into a row's list moves its begin on to its end.
+  // Each entry of a row's list advances the row's begin, until it has reached the row's end.
   pixels_.resize(sum);
   slant_rows_.resize(slants + kSlantRows);
   slant_levels_.resize(slants + kSlantRows + kTileWidth / kSlantPixels);

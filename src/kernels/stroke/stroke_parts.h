@@ -1,10 +1,10 @@
-// Enters: parts of a picture from left to right: rows that one leg alone crosses, and small regions.
-// Leaves: their pixels, row by row, from left to right.
+// Input: parts of an image from left to right: rows that only one leg crosses, and small regions.
+// Output: their pixels, row by row, from left to right.
 // Never: used from outside this folder.
 //
-// Rows that the two straight sides of one leg cross, and nothing else touches, are most of a steep chart: their levels
-// follow from where the left side is. All rows of a usual picture are computed at once, part by part, and listed by
-// row; of a picture with too many of them, a strip of rows at a time.
+// Most rows of a steep chart are crossed by the two straight sides of one leg and by no other edge. Their levels follow
+// from the position of the left side. All rows of a usual image are computed at once, part by part, and listed by row.
+// An image with more rows is computed in strips of rows.
 #pragma once
 
 #include <algorithm>
@@ -21,30 +21,30 @@ namespace millrace::stroke {
 
 class Parts {
  public:
-  // Rows of parts that are listed at once, and the height of a strip where there are more.
+  // Maximum number of part rows that are listed at once, and the height of a strip if there are more.
   static constexpr std::size_t kMostAtOnce = 1 << 16;
   static constexpr int kStrip = 64;
 
-  // Beside what grows with the number of points.
+  // Returns the memory besides that which grows with the number of points.
   static std::size_t memory_needed(int width, int height) {
     const auto pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
     const std::size_t rows = std::min(pixels, std::max(kMostAtOnce, kStrip * static_cast<std::size_t>(width)));
     return rows * (sizeof(Pixels) + sizeof(TileRow) + sizeof(std::uint64_t)) + static_cast<std::size_t>(height) * 4;
   }
 
-  // Rows [begin, end) of a leg; the left side crosses the top of the first one at x, `step` further right a row, and
-  // the right side is `across` beside it.
+  // Rows [begin, end) of a leg. The left side crosses the top of the first row at x, and moves `step` to the right per
+  // row. The right side is `across` to the right of it.
   struct Slant {
     int begin, end;
     double x, step, across;
   };
-  // In a row, a part lies left of those that are added later.
+  // Adds a part; in a row, a part must lie left of those added later.
   void add(const Slant& slant) { parts_.push_back({slant, kNoTile}); }
   void add(const Tile& tile, std::span<const Corner> upper, std::span<const Corner> lower);
 
-  // Rows are asked for from the top, each of them.
+  // Prepares for row(), which must be called for each row, from the top.
   void start(int height);
-  // As of a TileRow. `levels` may be read up to kTileWidth. A count may be 0.
+  // Pixels of a row, as in TileRow. `levels` may be read up to kTileWidth. The count may be 0.
   struct Pixels {
     std::int32_t x;
     std::int16_t count;
@@ -56,7 +56,7 @@ class Parts {
     const auto k = static_cast<std::size_t>(y - begin_);
     return {pixels_.data() + ends_[k], pixels_.data() + ends_[k + 1]};
   }
-  // All of them are gone.
+  // Removes all parts.
   void clear() {
     parts_.clear();
     tile_rows_used_ = 0;
@@ -65,20 +65,20 @@ class Parts {
  private:
   static constexpr std::uint32_t kNoTile = ~std::uint32_t{0};
   struct Part {
-    Slant slant;  // of a tile, only its rows
+    Slant slant;  // for a tile only its rows are set
     std::uint32_t tile;
   };
 
-  // Lists the next strip.
+  // Computes and lists the next strip.
   void compute();
   // Adds a part's rows [begin, end) of the strip to the list.
   void list(int begin, int end, const TileRow* rows, const std::uint8_t* levels, std::size_t stride);
 
   std::vector<Part> parts_;
   int height_ = 0, strip_ = 0;
-  int begin_ = 0, end_ = 0;  // of the strip that is listed
+  int begin_ = 0, end_ = 0;  // rows of the listed strip
   Buffer<Pixels> pixels_;
-  Buffer<std::uint32_t> ends_;  // in pixels_, of the row above each of the strip's and of the last one
+  Buffer<std::uint32_t> ends_;  // end indices in pixels_: of the row above the strip, and of each of its rows
   Buffer<TileRow> slant_rows_;
   Buffer<std::uint64_t> slant_levels_;
   std::size_t tile_rows_used_ = 0;

@@ -1,4 +1,4 @@
-// Steep charts: rows that one leg alone crosses, joints between them, and cells among both.
+// Tests of steep charts: rows that only one leg crosses, joints between legs, and cells among both.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ Line noise(std::size_t points, double width, double height, std::mt19937& random
   return out;
 }
 
-// Legs of any slope, upright ones, ones that are almost so, points on pixels' borders.
+// Returns legs of any slope, including vertical and almost vertical ones, and points on pixel borders.
 Line irregular(double width, double height, std::mt19937& random) {
   std::uniform_real_distribution<double> share(0, 1);
   Line out;
@@ -119,8 +119,8 @@ TEST(StrokeParts, LinesMayComeInAnyOrder) {
   for (std::size_t k = 0; k < levels.size(); ++k) ASSERT_NEAR(levels[k], 255 * truth[k], 255.0 / kSamples + 1) << k;
 }
 
-// More rows of legs than are listed at once: the same picture as a part of it alone, but for the rounding of where
-// a leg begins.
+// Tests more rows of legs than are listed at once. Each section drawn separately must be the same image, except for the
+// rounding of a leg's begin.
 TEST(StrokeParts, ManyRowsAreListedInStrips) {
   std::mt19937 random(23);
   constexpr int kWidth = 2000, kHeight = 1600, kPart = 100;

@@ -7,7 +7,7 @@
 namespace millrace::stroke {
 namespace {
 
-// Squared distance of a point from a segment.
+// Returns the squared distance of a point from a segment.
 double distance2(double px, double py, const Point& a, const Point& b) {
   const double dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy;
   const double t = length2 > 0 ? std::clamp(((px - a.x) * dx + (py - a.y) * dy) / length2, 0.0, 1.0) : 0.0;
@@ -32,7 +32,7 @@ std::vector<double> coverage_reference(std::span<const std::vector<Point>> lines
   std::vector<Segment> near;
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
-      // Only segments that come within r of the pixel's square.
+      // Only segments within r of the pixel's square count.
       near.clear();
       bool full = false;
       for (const Segment& s : segments) {
@@ -63,7 +63,8 @@ struct Interval {
   double begin, end;
 };
 
-// Where an upright line at x lies within r of a segment: the hull of the parts in the two discs and the rectangle.
+// Finds the interval in which a vertical line at x lies within r of a segment. It is the hull of its parts in both
+// discs and the rectangle.
 bool crossed(const Point& a, const Point& b, double r, double x, Interval& out) {
   out = {1e9, -1e9};
   const auto reach = [&](double y) { out = {std::min(out.begin, y), std::max(out.end, y)}; };

@@ -1,4 +1,4 @@
-// The same for devices, operation by operation: src/kernels/chart/body, cells.inc and parts.inc.
+// The device code repeats this operation by operation: src/kernels/chart/body, cells.inc and parts.inc.
 #include "src/kernels/stroke/stroke_rows.h"
 
 // clang-format off
@@ -22,19 +22,20 @@ namespace millrace::stroke::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Plain loops, which compilers vectorise for each level: an element depends on no other.
+// Plain loops are vectorised by the compiler for each level, as no element depends on another.
 void Cross(double x, double above, double slope, int count, CrossedRows& out) {
   alignas(64) std::array<std::int32_t, kRowsAtOnce + 1> at;
   for (int i = 0; i <= count; ++i) {
     const double v = x + (above + static_cast<double>(i) * kOne) * slope;
-    // The nearest integer; v is not below 0, and rounded towards it.
+    // v is not below 0, so truncation after adding 0.5 gives the nearest integer.
     at[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(v + 0.5);
   }
   for (int i = 0; i < count; ++i) {
     const auto k = static_cast<std::size_t>(i);
     const std::int32_t left = std::min(at[k], at[k + 1]), right = std::max(at[k], at[k + 1]);
     const std::int32_t first = left >> 16, begin = left & (kOne - 1), reach = right - (first << 16);
-    // Left of the next cell's border, and beyond it: height, and twice the mean share that lies to the left.
+    // Height of the part left of the next cell's border and of the part beyond it, and twice the mean fraction to the
+    // left.
     const std::int32_t over = std::max(0, reach - kOne);
     const double width = static_cast<double>(std::max(1, right - left));
     const auto beyond = static_cast<std::int32_t>(static_cast<double>(over) * kOne / width + 0.5);
@@ -49,10 +50,10 @@ void Cross(double x, double above, double slope, int count, CrossedRows& out) {
   }
 }
 
-// The left side of row i is (first + i * step) / 2^24 pixels right of pixel `base`. The area left of z and right of a
-// line that goes from 0 to `width` while it crosses the row is min(z, width)^2 / (2 width) + max(z - width, 0). The
-// area of a pixel is the difference of that at its borders, for the left side less the right side. 1.5 * 2^23: what is
-// added to it lies in the lowest bits of the sum, rounded to the nearest integer.
+// The left side of row i is (first + i * step) / 2^24 pixels right of pixel `base`. Take a line that goes from 0 to
+// `width` while it crosses the row. The area right of it and left of z is min(z, width)^2 / (2 width) + max(z - width,
+// 0). The area of a pixel is the difference of this at its borders, for the left side minus the right side. A number
+// added to 1.5 * 2^23 lies in the lowest bits of the sum, rounded to the nearest integer.
 constexpr float kToIntegerFloat = 12582912;
 
 #if MILLRACE_PORTABLE_TARGET
@@ -89,7 +90,7 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
 
 void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count,
                  TileRow* rows, std::uint64_t* levels) {
-  const hn::CappedTag<std::int32_t, 8> di;  // wider ones would mostly be half empty
+  const hn::CappedTag<std::int32_t, 8> di;  // wider vectors would mostly be half empty
   const hn::RebindToFloat<decltype(di)> df;
   using Integers = hn::Vec<decltype(di)>;
   using Floats = hn::Vec<decltype(df)>;
@@ -109,7 +110,7 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
     const Floats right = hn::Add(left, hn::Set(df, across));
     Floats before = zero;
     Integers end = hn::Zero(di), inked = end;
-    // The next pixel's level.
+    // Returns the level of the next pixel.
     const auto level = [&](float border) HWY_ATTR {
       const Floats now = hn::Sub(area(hn::Sub(hn::Set(df, border), left)), area(hn::Sub(hn::Set(df, border), right)));
       const Floats share255 = hn::Mul(hn::Sub(now, before), hn::Set(df, 255.0F));
@@ -132,7 +133,7 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
     static_assert(std::endian::native == std::endian::little);
     const Integers begin = hn::IfThenElseZero(hn::Eq(hn::And(low, hn::Set(di, 255)), hn::Zero(di)), hn::Set(di, 1));
     const Integers pixels = hn::Max(hn::Sub(end, begin), hn::Zero(di));
-    // As TileRow has them: count, skipped, apart.
+    // Packs the fields of TileRow: count, skipped, apart.
     const Integers packed = hn::Or(hn::Or(pixels, hn::ShiftLeft<16>(begin)),
                                    hn::IfThenElseZero(hn::Ne(pixels, inked), hn::Set(di, 1 << 24)));
     hn::StoreInterleaved2(hn::Add(hn::Add(hn::Set(di, base), hn::ShiftRight<24>(x)), begin), packed, di,
@@ -158,10 +159,10 @@ void cross(double x, double above, double slope, int count, CrossedRows& out) {
 
 void slant_rows(double x, double step, double across, int count, TileRow* rows, std::uint64_t* levels) {
   constexpr double kUnit = 1 << 24;
-  // Not 0: an upright line divides by it.
+  // The width must not be 0, as it is a divisor even for a vertical line.
   constexpr double kNarrowest = 1.0 / (1 << 20);
   static_assert(kSlantRows * kLongestStep + 2 < 128);
-  // Where the sides go left, a row begins at its bottom.
+  // If the sides go left, a row begins at its bottom.
   const double first = step < 0 ? x + step : x, base = floor_of(first);
   HWY_DYNAMIC_DISPATCH(SlantLevels)
   (static_cast<std::int32_t>(base), nearest((first - base) * kUnit), nearest(step * kUnit),

@@ -1,4 +1,4 @@
-// The same for devices, operation by operation: src/kernels/chart/body, outline.inc and lines.inc.
+// The device code repeats this operation by operation: src/kernels/chart/body, outline.inc and lines.inc.
 #include "src/kernels/stroke/stroke_sides.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void Sides::draw(Cells& cells) {
   }
 }
 
-// What lies between two slants: as a tile if it is small.
+// Draws the region between two slants, as a tile if it is small.
 void Sides::draw_line(std::size_t i, Cells& cells) const {
   const std::span<const Corner> upper = upper_lines_.line(i), lower = lower_lines_.line(i);
   std::int32_t left = upper[0].x, right = left, top = upper[0].y, bottom = top;
@@ -43,7 +43,7 @@ void Sides::draw_line(std::size_t i, Cells& cells) const {
       bottom - top < 2 * kTileHeight * kOne) {
     return cells.parts().add(Tile{x, y, width, rows}, upper, lower);
   }
-  // What lies to the right of an edge that goes down gains: the upper side must be turned.
+  // An edge that goes down adds the area to its right, so the upper side is traversed backwards.
   for (std::size_t k = 0; k + 1 < upper.size(); ++k) {
     cells.edge(upper[k + 1].x, upper[k + 1].y, upper[k].x, upper[k].y);
   }
@@ -52,12 +52,12 @@ void Sides::draw_line(std::size_t i, Cells& cells) const {
   }
 }
 
-// Rows in which a leg is by itself. Take one that goes down: its left side is a part of the lower envelope, its right
-// side of the upper one. No other edge is in a row's pixels where both sides cross the whole row and no pixel reaches
-// left of where the left side's part begins nor right of where the right side's part ends. For left of the begin of
-// the right side's part, the upper envelope is no lower than the leg's own capsule, whose disc there is above the row:
-// the row is below the begin of the left side, which is below the disc's centre. And so it is, turned over, right of
-// the end of the left side's part.
+// Finds the rows that only one leg touches. For a leg that goes down, the left side belongs to the lower envelope and
+// the right side to the upper one. No other edge lies in a row's pixels under two conditions. Both sides cross the
+// whole row. No pixel reaches left of the begin of the left side's part, or right of the end of the right side's part.
+// The reason: left of the begin of the right side's part, the upper envelope is not below the leg's own capsule. The
+// capsule's disc there lies above the row, for the row is below the begin of the left side, which is below the disc's
+// centre. By symmetry the same holds right of the end of the left side's part.
 void Sides::find_slants(const Cells& cells) {
   slants_.clear();
   const std::size_t legs = points_.size() < 2 ? 1 : points_.size() - 1;
@@ -73,18 +73,18 @@ void Sides::find_slants(const Cells& cells) {
     if (dx <= 0 || dx > kLongestStep * std::fabs(dy)) continue;
     const double step = dx / dy, secant = std::sqrt(1 + step * step), across = 2 * radius_ * secant;
     if (std::fabs(step) + across > kWidestSlant) continue;
-    // By index, not by branches, which would be guessed wrong half of the time: legs go up or down by chance.
+    // Indices replace branches, which would be mispredicted half of the time, as legs go up or down at random.
     const std::size_t down = dy > 0 ? 1 : 0;
     const std::array<const Envelope*, 2> sides = {&upper_, &lower_};
     const Envelope::Straight &left = sides[down]->straight(i), &right = sides[1 - down]->straight(i);
-    // Where the left side may be, from a row's top to its bottom; the left upper corner of the picture is (0, 0).
+    // Range of the left side's x within a row; the upper left corner of the image is (0, 0).
     const std::array<double, 2> firsts = {ceil_of(left.begin + 0.5), left.begin + 0.5};
     const std::array<double, 2> lasts = {floor_of(right.end + 0.5), right.end + 0.5};
     const double first = firsts[left.goes_on_before ? 1 : 0], last = lasts[right.goes_on_behind ? 1 : 0];
     const double begin = std::max(std::max(0.0, first), right.begin + 0.5 - across) + kSlantError;
     const double end = std::min(left.end + 0.5, std::min<double>(last, cells.width()) - across) - kSlantError;
     if (begin >= end) continue;
-    // A point of the left side: on the normal from the leg's begin, or simply as far left in its row.
+    // A point of the left side, level with the leg's begin and `across` / 2 to the left of it.
     const double x = a.x + 0.5 - across / 2, y = a.y + 0.5;
     const double y_begin = y + (begin - x) / step, y_end = y + (end - x) / step;
     const double top = ceil_of(std::max(0.0, std::min(y_begin, y_end)));

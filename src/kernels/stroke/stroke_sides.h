@@ -1,5 +1,5 @@
-// Enters: a line whose points do not go left, and the radius of its stroke.
-// Leaves: the stroke's two sides, and the edges and slants that enclose it.
+// Input: a line whose points do not go left, and the radius of its stroke.
+// Output: the stroke's two sides, and the edges and slants that enclose it.
 // Never: used from outside this folder.
 #pragma once
 
@@ -15,7 +15,7 @@ class Sides {
  public:
   void build(std::span<const Point> points, double radius);
   void draw(Cells& cells);
-  // From where to where at an x, within [left(), right()].
+  // Return the interval of y in the stroke at an x within [left(), right()].
   double upper(double x) const { return upper_.at(x); }
   double lower(double x) const { return lower_.at(x); }
   double left() const { return upper_.left(); }
@@ -29,8 +29,8 @@ class Sides {
   std::vector<Point> points_;
   double radius_ = 0;
   std::vector<Parts::Slant> slants_;
-  std::vector<Envelope::Gap> upper_gaps_, lower_gaps_;  // of each leg
-  Outline upper_lines_, lower_lines_;                   // before, between and after the slants
+  std::vector<Envelope::Gap> upper_gaps_, lower_gaps_;  // per leg
+  Outline upper_lines_, lower_lines_;                   // outlines before, between and after the slants
 };
 
 }  // namespace millrace::stroke

@@ -19,7 +19,7 @@ std::vector<std::uint8_t> drawn(Rasterizer& rasterizer, const Lines& lines, int 
   return out;
 }
 
-// The reference measures 512 columns of a pixel: an upright edge is off by half a column.
+// The reference measures 512 columns of a pixel: a vertical edge is off by half a column.
 constexpr int kColumns = 512;
 constexpr double kReferenceError = 255.0 / (2 * kColumns);
 
@@ -109,7 +109,7 @@ TEST(Stroke, UprightLegsAmongOthers) {
   }
 }
 
-// A smooth line is the same line however many points it is given by.
+// A smooth line must look the same for any number of points on it.
 TEST(Stroke, ManyPointsOnOneLine) {
   const auto ramp = [](int points, double height) {
     std::vector<Point> line;
@@ -145,7 +145,7 @@ TEST(Stroke, APenForgetsItsLastPicture) {
   EXPECT_EQ(drawn(rasterizer, {}, 60, 40), std::vector<std::uint8_t>(60 * 40, 0));
 }
 
-// Two ways to say what a stroke covers: points within half a width, and lengths along upright lines.
+// Two definitions of coverage must agree: points within half a width, and lengths along vertical lines.
 TEST(Stroke, ReferencesAgree) {
   std::mt19937 random(11);
   std::uniform_real_distribution<double> at(-4, 34);

@@ -1,9 +1,9 @@
-// Enters: the edges of a small region: a joint, and what is near it.
-// Leaves: the region's pixels.
+// Input: the edges of a small region: a joint, and its surroundings.
+// Output: the region's pixels.
 // Never: used from outside this folder.
 //
-// An edge adds the area to the right of it to the pixels of the rows that it crosses, all pixels of a row at once: no
-// cells, no branches on how many pixels it touches.
+// An edge adds the area to its right to the pixels of the rows that it crosses, all pixels of a row at once. There are
+// no cells, and no branches on the number of touched pixels.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace millrace::stroke {
 
-// A corner of an outline, in 1/65536 of a pixel from the picture's left upper corner.
+// A corner of an outline, in 1/65536 of a pixel from the image's upper left corner.
 struct Corner {
   std::int32_t x, y;
 };
 
 inline constexpr int kTileWidth = 32, kTileHeight = 64;
 
-// A row of pixels from x on, whose levels come after `skipped` others. Where they are not `apart`, the first and the
-// last of them have ink, and no gap between is longer than rle::kLongestGap.
+// A row of pixels from x on, whose levels follow `skipped` others. If `apart` is false, the first and the last pixel
+// are foreground, and no gap between is longer than rle::kLongestGap.
 struct TileRow {
   std::int32_t x;
   std::int16_t count;
@@ -28,10 +28,10 @@ struct TileRow {
   bool apart;
 };
 
-// The region between two lines of corners from left to right, one above the other, which end in the same rows. It lies
-// in `width` pixels and `rows` rows from (left, top) on, but may reach beyond the upper and the lower end. Rows without
-// ink have a count of 0. kTileWidth levels a row, those left out are anything. IEEE 754 single floats: the same at
-// every CPU level.
+// Computes the region between two lines of corners from left to right, one above the other, which end in the same rows.
+// It lies in `width` pixels and `rows` rows from (left, top) on, but may extend above and below. Rows without
+// foreground have a count of 0. Each row has kTileWidth levels, of which those outside the count are undefined. Only
+// IEEE 754 single floats are used: the results are the same at every CPU level.
 struct Tile {
   int left, top, width, rows;
 };

@@ -1,4 +1,4 @@
-// The same for devices, operation by operation: src/kernels/chart/body, parts.inc.
+// The device code repeats this operation by operation: src/kernels/chart/body, parts.inc.
 #include "src/kernels/stroke/stroke_tile.h"
 
 // clang-format off
@@ -25,7 +25,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr float kUnit = 1.0F / (1 << 16);
 
-// Sums of rows of kWidth pixels: the area left of each pixel's right border. Before those of a row lies a 0.
+// Sums of rows of kWidth pixels: the area left of each pixel's right border. A 0 precedes the sums of a row.
 template <int kWidth>
 struct Sums {
   static constexpr std::size_t kBefore = kWidth < 16 ? 8 : 16, kStride = kBefore + kWidth;
@@ -33,9 +33,9 @@ struct Sums {
   float* row(std::size_t i) { return of.data() + i * kStride + kBefore; }
 };
 
-// Part of an edge in one row: from `left` to `left + width`, `height` high, less than 0 where what lies to the right
-// is lost. Left of z it has the area height * (min(z, width)^2 / (2 width) + max(z - width, 0)). `share` is height / (2
-// width), which all parts of an edge have in common.
+// Part of an edge in one row: from `left` to `left + width`, `height` high; `height` is negative if the area to the
+// right shrinks. Left of z its area is height * (min(z, width)^2 / (2 width) + max(z - width, 0)). `share` is height /
+// (2 width), which is the same for all parts of an edge.
 struct Slice {
   float left, width, height, share;
 };
@@ -67,7 +67,7 @@ std::uint32_t Levels(const float* sums, std::uint8_t* levels) {
 
 #else
 
-// Of each pixel, where its right border is.
+// Position of each pixel's right border.
 alignas(64) constexpr auto kBorders = [] {
   std::array<float, kTileWidth> out{};
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = static_cast<float>(k + 1);
@@ -112,10 +112,10 @@ HWY_INLINE std::uint32_t Levels(const float* HWY_RESTRICT sums, std::uint8_t* HW
 
 #endif
 
-// All edges from one corner to the next; going down they add to what lies right of them if `direction` is 1.
+// Adds all edges from one corner to the next. If `direction` is 1, edges that go down add the area to their right.
 template <int kWidth>
 HWY_INLINE void AddEdges(const Tile& tile, std::span<const Corner> corners, float direction, Sums<kWidth>& sums) {
-  // Corners are less than 2^24 units away, so that they stay exact.
+  // Corners are less than 2^24 units away, so that they are exact as floats.
   const std::int32_t left = tile.left << 16, top = tile.top << 16;
   const auto bottom = static_cast<float>(tile.rows);
   for (std::size_t i = 0; i + 1 < corners.size(); ++i) {
@@ -126,7 +126,7 @@ HWY_INLINE void AddEdges(const Tile& tile, std::span<const Corner> corners, floa
     const float x0 = static_cast<float>(high.x - left) * kUnit, y0 = static_cast<float>(high.y - top) * kUnit;
     const float x1 = static_cast<float>(low.x - left) * kUnit, y1 = static_cast<float>(low.y - top) * kUnit;
     const float slope = (x1 - x0) / (y1 - y0), end = std::min(y1, bottom);
-    // An upright edge has no width to share out.
+    // The area of a vertical edge does not depend on its width; the minimum only prevents a division by 0.
     constexpr float kNarrowest = 1.0F / (1 << 20);
     const float share = sign * 0.5F / std::max(kNarrowest, std::fabs(slope));
     float y = std::max(y0, 0.0F), x = x0 + (y - y0) * slope;
@@ -148,7 +148,7 @@ void Rows(const Tile& tile, std::span<const Corner> upper, std::span<const Corne
           std::uint8_t* levels) {
   Sums<kWidth> sums;
   std::memset(sums.of.data(), 0, static_cast<std::size_t>(tile.rows) * Sums<kWidth>::kStride * sizeof(float));
-  // What lies right of a lower side that goes down is the stroke.
+  // The stroke lies to the right of a lower side that goes down.
   AddEdges<kWidth>(tile, upper, -1, sums);
   AddEdges<kWidth>(tile, lower, 1, sums);
   for (std::size_t i = 0; i < static_cast<std::size_t>(tile.rows); ++i) {

@@ -18,8 +18,9 @@ HWY_BEFORE_NAMESPACE();
 namespace millrace::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// |B - Y| is at most 1.772 |Cb| + 0.5, |R - Y| at most 1.402 |Cr| + 0.5, and |G - Y| at most the larger of the two.
-// Reach is 1 + 1/2 + 5/16 and 1 + 1/2 of them, each part rounded up, which is no less: the test sees every pair.
+// |B - Y| is at most 1.772 |Cb| + 0.5, |R - Y| at most 1.402 |Cr| + 0.5, and |G - Y| at most the larger of the two. The
+// reach uses the factors 1 + 1/2 + 5/16 and 1 + 1/2, each term rounded up, which is never less. EveryTripleOfYCbCr
+// tests all pairs.
 
 #if MILLRACE_PORTABLE_TARGET
 
@@ -71,7 +72,7 @@ void Reach(const std::uint8_t* HWY_RESTRICT cb, const std::uint8_t* HWY_RESTRICT
   }
 }
 
-// Chroma of the pixels left and right of a vector of samples, less 128.
+// Chroma of the pixels left and right of a vector of samples, minus 128.
 struct LeftRight {
   V16 left, right;
 };
@@ -92,7 +93,7 @@ HWY_INLINE LeftRight Upsampled(const std::uint8_t* HWY_RESTRICT near, const std:
   return {along(-1, 8), along(1, 7)};
 }
 
-// Two weights for pair_multiply_add.
+// Returns two alternating weights for pair_multiply_add.
 HWY_INLINE V16 Pair(std::int32_t even, std::int32_t odd) {
   const auto bits = static_cast<std::uint32_t>(even & 0xFFFF) | static_cast<std::uint32_t>(odd & 0xFFFF) << 16;
   return hn::BitCast(D16(), hn::Set(D32(), static_cast<std::int32_t>(bits)));
@@ -103,16 +104,17 @@ HWY_INLINE V16 LumaOf(V16 y, V16 cb, V16 cr) {
   const D32 d32;
   const auto half = hn::Set(d32, 32768);
   const auto clip = [&](V16 v) { return hn::Min(hn::Max(v, hn::Zero(d)), hn::Set(d, 255)); };
-  // 0.402 and -0.228 of 1.402 and 1.772, in 15 bits with rounding, give the definition's value for every Cr and Cb.
+  // 0.402 and -0.228, the fractions of 1.402 and 1.772 - 2, in 15 bits with rounding, give the defined value for every
+  // Cr and Cb.
   const auto red = clip(hn::Add(y, hn::Add(cr, hn::MulFixedPoint15(cr, hn::Set(d, 13173)))));
   const auto blue = clip(hn::Add(y, hn::Add(hn::Add(cb, cb), hn::MulFixedPoint15(cb, hn::Set(d, -7471)))));
-  // 0.71414 is 1 - 0.28586 so that both weights fit 16 bits. Packing undoes the interleaving block by block.
+  // 0.71414 is written 1 - 0.28586, so that both weights fit 16 bits. Packing reverses the interleaving block by block.
   const auto chroma = Pair(-22554, 65536 - 46802);
   const auto green32 = [&](V16 pairs) { return hn::ShiftRight<16>(pair_multiply_add(d32, pairs, chroma, half)); };
   const auto offset =
       hn::ReorderDemote2To(d, green32(hn::InterleaveLower(d, cb, cr)), green32(hn::InterleaveUpper(d, cb, cr)));
   const auto green = clip(hn::Add(y, hn::Sub(offset, cr)));
-  // Green's weight does not fit 16 bits, its halves do.
+  // The weight of green does not fit 16 bits, but its halves do.
   static_assert(kLumaGreen % 2 == 0 && kLumaGreen / 2 < 32768);
   const auto red_green = Pair(kLumaRed, kLumaGreen / 2), green_blue = Pair(kLumaGreen / 2, kLumaBlue);
   const auto luma32 = [&](V16 rg, V16 gb) {

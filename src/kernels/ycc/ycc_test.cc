@@ -8,7 +8,7 @@
 namespace millrace {
 namespace {
 
-// A row of chroma with the repeated ends that the contract asks for.
+// A row of chroma with the repeated ends that ChromaRow requires.
 struct Chroma {
   std::vector<std::uint8_t> cb, cr, reach;
 
@@ -54,7 +54,7 @@ TEST(Ycc, EveryTripleOfYCbCr) {
 TEST(Ycc, EqualsTheDefinitionAtEveryLevelAndWidth) {
   at_every_cpu_level([] {
     for (const int width : {1, 2, 3, 15, 16, 17, 63, 64, 65, 127, 128, 129, 130, 1000, 4001}) {
-      // From chroma that clips nearly nothing to chroma that clips nearly everything.
+      // The strengths range from chroma that clips almost no pixel to chroma that clips almost every one.
       for (const int strength : {1, 8, 32, 128}) {
         const auto size = static_cast<std::size_t>(width);
         const auto chroma = [&](unsigned seed) {

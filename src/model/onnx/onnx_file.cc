@@ -12,7 +12,7 @@ namespace millrace::model {
 namespace {
 
 constexpr int kDeepest = 32;
-// TensorProto.DataType.
+// Names of the values of TensorProto.DataType.
 constexpr std::array<std::string_view, 17> kTypes = {"",       "float32", "uint8", "int8", "uint16",  "int16",
                                                      "int32",  "int64",   "",      "bool", "float16", "float64",
                                                      "uint32", "uint64",  "",      "",     "bfloat16"};
@@ -51,7 +51,7 @@ class Reading {
   }
 
  private:
-  // False where a message is none, or `visit` says so.
+  // Visits all fields. False where the message is malformed, or `visit` returns false.
   template <typename Visit>
   static bool fields(std::span<const std::uint8_t> bytes, const Visit& visit) {
     WireReader reader(bytes);
@@ -79,7 +79,7 @@ class Reading {
       switch (field.number) {
         case 7:
           return node(field.bytes, 1);
-        case 11:  // what its attributes are where a node gives none
+        case 11:  // default attributes
           return attribute(field.bytes, 1);
         default:
           return true;

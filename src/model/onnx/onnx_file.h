@@ -1,8 +1,8 @@
-// Enters: the bytes of an ONNX file.
-// Leaves: what it says of itself: inputs and outputs, the operators that it needs, where its numbers lie.
-// Never: runs or converts it, or reads its numbers; goes where they lie.
+// Input: the bytes of an ONNX file.
+// Output: its description of itself: inputs and outputs, the operators that it needs, the files of its weights.
+// Never: runs or converts the model; reads its weights or opens their files.
 //
-// Source: onnx.proto of ONNX 1.16, by its numbers of fields.
+// The field numbers are those of onnx.proto in ONNX 1.16.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace millrace::model {
 
-inline constexpr std::int64_t kOpen = -1;  // a side that a model leaves to who runs it
+inline constexpr std::int64_t kOpen = -1;  // a side of any length
 
 struct Port {
   std::string name;
-  std::string type;                 // as NumPy names it; "" where it is no tensor of numbers
-  std::vector<std::int64_t> shape;  // kOpen where it is open
-  bool shaped = false;              // says how many sides it has
+  std::string type;                 // NumPy's name; "" for anything but a tensor of numbers
+  std::vector<std::int64_t> shape;  // kOpen for a side of any length
+  bool shaped = false;              // states the number of sides
 };
 std::string text_of(const std::vector<std::int64_t>& shape);  // "[1, 3, ?, ?]"
 
@@ -30,14 +30,15 @@ struct OnnxFile {
   std::string producer;  // "pytorch 2.15.0"
   std::uint64_t ir_version = 0;
   std::map<std::string, std::uint64_t> operator_sets;  // by domain; "" is ONNX's own
-  std::vector<Port> inputs, outputs;                   // inputs without those that the file has numbers for
-  // The first node of each kind: "domain.Operator", or "Operator" of ONNX's own, to its name; functions' too.
+  std::vector<Port> inputs, outputs;                   // inputs without those that have weights in the file
+  // Maps each kind of operator to the name of its first node, also in functions. A kind is "domain.Operator", or
+  // "Operator" for ONNX's own.
   std::map<std::string, std::string> operators;
-  std::set<std::string> external;  // files that numbers lie in, as the file names them
+  std::set<std::string> external;  // files of its weights, as the file names them
   std::uint64_t nodes = 0;
 };
 
-// Error(bad_data) where it is no ONNX model. Graphs in graphs are looked into up to a depth of 32.
+// Returns Error(bad_data) for anything but an ONNX model. Nested graphs are read up to a depth of 32.
 Outcome<OnnxFile> read_onnx(std::span<const std::uint8_t> bytes, const std::string& path);
 
 }  // namespace millrace::model

@@ -19,7 +19,7 @@ Outcome<OnnxFile> read(const std::string& text) {
 }
 
 TEST(Wire, FieldsAreWhatTheFormatSays) {
-  // 150 as in the format's own documentation, a text, a fixed32, the largest number.
+  // The number 150 as in the format's documentation, a text, a fixed32, and the largest number.
   const std::string text = std::string("\x08\x96\x01\x12\x07testing\x1d\x01\x02\x03\x04", 17) + number(4, ~0ULL);
   WireReader reader({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   auto field = reader.next();
@@ -38,12 +38,12 @@ TEST(Wire, FieldsAreWhatTheFormatSays) {
 
 TEST(Wire, WhatIsNoFieldIsSaid) {
   for (const std::string& text : {
-           std::string("\x08"),  // no number behind it
+           std::string("\x08"),  // no number follows
            std::string("\x12\x05"
-                       "abcd"),                                          // a text that is shorter than it says
+                       "abcd"),                                          // a text that is shorter than its length says
            std::string("\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),  // 2^64 - 1 bytes
            std::string("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"),  // 65 bits
-           std::string("\x0b"),                                          // a group, which nobody writes
+           std::string("\x0b"),                                          // a group, which is obsolete
            std::string("\x02\x00", 2),                                   // field 0
            std::string("\x1d\x01\x02\x03"),                              // a fixed32 of three bytes
        }) {
@@ -68,7 +68,7 @@ TEST(OnnxFile, SaysWhatTheModelNeedsAndGives) {
   EXPECT_EQ(found->producer, "a test 1.0");
   EXPECT_EQ(found->ir_version, 8U);
   EXPECT_THAT(found->operator_sets, ElementsAre(Pair("", 17U)));
-  ASSERT_EQ(found->inputs.size(), 1U);  // the factor is given
+  ASSERT_EQ(found->inputs.size(), 1U);  // the factor has weights
   EXPECT_EQ(found->inputs[0].name, "x");
   EXPECT_EQ(found->inputs[0].type, "float32");
   EXPECT_THAT(found->inputs[0].shape, ElementsAre(1, 3, kOpen, 512));

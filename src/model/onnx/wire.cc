@@ -6,7 +6,7 @@ std::optional<std::uint64_t> WireReader::varint() {
   std::uint64_t out = 0;
   for (std::size_t i = 0; i < left_.size() && i < 10; ++i) {
     const std::uint64_t byte = left_[i];
-    // The tenth has one bit left of 64.
+    // The tenth byte has only one bit left of 64.
     if (i == 9 && byte > 1) return bad();
     out |= (byte & 0x7F) << (7 * i);
     if ((byte & 0x80) == 0) {

@@ -1,8 +1,8 @@
-// Enters: bytes of a protocol buffer.
-// Leaves: its fields, one by one, as numbers and spans of these bytes.
-// Never: copies, or reads behind the end.
+// Input: the bytes of a protocol buffer.
+// Output: its fields, one by one, as numbers and spans of these bytes.
+// Never: copies; reads past the end.
 //
-// Source: Protocol Buffers' documentation, "Encoding".
+// The format is described in the documentation of Protocol Buffers, "Encoding".
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace millrace::model {
 struct WireField {
   std::uint32_t number = 0;
   std::uint64_t value = 0;                // of a number
-  std::span<const std::uint8_t> bytes{};  // of a text, a message, or numbers packed together
+  std::span<const std::uint8_t> bytes{};  // of a text, a message, or packed numbers
   bool is_number = false;
 
   std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
@@ -25,9 +25,9 @@ class WireReader {
  public:
   explicit WireReader(std::span<const std::uint8_t> bytes) : left_(bytes) {}
 
-  // The next field; nothing at the end, or where what follows is none: good() tells which.
+  // Returns the next field; nothing at the end, or where the bytes are malformed: then good() is false.
   std::optional<WireField> next();
-  // A number of a packed field. Fields and packed numbers are not read by the same reader.
+  // Returns a number of a packed field. Fields and packed numbers need different readers.
   std::optional<std::uint64_t> next_number();
   bool good() const { return good_; }
 

@@ -1,5 +1,5 @@
-// OpenVINO behind backend.h. The only file that sees its headers: what it is built into is opened at run time, so that
-// a program without OpenVINO starts and does all that needs no model.
+// OpenVINO as a backend (backend.h). Only this file includes its headers. It is built into a library that is opened at
+// run time. So a program without OpenVINO starts, and does everything that needs no model.
 
 #include <cstring>
 #include <exception>
@@ -35,7 +35,7 @@ char* text(const std::string& what) {
   return out;
 }
 
-// Null, or the text of what `work` threw.
+// Returns null, or the text of the exception that `work` threw.
 template <typename Work>
 char* caught(const Work& work) {
   try {
@@ -49,12 +49,12 @@ char* caught(const Work& work) {
 }
 
 ov::Core& core() {
-  static ov::Core* const made = new ov::Core;  // its threads may outlive main()
+  static ov::Core* const made = new ov::Core;  // never deleted: its threads may outlive main()
   return *made;
 }
 
 std::shared_ptr<ov::Model> read(const BackendLoad& wanted) {
-  // By its name: a text file named .onnx would make another front end speak.
+  // The front end is chosen by its name: for a text file named .onnx, OpenVINO would choose another one.
   const ov::frontend::FrontEnd::Ptr onnx = ov::frontend::FrontEndManager().load_by_framework("onnx");
   if (!onnx) throw std::runtime_error("OpenVINO's reader of ONNX is not installed");
   const std::shared_ptr<ov::Model> model = onnx->convert(onnx->load(std::string(wanted.path)));
@@ -63,7 +63,7 @@ std::shared_ptr<ov::Model> read(const BackendLoad& wanted) {
   const bool last = wanted.channels_last && sides.size() == 4;
   if (last) sides = {sides[0], sides[2], sides[3], sides[1]};
   model->reshape(ov::PartialShape(sides));
-  // Numbers come and go as float32, whatever the model has.
+  // Inputs and outputs are float32, whatever type the model has.
   ov::preprocess::PrePostProcessor wrapped(model);
   wrapped.input().tensor().set_element_type(ov::element::f32);
   if (last) {
@@ -85,8 +85,8 @@ char* load(const BackendLoad& wanted, BackendModel*& out) {
         ov::hint::inference_precision(wanted.bfloat16 ? ov::element::bf16 : ov::element::f32),
         ov::hint::execution_mode(wanted.bfloat16 ? ov::hint::ExecutionMode::PERFORMANCE
                                                  : ov::hint::ExecutionMode::ACCURACY),
-        // Each request on one thread of its own: no time goes into bringing threads together, and a sum over a window
-        // has the same order however many there are.
+        // Each request runs on one thread of its own. Threads need no synchronisation, and a sum over a window has the
+        // same order for any number of threads.
         ov::inference_num_threads(std::min(wanted.threads, wanted.requests)),
         ov::num_streams(std::min(wanted.threads, wanted.requests)),
     };

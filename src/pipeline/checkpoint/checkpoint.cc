@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What fails in the folder is told with the folder's name, not by what it is reached.
+// Runs `work`. A failure in the folder is reported with the folder's name, not with the path of its descriptor.
 template <typename Work>
 auto in_words_of(const RunFolder& folder, Work&& work) {
   try {
@@ -76,15 +76,15 @@ void Checkpoint::check_output() {
   if (status.type() == fs::file_type::not_found) return;
   const std::string remedy = "give another OUTPUT, or move this one away";
   if (!fs::exists(output, error)) throw Failure(ErrorCode::conflict, "it is a link to nothing", output, remedy);
-  // A pipe would be waited for.
+  // Opening a named pipe would block.
   if (!fs::is_regular_file(output, error) && !fs::is_directory(output, error)) {
     throw Failure(ErrorCode::conflict, "it is neither a file nor a folder, and a store is one of them", output, remedy);
   }
-  // Only the file that is looked at from here on may be replaced, and nothing that has its name later.
+  // Only the file that is examined from here on may be replaced, and no file that has its name later.
   const auto state = state_of_name(AT_FDCWD, output);
   if (::access(output.c_str(), R_OK) != 0) throw Failure(system_error("it cannot be read", output, errno));
   const auto there = store_->made_of(output);
-  // The helper is missing: the file is not to blame.
+  // If the helper is missing, the file is not to blame.
   if (!there && there.error().code == ErrorCode::unavailable) throw Failure(there.error());
   if (!there || !has_attribute(*there, spec_.mark)) {
     throw Failure(ErrorCode::conflict, "it is there and is not a store of " + spec_.dataset.unit, output, remedy);
@@ -100,7 +100,7 @@ void Checkpoint::check_output() {
   remove_left(folder_, spec_.dataset.attributes);
 }
 
-// Damage that a look at sizes shows: "nothing to do" would hide it.
+// Refuses a finished output if sizes show that it is damaged: "nothing to do" would hide the damage.
 void Checkpoint::refuse_if_cut() const {
   const std::string& output = folder_.output();
   const auto told = checksums_of_store(output);
@@ -116,7 +116,7 @@ void Checkpoint::refuse_if_cut() const {
 void Checkpoint::check_folder() {
   folder_.hold(hold(), RunFolder::Missing::make, spec_.go_on);
   try {
-    // Between the look at the output and the lock, another run may have finished. Then the folder is empty, or not
+    // Another run may have finished between the check of the output and the lock. Then the folder is empty, or not
     // ours.
     check_output();
     if (finished_) return folder_.abandon();
@@ -148,9 +148,8 @@ void Checkpoint::check_run_file() {
   Attributes now = spec_.dataset.attributes;
   if (!has_attribute(now, "shard")) now.emplace_back("shard", std::to_string(parts_.each));
   if (!fs::exists(run, error)) {
-    // What a run that was killed while it wrote run.json has left; or, where runs share the folder, what one that
-    // begins at the same time writes, which says the same. Parts without run.json are not ours.
-    // RunFolder has seen that nothing else is there.
+    // run.json is missing if a run was killed while it wrote it. A run that shares the folder may also begin now, and
+    // write the same text. Shards without run.json are not ours; RunFolder has checked that there are none.
     write_first(run, json_of(now));
   }
   const auto there = attributes_in_json(run);
@@ -176,7 +175,7 @@ std::optional<Checkpoint::Task> Checkpoint::next() {
       ++next_;
       return Task{k, true};
     }
-    // One that another run has made since is not made again.
+    // A shard that another run has made since is not made again.
     if (spec_.share && !folder_.claim(k)) {
       claimed_.push_back(k);
       continue;
@@ -188,7 +187,7 @@ std::optional<Checkpoint::Task> Checkpoint::next() {
     ++next_;
     return Task{k, false};
   }
-  // In the end those that other runs had claimed, as such a run may have died on another machine.
+  // Shards that other runs had claimed come last: such a run may have died on another machine.
   while (!claimed_.empty()) {
     const std::uint64_t k = claimed_.back();
     claimed_.pop_back();
@@ -217,7 +216,7 @@ void Checkpoint::append(std::uint64_t k, const RowBlock& block) {
 
 void Checkpoint::end(std::uint64_t k) {
   in_words_of(folder_, [&] {
-    // A task of a join leaves any number of pairs.
+    // A shard of a join has any number of pairs.
     const bool counted = spec_.dataset.arrays.front().extension != "pairs";
     if (const std::uint64_t wanted = parts_.end(k) - parts_.begin(k); counted && rows_ != wanted) {
       throw Failure(ErrorCode::internal, fmt::format("shard {} has {} of {} rows", k, rows_, wanted), folder_.name());
@@ -230,25 +229,25 @@ void Checkpoint::end(std::uint64_t k) {
   checked_[k] = true;
   written_files_[k] = written_->digests();
   committing_ = std::async(std::launch::async, [this, k] {
-    // The record tells what was written, not what lies there when it is made.
+    // The record describes the bytes that were written, not those that are there when it is made.
     const std::vector<FileDigest>& files = written_files_.at(k);
-    // First: a part without its record would be made again.
+    // The record is written before the commit: a shard without its record would be made again.
     if (!files.empty()) record(k, files);
     written_->commit();
     if (spec_.share) folder_.unclaim(k);
   });
 }
 
-// Another run may have made it, or made it again, since this one looked.
+// Another run may have made the shard, or made it again, since this run checked.
 bool Checkpoint::is_made_since(std::uint64_t k) { return store_->named(k) && (!damaged_[k] || is_whole(k)); }
 
-// A part whose bytes have changed is made again.
+// Returns false if the shard's bytes have changed: it is then made again.
 bool Checkpoint::is_whole(std::uint64_t k) const {
   return store_->has(k) &&
          is_as_recorded(store_->bytes_of(k, folder_.path()), folder_.path(), k, inputs_of(k), spec_.go_on);
 }
 
-// Another run may have made a part again since this one has looked at it, or made it.
+// Returns true if the shard is the one that this run has checked or made: another run may have made it again since.
 bool Checkpoint::is_as_checked(std::uint64_t k) const {
   if (!checked_[k]) return false;
   const auto written = written_files_.find(k);
@@ -272,7 +271,7 @@ void Checkpoint::record(std::uint64_t k, std::span<const FileDigest> files) cons
   write_file_unsynced(folder_.path(part_record_name(k)), json_of(said));
 }
 
-// Without its record a part is made again by the next run.
+// Removes the record of a damaged shard: the next run then makes the shard again.
 void Checkpoint::drop_damaged(std::uint64_t k) const { ::unlink(folder_.path(part_record_name(k)).c_str()); }
 
 void Checkpoint::check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& go_on) {
@@ -289,7 +288,7 @@ void Checkpoint::check_import(std::uint64_t k, const RunFolder& other, const std
   if (same_bytes(theirs, ours, go_on)) return;
   const auto said_here = part_record(folder_.path(part_record_name(k)), k);
   if (said_here && !has_recorded_hash(ours, *said_here, go_on)) {
-    there_[k] = false;  // ours is damaged, and theirs takes its place
+    there_[k] = false;  // ours is damaged, and theirs replaces it
     return;
   }
   throw Failure(ErrorCode::conflict,
@@ -350,14 +349,15 @@ bool Checkpoint::publish(const std::function<void()>& go_on) {
   wait();
   return in_words_of(folder_, [&] {
     if (spec_.share) {
-      // In this order: of two that end at once, the later one to let go sees all parts, and is alone.
+      // The order matters: of two runs that end at once, the later one to release the folder sees all shards, and is
+      // alone.
       folder_.let_others_in();
       find_missing([&](std::uint64_t k) { return store_->named(k); });
       if (!missing_.empty() || !folder_.hold_alone(go_on)) return false;
-      // One that was as far may have put the output in place, and ended before it removed the folder.
+      // A run that was at the same point may have published the output, and ended before it removed the folder.
       check_output();
       if (finished_) return true;
-      // From here on this is the only run, and it takes what all have made.
+      // From here on this is the only run, and it takes the shards that all runs have made.
       folder_.remove_partial();
       store_->begin(RunFolder::Hold::alone);
       find_missing([&](std::uint64_t k) { return (is_as_checked(k) && store_->has(k)) || is_whole(k); });

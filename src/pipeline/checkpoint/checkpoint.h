@@ -1,12 +1,12 @@
-// Enters: an output's name, what the dataset under it is, and what it is made of.
-// Leaves: the output, whole; and until then finished parts beside it, which a later run goes on with.
-// Never: goes on with what other inputs or options made. Knows no job.
+// Input: the name of an output, the description of its dataset, and its provenance: inputs and options.
+// Output: the complete output; and until then finished shards beside it, from which a later run resumes.
+// Never: resumes from shards of other inputs or options; depends on a job.
 //
-// OUTPUT.shards/ holds run.json, which says what the parts are made of, parts.json, which says what they are parts of,
-// runs.json, which says how many runs share them, and the parts; beside each a K.made.json, which says who made it and
-// of which bytes it is: whoever goes on with a part hashes it first. A run that makes all that is
-// missing keeps others out; runs that share the parts among them (Share) claim each before they make it. The last of
-// them puts the output together.
+// OUTPUT.shards/ contains the shards and three files. run.json has their provenance, parts.json the description of the
+// dataset, and runs.json the number of runs that share the shards. Beside each shard is a K.made.json, which says who
+// made it and which bytes it has. A run that resumes from a shard hashes it first. A run that makes all missing shards
+// keeps others out. Runs that divide the shards among them (Share) claim each shard before they make it. The last of
+// them merges the shards into the output.
 #pragma once
 
 #include <functional>
@@ -27,53 +27,54 @@ struct CheckpointSpec {
   std::string output;
   StoreKind store = StoreKind::folder;
   DatasetSpec dataset;
-  std::uint64_t each = 1;  // rows of a part
+  std::uint64_t each = 1;  // rows of a shard
   std::string mark;        // an attribute that every output of the job has
   Share share;
-  // A hash of inode and change time of the files behind rows [begin, end); 0 where that is not known.
+  // Returns a hash of inode and change time of the files behind rows [begin, end); 0 if it is not known.
   std::function<std::uint64_t(std::uint64_t begin, std::uint64_t end)> input_state{};
-  // Asked now and then while parts of earlier runs are looked at; may throw.
+  // Called now and then while shards of earlier runs are checked; may throw.
   std::function<void()> go_on = [] {};
 };
 
 class Checkpoint {
  public:
-  // Failure(conflict) when the output, or parts of it, were made of other things, or another run is at it.
+  // Failure(conflict) if the output or its shards have another provenance, or another run is making it.
   explicit Checkpoint(CheckpointSpec spec);
   ~Checkpoint();
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
 
-  // The output is there, whole, and made of the same.
+  // Returns true if the output exists, is complete, and has the same provenance.
   bool finished() const { return finished_; }
   const Parts& parts() const { return parts_; }
 
-  // What this run does with a part: makes it, or takes what another has made.
+  // Task for a shard: the run makes it, or takes one that another run has made.
   struct Task {
     std::uint64_t part = 0;
     bool taken = false;
   };
-  // In order of number; nothing behind the last. On one thread at a time, which need not be the one that writes.
+  // Returns tasks in order of number, but shards that other runs had claimed come last; nullopt after the last task.
+  // For one thread at a time, which need not be the one that writes.
   std::optional<Task> next();
-  // Tasks are done in their order: a part that is taken is taken at once; else it is filled, with blocks of rows, and
-  // ended. It is synced and gets its name while the next one is written.
+  // Tasks are done in their order. A shard that is taken is taken at once; another one is filled with blocks of rows,
+  // and ended. It is synced and gets its name while the next one is written.
   void take(std::uint64_t k);
   void append(std::uint64_t k, const RowBlock& block);
   void end(std::uint64_t k);
-  // What is missing, from the folder of parts of a run on another disk. Failure(conflict) where that made something
-  // else, or is still at it.
+  // Imports missing shards from OUTPUT.shards of a run on another disk. Failure(conflict) if that run made something
+  // else, or is still at work.
   void import(const std::string& folder, const std::function<void()>& go_on);
-  // Parts that no run has made, when this one began or since import().
+  // Returns the shards that were missing when this run began, and were not imported since.
   std::vector<std::uint64_t> not_made() const;
-  // All parts that were ended have their names.
+  // Waits until all ended shards have their names.
   void wait();
 
-  // What the output has beside its parts, and then its name, by which all of it is on the disk. False where other runs
-  // are still at their parts, or have not made them: one of them does it.
+  // Adds the rest of the output to its shards, and gives it its name; all of it is then on the disk. Returns false if
+  // other runs are still making shards, or have not made them: one of those runs publishes the output.
   bool publish(const std::function<void()>& go_on);
-  // Parts that are not there, once publish() has said no.
+  // Returns the missing shards, after publish() has returned false.
   const std::vector<std::uint64_t>& missing() const { return missing_; }
-  // How long publish() took, after and before all that it wrote was handed to the disk.
+  // Seconds of publish(): for merging, and for handing all to the disk.
   double joining_seconds() const { return joining_seconds_; }
   double syncing_seconds() const { return syncing_seconds_; }
   std::uint64_t output_bytes() const;
@@ -100,12 +101,12 @@ class Checkpoint {
   const std::unique_ptr<PartStore> store_;
   std::optional<FileState> replaceable_output_;  // state of an existing output with the same provenance
   bool finished_ = false;                        // true when that output is complete
-  std::vector<bool> there_, damaged_;            // parts of earlier runs: whole; under their names and not whole
-  std::vector<bool> checked_;                    // parts whose bytes this run has written or hashed
+  std::vector<bool> there_, damaged_;            // shards of earlier runs: complete; named and not complete
+  std::vector<bool> checked_;                    // shards whose bytes this run has written or hashed
   std::map<std::uint64_t, std::vector<FileDigest>> written_files_;
-  std::uint64_t rows_ = 0;  // appended to the part that is open
+  std::uint64_t rows_ = 0;  // rows appended to the open shard
   std::uint64_t next_ = 0;
-  std::vector<std::uint64_t> claimed_;  // by other runs, when their turn came
+  std::vector<std::uint64_t> claimed_;  // shards that other runs had claimed when their turn came
   std::vector<std::uint64_t> missing_;
   std::optional<std::uint64_t> opened_;
   std::unique_ptr<PartWriter> writer_, written_;

@@ -22,7 +22,7 @@ using namespace for_test;
 
 constexpr std::uint64_t kRows = 23, kEach = 4;
 
-// What a job would ask for: numbers, nothing that a chart has.
+// Returns the specification of a job with numbers, and without anything that a chart has.
 CheckpointSpec spec_of(const std::string& output, StoreKind store, Share share = {}) {
   CheckpointSpec out;
   out.output = output;
@@ -53,7 +53,7 @@ RowBlock block_of(const CheckpointSpec& spec, std::uint64_t begin, std::uint64_t
   return out;
 }
 
-// Makes what is missing, or `most` parts of it. True where the output has its name then.
+// Makes the missing shards, or `most` of them. Returns true if the output has its name then.
 bool make(const CheckpointSpec& spec, std::uint64_t* made = nullptr, std::uint64_t most = ~std::uint64_t{0}) {
   Checkpoint checkpoint(spec);
   std::uint64_t count = 0;
@@ -89,7 +89,7 @@ class CheckpointTest : public ::testing::TestWithParam<StoreKind> {
     EXPECT_TRUE(make(spec_of(folder_ / "whole", GetParam())));
     return bytes_of(folder_ / "whole");
   }
-  // Parts beside it stay.
+  // Returns true if the shards beside the output are kept.
   bool keeps_parts() const { return GetParam() == StoreKind::hdf5_virtual; }
 };
 
@@ -262,7 +262,7 @@ TEST(PartRows, RowsThatAreNoneOfTheDatasetsAreRefused) {
   const std::string output = folder / "a", rows = output + ".shards/0.rows";
   EXPECT_FALSE(make(spec_of(output, StoreKind::hdf5, {0, 2})));
   EXPECT_FALSE(make(spec_of(output, StoreKind::hdf5, {1, 2}), nullptr, 0));
-  // Whole and with the right owner; but its rows are shorter than they say.
+  // The log is complete and has the right owner, but its rows are shorter than it states.
   DatasetSpec thin = arrays_of(kRows);
   for (ArraySpec& array : thin.arrays) array.shape.clear();
   RowBlock block;
@@ -275,7 +275,7 @@ TEST(PartRows, RowsThatAreNoneOfTheDatasetsAreRefused) {
     log.finish();
     log.commit();
   }
-  // A record that says so, too: else it would be made again.
+  // A record that matches is needed too: without it the shard would be made again.
   const PartBytes bytes = {{rows}};
   std::ofstream(output + ".shards/0.made.json")
       << json_of(PartRecord{0, kEach, digests_of(bytes, [] {}), "1/2", 0, ""});
@@ -283,7 +283,7 @@ TEST(PartRows, RowsThatAreNoneOfTheDatasetsAreRefused) {
   EXPECT_FALSE(std::filesystem::exists(output));
 }
 
-// Parts beside a virtual file stay, and with them what says who is at work on them.
+// Shards beside a virtual file are kept. So are files of runs that are at work on them, but not those of killed runs.
 TEST(Checkpoints, BesideAFinishedOutputNothingOfKilledRunsStays) {
   const TemporaryFolder folder{"killed"};
   const CheckpointSpec spec = spec_of(folder / "out.h5", StoreKind::hdf5_virtual);
@@ -317,7 +317,7 @@ TEST(Checkpoints, BesideAFinishedOutputNothingOfKilledRunsStays) {
   EXPECT_EQ(files_in(shards).size(), before.size() + 1) << "it says still that it is at work";
 }
 
-// A virtual file whose part is gone is made again, over the one that was looked at and no other.
+// A virtual file whose shard is gone is made again. It replaces the file that was examined, and no other.
 TEST(Checkpoints, WhatAPersonPutsUnderTheNameMeanwhileStays) {
   const TemporaryFolder folder{"virtual"};
   const CheckpointSpec spec = spec_of(folder / "out.h5", StoreKind::hdf5_virtual);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kNamed = 20;
 
-// What a run has said of the output; nothing where the folder is not there.
+// Reads a run's description of the output; nullopt if the folder does not exist.
 std::optional<PartsFile> read_parts(const std::string& folder) {
   RunFolder held = RunFolder::of_parts(folder);
   try {
@@ -55,7 +55,7 @@ std::string names_of(const std::vector<std::uint64_t>& parts) {
   return parts.size() > kNamed ? out + " ..." : out;
 }
 
-// How many runs share the parts; nothing where none has said so.
+// Returns the number of runs that share the shards; nullopt if no run has recorded it.
 std::optional<std::uint64_t> runs_of(const std::string& output, const std::vector<std::string>& from) {
   std::vector<std::string> folders = {output};
   folders.insert(folders.end(), from.begin(), from.end());
@@ -65,7 +65,7 @@ std::optional<std::uint64_t> runs_of(const std::string& output, const std::vecto
   return std::nullopt;
 }
 
-// An output that is under its name, with nothing beside it that a run would go on with.
+// Returns true for an output under its name, with nothing beside it that a run would resume from.
 bool is_whole(const std::string& output) {
   std::error_code error;
   if (!std::filesystem::exists(output, error) || read_parts(output)) return false;
@@ -81,7 +81,7 @@ bool is_whole(const std::string& output) {
          is_output(attributes_in_json(output + "/run.json"));
 }
 
-// Of the output, or of the first folder that has it.
+// Returns the description in the output's folder, or in the first of the other folders that has one.
 PartsFile parts_of(const std::string& output, const std::vector<std::string>& from) {
   std::optional<PartsFile> file = read_parts(output);
   for (std::size_t i = 0; i < from.size() && !file; ++i) file = read_parts(from[i]);
@@ -108,7 +108,7 @@ std::vector<ToldChecksums> checksums_beside(const std::string& folder, const std
   return out;
 }
 
-// An HDF5 file, and those that it maps.
+// Checks an HDF5 file, and the files that it maps.
 Checked check_file(const std::string& output, const std::function<void()>& go_on) {
   const std::string file = real_path(output).value_or(output);
   const auto line = read_end_line(file);
@@ -138,7 +138,8 @@ Checked check_file(const std::string& output, const std::function<void()>& go_on
     check(name, told);
     parts.add(told.value_or(EndLine()));
   }
-  // Each of them is whole; but is it the one that was there, and is there one more, which a reader would take?
+  // Each mapped file is intact. They must also be the files that were there, and there must be no further one, which a
+  // reader would use.
   if (line->parts > 0 && out.damaged.empty() && parts.hash() != line->hash_of_parts) out.damaged.push_back(shards);
   const std::string more = fmt::format("{}/{}.h5", shards, line->parts);
   if (line->parts > 0 && ::access(path_in(folder_of(file), more).c_str(), F_OK) == 0) out.damaged.push_back(more);

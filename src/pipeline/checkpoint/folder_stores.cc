@@ -13,8 +13,8 @@
 namespace millrace {
 namespace {
 
-// A folder that becomes the output. Its parts are made in one of their own, in which nothing else lies: whole.part
-// until all are there, then whole.
+// Store whose folder becomes the output. The shards are made in a folder of their own, which contains nothing else:
+// whole.part until all are there, then whole.
 class FolderStore : public PartStore {
  public:
   FolderStore(const DatasetSpec& spec, Parts parts, RunFolder& folder) : spec_(spec), parts_(parts), folder_(folder) {}
@@ -45,7 +45,7 @@ class FolderStore : public PartStore {
       sync_folder(rows());
       rename_file(rows(), whole());
     }
-    // Not before: a run that ends between them would find parts without what tells of them.
+    // The cleanup comes after the rename: a run that ends between them would otherwise find shards without their marks.
     tidy_whole();
     sync_folder(whole());
   }
@@ -60,7 +60,7 @@ class FolderStore : public PartStore {
     run.write(json_of(made_of, checksums));
     run.commit();
   }
-  // Adds the digests in the records of all parts, for files that the output keeps. All parts are checked by now.
+  // Adds the digests in the records of all shards, for files that the output keeps. All shards are checked by now.
   void add_recorded(std::vector<FileDigest>& out) const {
     for (std::uint64_t k = 0; k < parts_.count(); ++k) {
       const auto record = part_record(folder_.path(part_record_name(k)), k);
@@ -88,7 +88,7 @@ class FolderStore : public PartStore {
 class ZarrStore : public FolderStore {
  public:
   using FolderStore::FolderStore;
-  // Readers of Zarr know no run.json: the group's own attributes say the same.
+  // Readers of Zarr do not know run.json: the group's own attributes say the same.
   Outcome<Attributes> made_of(const std::string& output) const override {
     return attributes_in_json(output + "/zarr.json", "attributes");
   }
@@ -114,7 +114,7 @@ class ZarrStore : public FolderStore {
   void tidy_whole() override {}
 
  private:
-  // A part has room for no more rows than there are.
+  // A shard has room for no more rows than there are.
   std::uint64_t each() const { return std::min(parts_.each, parts_.rows); }
 };
 

@@ -14,7 +14,7 @@
 namespace millrace {
 namespace {
 
-// What both stores of HDF5 share: the output is written from the first row on, and gets its name in the end.
+// Base of both HDF5 stores: the output is written from the first row on, and gets its name in the end.
 class Hdf5Store : public PartStore {
  public:
   Hdf5Store(const DatasetSpec& spec, Parts parts, RunFolder& folder) : folder_(folder), spec_(spec), parts_(parts) {}
@@ -23,9 +23,9 @@ class Hdf5Store : public PartStore {
   void publish(const Replaceable& replaces) override {
     store_->commit();
     folder_.publish(kWhole, replaces);
-    // The replaced file has the name in here now.
+    // The replaced file has this name in the folder now.
     if (keeps_folder()) ::unlink(whole().c_str());
-    // The folder goes, all of it; or stays, without what only says how it was made.
+    // The folder is removed as a whole, or kept without the files that only say how it was made.
     if (!keeps_folder()) return;
     remove_records();
     folder_.remove_lock();
@@ -34,7 +34,7 @@ class Hdf5Store : public PartStore {
  protected:
   static constexpr const char* kWhole = "whole.h5";
   std::string whole() const { return folder_.path(kWhole); }
-  // What only says how parts were made.
+  // Removes the files that only say how shards were made.
   void remove_records() const {
     for (const char* file : {kPartsFile, kRunsFile}) ::unlink(folder_.path(file).c_str());
     for (std::uint64_t k = 0; k < parts_.count(); ++k) ::unlink(folder_.path(part_record_name(k)).c_str());
@@ -49,13 +49,13 @@ class Hdf5Store : public PartStore {
   const DatasetSpec& spec_;
   const Parts parts_;
   std::unique_ptr<Hdf5Writer> store_;
-  // For files that somebody else may have written. Its helper is started by the first of them.
+  // Reader for files that somebody else may have written. Its helper is started for the first of them.
   mutable hdf5::Reader reader_;
 };
 
-// One file. An HDF5 file is worth nothing before it is closed, but the rows in it are there: logs tell a later run
-// which, part by part but for the last one, after which nothing is made. That run writes the file anew and takes
-// compressed rows from the old one. Where several runs make parts, each leaves its rows in a log of their own.
+// Store of one file. An HDF5 file is unusable before it is closed, but the rows in it are there. Logs tell a later run
+// which rows, shard by shard; the last shard has none, because nothing is made after it. That run writes the file anew
+// and takes compressed rows from the old one. If several runs make shards, each run leaves the rows in a log per shard.
 class OneFileStore : public Hdf5Store {
  public:
   using Hdf5Store::Hdf5Store;
@@ -64,7 +64,7 @@ class OneFileStore : public Hdf5Store {
   void begin(RunFolder::Hold hold) override {
     hold_ = hold;
     if (hold == RunFolder::Hold::shared) return;
-    // A run that was killed while it took rows over has left more than one.
+    // A run that was killed while it took rows from an earlier file has left more than one.
     std::size_t n = 0;
     for (; ::access(earlier(n).c_str(), F_OK) == 0; ++n) earlier_.push_back(earlier(n));
     for (const std::string& left : {whole(), whole() + ".part"}) {
@@ -75,7 +75,7 @@ class OneFileStore : public Hdf5Store {
     for (const std::string& file : earlier_) finders_.push_back(std::make_unique<ChunkFinder>(file));
   }
   bool named(std::uint64_t k) const override { return ::access(rows(k).c_str(), F_OK) == 0; }
-  // One that is damaged, or another's, is made again.
+  // A shard that is damaged, or is another dataset's, is made again.
   bool has(std::uint64_t k) override {
     if (open_log(k, PartLog::Chunks::whole)) return true;
     const auto log = open_log(k, PartLog::Chunks::told);
@@ -125,7 +125,7 @@ class OneFileStore : public Hdf5Store {
   void assemble(const std::function<void()>& go_on) override { whole_file().finish(go_on); }
 
  private:
-  // Where the chunks of a part lie, and in which file.
+  // Offsets of the chunks of a shard, and the file that holds them.
   struct Found {
     std::vector<std::uint64_t> at;
     const ChunkFinder* finder = nullptr;
@@ -142,7 +142,7 @@ class OneFileStore : public Hdf5Store {
     void finish() override {
       if (log_) log_->finish();
     }
-    // The rows first: a log must not tell of what a power cut has taken.
+    // The rows are synced first: a log must not describe rows that a power cut has removed.
     void commit() override {
       if (!log_) return;
       sync_file(file_);
@@ -158,7 +158,7 @@ class OneFileStore : public Hdf5Store {
   Hdf5Writer& whole_file() {
     if (!store_) {
       store_ = std::make_unique<Hdf5Writer>(whole(), spec_);
-      // However this run ends, the next one takes rows from it.
+      // The file is kept however this run ends: the next run takes rows from it.
       store_->keep_unfinished();
     }
     return *store_;
@@ -168,7 +168,7 @@ class OneFileStore : public Hdf5Store {
     if (log && log->rows() != parts_.end(k) - parts_.begin(k)) return std::nullopt;
     return log;
   }
-  // The compressed rows of a block, from the file where they are.
+  // Fills in the compressed rows of a block, from the file that holds them.
   bool fill(RowBlock& block, const LoggedPart& log, const Found& found, std::uint64_t row) const {
     for (std::size_t i = 0; i < spec_.arrays.size(); ++i) {
       if (spec_.arrays[i].rows != ArraySpec::Rows::compressed) continue;
@@ -183,7 +183,7 @@ class OneFileStore : public Hdf5Store {
     }
     return true;
   }
-  // All that they hold, if they hold anything of use, was taken.
+  // Removes earlier files: all useful rows in them were taken.
   void forget_earlier() {
     if (earlier_.empty()) return;
     if (store_) sync_file(whole() + ".part");
@@ -202,7 +202,7 @@ class OneFileStore : public Hdf5Store {
   std::map<std::uint64_t, Found> found_;
 };
 
-// Parts that stay where they are, and a file that maps them.
+// Store of shards that stay where they are, and of a file that maps them.
 class VirtualStore : public Hdf5Store {
  public:
   using Hdf5Store::Hdf5Store;
@@ -247,7 +247,7 @@ class VirtualStore : public Hdf5Store {
     const auto there = hdf5::attributes_of(reader_, path(k));
     return there && differences(*there, spec_of(k).attributes).empty();
   }
-  // What each part says of itself.
+  // Returns the description that each shard contains.
   DatasetSpec spec_of(std::uint64_t k) const {
     DatasetSpec spec = spec_;
     spec.rows = parts_.end(k) - parts_.begin(k);

@@ -1,5 +1,5 @@
-// Input: the name of an output that one run makes at once.
-// Output: the output is this run's until the lock goes: a second run is refused before its work, not behind it.
+// Input: the name of an output that one run makes at a time.
+// Output: an output that is this run's until the lock is destroyed. A second run is refused before its work, not after.
 // Guarantees: nothing is left beside the output; a run that was killed keeps nobody out.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace millrace {
 
 class OutputLock {
  public:
-  // OUTPUT.shards lies beside the output meanwhile. Failure(conflict) where another run makes the same. An empty name
+  // OUTPUT.shards is beside the output meanwhile. Failure(conflict) if another run makes the same output. An empty name
   // locks nothing.
   explicit OutputLock(const std::string& output) : folder_(output), is_held_(!output.empty()) {
     if (is_held_) folder_.hold(RunFolder::Hold::alone);

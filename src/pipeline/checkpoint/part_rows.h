@@ -1,8 +1,6 @@
-// Enters: a checkpoint.
-// Leaves: the rows of the parts that a run has to do, one by one; of a part that is there already, one row that stands
-// for
-//   all of it.
-// Never: makes or takes a part.
+// Input: a checkpoint.
+// Output: the rows of the shards that a run has to make, one by one; for a finished shard, one row for all of it.
+// Never: makes or takes a shard.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +12,10 @@ namespace millrace {
 
 struct PartRow {
   Checkpoint::Task task;
-  std::uint64_t row = 0;  // of a part that is taken: behind its last
+  std::uint64_t row = 0;  // for a shard that is taken: the row after its last
 };
 
-// A chain's source. One thread at a time.
+// Source of a chain. For one thread at a time.
 class PartRows {
  public:
   explicit PartRows(Checkpoint& checkpoint) : checkpoint_(checkpoint) {}
@@ -35,8 +33,8 @@ class PartRows {
 
  private:
   Checkpoint& checkpoint_;
-  PartRow at_;             // the next one
-  std::uint64_t end_ = 0;  // of its part
+  PartRow at_;             // next row
+  std::uint64_t end_ = 0;  // end of its shard
 };
 
 }  // namespace millrace

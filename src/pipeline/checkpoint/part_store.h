@@ -1,10 +1,10 @@
-// Enters: what a dataset is, its output's name, and the folder where its parts are made.
-// Leaves: parts one by one, and in the end the dataset under its name.
-// Never: decides whether an output may be made: that is Checkpoint's.
+// Input: the description of a dataset, its output's name, and the folder where its shards are made.
+// Output: shards one by one, and in the end the dataset under its name.
+// Never: decides whether an output may be made: that is the task of Checkpoint.
 //
-// hdf5: the folder holds the file that is being written, and logs of what went into it, for a run that goes on; or,
-// where several runs make parts, the parts' rows. hdf5_virtual: 0.h5 and so on, each a finished file of its own, which
-// stay, and the output maps them. All others: a folder in it that becomes the output.
+// hdf5: the folder holds the unfinished file, and logs of its rows for a run that resumes. If several runs make shards,
+// it holds the rows of each shard. hdf5_virtual: the folder holds 0.h5 and so on, each a finished file; they are kept,
+// and the output maps them. Other kinds: a folder in it becomes the output.
 #pragma once
 
 #include <array>
@@ -37,41 +37,42 @@ class PartStore {
   PartStore(const PartStore&) = delete;
   PartStore& operator=(const PartStore&) = delete;
 
-  // What a finished output was made of; an error where it is none.
+  // Returns the provenance of a finished output; an error if it is none.
   virtual Outcome<Attributes> made_of(const std::string& output) const = 0;
-  // Nothing is missing of an output that is under its name.
+  // Returns true if nothing is missing of an output that has its name.
   virtual bool whole_output() const { return true; }
-  // An output that was made of the same has its name: what a killed run has left beside it goes.
+  // Removes files that a killed run has left beside an output that has its name and the same provenance.
   virtual void tidy() {}
-  // The folder stays, or is gone, once the output has its name.
+  // Returns true if the folder is kept once the output has its name; else it is removed.
   virtual bool keeps_folder() const = 0;
 
-  // The folder is held: by a run that will make all that is missing, and the output; or by one that makes parts for
-  // another.
+  // Called once the folder is held. Its holder will make all missing shards and the output, or makes shards for another
+  // run.
   virtual void begin(RunFolder::Hold hold) = 0;
-  // Whether a part is there, whole. Asked of all parts before the first is written.
+  // Returns true if a shard is there and complete. Called for all shards before the first is written.
   virtual bool has(std::uint64_t k) = 0;
-  // Whether it has got its name by now.
+  // Returns true if a shard has got its name by now.
   virtual bool named(std::uint64_t k) const = 0;
-  // Part by part, from the first on: one that is there is taken, others are opened and filled.
+  // Called shard by shard, from the first on: one that is there is taken, others are opened and filled.
   virtual void take(std::uint64_t /*k*/) {}
   virtual std::unique_ptr<PartWriter> open(std::uint64_t k) = 0;
-  // A part as a run in another folder has made it, where it is there. The folder is held.
+  // Imports a shard that a run in another folder has made, if it is there. The folder is held.
   virtual bool import(std::uint64_t k, const std::string& from) = 0;
-  // Where a part's bytes lie, in the folder or in another run's; none where it is not there.
+  // Returns where a shard's bytes are, in the folder or in another run's; empty if it is not there.
   virtual PartBytes bytes_of(std::uint64_t k, const std::string& folder) const = 0;
-  // Whoever makes it leaves these bytes. Not of logs of rows, which tell how they came.
+  // Returns true if every run writes the same bytes for a shard. Logs of rows also record in which blocks the rows
+  // came.
   virtual bool has_one_form() const { return true; }
-  // All parts are there: what the output has beside them. `go_on` is asked now and then, and may throw.
+  // Adds the rest of the output once all shards are there. `go_on` is called now and then, and may throw.
   virtual void assemble(const std::function<void()>& go_on) = 0;
-  // On the disk, and under its name, which nothing else has; or only the output of the same that was looked at.
+  // Puts the output on the disk under its name. The name must be free, or belong to the output that was examined.
   virtual void publish(const Replaceable& replaces) = 0;
 };
 
-// Both must live as long as the store.
+// `spec` and `folder` must outlive the store.
 std::unique_ptr<PartStore> make_part_store(StoreKind kind, const DatasetSpec& spec, Parts parts, RunFolder& folder);
 
-// Of stores that are folders.
+// Makes the stores that are folders.
 std::unique_ptr<PartStore> make_folder_store(StoreKind kind, const DatasetSpec& spec, Parts parts, RunFolder& folder);
 
 }  // namespace millrace

@@ -34,13 +34,13 @@ std::string last_name(const std::string& path) { return path.substr(path.find_la
 
 bool is_partial(const std::string& name) { return name.starts_with(AtomicFile::kTemporaryPrefix); }
 
-// Says how many runs share a folder.
+// Returns true for the file that says how many runs share a folder.
 bool is_runs_file(int folder, const std::string& name) {
   return name == kRunsFile && runs_in_json(fmt::format("/proc/self/fd/{}/{}", folder, name)).ok();
 }
 
-// A run that was killed before run.json had its name has left no more than this; so does one that begins now, and one
-// that saw no lock of a run that removed the folder.
+// Returns true if the folder has run.json or nothing but these files. A run that was killed before run.json had its
+// name leaves no others. Neither does a run that begins now, or one that saw no lock of a run that removed the folder.
 bool made_by_a_run(int folder) {
   const std::vector<std::string> names = names_in(folder);
   return std::find(names.begin(), names.end(), RunFolder::kRunFile) != names.end() ||
@@ -50,8 +50,8 @@ bool made_by_a_run(int folder) {
          });
 }
 
-// Names elsewhere. Where a file system cannot rename without replacing, a file has two names here for a moment, or for
-// as long as nobody comes after a run that was killed then.
+// Returns true if a file has names outside of the folder. If a file system cannot rename without replacing, a file has
+// two names here for a moment. It keeps both if its run is killed then, until another run comes.
 bool has_names_elsewhere(int top, int folder, const std::string& name) {
   constexpr int kTries = 50;
   for (int i = 0; i < kTries; ++i) {
@@ -67,7 +67,7 @@ bool has_names_elsewhere(int top, int folder, const std::string& name) {
       }
     };
     count(folder);
-    // A shard comes from a temporary name at the top.
+    // A shard comes from a temporary name at the top of the folder.
     if (here < info.st_nlink && folder != top) count(top);
     if (here == info.st_nlink) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -75,7 +75,8 @@ bool has_names_elsewhere(int top, int folder, const std::string& name) {
   return true;
 }
 
-// What others put into a folder while it was open to them stays when it is closed: no run makes links or second names.
+// Refuses links and second names, which no run makes. Others may have put them there while the folder was open to them;
+// closing it does not remove them.
 void refuse_what_no_run_makes(int top, int folder, const std::string& name, const std::string& whole) {
   const auto refuse = [&](const std::string& what) {
     throw Failure(ErrorCode::conflict, fmt::format("{} in it {}", printable(name), what), printable(whole),
@@ -83,7 +84,7 @@ void refuse_what_no_run_makes(int top, int folder, const std::string& name, cons
   };
   const auto state = state_of_descriptor(folder);
   if (!state || state->owner != ::geteuid()) refuse("belongs to another user");
-  // Where there are no modes nobody is kept out by them, and this changes nothing.
+  // Without modes in the file system nobody is kept out by them, and this changes nothing.
   if ((state->mode & kOthersWrite) != 0) ::fchmod(folder, state->mode & ~kOthersWrite);
   for (const std::string& entry : names_in(folder)) {
     const std::string path = path_in(name, entry);
@@ -91,7 +92,7 @@ void refuse_what_no_run_makes(int top, int folder, const std::string& name, cons
     if (::fstatat(folder, entry.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (S_ISDIR(info.st_mode)) {
       const Descriptor inner(::openat(folder, entry.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      // Another run that shares the folder has just finished it.
+      // ENOENT: another run that shares the folder has just finished it.
       if (!inner && errno == ENOENT) continue;
       if (!inner) throw Failure(system_error("it cannot be opened", printable(path), errno));
       refuse_what_no_run_makes(top, inner.get(), path, whole);
@@ -130,7 +131,7 @@ Error RunFolder::in_words(Error error) const {
 }
 
 bool RunFolder::open_parent() {
-  // Links on the way to it are the user's matter: what they lead to now is where the store will lie.
+  // Links on the way are the user's choice: the store will be where they lead to now.
   if (!parent_) parent_ = Descriptor(::open(folder_of(output_).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   return static_cast<bool>(parent_);
 }
@@ -140,7 +141,7 @@ bool RunFolder::open_folder() {
       Descriptor(::openat(parent_.get(), last_name(name_).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder_) return false;
   at_ = fmt::format("/proc/self/fd/{}", folder_.get());
-  // Where /proc is not there, names have to do.
+  // Without /proc, names are used.
   if (::access((at_ + "/.").c_str(), F_OK) != 0) at_ = name_;
   return true;
 }
@@ -167,7 +168,8 @@ void RunFolder::abandon() {
   let_go();
 }
 
-// A run that removes the folder removes its lock last: who has opened that before holds nothing.
+// Returns true if the open lock file still has its name. A run that removes the folder removes its lock last: a run
+// that opened the lock before that holds nothing.
 bool RunFolder::lock_is_named() const {
   struct stat held {
   }, named{};
@@ -175,7 +177,7 @@ bool RunFolder::lock_is_named() const {
          held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
-// Of the open file, not of the process: two runs in one process keep each other out too.
+// Locks belong to the open file, not to the process: two runs in one process keep each other out too.
 bool RunFolder::lock(short kind, std::uint64_t byte) const {
   struct flock range {};
   range.l_type = kind;
@@ -185,7 +187,7 @@ bool RunFolder::lock(short kind, std::uint64_t byte) const {
   return ::fcntl(lock_.get(), F_OFD_SETLK, &range) == 0;
 }
 
-// Nothing is changed in one that is not a run's.
+// Refuses a folder that is not a run's, and changes nothing in it.
 void RunFolder::check_folder() const {
   const auto state = state_of_descriptor(folder_.get());
   if (!state || state->owner != ::geteuid()) {
@@ -203,7 +205,7 @@ bool RunFolder::open_to_lock(Missing missing) {
   if (missing == Missing::make && ::mkdirat(parent_.get(), last_name(name_).c_str(), 0755) != 0 && errno != EEXIST) {
     throw Failure(system_error("it cannot be created", name_, errno));
   }
-  // Another run may have put the output in place, and with it the folder, since it was found there, or opened.
+  // Another run may have published the output and removed the folder since it was found or opened.
   const auto open = [&] {
     if (!open_folder()) return false;
     check_folder();
@@ -222,7 +224,7 @@ void RunFolder::hold(Hold how, Missing missing, const std::function<void()>& go_
     throw Failure(ErrorCode::not_found, "its folder is not there", output_, "create the folder first");
   }
   if (!parent_) throw Failure(system_error("it cannot be created", name_, errno));
-  // The last of the runs that share it has it alone while it puts the output in place.
+  // The last of the runs that share the folder holds it alone while it publishes the output.
   constexpr int kTries = 500;
   for (int i = 0;; ++i) {
     const bool opened = open_to_lock(missing);
@@ -235,7 +237,7 @@ void RunFolder::hold(Hold how, Missing missing, const std::function<void()>& go_
     const int number = locked ? EAGAIN : errno;
     if (locked && lock_is_named()) {
       if (is_only_run(how, go_on)) return;
-      // A run that puts the output together ends soon; a run that makes all of it does not.
+      // A run that merges the shards ends soon; a run that makes the whole output does not.
       if (presence_ && presence_->other_is_alone()) break;
     }
     if (number != EAGAIN && number != EACCES) throw Failure(system_error("it cannot be locked", name_, number));
@@ -246,7 +248,7 @@ void RunFolder::hold(Hold how, Missing missing, const std::function<void()>& go_
   throw Failure(ErrorCode::conflict, "another run is making the same output", name_, "wait for it to end");
 }
 
-// False where another run has removed the folder, with the output in its place.
+// Returns false if another run has removed the folder, with the output in its place.
 bool RunFolder::be_seen(RunPresence::Mode mode) {
   presence_.reset();
   try {
@@ -260,7 +262,7 @@ bool RunFolder::be_seen(RunPresence::Mode mode) {
   }
 }
 
-// No run is seen that would have to be locked out, or that locks this one out, and cannot be seen by locks.
+// Returns true if no run is seen that excludes this one. Locks do not show such a run on every file system.
 bool RunFolder::is_only_run(Hold how, const std::function<void()>& go_on) {
   return be_seen(how == Hold::alone ? RunPresence::Mode::alone : RunPresence::Mode::shared) &&
          presence_->wait_for_others(go_on) == RunPresence::Others::none;
@@ -270,8 +272,8 @@ void RunFolder::let_others_in() {
   presence_.reset();
   lock(F_UNLCK, 0);
 }
-// Another may hold it for a moment only, to look: what is there, or whether it is its own. Of several that would like
-// to be the last, one gets the claim.
+// Another run may hold the lock for a moment only, to look at the folder or at its owner. Of several runs that want to
+// be the last, one gets the claim.
 bool RunFolder::hold_alone(const std::function<void()>& go_on) {
   constexpr int kTries = 100;
   constexpr const char* kWhole = "whole";
@@ -304,7 +306,7 @@ bool RunFolder::claim_when_known(std::uint64_t k, const std::function<void()>& g
   return false;
 }
 
-// False where another has it. Where nobody can tell, nobody may go on.
+// Returns false if another run has it. If that cannot be determined, no run may continue.
 bool RunFolder::try_lock(std::uint64_t byte) const {
   if (lock(F_WRLCK, byte)) return true;
   if (errno == EAGAIN || errno == EACCES) return false;
@@ -316,7 +318,7 @@ void RunFolder::unclaim(std::uint64_t k) {
 }
 
 bool RunFolder::hold_left() {
-  presence_.reset();  // it lies in the folder that is held until now
+  presence_.reset();  // its file is in the folder that is held until now
   if (!open_parent() || !open_folder()) return false;
   const auto state = state_of_descriptor(folder_.get());
   if (!state || state->owner != ::geteuid()) {
@@ -341,7 +343,7 @@ void RunFolder::tidy_left() {
   const std::vector<std::string> found = names_in(folder_.get());
   if (std::none_of(found.begin(), found.end(), is_left)) return let_go();
   if (!hold_left()) return;
-  // Files of dead runs are gone; what they had claimed or were writing is not.
+  // Files of dead runs are gone; their claims and partial files are not.
   remove_partial();
   for (const std::string& name : names_in(folder_.get())) {
     if (RunPresence::is_claim(name)) ::unlinkat(folder_.get(), name.c_str(), 0);
@@ -367,7 +369,7 @@ void RunFolder::remove() {
     }
     ::unlinkat(folder_.get(), kRunFile, 0);
   } else if (made_by_a_run(folder_.get())) {
-    ::unlinkat(folder_.get(), kRunsFile, 0);  // how many there were is of no use without them
+    ::unlinkat(folder_.get(), kRunsFile, 0);  // without shards, the number of runs is of no use
   }
   remove_if_empty();
   let_go();
@@ -386,7 +388,7 @@ void RunFolder::remove_lock() const { ::unlinkat(folder_.get(), kLock, 0); }
 void RunFolder::remove_if_empty() {
   presence_.reset();
   const std::vector<std::string> names = names_in(folder_.get());
-  // Files of other runs count: they are at work.
+  // Files of other runs count: those runs are at work.
   if (std::any_of(names.begin(), names.end(), [](const std::string& name) { return name != kLock; })) return;
   remove_lock();
   if (has_its_name()) ::unlinkat(parent_.get(), last_name(name_).c_str(), AT_REMOVEDIR);

@@ -1,14 +1,15 @@
-// Enters: an output's name.
-// Leaves: the folder beside it where its parts are made, held by a descriptor, as is the folder that both lie in; and
-//   which run works in it, and at which part.
-// Never: works in a folder of somebody else's, or in what has the folder's name by now.
+// Input: the name of an output.
+// Output: the folder beside it for its shards, held by a descriptor; and which run works in it, at which shard.
+// Never: works in another user's folder, or in another folder that has taken its name.
 //
-// The names in it are known to everybody: it is worked in only where nobody else can put a link under one of them, and
-// reached by its descriptor, so that whoever may exchange folders beside the output cannot lead a run elsewhere.
+// The names in the folder are known to everybody, so a run works only where nobody else can put a link under one of
+// them. It reaches the folder, and the one above, by descriptors: whoever may exchange folders beside the output cannot
+// lead a run elsewhere.
 //
-// Who works in it is told by locks on bytes of a file in it, which the system gives back when a process ends, however
-// it ends, and which hold across machines where the file system's do: byte 0 is held by all runs that share the folder,
-// or by one alone; byte 1 + k by who makes part k. Where locks are a node's own, files beside it tell (run_presence.h).
+// Locks on bytes of a file in the folder show who works in it. The system releases them when a process ends, however it
+// ends. They hold across machines where the file system's locks do. Byte 0 is held by all runs that share the folder,
+// or by one alone. Byte 1 + k is held by the run that makes shard k. Where locks are local to a node, files beside it
+// show the runs (run_presence.h).
 #pragma once
 
 #include <cstdint>
@@ -25,60 +26,62 @@ namespace millrace {
 
 class RunFolder {
  public:
-  // Of OUTPUT, which may end with a slash. Opens nothing.
+  // `output` may end with a slash. Opens nothing.
   explicit RunFolder(const std::string& output, const RunPresence::Timing& timing = {});
 
-  // OUTPUT.shards itself is named, with or without that end.
+  // Returns the folder for OUTPUT.shards, which may be named without that ending.
   static RunFolder of_parts(const std::string& folder);
 
-  // Both as a person wrote them, for messages. The folder's is OUTPUT.shards.
+  // Names as the user wrote them, for messages. name() is OUTPUT.shards.
   const std::string& output() const { return output_; }
   const std::string& name() const { return name_; }
-  // It, and what is in it, for opening: through the descriptor once that is held, by name until then.
+  // Paths of the folder and of a file in it, for opening: through the descriptor once that is held, by name until then.
   const std::string& path() const { return at_; }
   std::string path(std::string_view file) const;
-  // A failure, with names in it that a person knows.
+  // Returns a failure with names in it that the user knows.
   Error in_words(Error error) const;
 
   static constexpr const char* kLock = "run.lock";
-  // What its parts are made of. Until it is there, nothing of them is.
+  // Provenance of the shards. As long as this file is missing, there are no shards.
   static constexpr const char* kRunFile = "run.json";
-  // Keeps all other runs out; or those that keep others out.
+  // `alone` keeps all other runs out; `shared` keeps out runs that hold it alone.
   enum class Hold : std::uint8_t { alone, shared };
-  // Makes it where it is missing, opens it, and holds it until this object goes. Failure(conflict) when it is another
-  // user's, holds what no run makes, which is left as it was, or another run is in it; (not_found) when the folder of
-  // the output, or what is not to be made, is not there.
+  // Treatment of a missing folder: it is made, or Failure(not_found).
   enum class Missing : std::uint8_t { make, refuse };
-  // `go_on` is asked while another machine's run is waited for, and may throw.
+  // Opens the folder and holds it until this object is destroyed. Failure(conflict) if it belongs to another user,
+  // another run is in it, or it has files that no run makes. It is then left as it was. Failure(not_found) if the
+  // folder above is missing. `go_on` is called while another machine's run is waited for, and may throw.
   void hold(Hold how, Missing missing = Missing::make, const std::function<void()>& go_on = {});
-  // It is held no more.
+  // Releases the folder.
   void let_others_in();
-  // Then alone; false where another run has it.
+  // Holds it alone after that; false if another run has it.
   bool hold_alone(const std::function<void()>& go_on = {});
-  // Part k is this run's until it is let go; false where it is another's, or may be.
+  // Claims shard k for this run until unclaim(); false if it is another run's, or may be.
   bool claim(std::uint64_t k);
-  // The same once it is known whether a run of another machine is alive. `go_on` is asked meanwhile, and may throw.
+  // Claims in the same way, once it is known whether a run of another machine is alive. `go_on` is called meanwhile,
+  // and may throw.
   bool claim_when_known(std::uint64_t k, const std::function<void()>& go_on);
   void unclaim(std::uint64_t k);
-  // The same of what an earlier run may have left: false, without a word, where there is none or it cannot be held.
+  // Holds a folder that an earlier run may have left. Returns false, without a message, if there is none or it cannot
+  // be held.
   bool hold_left();
-  // Names and files of runs that were killed, in a folder that stays; nothing where another run is in it.
+  // Removes names and files of killed runs from a folder that is kept. Does nothing if another run is in it.
   void tidy_left();
-  // The name is still that of what is held.
+  // Returns true if the name still belongs to the folder that is held.
   bool has_its_name() const;
-  // Nobody needs it any more.
+  // Removes the lock, which no run needs any more.
   void remove_lock() const;
-  // It is not for this run: lets it go as it was found.
+  // Releases a folder that is not for this run, as it was found.
   void abandon();
-  // What is in it, and itself. run.json goes last: what it stands beside is ours.
+  // Removes the folder and all in it. run.json is removed last: the files beside it are ours.
   void remove();
-  // Files that a run was writing when it was killed. The folder is held alone.
+  // Removes files that a run was writing when it was killed. The folder is held alone.
   void remove_partial() const;
-  // Only where there is nothing in it but its lock.
+  // Removes the folder if there is nothing in it but its lock.
   void remove_if_empty();
 
-  // Gives a file or a folder in it the output's name, which nothing else has; or only what was looked at, file or
-  // folder, which then has the name in here, or is gone. Failure(conflict) when the name is taken.
+  // Gives a file or folder in it the output's name, which must be free or belong to the file or folder `looked_at`.
+  // That one then has the name in here, or is gone. Failure(conflict) if the name is taken.
   void publish(const std::string& name, const Replaceable& replaces);
 
  private:
@@ -101,7 +104,7 @@ class RunFolder {
   std::string at_;
   Descriptor parent_, folder_, lock_;
   bool made_lock_ = false;
-  std::unique_ptr<RunPresence> presence_;  // goes before the folder it lies in
+  std::unique_ptr<RunPresence> presence_;  // destroyed before the folder that its file is in
 };
 
 }  // namespace millrace

@@ -57,7 +57,7 @@ TEST_F(RunFolderTest, WhatNoRunHasMadeStaysAsItWas) {
 }
 
 TEST_F(RunFolderTest, WhatARunLeftThatSawNoLockIsARunsOwn) {
-  // It said how many share the folder when another run, which it did not see, had removed all that was in it.
+  // The run wrote how many runs share the folder after another run, which it did not see, had removed all in it.
   std::ofstream(shards() + "/runs.json") << "{\"of\": 2, \"version\": \"" << version() << "\"}\n";
   {
     RunFolder folder(output());

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kRun = "run-", kLive = ".live", kClaim = "claim-";
 constexpr std::size_t kMaxText = 4096;
-constexpr std::array<const char*, 3> kModes = {"shared", "alone", "last"};  // by RunPresence::Mode
+constexpr std::array<const char*, 3> kModes = {"shared", "alone", "last"};  // indexed by RunPresence::Mode
 constexpr std::size_t kBeatBytes = 21;                                      // 20 digits and the end of the line
 
 std::string small_text(int fd) {
@@ -41,14 +41,15 @@ std::string small_text(int folder, const std::string& name) {
   return state && state->regular ? small_text(file.get()) : "";
 }
 
-// A boot of a machine: within one, locks and process numbers can be believed. Empty where nothing tells.
+// Returns an ID of this boot of the machine: within one boot, locks and process numbers can be trusted. Empty if there
+// is none.
 std::string boot_of_this_machine() {
   const Descriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   return file ? std::string(trim(small_text(file.get()))) : "";
 }
 
-// The machine id, which survives boots; hashed, as it is confidential. Copies of one machine have the same, but not the
-// same name.
+// Returns the machine ID, which survives reboots; hashed, as it is confidential. Copies of one machine have the same
+// ID, but not the same name.
 std::string this_machine() {
   const Descriptor file(::open("/etc/machine-id", O_RDONLY | O_CLOEXEC));
   const std::string id = file ? small_text(file.get()) : "";
@@ -56,19 +57,19 @@ std::string this_machine() {
   return fmt::format("{:016x}", short_hash(std::span(reinterpret_cast<const std::uint8_t*>(id.data()), id.size())));
 }
 
-// Process numbers of another container are others' here.
+// Returns the namespace of process numbers: those of another container mean other processes here.
 std::string namespace_of_processes() {
   char name[64] = {};
   const ssize_t length = ::readlink("/proc/self/ns/pid", name, sizeof name);
   return length > 0 ? std::string(name, static_cast<std::size_t>(length)) : "";
 }
 
-// When a process began, which tells it from a later one of its number. Empty where there is none, and for one that has
-// ended: its number stays until its parent asks for its exit code, which some parents never do.
+// Returns when a process began, which distinguishes it from a later one with its number. Empty if there is none, and
+// for one that has ended. A number stays in use until the parent asks for the exit code, which some parents never do.
 std::string start_of(const std::string& pid) {
   const Descriptor file(::open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return "";
-  // Behind the name, which may hold anything; proc(5) counts fields from 1, and the name is the second.
+  // The fields follow the name, which may hold anything. proc(5) counts fields from 1, and the name is the second.
   const std::string text = small_text(file.get());
   const std::size_t end = text.rfind(')');
   if (end == std::string::npos) return "";
@@ -78,7 +79,7 @@ std::string start_of(const std::string& pid) {
   return is_there ? fields[kStart] : "";
 }
 
-// The line that a run's file begins with, but for its number.
+// Returns the line of a run's file that identifies the run; its number is on the line before.
 std::string identity(RunPresence::Mode mode) {
   const std::string pid = std::to_string(::getpid());
   return fmt::format("{} {} {} {} {} {} {}", kModes[static_cast<std::size_t>(mode)], boot_of_this_machine(),
@@ -101,7 +102,7 @@ bool lock_own(int fd) {
   return ::fcntl(fd, F_OFD_SETLK, &range) == 0;
 }
 
-// Another open file holds the lock that a run has on its own file.
+// Returns true if another open file holds the lock that a run has on its own file.
 bool is_locked(int fd) {
   struct flock range {};
   range.l_type = F_WRLCK;
@@ -159,10 +160,10 @@ RunPresence::RunPresence(int folder, Mode mode, const Timing& timing)
   }
 }
 
-// The file gets its name when all of it is on the disk. False with errno.
+// Writes all of the file, then gives it its name. False with errno.
 bool RunPresence::put_in_place(const std::string& temporary) {
   lock_own(file_.get());
-  // Behind the number, which is written again and again.
+  // The text follows the number, which is written again and again.
   const std::string text = identity(mode_) + "\n";
   if (!write_at(file_.get(), kBeatBytes, std::as_bytes(std::span(text)))) return false;
   write_beat();
@@ -188,7 +189,7 @@ RunPresence::~RunPresence() {
 void RunPresence::write_beat() {
   char text[kBeatBytes + 1] = {};
   *fmt::format_to_n(text, kBeatBytes, "{:020}\n", beats_++).out = '\0';
-  // Synced, so that other machines see it: they read what the server has.
+  // The number is synced, so that other machines see it: they read what the server has.
   if (write_at(file_.get(), 0, std::as_bytes(std::span(text, kBeatBytes)))) ::fdatasync(file_.get());
 }
 
@@ -197,7 +198,7 @@ void RunPresence::loop() {
   while (!stop_.wait_for(lock, timing_.beat, [this] { return stopping_; })) write_beat();
 }
 
-// nullopt where there is none, or it is no regular file.
+// Returns nullopt if there is no such file, or it is not a regular one.
 std::optional<RunPresence::Run> RunPresence::read(const std::string& name) const {
   const Descriptor file(::openat(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   const auto state = state_of_descriptor(file.get());
@@ -209,7 +210,7 @@ std::optional<RunPresence::Run> RunPresence::read(const std::string& name) const
   out.number = lines.front();
   const std::vector<std::string> words = lines.size() > 1 ? split(lines[1], ' ') : std::vector<std::string>();
   constexpr std::size_t kWords = 7;
-  // A file that was cut: its number alone tells whether its run is alive.
+  // A truncated file: only its number shows whether its run is alive.
   if (words.size() < kWords) return out;
   std::string* const to[] = {&out.mode, &out.boot, &out.processes, &out.pid, &out.start, &out.machine, &out.host};
   for (std::size_t i = 0; i < kWords; ++i) *to[i] = words[i];
@@ -220,12 +221,12 @@ RunPresence::Others RunPresence::state_of(const Run& run) {
   const auto now = std::chrono::steady_clock::now();
   if (!run.boot.empty() && run.boot == boot_of_this_machine()) {
     if (run.locked) return Others::live;
-    // The number alone tells of a run in another container.
+    // Only the number tells of a run in another container.
     if (run.processes == namespace_of_processes()) {
       return !run.start.empty() && run.start == start_of(run.pid) ? Others::live : Others::none;
     }
   }
-  // The machine has been started anew since, and its processes have not. Many are called localhost.
+  // The machine was started anew since, and its processes were not. Host names must agree, and many are localhost.
   const bool is_before = !run.boot.empty() && !boot_of_this_machine().empty() && run.boot != boot_of_this_machine() &&
                          !run.machine.empty() && run.machine == this_machine() && run.host == host_name() &&
                          !run.host.starts_with("localhost");
@@ -279,7 +280,7 @@ std::string RunPresence::read_claim(const std::string& name) const {
   return std::string(trim(small_text(folder_, name)));
 }
 
-// With its text from its first moment on.
+// Creates a claim that has its text from its first moment on.
 bool RunPresence::put_claim(const std::string& name, const std::optional<FileState>& dead) const {
   const std::string temporary = unique_temporary_name();
   const Descriptor file(
@@ -289,7 +290,7 @@ bool RunPresence::put_claim(const std::string& name, const std::optional<FileSta
   bool lost = false;
   if (done && dead) done = rename_over(folder_, temporary.c_str(), folder_, name.c_str(), *dead, lost) == 0;
   if (done && !dead) done = rename_new(folder_, temporary.c_str(), folder_, name.c_str()) == 0;
-  // The temporary name is now the dead run's claim, or still this one's.
+  // The temporary name is now that of the dead run's claim, or still that of this run's.
   ::unlinkat(folder_, temporary.c_str(), 0);
   return done && read_claim(name) == id_;
 }
@@ -298,7 +299,7 @@ RunPresence::Claim RunPresence::claim(const std::string& what) {
   const std::string name = fmt::format("{}{}", kClaim, what);
   bool mine = put_claim(name, std::nullopt);
   if (!mine) {
-    // Before its owner is read: of two runs that find it dead, one replaces what both have seen.
+    // The state is read before the owner: of two runs that find the owner dead, only one can replace that file.
     const auto seen = state_of_name(folder_, name);
     const std::string owner = read_claim(name);
     if (owner == id_) return Claim::mine;

@@ -1,15 +1,15 @@
 // Input: a work folder that several runs may share, on one machine or on many.
-// Output: which other runs are at work in it, and which of them has claimed what.
-// Guarantees: locks are not needed. Some file systems keep locks within one node (BeeGFS and Lustre by default, NFS
-// with
-//   nolock, sshfs); names and bytes they all share. No output depends on it: two runs that take each other for dead
-//   make the same shard twice.
+// Output: the other runs that work in it, and the claims of each.
+// Guarantees: needs no file locks. No output depends on it: two runs that take each other for dead repeat a shard.
 //
-// Each run keeps a file run-ID.live in the folder, which says on which machine and in which process it works, and
-// rewrites a number in it every `beat`. A claim is a file that holds the ID of the run it belongs to. A run of the same
-// boot of a machine is alive as long as its process is, or it holds the lock on its own file; one of an earlier boot is
-// dead. A run of another machine is alive while its number changes; once it has not changed for `dead_after`, what it
-// has claimed is taken over.
+// Some file systems keep locks within one node (BeeGFS and Lustre by default, NFS with nolock, sshfs). All of them
+// share names and bytes.
+//
+// Each run keeps a file run-ID.live in the folder. It says on which machine and in which process the run works, and the
+// run rewrites a number in it every `beat`. A claim is a file that holds the ID of the run it belongs to. A run of the
+// same boot of a machine is alive while its process is, or while the lock on its file is held. A run of an earlier boot
+// is dead. A run of another machine is alive while its number changes. Once the number has not changed for
+// `dead_after`, other runs may take its claims.
 #pragma once
 
 #include <chrono>
@@ -26,9 +26,9 @@
 
 namespace millrace {
 
-// The name of this machine, as UTF-8.
+// Returns the name of this machine, as UTF-8.
 std::string host_name();
-// Host name, machine and boot: tells machines of one name apart.
+// Returns host name, machine and boot, which distinguish machines of the same name.
 std::string machine_name();
 
 class RunPresence {
@@ -36,36 +36,36 @@ class RunPresence {
   struct Timing {
     std::chrono::milliseconds beat{10'000}, dead_after{60'000};
   };
-  // A run that makes shards beside others; one that shares with none; one that has made its shards and would like to
-  // put all together.
+  // `shared`: a run that makes shards beside others; `alone`: a run that shares with none. `last`: a run that has made
+  // its shards and wants to merge all.
   enum class Mode { shared, alone, last };
-  // `folder` is open, and stays so. Throws Failure where nothing can be written there.
+  // `folder` is open, and must stay so. Throws Failure if nothing can be written there.
   RunPresence(int folder, Mode mode, const Timing& timing);
-  // Its file goes, and what it has claimed.
+  // Removes the run's file and its claims.
   ~RunPresence();
   RunPresence(const RunPresence&) = delete;
   RunPresence& operator=(const RunPresence&) = delete;
 
   enum class Others { none, live, unknown };
-  // Runs that this one cannot work beside: for a shared one those that are not shared; for the last one all but others
-  // that would like to be the last; for one alone all. Files of dead ones go. `unknown`: a run of another machine was
-  // not looked at for long enough.
+  // Looks for runs that this one cannot work beside. For `shared` those are runs that are not shared; for `last` all
+  // but other `last` runs; for `alone` all. Files of dead runs are removed. `unknown`: a run of another machine was not
+  // observed for long enough.
   Others others();
-  // Looks until it is known, no longer than a bit over `dead_after`. `go_on` as below.
+  // Waits until the answer is known, no longer than a bit over `dead_after`. `go_on` as below.
   Others wait_for_others(const std::function<void()>& go_on = {});
-  // Who another run is, for messages: "process 4711 on node12".
+  // Describes another run for messages: "process 4711 on node12".
   const std::string& other() const { return other_; }
   bool other_is_alone() const { return other_is_alone_; }
 
-  // `taken`: another run that is alive has it; `unknown`: one of another machine, which may be dead. Of several runs
-  // that try at once one gets it.
+  // `taken`: another run that is alive has it; `unknown`: a run of another machine has it, and may be dead. Of several
+  // runs that try at once one gets it.
   enum class Claim { mine, taken, unknown };
   Claim claim(const std::string& what);
-  // Looks until it is known. `go_on` is asked meanwhile, and may throw.
+  // Waits until the answer is known. `go_on` is called meanwhile, and may throw.
   bool claim_when_known(const std::string& what, const std::function<void()>& go_on);
   void unclaim(const std::string& what);
 
-  // A name that a run makes for this: no shard, and nothing that an output keeps.
+  // Returns true for names of these files: they are no shards, and no output keeps them.
   static bool is_name(const std::string& name);
   static bool is_claim(const std::string& name);
   static bool is_claim_of_shard(const std::string& name);
@@ -75,7 +75,7 @@ class RunPresence {
   struct Seen {
     std::string number;
     std::chrono::steady_clock::time_point since;
-    bool has_changed = false;  // since it was seen first
+    bool has_changed = false;  // since it was first seen
   };
   std::string name_of(const std::string& id) const;
   std::optional<Run> read(const std::string& name) const;
@@ -97,7 +97,7 @@ class RunPresence {
   std::mutex mutex_;
   std::condition_variable stop_;
   bool stopping_ = false;
-  std::mutex looking_;                // guards what follows
+  std::mutex looking_;                // guards the members below
   std::map<std::string, Seen> seen_;  // by the run's ID
   std::string other_;
   bool other_is_alone_ = false;

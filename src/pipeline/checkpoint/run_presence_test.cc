@@ -1,4 +1,4 @@
-// Machines that do not see each other's locks: their files are written by hand here.
+// Tests machines that do not see each other's locks: the files of the others are written by hand.
 #include "src/pipeline/checkpoint/run_presence.h"
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ class RunPresenceTest : public testing::Test {
   std::unique_ptr<RunPresence> run(RunPresence::Mode mode = RunPresence::Mode::alone) const {
     return std::make_unique<RunPresence>(opened_.get(), mode, kQuick);
   }
-  // Another machine's.
+  // Writes the file of a run of another machine.
   std::string write_other(const std::string& id, std::uint64_t number, const std::string& mode = "shared") const {
     std::string path = folder_ / ("run-" + id + ".live");
     std::ofstream(path + ".new") << fmt::format("{:020}\n{} another-boot pid:[1] 77 12345 0123 node9\n", number, mode);
@@ -66,7 +66,7 @@ TEST_F(RunPresenceTest, AProcessThatWasKilledIsDeadAtOnce) {
     lost->claim("3");
     ::kill(::getpid(), SIGKILL);
   }
-  // Its number is still there: a parent that never asks for its exit code leaves it.
+  // The number of the process is still in use: a parent that never asks for its exit code leaves it so.
   siginfo_t info{};
   ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
   EXPECT_EQ(files(), 3U);
@@ -94,7 +94,7 @@ TEST_F(RunPresenceTest, ARunOfAnotherMachineThatStandsStillIsDeadInTheEnd) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-// Both see that its owner has ended; the exchange of names lets no more than one of them have it.
+// Both runs see that the owner has ended; the exchange of names gives the claim to no more than one of them.
 TEST_F(RunPresenceTest, OfTwoThatTakeOverADeadClaimOneGetsIt) {
   const auto one = run(), other = run();
   int taken = 0;
@@ -132,7 +132,7 @@ TEST_F(RunPresenceTest, WaitingEndsWithASignOfLife) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   });
-  // However this ends: beating is waited for.
+  // The thread that writes the numbers ends however this test does.
   struct AtEnd {
     std::atomic<bool>& ended;
     ~AtEnd() { ended = true; }
@@ -190,7 +190,7 @@ TEST_F(RunPresenceTest, FilesOfSomebodyElseAreNoRuns) {
   std::filesystem::create_directory(folder_ / "run-c.live");
   std::filesystem::create_symlink("/etc/passwd", folder_ / "run-d.live");
   EXPECT_EQ(one->others(), Others::none);
-  // An empty file, which was cut: a run may be behind it until it has stood still for long enough.
+  // An empty file was truncated: its run may be alive until the file has not changed for long enough.
   std::ofstream(folder_ / "run-e.live") << "";
   EXPECT_EQ(one->others(), Others::unknown);
   EXPECT_EQ(one->wait_for_others(), Others::none);

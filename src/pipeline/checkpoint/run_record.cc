@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kMostText = 256 << 20;
 
-// The same without names; null where it is not a list of inputs.
+// Returns a list of inputs without their names; null if the text is not such a list.
 Json contents(const std::string& text) {
   auto list = Json::parse_or_null(text);
   if (!list.is_array()) return nullptr;
@@ -35,7 +35,8 @@ Json contents(const std::string& text) {
 
 Error not_ours(const std::string& path) { return Error{ErrorCode::bad_data, "it is not what a run writes", path, ""}; }
 
-// A name that stays in the folder, and in the files that it is written into. Dots stand between words alone.
+// Returns true for a name that stays in the folder, and is safe in the files that contain it. Dots are only between
+// words.
 bool is_name(const std::string& name) {
   const auto word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
   bool after_word = false;
@@ -72,7 +73,7 @@ Outcome<ArraySpec> array_in(const Json& json, const std::string& path) {
   out.type = *type;
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
   constexpr std::size_t kMostDimensions = 31;
-  // A column of a table is a number or a text a row.
+  // A column of a table has one number or one text per row.
   const bool plain = out.rows == ArraySpec::Rows::numbers || out.rows == ArraySpec::Rows::texts;
   if (out.shape.size() > kMostDimensions || (!out.table().empty() && (!plain || !out.shape.empty()))) {
     return not_ours(path);
@@ -94,7 +95,7 @@ bool same_inputs(const std::string& a, const std::string& b) {
 
 std::string differences(const Attributes& then, const Attributes& now) {
   std::string out;
-  // What has a space in its name is none of the options.
+  // An attribute with a space in its name is not an option.
   const auto named = [](const std::string& name) {
     return name.find(' ') == std::string::npos ? "--" + name : fmt::format("'{}'", name);
   };
@@ -111,7 +112,7 @@ std::string differences(const Attributes& then, const Attributes& now) {
       out += fmt::format("{} was '{}', is '{}'", named(name), was->second, value);
     }
   }
-  // A part's size is said where it does not matter, too.
+  // The size of a shard is recorded even if it does not matter.
   for (const auto& [name, value] : then) {
     const auto same = [&name = name](const auto& entry) { return entry.first == name; };
     if (name == "shard" || std::any_of(now.begin(), now.end(), same)) continue;
@@ -122,7 +123,7 @@ std::string differences(const Attributes& then, const Attributes& now) {
 }
 
 bool made_elsewhere(const Attributes& then, const Attributes& now) {
-  // Of a second network, too: "fast-cpu".
+  // Attributes of a second network count too: "fast-cpu".
   const auto rest = [](Attributes all) {
     std::erase_if(all,
                   [](const auto& entry) { return entry.first.ends_with("cpu") || entry.first.ends_with("runtime"); });
@@ -136,7 +137,7 @@ std::string json_of(const Attributes& attributes, std::span<const FileDigest> ch
   for (const auto& [name, value] : attributes) json[name] = value;
   std::string out = json.dump(1) + "\n";
   if (checksums.empty()) return out;
-  // On one line: there may be a million.
+  // The list is on one line: it may have a million entries.
   const std::size_t end = out.rfind("\n}");
   return with_own_checksum(out.insert(end, fmt::format(",\n \"{}\": {}", kChecksums, json_with_own(checksums))));
 }
@@ -218,7 +219,7 @@ Outcome<PartsFile> parts_in_json(const std::string& path) {
     for (const auto& [name, value] : json.at("attributes").items()) {
       out.spec.attributes.emplace_back(name, value.get<std::string>());
     }
-    // With kMostBytes a row, below what 64 bits hold.
+    // With kMostBytes a row, the total is below what 64 bits hold.
     constexpr std::uint64_t kMostRows = std::uint64_t{1} << 32;
     if (out.spec.arrays.empty() || !is_name(out.spec.unit) || out.parts.rows == 0 || out.parts.rows > kMostRows ||
         out.parts.each == 0 || out.parts.each > kMostRows || out.parts.count() > kMostParts) {

@@ -1,6 +1,6 @@
-// Enters: what an output is made of, as names and texts.
-// Leaves: the same in a file; and in words, how two outputs differ in it.
-// Never: knows what a name means.
+// Input: the provenance of an output, as names and texts.
+// Output: the provenance in a file; and the differences between two of them, in words.
+// Never: depends on the meaning of a name.
 #pragma once
 
 #include <optional>
@@ -16,49 +16,49 @@
 
 namespace millrace {
 
-// Of several that begin at once one writes the file, and all go by what is there then.
+// Writes a file if there is none. Of several runs that begin at once one writes it, and all use the file that is there
+// then.
 void write_first(const std::string& path, const std::string& text);
 
-// The text of run.json; of a finished output with checksums (src/io/store/checksums.h).
+// Returns the text of run.json; for a finished output with checksums (src/io/store/checksums.h).
 std::string json_of(const Attributes& attributes, std::span<const FileDigest> checksums = {});
-// The checksums in it; nullopt where there are none. `member` as below.
+// Returns the checksums in such a file; nullopt if there are none. `member` as below.
 std::optional<std::vector<FileDigest>> checksums_in_json(const std::string& path, const char* member = nullptr);
-// A file that tells what others hold: its name in the folder of all of them, and what it tells.
+// File with checksums of others: its name in the folder of all of them, and the checksums.
 using ToldChecksums = std::pair<std::string, std::vector<FileDigest>>;
-// The checksums of a finished folder or Zarr group; nullopt where it keeps none.
+// Returns the checksums of a finished folder or Zarr group; nullopt if it has none.
 std::optional<ToldChecksums> checksums_of_store(const std::string& output);
-// The texts in a JSON file, or in one member of it; an error where there are none.
+// Returns the texts in a JSON file, or in one member of it; an error if there are none.
 Outcome<Attributes> attributes_in_json(const std::string& path, const char* member = nullptr);
 
-// "--size was 400x300, is 800x500", for all that differ; empty where nothing does. The text of "inputs" is a JSON list
-// of objects, whose path and path_base64 are for people: a file has many names.
+// Returns "--size was 400x300, is 800x500", for all that differ; empty if nothing does. The text of "inputs" is a JSON
+// list of objects. Their path and path_base64 are not compared: a file has many names.
 std::string differences(const Attributes& then, const Attributes& now);
 
-// They differ in what computes alone: in the CPU, or the runtime of a network.
+// Returns true if they differ only in what computes: in the CPU, or the runtime of a network.
 bool made_elsewhere(const Attributes& then, const Attributes& now);
 inline constexpr const char* kElsewhereRemedy =
     "let machines of one CPU and runtime make all of it, or say --mixed in all runs of a new OUTPUT";
 
-// The output of this folder has its name: what a run that was killed in its last moment has left of the same goes.
-// Others' stays.
+// Removes the folder of a run that was killed after the output got its name, if the provenance is the same. Otherwise
+// the folder is kept.
 void remove_left(RunFolder& folder, const Attributes& made_of);
 
-// What a dataset is and how many rows a part of it has, so that its parts can be put together by a run that knows
-// nothing else of it.
+// Description of a dataset, and the number of rows in a shard: a run that knows nothing else can merge the shards.
 inline constexpr const char* kPartsFile = "parts.json";
-// How many runs share its parts, where several do, and of which version of the program.
+// Number of runs that share the shards, if several do, and their version of the program.
 inline constexpr const char* kRunsFile = "runs.json";
 struct RunsFile {
   std::uint64_t of = 0;
   std::string version;
 };
-// Error(bad_data) where it is not what a run writes.
+// Error(bad_data) if the file is not what a run writes.
 Outcome<RunsFile> runs_in_json(const std::string& path);
-// Which parts are whose hangs on how many runs there are: a run of another number would leave some to nobody, and make
-// others twice at once. The first of them says so in the folder, and Failure(conflict) where this one is of others, or
-// of another version.
+// Checks that all runs agree on their number, which decides who makes which shard. A run with another number would
+// leave some shards to nobody, and make others twice at once. The first run writes the number and its version into the
+// folder. Failure(conflict) if this run has another number or version.
 void agree_on_runs(const RunFolder& folder, const Share& share);
-// Of one output.
+// Maximum number of shards of an output.
 inline constexpr std::uint64_t kMostParts = std::uint64_t{1} << 20;
 struct PartsFile {
   std::string store;  // a name of StoreKind
@@ -67,7 +67,7 @@ struct PartsFile {
   DatasetSpec spec;
 };
 std::string json_of(const PartsFile& file);
-// Error(bad_data) where it is not what a run writes, or says what cannot be.
+// Error(bad_data) if the file is not what a run writes, or has impossible values.
 Outcome<PartsFile> parts_in_json(const std::string& path);
 
 }  // namespace millrace

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::uint64_t kMostRuns = 1'000'000;
 
-// All of the text, or nothing of it.
+// Parses all of the text as a number; false if it is anything else.
 bool take_number(std::string_view text, std::uint64_t& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// Which of N Slurm has started.
+// Returns which task of an array of N Slurm has started.
 std::uint64_t number_in_array(std::uint64_t n) {
   constexpr const char* kVariable = "SLURM_ARRAY_TASK_ID";
   const std::string submit = fmt::format("submit it with sbatch --array=1-{}", n);

@@ -1,6 +1,6 @@
-// Enters: an output of lines, and how the line of a row is made.
-// Leaves: the output, or this run's parts of it: every line whole and in the order of its row.
-// Never: ends a part that lacks a line because the run was told to stop.
+// Input: an output of lines, and a function that makes the line of a row.
+// Output: the output, or this run's shards of it: every line complete and in the order of its row.
+// Never: ends a shard that lacks a line because the run was told to stop.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ template <typename Item>
 struct LineWork {
   const char* progress;  // "hashing"
   const char* stage;     // "decode and hash"
-  std::string remedy;    // where that takes longest
-  Bytes price{};         // of an item in flight
+  std::string remedy;    // advice if this stage takes longest
+  Bytes price{};         // memory of an item in flight
   std::function<Item(std::uint64_t row, Span& span)> make;
-  // In the order of the rows, on one thread; nothing where making it was interrupted.
+  // Returns the line of an item. Called in the order of the rows, on one thread. nullopt if making it was interrupted.
   std::function<std::optional<std::string>(const Item&)> line;
-  std::function<std::uint64_t(const Item&)> bytes;  // that it took to read
+  std::function<std::uint64_t(const Item&)> bytes;  // bytes that were read for it
 };
 
 struct StoredLines {
-  bool before = false;  // it was whole already
+  bool before = false;  // it was complete already
   bool published = true;
   std::uint64_t rows = 0, parts = 0, output_bytes = 0;
-  std::vector<std::uint64_t> missing;  // parts, where it was not published
+  std::vector<std::uint64_t> missing;  // missing shards, if it was not published
 };
 
-// All parts of this run are ended.
+// Publishes the output once all shards of this run are ended.
 inline void publish(Checkpoint& checkpoint, RunContext& context, StoredLines& out) {
   checkpoint.wait();
   out.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
@@ -54,7 +54,7 @@ StoredLines store_lines(CheckpointSpec spec, const LineWork<Item>& work, RunCont
     PartRows rows(checkpoint);
     struct Made {
       PartRow row;
-      std::optional<Item> item;  // none of a part that is there
+      std::optional<Item> item;  // none for a shard that is there
     };
     RowBlock block;
     block.clear(1);
@@ -72,7 +72,7 @@ StoredLines store_lines(CheckpointSpec spec, const LineWork<Item>& work, RunCont
                       checkpoint.take(k);
                       return progress.add(end - checkpoint.parts().begin(k));
                     }
-                    // Others behind the one that was interrupted may be made: their part lacks its line.
+                    // Items after the interrupted one may be made, but their shard lacks its line.
                     const auto line = interrupted ? std::nullopt : work.line(*made.item);
                     interrupted = !line;
                     if (interrupted) return;

@@ -12,7 +12,7 @@
 namespace millrace::report {
 namespace {
 
-// A picture that is wider than this is moved sideways on a narrow screen instead of shrunk.
+// Largest width of a picture that shrinks on a narrow screen; wider ones scroll sideways.
 constexpr int kWide = 700;
 
 std::string element(std::string_view tag, std::string_view text, std::string_view attributes = {}) {
@@ -39,7 +39,7 @@ std::string table_html(const Table& table) {
   return html;
 }
 
-// What stands before the marker; `html` goes on behind it.
+// Returns the text in front of the marker; `html` becomes the text behind it.
 std::string_view before(std::string_view& html, std::string_view marker) {
   const std::size_t at = html.find(marker);
   if (at == std::string_view::npos) {
@@ -62,7 +62,7 @@ void PageWriter::facts(const std::vector<Fact>& facts) {
   facts_ += "</dl>\n";
 }
 
-// Letters, digits and hyphens; a second one of the same name gets a number.
+// Returns an anchor of letters, digits and hyphens; a second one of the same name gets a number.
 std::string PageWriter::anchor_of(std::string_view title) {
   std::string anchor;
   for (const char c : lower_ascii(title)) {
@@ -77,7 +77,7 @@ std::string PageWriter::anchor_of(std::string_view title) {
   if (anchor.empty()) anchor = "section";
   const int count = ++anchors_[anchor];
   if (count == 1) return anchor;
-  // The number may have been somebody's name.
+  // The numbered anchor may itself be the name of a section.
   return anchor_of(fmt::format("{}-{}", anchor, count));
 }
 
@@ -118,7 +118,7 @@ void PageWriter::figure(const Figure& figure) {
 }
 
 void PageWriter::open_pictures(const std::vector<Layer>& layers, const std::vector<std::string>& orders) {
-  // What can be pressed is shown by the script.
+  // The script shows the controls.
   out() += "<div class=\"picture-tools\" role=\"toolbar\" aria-label=\"Pictures\" hidden>\n";
   for (std::size_t k = 0; k < layers.size(); ++k) {
     const auto& [r, g, b] = layers[k].color;

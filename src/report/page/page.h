@@ -1,6 +1,6 @@
-// Enters: words, tables and figures, in the order in which they are read.
-// Leaves: one HTML page that needs nothing else: no network, no fonts; the same bytes for the same input.
-// Never: the time of day; a text that is not escaped; anything that runs but the page's own script.
+// Input: texts, tables and figures, in the order in which they are read.
+// Output: one self-contained HTML page: no network, no fonts; the same bytes for the same input.
+// Never: contains the time of day, a text that is not escaped, or code other than the page's own script.
 #pragma once
 
 #include <array>
@@ -15,56 +15,57 @@
 
 namespace millrace::report {
 
-// A number that is read first, and what it is of.
+// Number at the top of the page, with its meaning.
 struct Fact {
   std::string value, words;
 };
 
-// What is drawn on pictures, of which a reader may hide some: a class of a mask.
+// Layer that is drawn on pictures, and that a reader may hide: a class of a mask.
 struct Layer {
   std::string name;
   std::array<std::uint8_t, 3> color{};
 };
-// A picture with what is drawn on it.
+// Picture with the layers that are drawn on it.
 struct Picture {
   std::string title;
-  std::vector<std::string> marks;                                        // why somebody should look at it
-  std::vector<std::uint8_t> jpeg;                                        // empty: there is none, and it is gray
-  std::uint32_t width = 0, height = 0;                                   // of what is drawn, which covers it
-  std::vector<std::pair<std::size_t, std::vector<std::uint8_t>>> drawn;  // of a layer a PNG with a clear ground
-  std::vector<std::size_t> ranks;  // its place in each of the orders that were offered
+  std::vector<std::string> marks;       // reasons to check it
+  std::vector<std::uint8_t> jpeg;       // empty if there is none; it is gray then
+  std::uint32_t width = 0, height = 0;  // size of the layers, which cover it
+  // Layers, each with a PNG that has a transparent background.
+  std::vector<std::pair<std::size_t, std::vector<std::uint8_t>>> drawn;
+  std::vector<std::size_t> ranks;  // its place in each of the offered orders
   std::vector<Fact> facts;
 };
 
-// All texts are of any bytes and are shown as html_name (src/report/html.h) shows them.
+// Texts may be of any bytes; they are shown as by html_name() (src/report/html.h).
 class PageWriter {
  public:
-  // `maker`: the job, "latents".
+  // `maker` is the job, for example "latents".
   PageWriter(std::string_view title, std::string_view maker);
 
-  // What stands in front of the contents: the answer.
+  // Functions for the head of the page, in front of the contents: the answer.
   void lead(std::string_view paragraph);
   void facts(const std::vector<Fact>& facts);
 
-  // What follows; in the contents too.
+  // Functions for the body of the page; sections are in the contents too.
   void section(std::string_view title);
   void subsection(std::string_view title);
   void paragraph(std::string_view text);
   void note(std::string_view text);
-  // "Note: " in front, and a mark beside it.
+  // Adds a paragraph with "Note: " in front, and a mark beside it.
   void warning(std::string_view text);
   void list(const std::vector<std::string>& items);
   void table(const Table& table);
   void figure(const Figure& figure);
-  // Pictures between these two can be compared with what is drawn on them, enlarged, put in one of these orders, of
-  // which the first is theirs, and searched by their titles.
+  // Pictures between these two can be compared with their layers, enlarged, and searched by their titles. Readers can
+  // sort them by `orders`, the first of which is the given one.
   void open_pictures(const std::vector<Layer>& layers, const std::vector<std::string>& orders);
   void picture(const Picture& picture);
   void close_pictures();
-  // Figures between these two stand side by side where there is room.
+  // Figures between these two are side by side where there is room.
   void open_grid();
   void close_grid();
-  // What is between these two is shown when it is asked for.
+  // Content between these two is folded until a reader opens it.
   void open_more(std::string_view summary);
   void close_more();
 
@@ -80,7 +81,7 @@ class PageWriter {
   int figures_ = 0;
 };
 
-// How a page of this maker begins, by which one is recognized.
+// Returns the beginning of a page by this maker, by which such a page is recognized.
 std::string page_beginning(std::string_view maker);
 
 }  // namespace millrace::report

@@ -66,7 +66,7 @@ TEST(PageTest, NamesOfStrangersCannotBreakOut) {
   EXPECT_EQ(page.find("&#0;"), std::string::npos);
   EXPECT_EQ(page.find("\u202e"), std::string::npos);
   EXPECT_EQ(page.find('\xff'), std::string::npos);
-  // The page is as it is with a plain name but for the name: as many tags.
+  // The page has as many tags as one with a plain name.
   EXPECT_EQ(count_of(page, "<"), count_of(page_with("plain"), "<"));
   for (const char* marker : {"<!--data-->", "<!--title-->", "<!--maker-->", "</style>", "-->"}) {
     EXPECT_EQ(count_of(page_with(marker), "<"), count_of(page_with("plain"), "<")) << marker;

@@ -13,14 +13,14 @@
 namespace millrace::report {
 namespace {
 
-// Ends beyond this have a distance that is no double.
+// Largest magnitude of an end: beyond it the distance of two ends is no double.
 constexpr double kMost = 8e307;
-// On a logarithmic scale what is smaller or larger lies at an end: decades of subnormal numbers are nobody's.
+// Ends of logarithmic scales. Smaller and larger values lie at an end: nobody needs decades of subnormal numbers.
 constexpr double kLeastOfDecades = 1e-300, kMostOfDecades = 1e300;
-// Ends nearer to each other than this part of themselves have no ticks between them that a double can tell apart.
+// Smallest distance of two ends, as a share of them: below it a double cannot tell ticks between them apart.
 constexpr double kNearest = 1e-9;
 
-// digits x 10^exponent, correctly rounded, which no product of two doubles is.
+// Returns digits x 10^exponent, correctly rounded, which no product of two doubles is.
 double decimal(long long digits, int exponent) {
   const std::string text = fmt::format("{}e{}", digits, exponent);
   double value = 0;
@@ -29,7 +29,7 @@ double decimal(long long digits, int exponent) {
   return value;
 }
 
-// 1, 2 or 5 times a power of ten.
+// Distance of ticks: 1, 2 or 5 times a power of ten.
 struct Pitch {
   int digit, exponent;
   double value() const { return decimal(digit, exponent); }
@@ -39,7 +39,7 @@ Pitch pitch_for(double span, int ticks) {
   const double raw = std::max(span / ticks, std::numeric_limits<double>::min());
   const int exponent = decade_of(raw);
   for (const int digit : {1, 2, 5}) {
-    // A little too fine is better than much too coarse.
+    // Ticks that are a little too dense are better than ticks that are much too sparse.
     if (decimal(digit, exponent) >= raw * 0.9) return {digit, exponent};
   }
   return {1, exponent + 1};
@@ -79,7 +79,7 @@ void Axis::place_linear_ticks() {
   Pitch pitch = pitch_for(high_ - low_, look_.ticks);
   if (look_.whole && pitch.exponent < 0) pitch = {1, 0};
   const double step = pitch.value();
-  // Half a thousandth of a step is rounding.
+  // Half a thousandth of a step counts as rounding.
   constexpr double kSlack = 5e-4;
   auto first = static_cast<long long>(std::ceil(low_ / step - kSlack));
   auto last = static_cast<long long>(std::floor(high_ / step + kSlack));
@@ -111,7 +111,7 @@ void Axis::place_decades() {
   if (decimal(1, last) < high_) ++last;
   const int decades = last - first;
   const int pitch = std::max(1, (decades + look_.ticks - 1) / look_.ticks);
-  // Of few decades also 2 and 5 are named.
+  // Ticks at 2 and 5 are added if there are few decades.
   const bool between = decades <= 2;
   for (int e = first; e <= last; e += pitch) {
     const bool plain = first >= -3 && last <= 4;
@@ -127,7 +127,7 @@ void Axis::place_decades() {
   const auto below = [this](const Tick& tick) { return tick.at < low_; };
   const auto above = [this](const Tick& tick) { return tick.at > high_; };
   if (look_.ends_at_ticks) {
-    // The nearest ticks outside are the ends.
+    // The nearest ticks outside become the ends.
     for (const Tick& tick : ticks_) {
       if (tick.at >= high_) {
         high_ = tick.at;

@@ -1,6 +1,7 @@
-// Enters: the least and the greatest number that shall be seen.
-// Leaves: an axis: its ends, ticks at 1, 2 or 5 times a power of ten with their texts, and where a number lies on it.
-// Never: a place that is not finite, whatever numbers come in.
+// Input: the smallest and the greatest number to be shown.
+// Output: an axis with its ends, and ticks at 1, 2 or 5 times a power of ten with their texts. It returns the place of
+//   a number.
+// Never: returns a place that is not finite, for any numbers.
 #pragma once
 
 #include <string>
@@ -19,27 +20,28 @@ class Axis {
  public:
   struct Look {
     Scale scale = Scale::linear;
-    int ticks = 5;              // about so many; 2 or more
-    bool ends_at_ticks = true;  // else the ends are those of the numbers
+    int ticks = 5;              // approximate number; 2 or more
+    bool ends_at_ticks = true;  // false: the ends are those of the numbers
     bool whole = false;         // steps and counts: ticks at whole numbers only
   };
 
-  // NaN, infinite or swapped ends are taken as [0, 1], or as what is left of them; equal ends are moved apart. On a
-  // logarithmic scale what is not above zero is left out of account, and without anything left it is [1, 10].
+  // Ends that are NaN or infinite are replaced by the other end, or by [0, 1]. Swapped ends are exchanged; equal ends
+  // are moved apart. On a logarithmic scale, ends that are not above zero are ignored; without any end it is [1, 10].
   Axis(double low, double high, const Look& look);
 
   double low() const { return low_; }
   double high() const { return high_; }
   Scale scale() const { return look_.scale; }
   const std::vector<Tick>& ticks() const { return ticks_; }
-  // Labels are of the number divided by this power of ten.
+  // Power of ten by which numbers are divided in labels.
   int exponent() const { return exponent_; }
-  // What the axis's title has behind it for that: " (×10⁵)", or nothing.
+  // Returns the suffix of the axis's title for that: " (×10⁵)", or an empty text.
   std::string factor() const;
 
-  // From 0, at the low end, to 1; what lies beyond is at the end. Never asked of what shows() is false for.
+  // Returns a place from 0, the low end, to 1; numbers beyond an end are at it. It is meant for numbers that shows()
+  // accepts.
   double place(double value) const;
-  // Whether a number has a place at all: finite, and above zero on a logarithmic scale.
+  // True if a number has a place: it is finite, and above zero on a logarithmic scale.
   bool shows(double value) const;
 
  private:
@@ -53,7 +55,7 @@ class Axis {
   std::vector<Tick> ticks_;
 };
 
-// The least and greatest of what an axis is to show.
+// Smallest and greatest number that an axis is to show.
 class Range {
  public:
   explicit Range(Scale scale = Scale::linear) : scale_(scale) {}

@@ -33,7 +33,7 @@ TEST(AxisTest, LargeAndSmallNumbersShareAPowerOfTen) {
   EXPECT_EQ(Axis(0, 0.05, {}).factor(), "");
 }
 
-// Whatever comes in, an axis has ticks in order within its ends, and places between 0 and 1.
+// An axis has ticks in order within its ends, and places between 0 and 1, for any input.
 TEST(AxisTest, NoInputLeavesAPlaceThatIsNotFinite) {
   const double values[] = {kNaN,      kInf,          -kInf,   0,     -0.0,   1,      -1,
                            5,         1e-300,        -1e-300, 1e300, -1e300, 5e-324, std::numeric_limits<double>::max(),

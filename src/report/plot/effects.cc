@@ -13,7 +13,7 @@
 namespace millrace::report {
 namespace {
 
-// Labels to the left, dots, words to the right.
+// Layout: labels to the left, dots, texts to the right.
 struct Columns {
   double dots, words;
   std::size_t most_characters;

@@ -1,6 +1,6 @@
-// Enters: labelled numbers with intervals about them.
-// Leaves: a figure of a row each: the label, a dot on its interval, and in words what stands beside it.
-// Never: judges; which rows are filled was decided before.
+// Input: labelled numbers with intervals about them.
+// Output: a figure with a row for each: the label, a dot on its interval, and a text beside it.
+// Never: judges: callers decide which dots are filled.
 #pragma once
 
 #include <limits>
@@ -12,21 +12,21 @@
 namespace millrace::report {
 
 struct Effect {
-  std::string label;        // to the left
-  std::string of;           // below it in smaller letters, or nothing
+  std::string label;        // text to the left
+  std::string of;           // text below the label in smaller letters; may be empty
   double value, low, high;  // NaN where absent
-  bool marked = true;       // a filled dot, else a hollow one
-  std::string words;        // to the right: "p = 0.003"
-  std::size_t series = 0;   // whose colour and mark it has
+  bool marked = true;       // true for a filled dot, false for a hollow one
+  std::string words;        // text to the right: "p = 0.003"
+  std::size_t series = 0;   // series whose colour and mark it has
 };
 
 struct Effects {
   std::string title, caption, description;
   std::string value_title;   // with its unit
-  std::string mark_meaning;  // what a filled dot is; empty: all are filled
+  std::string mark_meaning;  // meaning of a filled dot; empty: all are filled
   double line_at = 0;        // NaN: no line
   std::vector<Effect> rows;
-  int width = 960;  // of the picture, in pixels
+  int width = 960;  // width of the picture, in pixels
 };
 
 Figure draw(const Effects& effects);

@@ -1,4 +1,4 @@
-// What tests of figures share: whether a picture is a sound document of its own.
+// Checks for tests of figures: a picture must be a sound document of its own.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ inline std::size_t count_of(std::string_view text, std::string_view what) {
   return count;
 }
 
-// Attributes that hold places, by hand: a path is too long for std::regex, which recurses.
+// Checks attributes that hold places, without std::regex, which recurses: a path is too long for it.
 inline void expect_finite_places(const std::string& tag) {
   for (const char* name :
        {"d", "x", "y", "cx", "cy", "r", "width", "height", "viewBox", "transform", "stroke-width", "font-size"}) {
@@ -33,7 +33,8 @@ inline void expect_finite_places(const std::string& tag) {
   }
 }
 
-// Elements that end in order, attributes in quotes, entities that XML knows; every number of every place finite.
+// Checks that elements end in order, attributes are quoted, entities are known to XML, and numbers of places are
+// finite.
 inline void expect_sound_svg(const std::string& svg) {
   std::vector<std::string> open;
   for (std::size_t at = 0; at < svg.size();) {
@@ -65,7 +66,7 @@ inline void expect_sound_svg(const std::string& svg) {
   EXPECT_TRUE(open.empty());
 }
 
-// What every figure has, whatever went into it.
+// Checks the properties that every figure has, for any input.
 inline void expect_sound(const Figure& figure) {
   expect_sound_svg(figure.svg);
   EXPECT_TRUE(figure.svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" "));

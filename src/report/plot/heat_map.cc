@@ -17,19 +17,20 @@ namespace millrace::report {
 namespace {
 
 constexpr std::size_t kMostLabel = 34;
-// Cells of more than these are one path a shade, without a title each: the page would be several times as large.
+// Largest number of cells with a title each. More cells are one path per shade: the page would be several times as
+// large.
 constexpr std::size_t kMostTitled = 1024;
 
 struct Layout {
   double left, top, cell_width, cell_height;
   bool upright_columns;
-  std::size_t row_every = 1, column_every = 1;  // labels
-  std::size_t first_row = 0;                    // of a triangle the row above the first one is empty
+  std::size_t row_every = 1, column_every = 1;  // number of rows, or of columns, per label
+  std::size_t first_row = 0;                    // 1 for a triangle, whose first row is empty
 
   double y_of(std::size_t row) const { return top + static_cast<double>(row - first_row) * cell_height; }
 };
 
-// Characters of a row's or a column's name.
+// Returns the most characters of a row's or a column's name.
 std::size_t most_label(const HeatMap& map) { return map.width < 600 ? 26 : kMostLabel; }
 
 double widest(const std::vector<std::string>& names, std::size_t most) {
@@ -46,7 +47,7 @@ Layout layout_of(const HeatMap& map) {
   const double columns = static_cast<double>(std::max<std::size_t>(map.columns.size(), 1));
   layout.cell_width = std::min((map.width - layout.left - 12) / columns, map.square ? 40.0 : 64.0);
   layout.cell_height = map.square ? layout.cell_width : 19;
-  // Column names stand upright where they do not fit side by side, and only some are shown where even that is too near.
+  // Column names are upright if they do not fit side by side; only some are shown if they are too near even then.
   const double widest_column = widest(map.columns, most);
   const bool short_names = widest_column <= 30;
   layout.upright_columns = widest_column + 4 > layout.cell_width && !short_names;
@@ -57,7 +58,7 @@ Layout layout_of(const HeatMap& map) {
   return layout;
 }
 
-// What the ends of the shades stand for.
+// Returns the values at the ends of the shades.
 std::pair<double, double> ends_of(const HeatMap& map) {
   Range range;
   range.add(map.values);
@@ -70,7 +71,7 @@ std::pair<double, double> ends_of(const HeatMap& map) {
   }
   // Equal numbers are in the middle of the shades.
   if (!(high / 2 > low / 2)) {
-    constexpr double kLeast = 1e-300;  // what is halved must not become zero
+    constexpr double kLeast = 1e-300;  // its half must not become zero
     const double apart = low == 0 ? 1 : std::max(std::fabs(low) / 2, kLeast);
     low -= apart;
     high += apart;
@@ -86,18 +87,18 @@ std::string cell_text(const HeatMap& map, std::size_t i) {
   return map.texts.empty() ? number_text(map.values[i], 3) : map.texts[i];
 }
 
-// Words for the cells, as exact as there is room for; nothing where there is none. All or none, and all with as many
-// decimals: some here and some there would look like a choice.
+// Returns texts for the cells, as exact as there is room for; empty if there is none. Either all cells have a text,
+// with as many decimals, or none has: some here and some there would look like a choice.
 std::vector<std::string> cell_words(const HeatMap& map, double room) {
   double largest = 0;
   for (const double value : map.values) {
     if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
   }
   const bool own = !map.texts.empty();
-  // Of what is never above one nobody needs the zero in front of the point.
+  // Numbers that are never above one are written without the zero in front of the point.
   const bool below_one = own || largest <= 1;
   for (const int decimals : {2, 1, 0}) {
-    // At least one digit of the largest.
+    // The largest number has at least one digit.
     if (!own && largest < (decimals == 2 ? 0.01 : decimals == 1 ? 0.95 : 9.5)) break;
     std::vector<std::string> words;
     for (std::size_t i = 0; i < map.values.size(); ++i) {
@@ -142,7 +143,7 @@ void draw_labels(Svg& svg, const HeatMap& map, const Layout& layout) {
   }
 }
 
-// Calls `draw(i, r, c)` for each cell that there is.
+// Calls `draw(i, r, c)` for each cell that exists.
 template <typename Draw>
 void for_cells(const HeatMap& map, Draw&& draw) {
   for (std::size_t i = 0; i < map.values.size(); ++i) {
@@ -176,7 +177,7 @@ void draw_cells(Svg& svg, const HeatMap& map, const Layout& layout, std::pair<do
   });
   for (const auto& [colour, corners] : by_shade) svg.boxes(corners, width, height, colour);
 
-  // A mark stands behind a word, or alone in the middle.
+  // A mark is beside a text, or alone in the middle.
   const bool marks = std::find(map.marks.begin(), map.marks.end(), true) != map.marks.end();
   const std::vector<std::string> words =
       layout.cell_height < 14 ? std::vector<std::string>() : cell_words(map, layout.cell_width - (marks ? 9 : 3));
@@ -194,9 +195,9 @@ void draw_cells(Svg& svg, const HeatMap& map, const Layout& layout, std::pair<do
   });
 }
 
-// Returns where it ends.
+// Draws the bar of shades and returns where it ends.
 double draw_bar(Svg& svg, const HeatMap& map, Point corner, std::pair<double, double> ends) {
-  constexpr double kLength = 195, kThick = 9;  // three pixels a shade
+  constexpr double kLength = 195, kThick = 9;  // three pixels per shade
   for (int k = 0; k <= kShadeSteps; ++k) {
     svg.box({corner[0] + k * kLength / (kShadeSteps + 1), corner[1]}, kLength / (kShadeSteps + 1), kThick,
             shade(map.shades, static_cast<double>(k) / kShadeSteps));
@@ -208,7 +209,7 @@ double draw_bar(Svg& svg, const HeatMap& map, Point corner, std::pair<double, do
     for (const Tick& tick : axis.ticks()) ticks.emplace_back(tick.at, tick.label);
     factor = axis.factor();
   }
-  double taken = -1e9;  // by the label before
+  double taken = -1e9;  // end of the label before
   for (const auto& [value, label] : ticks) {
     const double x = corner[0] + part_of(value, ends) * kLength, half = text_width(label, 10) / 2;
     if (value < ends.first || value > ends.second || x - half < taken + 4) continue;
@@ -220,7 +221,7 @@ double draw_bar(Svg& svg, const HeatMap& map, Point corner, std::pair<double, do
   const std::string title = map.value_title + factor;
   svg.text({x, corner[1] + kThick}, title, {});
   x += text_width(title) * 1.05 + 16;
-  // What else there is stands behind the title, or below where the picture is narrow.
+  // Other explanations follow the title, or go below it if the picture is narrow.
   double y = corner[1];
   const auto room = [&](double needs) {
     if (x + needs <= map.width) return;
@@ -248,7 +249,7 @@ Table numbers_of(const HeatMap& map) {
   table.columns.push_back({map.row_title.empty() ? "row" : map.row_title});
   for (const std::string& column : map.columns) table.columns.push_back({column, true});
   const std::size_t columns = map.columns.size();
-  // Cells count as much as rows do.
+  // The number of cells limits the table, too.
   const std::size_t most =
       std::min(kMostNumberRows, std::max<std::size_t>(1, 6000 / std::max<std::size_t>(columns, 1)));
   for (std::size_t r = 0; r < std::min(map.rows.size(), most); ++r) {

@@ -1,6 +1,6 @@
-// Enters: names of series.
-// Leaves: a legend: line, mark and name of each, in as many rows as they need.
-// Never: is wider than it was told.
+// Input: names of series.
+// Output: a legend: line, mark and name of each, in as many rows as they need.
+// Never: is wider than was requested.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace millrace::report {
 class Legend {
  public:
   enum class Sample { line, mark };
-  // Lays the names out in rows of at most `width`; long names lose their middle.
+  // Arranges the names in rows of at most `width`; long names lose their middle.
   Legend(const std::vector<std::string>& names, double width, Sample sample);
   double height() const;
   void draw(Svg& svg, Point corner) const;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kWidth = 960;
-// Names at the ends of lines are moved by at most this, and have this distance.
+// Largest shift of names at the ends of lines, and the distance between them.
 constexpr double kMostMoved = 10, kLabelPitch = 13;
 constexpr std::size_t kMostLabels = 8;
 
@@ -28,7 +28,7 @@ struct Rect {
   double bottom() const { return top + height; }
 };
 
-// A panel's axes, and where numbers lie in it.
+// Axes of a panel, and the places of numbers in it.
 struct Frame {
   Rect rect;
   const Axis& x;
@@ -71,7 +71,8 @@ void draw_line(Svg& svg, const Frame& frame, const LinePlot& plot, const Line& l
   svg.open_series(n, plot.names[n]);
   svg.band(upper, lower, plot.names.size() > 6 ? 0.07 : 0.14);
   svg.path(points, dash_of(n), wide ? 1.8 : 1.5);
-  // About five marks a line, not in the same columns for all of them; and all that no line goes through.
+  // Each line has about five marks, in different columns than other lines. Points that no line goes through have marks
+  // too.
   const std::size_t every = std::max<std::size_t>(1, count / 5);
   for (std::size_t i = 0; i < count; ++i) {
     if (!has(i)) continue;
@@ -88,7 +89,7 @@ struct EndLabel {
   double wanted, y;
 };
 
-// Names behind the last points, moved a little where they would touch; nothing where that is not enough.
+// Returns names behind the last points, shifted a little where they would touch; nothing if that is not enough.
 std::optional<std::vector<EndLabel>> end_labels(const Frame& frame, const LinePlot& plot, const LinePanel& panel) {
   if (panel.lines.size() > kMostLabels) return std::nullopt;
   std::vector<EndLabel> labels;
@@ -100,7 +101,7 @@ std::optional<std::vector<EndLabel>> end_labels(const Frame& frame, const LinePl
   }
   std::stable_sort(labels.begin(), labels.end(),
                    [](const EndLabel& a, const EndLabel& b) { return a.wanted < b.wanted; });
-  // Clusters that touch are spread about their middle, a few times over.
+  // Names that touch are spread about their middle, a few times over.
   for (int round = 0; round < 20; ++round) {
     for (std::size_t i = 1; i < labels.size(); ++i) {
       const double missing = kLabelPitch - (labels[i].y - labels[i - 1].y);
@@ -135,7 +136,7 @@ Axis y_axis(const LinePlot& plot, const LinePanel& panel) {
     range.add(line.low);
     range.add(line.high);
   }
-  // A little air above and below; ticks where they fall.
+  // Some space is added above and below; the axis does not end at ticks.
   const double air = plot.y_scale == Scale::linear ? (range.high() / 2 - range.low() / 2) * 0.08 : 0;
   return {range.low() - air,
           range.high() + air,
@@ -183,7 +184,7 @@ Table numbers_of(const LinePlot& plot) {
   return table;
 }
 
-// How panels stand: their number a row, and the size of each.
+// Arrangement of panels: their number per row, and the size of each.
 struct Grid {
   std::size_t columns;
   double height, gap_x, gap_y, left;
@@ -213,7 +214,7 @@ Figure draw(const LinePlot& plot) {
   std::vector<Axis> ys;
   for (const LinePanel& panel : plot.panels) ys.push_back(y_axis(plot, panel));
 
-  // Names at the ends, or a legend above.
+  // Names are at the ends of lines, or in a legend above.
   const double label_room = 160;
   std::optional<std::vector<EndLabel>> labels;
   if (panels == 1 && plot.names.size() > 1 && plot.x.size() > 1) {
@@ -234,11 +235,11 @@ Figure draw(const LinePlot& plot) {
   if (legend_height > 0) legend.draw(svg, {8, 4});
   for (std::size_t i = 0; i < panels; ++i) {
     const LinePanel& panel = plot.panels[i];
-    const std::size_t above = i / grid.columns;  // rows
+    const std::size_t above = i / grid.columns;  // number of rows above
     const auto column = static_cast<double>(i % grid.columns), row = static_cast<double>(above);
     const Frame frame{{grid.left + column * (width + grid.gap_x), top + row * pitch, width, grid.height}, x, ys[i]};
     const bool lowest = i + grid.columns >= panels;
-    // A panel's title and its unit stand above it, where both are read without turning one's head.
+    // A panel's title and its unit are above it, where both are read horizontally.
     const std::string title = shortened(printable(panel.title), panels > 1 ? 38 : 90);
     svg.heading({frame.rect.left, frame.rect.top - 10}, title, panel.y_title + ys[i].factor(),
                 title == panel.title ? std::string() : panel.title);

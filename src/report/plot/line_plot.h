@@ -1,5 +1,5 @@
-// Enters: numbers of several series at the same places, steps as a rule, with intervals about them.
-// Leaves: a figure of lines with bands, one panel or several that share their x.
+// Input: numbers of several series at the same places, steps as a rule, with intervals about them.
+// Output: a figure of lines with bands, in one panel or several that share their x.
 // Never: draws across a gap, or hides that a number is absent.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace millrace::report {
 
-// By x; NaN where there is no number, and on a logarithmic scale what is not above zero counts as absent.
+// Values by x; NaN where there is none. On a logarithmic scale, values that are not above zero count as absent.
 struct Line {
   std::vector<double> y;
   std::vector<double> low, high;  // the interval about each y; empty: none
@@ -19,23 +19,23 @@ struct Line {
 
 struct LinePanel {
   std::string title;
-  std::string y_title;      // with its unit; may be empty where the title says it
+  std::string y_title;      // includes its unit; may be empty if the title has it
   std::vector<Line> lines;  // as many as LinePlot::names; a shorter list leaves the last ones out
 };
 
 struct LinePlot {
   std::string title, caption, description;
   std::string x_title;
-  std::vector<double> x;  // ascending; of any length, 1 is drawn as marks
+  std::vector<double> x;  // ascending; of any length; a single one is drawn as marks
   bool whole_x = true;    // steps: ticks at whole numbers only
   Scale x_scale = Scale::linear, y_scale = Scale::linear;
-  std::vector<std::string> names;  // of the series
-  std::string interval;            // what low and high are: "95 % interval"
+  std::vector<std::string> names;  // names of the series
+  std::string interval;            // meaning of low and high: "95 % interval"
   std::vector<LinePanel> panels;
 };
 
-// One panel is wide, with names at the lines' ends where they have room there; more stand two or three in a row below a
-// legend.
+// A single panel is wide, with names at the lines' ends if there is room. Several panels are two or three per row,
+// below a legend.
 Figure draw(const LinePlot& plot);
 
 }  // namespace millrace::report

@@ -25,7 +25,7 @@ TEST(LinePlotTest, NamesStandAtTheEndsOfLinesThatAreApart) {
   const Figure apart = draw(plot_of({{0, 0}, {1, 1}}));
   expect_sound(apart);
   EXPECT_EQ(count_of(apart.svg, ">group 0</text>"), 1u);
-  // Twelve at the same place: a legend, in rows that are within the picture.
+  // Twelve lines at the same place have a legend, in rows that are within the picture.
   const Figure together = draw(plot_of(std::vector<std::vector<double>>(12, {1, 1})));
   expect_sound(together);
   EXPECT_EQ(count_of(together.svg, ">group 11</text>"), 1u);
@@ -36,7 +36,7 @@ TEST(LinePlotTest, AGapIsAGap) {
   expect_sound(figure);
   EXPECT_NE(figure.numbers.rows[2][1], figure.numbers.rows[1][1]);
   EXPECT_EQ(figure.numbers.rows[2][1], "\u2013");
-  // Two runs in one path.
+  // The path has two runs.
   const std::size_t path = figure.svg.find("stroke-linejoin");
   const std::string d = figure.svg.substr(path, figure.svg.find("/>", path) - path);
   EXPECT_EQ(count_of(d, "M"), 2u);

@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: the numbers that are none, which every figure must leave out.
-// Never: part of the program.
+// Input: nothing.
+// Output: NaN and infinity, which every figure must leave out.
+// Never: is part of the program.
 #pragma once
 
 #include <limits>

@@ -11,7 +11,7 @@ namespace {
 
 using Colour = std::array<int, 3>;
 
-// Nine even steps; between them straight lines, which are even enough.
+// Nine even steps. Colours between them are interpolated linearly, which is even enough.
 constexpr std::array<Colour, 9> kDiverging = {{{10, 74, 134},
                                                {52, 119, 176},
                                                {103, 165, 212},

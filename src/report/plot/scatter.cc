@@ -33,7 +33,8 @@ Point mean_of(const std::vector<Point>& points) {
   return sum;
 }
 
-// Where (x - mean)' S^-1 (x - mean) = 1, S the sample covariance: its Cholesky factor times the unit circle.
+// Returns points with (x - mean)' S^-1 (x - mean) = 1, where S is the sample covariance: its Cholesky factor times the
+// unit circle.
 std::vector<Point> ellipse_of(const std::vector<Point>& points) {
   if (points.size() < 3) return {};
   const Point mean = mean_of(points);
@@ -58,7 +59,7 @@ std::vector<Point> ellipse_of(const std::vector<Point>& points) {
   return around;
 }
 
-// Units of equal length: the axis that has more pixels than it needs reaches further.
+// Makes units of equal length: the axis that has more pixels than it needs reaches further.
 void equalize(double& low, double& high, double pixels_a_unit, double pixels) {
   const double wants = pixels / pixels_a_unit, middle = low / 2 + high / 2;
   low = middle - wants / 2;

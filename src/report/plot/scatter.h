@@ -1,6 +1,6 @@
-// Enters: points in the plane, each of a group.
-// Leaves: a figure of them, coloured and shaped by group, with each group's mean and the ellipse of its spread.
-// Never: draws a spread of fewer points than have one.
+// Input: points in the plane, each of a group.
+// Output: a figure of them, coloured and shaped by group, with each group's mean and the ellipse of its spread.
+// Never: draws the spread of fewer than three points.
 #pragma once
 
 #include <array>
@@ -14,19 +14,19 @@ namespace millrace::report {
 struct Scatter {
   std::string title, caption, description;
   std::string x_title, y_title;
-  std::vector<std::array<double, 2>> points;  // those that are not finite are not shown, and counted in a note
-  std::vector<std::size_t> group;             // of each point: of `names`
-  std::vector<std::string> names;             // of the groups
-  std::vector<std::string> point_names;       // what a pointer is told; empty: the group's
+  std::vector<std::array<double, 2>> points;  // points that are not finite are not shown, but counted in a note
+  std::vector<std::size_t> group;             // index into `names`, for each point
+  std::vector<std::string> names;             // names of the groups
+  std::vector<std::string> point_names;       // tooltips; empty: the group's name
   bool means = true;
-  // At one standard deviation along every direction; of groups of three points or more.
+  // Ellipses of one standard deviation in every direction, for groups of three points or more.
   bool ellipses = true;
-  // One unit is as long upwards as to the right: distances are what they look like.
+  // Units are as long upwards as to the right, so that distances look as they are.
   bool equal_units = true;
-  int width = 640;  // of the picture, in pixels
+  int width = 640;  // width of the picture, in pixels
 };
 
-// Failure(internal) where a group is none of `names`, or a list has another length than points.
+// Throws Failure(internal) if a group is none of `names`, or if a list has another length than `points`.
 Figure draw(const Scatter& scatter);
 
 }  // namespace millrace::report

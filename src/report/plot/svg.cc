@@ -42,7 +42,7 @@ std::string_view class_of(Ink ink) {
   return "axis";
 }
 
-// M and L of the runs of finite points; a run of one point has no line.
+// Returns the path commands (M and L) of the runs of finite points; a run of one point has no line.
 std::string runs_of(const std::vector<Point>& points) {
   std::string text;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -63,7 +63,7 @@ std::string polygon_of(const std::vector<Point>& points) {
   return text + "Z";
 }
 
-// A mark as a path about its middle; all of about the same area.
+// Returns a mark as a path about its middle; all marks have about the same area.
 std::string path_of(Mark mark, Point at, double r) {
   const auto around = [&](std::initializer_list<Point> corners) {
     std::vector<Point> points;
@@ -114,7 +114,7 @@ double text_width(std::string_view text, double size) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if ((byte & 0xC0) == 0x80) continue;
     if (byte >= 0xE3) {
-      ems += 1;  // East Asian, most of them, and what is beyond them
+      ems += 1;  // mostly East Asian characters, and code points beyond them
     } else if (std::string_view("iljtf.,:;|!'()[] ").find(text[i]) != std::string_view::npos) {
       ems += 0.34;
     } else if (std::string_view("mwMW@%").find(text[i]) != std::string_view::npos) {
@@ -243,7 +243,7 @@ void Svg::boxes(const std::vector<Point>& corners, double width, double height, 
   if (corners.empty()) return;
   std::string shapes;
   for (const Point& corner : corners) {
-    // By corners, each rounded by itself: neighbours meet.
+    // Each corner is rounded by itself, so that neighbours meet.
     shapes += fmt::format("M{0},{1}H{2}V{3}H{0}Z", place_text(corner[0]), place_text(corner[1]),
                           place_text(corner[0] + width), place_text(corner[1] + height));
   }

@@ -1,10 +1,11 @@
-// Enters: lines, marks and words with their places, in CSS pixels from the left and the top.
-// Leaves: one SVG document that stands alone: colours as attributes, fonts named, a white ground, title and
-// description. Never: a style sheet, a script, an address, an id; a place that is not finite; a name that is not
-// escaped.
+// Input: lines, marks and texts with their places, in CSS pixels from the left and the top.
+// Output: one self-contained SVG document: colours as attributes, named fonts, a white background, title and
+//   description.
+// Never: contains a style sheet, a script, an address, an id, a place that is not finite, or a name that is not
+//   escaped.
 //
-// Colours go through `color` and `currentColor`, and every element that has one has a class as well (s0 to s6, ink,
-// dim, grid, axis, ground), so that a page can show the same picture in other colours.
+// Colours go through `color` and `currentColor`. Every element with a colour also has a class (s0 to s6, ink, dim,
+// grid, axis, ground). A page can therefore show the same picture in other colours.
 #pragma once
 
 #include <array>
@@ -27,47 +28,47 @@ struct TextLook {
   Anchor anchor = Anchor::start;
   double size = 11;
   bool bold = false;
-  bool upright = false;  // turned by 90 degrees, read from below
+  bool upright = false;  // rotated by 90 degrees, read from below
 };
 
-// A place in the text of a picture: at most one decimal, "0" for what is not finite.
+// Returns a coordinate as text: at most one decimal, "0" if it is not finite.
 std::string place_text(double value);
 
-// About how wide a text is, in pixels: there are no fonts here to ask.
+// Returns the approximate width of a text in pixels: there are no fonts here to measure.
 double text_width(std::string_view text, double size = 11);
 
 class Svg {
  public:
-  // Title and description are for who cannot see the picture; the description may be empty.
+  // Title and description are for readers who cannot see the picture; the description may be empty.
   Svg(double width, std::string_view title, std::string_view description);
 
   void line(Point from, Point to, Ink ink, double width = 1);
-  // Of any bytes; escaped here. `hover`: what a pointer is told, where it is more than the text.
+  // Adds a text of any bytes, escaped. `hover` is a tooltip, if it says more than the text.
   void text(Point at, std::string_view text, const TextLook& look, std::string_view hover = {});
 
-  // A title in bold with what it is measured in behind it; either may be empty.
+  // Adds a title in bold with its unit behind it; either may be empty.
   void heading(Point at, std::string_view title, std::string_view unit, std::string_view hover);
 
-  // What follows, until close(), is of the Nth series: its colour, and a title where it has a name.
+  // Begins the elements of the Nth series, up to close(): its colour, and a title if it has a name.
   void open_series(std::size_t n, std::string_view name);
   void open_ink(Ink ink);
   void close() { body_ += "</g>\n"; }
 
-  // Inside a series. A path through what is finite: gaps where a point has NaN in it.
+  // Adds a path through finite points inside a series: there are gaps where a point has NaN in it.
   void path(const std::vector<Point>& points, std::string_view dash, double width = 1.6);
-  // Between two lines of as many points, filled lightly; gaps as above.
+  // Adds an area between two lines of as many points, filled lightly; gaps are as above.
   void band(const std::vector<Point>& upper, const std::vector<Point>& lower, double opacity);
   void closed(const std::vector<Point>& points, double fill_opacity);
   void mark(Point at, Mark mark, double radius, bool filled = true, std::string_view hover = {});
 
   void box(Point corner, double width, double height, std::string_view colour, std::string_view hover = {});
-  // Squares of one colour as one path: corners of `width` x `height`.
+  // Adds boxes of one colour as one path, each of `width` x `height` from its corner.
   void boxes(const std::vector<Point>& corners, double width, double height, std::string_view colour);
-  // A word on a shade, light or dark by the shade.
+  // Adds a text on a shade, light or dark by the shade.
   void text_on(Point middle, std::string_view text, std::string_view shade, double size);
   void dot_on(Point middle, std::string_view shade, double radius);
 
-  // How high it is, is known when everything has its place.
+  // Returns the document. Its height is known when everything has its place.
   std::string finish(double height);
 
  private:

@@ -313,7 +313,7 @@ int cuStreamCreate(FakeStream** stream, unsigned /*flags*/) {
 }
 int cuStreamDestroy_v2(FakeStream* stream) {
   const std::lock_guard lock(mutex);
-  // What is left of it goes on: here, now.
+  // Work that is left in the stream is executed here and now.
   if (!driver().lost) drain(stream);
   driver().streams.erase(stream);
   for (auto& [raw, event] : driver().events) {

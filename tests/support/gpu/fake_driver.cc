@@ -45,7 +45,7 @@ void violate(const std::string& what) {
   std::fprintf(stderr, "fake_cuda: VIOLATION: %s\n", what.c_str());
 }
 
-// How this call is to end, by FAKE_CUDA_FAIL; empty: well.
+// Result that FAKE_CUDA_FAIL prescribes for this call; empty: success.
 std::string end_of(const char* call) {
   const std::uint64_t number = ++driver().calls[call];
   for (const Failure& failure : driver().failures) {
@@ -116,7 +116,7 @@ int drain_until(FakeEvent& event, std::uint64_t record) {
 }
 
 int drain(FakeStream* stream) {
-  // As if an event were recorded behind all that is there.
+  // Equivalent to recording an event behind all steps in the stream.
   const auto last = std::make_shared<FakeEvent>();
   last->stream = stream;
   last->recorded = 1;

@@ -1,5 +1,5 @@
-// Enters: what the simulated driver is told, call by call (fake_cuda.cc).
-// Leaves: its memory, streams and events, and failures as the environment wishes for them.
+// Input: what the simulated driver is told, call by call (fake_cuda.cc).
+// Output: its memory, streams and events, and failures as the environment wishes for them.
 // Never: does a thing of a stream's before somebody waits for it.
 #pragma once
 
@@ -32,7 +32,7 @@ struct Free {
 };
 struct Memory {
   StaleMemory data;
-  // One a byte, of which the first of an element is used; pages that nobody touches cost nothing.
+  // Shadow entries, one per byte; only that of an element's first byte is used. Untouched pages cost nothing.
   std::unique_ptr<Shadow, Free> shadow;
   bool freed = false;
   int context = 0;  // whose it is
@@ -85,7 +85,7 @@ struct Driver {
   void read_environment();
 };
 
-// Of everything here.
+// Guards everything in this header.
 extern std::recursive_mutex mutex;
 Driver& driver();
 // The context that is current in the calling thread; 0: none.
@@ -101,7 +101,7 @@ Memory* find_memory(unsigned long long address, std::size_t bytes, std::size_t& 
 // The stream that a caller means; null means the default one.
 FakeStream* stream_of(void* stream);
 void enqueue(FakeStream* stream, std::function<std::string()> run);
-// All that the stream was told, and what it waits for of others.
+// Executes all steps of the stream, and those of other streams that it waits for.
 int drain(FakeStream* stream);
 
 }  // namespace millrace::fake

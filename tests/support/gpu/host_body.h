@@ -28,7 +28,7 @@ static_assert(std::endian::native == std::endian::little, "bodies take words of 
 #define MR_IN(type) millrace::host::In<type>
 #define MR_OUT(type) millrace::host::Out<type>
 #define MR_IN_OF(type) const millrace::host::In<type>&
-// Of a block; the name tells the arrays of one kernel apart.
+// Shared array of a block; the name distinguishes the arrays of one kernel.
 #define MR_SHARED(type, name, count) \
   const millrace::host::Out<type> name = millrace::host::shared_array<type>(#name, count)
 #define MR_THREAD (millrace::host::now().thread)

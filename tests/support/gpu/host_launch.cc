@@ -111,7 +111,7 @@ std::string who(const Place& place) {
   return "thread " + std::to_string(place.thread) + " of block " + std::to_string(place.block);
 }
 
-// One block; false when it failed.
+// Runs one block; returns false if it failed.
 bool run_block(unsigned block, unsigned blocks, const std::vector<unsigned>& order) {
   Running& r = *running;
   r.shared.clear();

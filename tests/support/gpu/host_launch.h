@@ -1,5 +1,5 @@
-// Enters: kernels that were compiled for the host, and a launch of one.
-// Leaves: it run, one thread of a block after the other between barriers, in an order that is asked for.
+// Input: kernels that were compiled for the host, and a launch of one.
+// Output: it run, one thread of a block after the other between barriers, in an order that is asked for.
 // Never: lets pass what a device might do otherwise: accesses outside of an array, two threads at one element without a
 //   barrier between them (in shared and in global memory), barriers that not all threads of a block reach. These are
 //   told as violations, and the launch fails.
@@ -21,7 +21,7 @@ namespace millrace::host {
 struct Place {
   unsigned thread = 0, block = 0, threads = 0, blocks = 0;
 };
-// Where the thread that runs is. One launch at a time: who launches has a lock.
+// Position of the running thread. Only one launch runs at a time, under a lock.
 struct Now {
   Place place;
   std::uint32_t phase = 1, launch = 0;
@@ -54,7 +54,7 @@ struct Array {
 [[noreturn]] void outside(const Array& array, std::uint64_t at);
 [[noreturn]] void race(const Array& array, std::uint64_t at, const Shadow& shadow, bool writes, bool written);
 
-// Whether what was noted may happen at the same time as what happens now. Shared memory is one block's.
+// Returns true if the recorded access may be concurrent with the current one. Shared memory belongs to one block.
 inline bool meets(std::uint32_t thread, std::uint32_t block, std::uint32_t phase, std::uint32_t launch) {
   if (launch != current.launch || thread == 0) return false;
   return block != current.place.block + 1 || (phase == current.phase && thread != current.place.thread + 1);
@@ -147,7 +147,7 @@ Out<T> shared_array(const char* name, std::size_t count) {
   return Out<T>(shared_memory(name, count, sizeof(T)));
 }
 
-// What a kernel's parameter is on the driver's side.
+// Parameter of a kernel as the driver sees it.
 struct Parameter {
   bool array = false;
   std::size_t bytes = 0;    // of a number

@@ -174,7 +174,7 @@ int bench(const std::string& name) {
       bench_hamming<std::uint64_t>(accelerator, executor, Algorithm::index, 5, std::size_t{1} << 25, 20) &&
       bench_hamming<std::uint64_t>(accelerator, executor, Algorithm::index, 10, std::size_t{1} << 23, 20);
   if (!right) return 1;
-  // As they are drawn for a person: with checks.
+  // Charts drawn as users draw them: with checks.
   Accelerator checked(device, {}, budget, trace);
   for (const auto& [style, of] : {std::pair{chart::Style::line, "line"}, std::pair{chart::Style::candle, "candle"},
                                   std::pair{chart::Style::jkx, "jkx"}}) {

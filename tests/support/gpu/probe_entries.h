@@ -1,4 +1,4 @@
-// How the kernels of probe_body.inc are called.
+// Entry points and parameters of the kernels in probe_body.inc.
 #pragma once
 
 #include <array>

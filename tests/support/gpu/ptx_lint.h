@@ -1,5 +1,5 @@
-// Enters: PTX, and what is declared of its kernels.
-// Leaves: what of it a device could compute otherwise than the CPU, and what is not as declared; a line each.
+// Input: PTX, and what is declared of its kernels.
+// Output: what of it a device could compute otherwise than the CPU, and what is not as declared; a line each.
 // Never: looks for speed.
 #pragma once
 
@@ -49,7 +49,7 @@ inline std::vector<std::string> lint_ptx(const KernelSource& source, std::span<c
   if (!source.doubles && (uses(".f64") || uses("%fd"))) out.emplace_back("64-bit floating numbers, without MR_F64");
   if (!source.singles && !source.doubles && (uses(".f32") || uses(".f64")))
     out.emplace_back("floating numbers, without MR_F32");
-  // Where both are declared only what is converted on purpose may be.
+  // A source that declares both may convert between them only on purpose.
   for (const KernelEntry& entry : entries) {
     const std::string text = kernel_text(source.ptx, entry.name);
     const auto say = [&](const std::string& what) { out.push_back(fmt::format("{}: {}", entry.name, what)); };

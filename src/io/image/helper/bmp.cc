@@ -1,6 +1,6 @@
-// BMP: Windows' and OS/2's headers, palettes, run lengths, 16, 24 and 32 bits, with the rules of Pillow's
-// BmpImagePlugin where the format leaves a choice: where pixels begin, how 5 and 6 bits become 8, what run lengths
-// leave out. Alpha is dropped.
+// BMP decoder: headers of Windows and OS/2, palettes, run lengths, 16, 24 and 32 bits. Where the format leaves a
+// choice, it follows Pillow's BmpImagePlugin. That concerns the offset of the pixels, the conversion of 5 and 6 bits to
+// 8, and pixels that run lengths skip. Alpha is dropped.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -17,7 +17,7 @@ namespace {
 using Colour = std::array<std::uint8_t, 3>;
 enum Compression : std::uint32_t { kNone = 0, kRuns8 = 1, kRuns4 = 2, kMasks = 3 };
 
-// A part of a 16- or 32-bit pixel.
+// Bit mask of one colour channel in a 16- or 32-bit pixel.
 struct Mask {
   std::uint32_t bits = 0;
   std::uint8_t operator()(std::uint32_t pixel) const {
@@ -38,7 +38,7 @@ struct Header {
   std::array<Colour, 256> palette{};
 };
 
-// All grays in their order: then an index is a level itself, those beyond the palette too.
+// True for a palette that holds all grays in order. Then an index is itself the level, even beyond the palette's end.
 bool is_gray_ramp(const std::vector<std::uint8_t>& raw, std::size_t entry, std::size_t colours) {
   for (std::size_t i = 0; i < colours; ++i) {
     const auto level = static_cast<std::uint8_t>(colours == 2 ? 255 * i : i);
@@ -63,7 +63,7 @@ void read_palette(const FileBytes& bytes, std::uint64_t at, std::size_t entry, s
   }
 }
 
-// Why it cannot be read; nothing where it can.
+// Returns the reason why the header cannot be read; nothing where it can.
 std::optional<std::string> read_header(const FileBytes& bytes, Header& out) {
   const std::uint32_t header = bytes.number(14, 4);
   std::uint64_t at = 14 + std::uint64_t{header};
@@ -101,14 +101,14 @@ std::optional<std::string> read_header(const FileBytes& bytes, Header& out) {
     const std::uint64_t masks_at = header >= 52 && header != 64 ? 54 : at;
     std::array<Mask, 3> masks;
     for (std::size_t c = 0; c < 3; ++c) masks[c].bits = bytes.number(masks_at + 4 * c, 4);
-    // None at all are the usual ones.
+    // Masks that are all zero mean the default masks.
     if (masks[0].bits != 0 || masks[1].bits != 0 || masks[2].bits != 0) out.masks = masks;
     if (masks_at == at) at += 12;
     if (indexed) return "masks of a picture with a palette";
   }
   if (indexed) {
     if (colours == 0) colours = std::uint64_t{1} << out.bits;
-    // Some writers forget the palette.
+    // Some writers forget to count the palette in the offset of the pixels.
     if (out.pixels_at == 14 + std::uint64_t{header}) out.pixels_at += entry * colours;
     if (colours > 65536) return "a palette of more colours than an index can name";
     read_palette(bytes, at, entry, static_cast<std::size_t>(colours), out);
@@ -118,8 +118,8 @@ std::optional<std::string> read_header(const FileBytes& bytes, Header& out) {
   return std::nullopt;
 }
 
-// The indexes of a picture in run lengths, its first row first; what is skipped has index 0. False when the file ends
-// before the picture does.
+// Unpacks the indexes of a run-length encoded picture, in the file's order of rows. Skipped pixels have index 0. The
+// result is false when the file ends before the picture does.
 class Runs {
  public:
   Runs(const FileBytes& bytes, const Header& header, std::vector<std::uint8_t>& out)
@@ -156,7 +156,7 @@ class Runs {
 
  private:
   void run(std::size_t count, std::uint8_t value) {
-    // No run goes on in the next row.
+    // A run ends with its row.
     if (x_ + count > width_) count = width_ > x_ ? width_ - x_ : 0;
     for (std::size_t k = 0; k < count && at_ < most_; ++k) {
       out_[at_++] = !nibbles_ ? value : k % 2 == 0 ? value >> 4 : value & 15;
@@ -172,7 +172,7 @@ class Runs {
       if (nibbles_ && k + 1 < wanted) out_[at_++] = *byte & 15;
     }
     x_ += count;
-    // Pieces begin at even places.
+    // Literal runs are padded to an even number of bytes.
     if (stream_.at() % 2 != 0) stream_.next();
     return true;
   }
@@ -184,7 +184,7 @@ class Runs {
   std::vector<std::uint8_t>& out_;
 };
 
-// One row of the file to RGB.
+// Converts one row of the file to RGB.
 void convert(const Header& header, const std::uint8_t* row, std::uint8_t* to) {
   for (std::int64_t i = 0; i < header.width; ++i, to += 3) {
     const auto x = static_cast<std::size_t>(i);
@@ -214,7 +214,7 @@ void convert(const Header& header, const std::uint8_t* row, std::uint8_t* to) {
   }
 }
 
-// Rows come from `row(y)`, y from the top: bytes as they lie in the file.
+// Sends all rows from the top. `row(y)` returns the bytes of row y as they are stored in the file.
 template <typename Row>
 bool send_rows(const Header& header, Channel& channel, const Row& row) {
   const auto height = static_cast<int>(header.height);
@@ -243,7 +243,7 @@ void decode_bmp(const Job& job, Channel& channel) {
   about.channels = 3;
   about.exact = 1;
   about.decoder_memory = (runs ? width * height : stride) + (1U << 20);
-  // What lies behind the last pixel of a row need not be there in the last one.
+  // The padding after the last pixel of a row may be missing in the last row.
   const std::uint64_t used = (width * static_cast<std::uint64_t>(header.bits) + 7) / 8;
   if (bytes.size() < header.pixels_at + (runs ? 2 : used)) {
     return channel.fail(static_cast<int>(ErrorCode::bad_data), "the file ends before its picture begins");
@@ -257,14 +257,14 @@ void decode_bmp(const Job& job, Channel& channel) {
   if (runs) {
     std::vector<std::uint8_t> indexes;
     damaged = !Runs(bytes, header, indexes).decode();
-    header.bits = 8;  // of what was unpacked
+    header.bits = 8;  // the unpacked indexes have 8 bits
     sent = send_rows(header, channel, [&](int y) { return indexes.data() + from_top(y) * width; });
   } else {
     std::vector<std::uint8_t> row(stride);
     std::optional<std::uint8_t> fourth;
     sent = send_rows(header, channel, [&](int y) {
       damaged |= bytes.read(header.pixels_at + from_top(y) * stride, row.data(), stride) < used;
-      // A fourth part that is not the same everywhere may be transparency, which these rows do not show.
+      // A fourth byte that varies between pixels may be transparency, which these rows do not show.
       for (std::size_t x = 3; header.bits == 32 && !unshown.transparency && x < row.size(); x += 4) {
         if (!fourth) fourth = row[x];
         unshown.transparency = row[x] != *fourth;

@@ -1,6 +1,6 @@
-// Enters: an open file of one of the formats that we do not decode in the main process.
-// Leaves: 8-bit gray or RGB rows, written to a Channel.
-// Never: returns pixels of a picture that failed; may die, which is the reason why it is a process of its own.
+// Input: an open file in one of the picture formats.
+// Output: 8-bit gray or RGB rows, written to a Channel.
+// Never: returns pixels of a picture that failed. It may crash, which is why it runs in a process of its own.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 
 namespace millrace::helper {
 
-// The helper's side of the conversation about one picture.
+// The helper's side of the exchange with the program about one picture.
 class Channel {
  public:
   explicit Channel(std::uint8_t* shared) : shared_(shared) {}
 
-  // Asks for memory, before anything large is allocated, for a picture of about these sides; false when there is none.
+  // Asks for memory for a picture of about this size, before anything large is allocated; false when there is none.
   bool prepare(int width, int height, std::uint64_t bytes);
   // Announces the picture and its EXIF block; false when it is not wanted (too large, or the run was cancelled).
   bool begin(const Message& about, const std::vector<std::uint8_t>& exif = {});
-  // Room for the next strip: at most `most_rows()` rows, pitch = width * channels.
+  // Buffer for the next strip: at most `most_rows()` rows, pitch = width * channels.
   std::uint8_t* strip() { return shared_; }
   int most_rows() const;
   // Hands over `count` rows of the strip; false when the rest is not wanted.
   bool rows(int count);
-  // An EXIF block that came after the rows.
+  // Ends the picture. `exif` is a block that came after the rows.
   void end(bool damaged, const std::string& why, const Unshown& unshown = {},
            const std::vector<std::uint8_t>& exif = {});
   void fail(int error_code, const std::string& why);
@@ -43,10 +43,10 @@ struct Job {
   int fd;  // positioned at 0
   int format;
   int shortest_side;
-  bool gray, luma, wide_gray, over_gray, raw_data;  // as DecodeOptions has them
+  bool gray, luma, wide_gray, over_gray, raw_data;  // as in DecodeOptions
 };
 
-// All that these would open files for later: behind its walls a helper opens none.
+// Loads every file that the libraries would otherwise open later: in its sandbox a helper can open none.
 void load_decoders();
 void load_vips();
 
@@ -57,12 +57,12 @@ void decode_pnm(const Job& job, Channel& channel);
 void decode_raw(const Job& job, Channel& channel);
 void decode_jpeg_or_png(const Job& job, Channel& channel);
 
-// One line of JSON a library: its name, its version, and the formats that it reads here. For `--versions`.
+// Prints one line of JSON per library for `--versions`: its name, its version, and the formats that it reads here.
 void print_versions();
-// One line of JSON a wall, likewise.
+// Prints one line of JSON for a layer of the sandbox, also for `--versions`.
 void print_wall(const Wall& wall);
 
-// Gives a whole picture that lies in memory, strip by strip. False when the rest is not wanted.
+// Sends a whole picture from memory, strip by strip. False when the rest is not wanted.
 bool send_plane(Channel& channel, const std::uint8_t* pixels, std::size_t stride, int width, int height, int channels,
                 int pixel_step);
 

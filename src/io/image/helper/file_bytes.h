@@ -1,6 +1,6 @@
-// Enters: an open file.
-// Leaves: its bytes at any place, or one after the other.
-// Never: maps it; fails: what is not there is zero, and counted.
+// Input: an open file.
+// Output: its bytes at any offset, or one after the other.
+// Never: maps the file; fails. Bytes that are missing read as zero, and the number of bytes that exist is returned.
 #pragma once
 
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ class FileBytes {
     if (::fstat(fd, &info) == 0) size_ = static_cast<std::uint64_t>(info.st_size);
   }
   std::uint64_t size() const { return size_; }
-  // How many there were.
+  // Returns how many bytes the file had there; the rest is set to zero.
   std::size_t read(std::uint64_t at, std::uint8_t* to, std::size_t count) const {
     std::size_t got = 0;
     while (got < count && at + got < size_) {
@@ -31,7 +31,7 @@ class FileBytes {
     if (got < count) std::memset(to + got, 0, count - got);
     return got;
   }
-  // Little-endian, of at most four bytes.
+  // Returns a little-endian number of at most four bytes.
   std::uint32_t number(std::uint64_t at, std::size_t bytes) const {
     std::array<std::uint8_t, 4> b{};
     read(at, b.data(), bytes);
@@ -44,7 +44,7 @@ class FileBytes {
   std::uint64_t size_ = 0;
 };
 
-// From some place on.
+// Reads bytes one after the other from an offset on.
 class ByteStream {
  public:
   ByteStream(const FileBytes& bytes, std::uint64_t at) : bytes_(bytes), at_(at) {}
@@ -57,7 +57,7 @@ class ByteStream {
     ++at_;
     return buffer_[used_++];
   }
-  // Where the next byte lies.
+  // Offset of the next byte.
   std::uint64_t at() const { return at_; }
 
  private:

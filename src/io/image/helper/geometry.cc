@@ -12,7 +12,7 @@ bool read_at(int fd, void* to, std::size_t size, std::uint64_t at) {
   return at < INT64_MAX && ::pread(fd, to, size, static_cast<off_t>(at)) == static_cast<ssize_t>(size);
 }
 
-// Numbers in the file's own byte order.
+// Reads numbers in the file's own byte order.
 class TiffNumbers {
  public:
   TiffNumbers(int fd, bool big_endian) : fd_(fd), big_endian_(big_endian) {}
@@ -131,7 +131,7 @@ TiffGeometry tiff_geometry(int fd) {
       out.strips = values;
       continue;
     }
-    // The first of several; they lie elsewhere where they do not fit beside the tag.
+    // Takes the first value of several. Values that do not fit into the entry are stored at an offset.
     const std::size_t bytes = type == 3 ? 2 : type == 16 ? 8 : 4;
     const std::uint64_t here = entry + (big ? 12 : 8), room = big ? 8 : 4;
     *wanted = numbers.at(values * bytes > room ? numbers.at(here, big ? 8 : 4) : here, bytes);

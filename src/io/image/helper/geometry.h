@@ -1,6 +1,6 @@
-// Enters: an open WebP or TIFF file.
-// Leaves: what its header says that decides how much memory or time libvips will take.
-// Never: fails: what cannot be read is zero.
+// Input: an open WebP or TIFF file.
+// Output: the header fields that decide how much memory or time libvips will take.
+// Never: fails. A field that cannot be read is zero.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,25 @@ namespace millrace::helper {
 
 struct WebpGeometry {
   int width = 0, height = 0;
-  bool lossless = false;  // one lossless picture: only then are its pixels defined
+  bool lossless = false;  // lossless, and not an animation: only then are its pixels defined
 };
 
 WebpGeometry webp_geometry(int fd);
 
-// What a TIFF says of its first picture, by the names of its tags; 0 where it says nothing.
+// Tags of a TIFF's first picture, by their names. A tag that is absent has the default below.
 struct TiffGeometry {
   std::uint64_t width = 0, height = 0, bits = 1, compression = 1, photometric = 0, orientation = 1, samples = 1;
   std::uint64_t rows_per_strip = 0, strips = 1, planar = 1, tile_rows = 0, extra_samples = 0;
   bool says_orientation = false, has_xmp = false;
 
-  // Rows that are stored as one piece, of a strip or of a tile.
+  // Number of rows that are stored as one strip or tile.
   std::uint64_t rows_together() const;
-  // Planes of gray and of alpha: libvips 8.14 takes one for the other from the second row on.
+  // True for separate planes of gray and alpha, which libvips 8.14 confuses from the second row on.
   bool mixes_planes() const { return planar == 2 && samples == 2; }
-  // Pillow, whose pixels hashes are compared with, and libvips read it alike. They do not where alpha was multiplied
-  // in, where 16 bits count down from white, where 16-bit planes are not compressed, where a fourth plane is not said
-  // to be alpha, where Pillow turns a mapped picture of one strip, and where XMP alone may say how it is turned.
+  // True where libvips reads the file as Pillow does, whose pixel hashes are compared with ours. The two differ on
+  // premultiplied alpha, 16-bit samples that count down from white, uncompressed 16-bit planes, and a fourth plane not
+  // marked as alpha. They also differ where Pillow rotates a memory-mapped picture of one strip, and where only XMP may
+  // state the orientation.
   bool read_alike() const;
 };
 TiffGeometry tiff_geometry(int fd);

@@ -1,4 +1,5 @@
-// GIF by giflib: the first frame on its canvas, colours under transparency kept.
+// GIF decoder by giflib: the first frame on its canvas. Transparent pixels keep the colour of their index, unless they
+// are blended with gray.
 #include <gif_lib.h>
 #include <unistd.h>
 
@@ -20,7 +21,7 @@ Colors colors_of(const ColorMapObject* map) {
   Colors colors;
   for (int i = 0; i < 256; ++i) {
     if (map == nullptr) {
-      // Without any table, indexes are levels of gray.
+      // Without any colour table, indexes are levels of gray.
       std::fill_n(colors.rgb[i], 3, static_cast<std::uint8_t>(i));
     } else if (i < map->ColorCount) {
       colors.rgb[i][0] = map->Colors[i].Red;
@@ -58,7 +59,7 @@ bool find_frame(GifFileType* gif, int& transparent) {
 
 void decode_gif(const Job& job, Channel& channel) {
   int error = 0;
-  // giflib closes the descriptor that it is given.
+  // giflib closes the descriptor that it is given, so it gets a duplicate.
   GifFileType* gif = DGifOpenFileHandle(::dup(job.fd), &error);
   const auto bad = [&](const char* fallback) {
     const char* why = GifErrorString(gif != nullptr ? gif->Error : error);
@@ -69,7 +70,7 @@ void decode_gif(const Job& job, Channel& channel) {
   int transparent = NO_TRANSPARENT_COLOR;
   if (!find_frame(gif, transparent)) return bad("the file has no frame");
   const GifImageDesc& frame = gif->Image;
-  // Some writers leave the canvas smaller than its first frame.
+  // Some writers make the canvas smaller than its first frame.
   const int width = std::max(gif->SWidth, frame.Left + frame.Width);
   const int height = std::max(gif->SHeight, frame.Top + frame.Height);
   if (width <= 0 || height <= 0 || frame.Width <= 0 || frame.Height <= 0) return bad("the picture has no pixels");

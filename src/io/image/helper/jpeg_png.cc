@@ -1,4 +1,4 @@
-// JPEG and PNG as the program itself decodes them, by the same code, behind the walls of a helper.
+// JPEG and PNG decoded by the same code as in the program itself, but in the sandbox of a helper.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -13,12 +13,12 @@ class ToChannel : public RowSink {
  public:
   explicit ToChannel(Channel& channel) : channel_(channel) {}
 
-  // The EXIF block as it lies in the file: the program reads it.
+  // Keeps the EXIF block as it is stored in the file; the program parses it.
   void exif_found(std::span<const std::uint8_t> block) {
     exif_.assign(block.begin(), block.end());
     fresh_exif_ = true;
   }
-  // Nobody waits for the rest.
+  // True once the program does not want the rest.
   bool ended() const { return ended_; }
 
   Outcome<void> begin(const PictureInfo& info) override {
@@ -62,7 +62,7 @@ class ToChannel : public RowSink {
 }  // namespace
 
 void decode_jpeg_or_png(const Job& job, Channel& channel) {
-  // Who asks closes the file.
+  // The caller closes the file, so the reader gets a duplicate of its descriptor.
   auto file = FileReader::of(Descriptor(::dup(job.fd)), "", FileReader::Hashing::off);
   if (!file) return channel.fail(static_cast<int>(file.error().code), file.error().what);
   ToChannel sink(channel);
@@ -72,7 +72,7 @@ void decode_jpeg_or_png(const Job& job, Channel& channel) {
   options.luma = job.luma;
   options.wide_gray = job.wide_gray;
   options.over_gray = job.over_gray;
-  options.most_pixels = std::numeric_limits<std::uint64_t>::max();  // the program looks at the sides
+  options.most_pixels = std::numeric_limits<std::uint64_t>::max();  // the program checks the size
   options.exif_found = [&](std::span<const std::uint8_t> block) { sink.exif_found(block); };
   const bool jpeg = static_cast<ImageFormat>(job.format) == ImageFormat::jpeg;
   const auto decoded = jpeg ? decode_jpeg(**file, options, sink) : decode_png(**file, options, sink);

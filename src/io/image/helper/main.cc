@@ -1,4 +1,4 @@
-// The decoding helper: one picture at a time until its socket closes. It is allowed to crash.
+// The decoding helper: it decodes one picture at a time until its socket closes. It is allowed to crash.
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ bool send_message(Message message, const std::string& text, const std::vector<st
          send_bytes(kSocket, exif.data(), message.exif_bytes);
 }
 
-// The request and the file that comes with it; false when the program has closed the socket.
+// Receives the request and the file that comes with it; false when the program has closed the socket.
 bool receive(Request& request, int& fd) {
   return receive_with_descriptor(kSocket, &request, sizeof(request), fd) && fd >= 0;
 }
@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--versions") == 0) {
     helper::print_versions();
     helper::load_decoders();
-    std::fflush(stdout);  // what comes now reaches no file
+    std::fflush(stdout);  // in the sandbox, stdout cannot be written if it is a file
     for (const Wall& wall : put_up_walls()) helper::print_wall(wall);
     std::fflush(stdout);
     std::_Exit(0);
@@ -161,6 +161,6 @@ int main(int argc, char** argv) {
     }
     ::close(fd);
   }
-  // Behind its walls a checker of leaks can look at nothing.
+  // A leak checker cannot work in the sandbox, so the process ends without it.
   std::_Exit(0);
 }

@@ -1,5 +1,5 @@
-// PBM, PGM and PPM, in text and in bytes, with the rules of Pillow's PpmImagePlugin: samples are scaled from their
-// maximum to 255, grays of more than a byte to 65535 and then clipped.
+// PBM, PGM and PPM decoder, for text and binary files, with the rules of Pillow's PpmImagePlugin. Samples are scaled
+// from their maximum to 255; grays of more than a byte are scaled to 65535 and then clipped.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -15,12 +15,12 @@ namespace {
 bool is_space(std::uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_digit(std::uint8_t c) { return c >= '0' && c <= '9'; }
 
-// Text of numbers between white space, with comments from # to the end of their line.
+// Reads numbers between white space, with comments from # to the end of their line.
 class Words {
  public:
   explicit Words(ByteStream& stream) : stream_(stream) {}
 
-  // The next byte that is neither space nor comment.
+  // Returns the next byte that is neither space nor part of a comment.
   std::optional<std::uint8_t> next_mark() {
     auto c = stream_.next();
     while (c && (is_space(*c) || *c == '#')) {
@@ -32,14 +32,14 @@ class Words {
     }
     return c;
   }
-  // Takes the byte behind it too, which in a header is the one space before the samples.
+  // Also consumes the byte after the number, which in a header is the one space before the samples.
   std::optional<std::uint32_t> number() {
     auto c = next_mark();
     if (!c || !is_digit(*c)) return std::nullopt;
     std::uint64_t value = 0;
     for (; c && is_digit(*c); c = stream_.next()) value = std::min<std::uint64_t>(10 * value + (*c - '0'), UINT32_MAX);
     if (c && !is_space(*c) && *c != '#') return std::nullopt;
-    // A comment may follow at once.
+    // A comment may follow a number directly.
     if (c && *c == '#') {
       while (c && *c != '\n' && *c != '\r') c = stream_.next();
     }
@@ -51,13 +51,13 @@ class Words {
 };
 
 struct Header {
-  int kind = 0;  // the digit behind P
+  int kind = 0;  // the digit after P
   std::uint32_t width = 0, height = 0, most = 1;
   bool bits() const { return kind == 1 || kind == 4; }
   bool text() const { return kind <= 3; }
   std::uint64_t channels() const { return kind == 3 || kind == 6 ? 3 : 1; }
   std::uint64_t row_samples() const { return width * channels(); }
-  // Of what lies in bytes.
+  // Bytes of a row in a binary file.
   std::uint64_t row_bytes() const {
     return bits() ? (std::uint64_t{width} + 7) / 8 : row_samples() * (most > 255 ? 2 : 1);
   }
@@ -80,20 +80,20 @@ bool read_header(ByteStream& stream, Header& out) {
   return true;
 }
 
-// Samples as they are shown, looked up.
+// Table of the 8-bit level for every sample value.
 std::vector<std::uint8_t> levels(const Header& header, bool clips) {
   std::vector<std::uint8_t> out(header.most + std::size_t{1});
   const double to = clips ? 65535 : 255;
   for (std::size_t v = 0; v < out.size(); ++v) {
     const double level = std::nearbyint(static_cast<double>(v) / static_cast<double>(header.most) * to);
-    // Of a bit, 1 is black.
+    // In a bitmap, 1 is black.
     out[v] =
         header.bits() ? static_cast<std::uint8_t>(v == 0 ? 255 : 0) : static_cast<std::uint8_t>(std::min(level, 255.0));
   }
   return out;
 }
 
-// A picture's rows, from the top.
+// Reads a picture's rows, from the top.
 class Samples {
  public:
   Samples(const FileBytes& bytes, ByteStream& stream, const Header& header, bool clips)
@@ -111,7 +111,7 @@ class Samples {
     for (std::uint64_t i = 0; i < samples; ++i) out[i] = levels_[std::min(sample(words, i), header_.most)];
   }
   bool missing() const { return missing_; }
-  // Offset of what lies behind the rows that were taken.
+  // Offset behind the rows that were read.
   std::uint64_t end() const { return header_.text() ? stream_.at() : at_; }
 
  private:
@@ -140,7 +140,7 @@ class Samples {
   bool missing_ = false;
 };
 
-// Pictures may follow each other in one file.
+// True where another picture follows in the same file.
 bool begins_another(const FileBytes& bytes, std::uint64_t at) {
   ByteStream stream(bytes, at);
   auto c = stream.next();
@@ -158,7 +158,7 @@ void decode_pnm(const Job& job, Channel& channel) {
   const auto bad = [&](const char* why) { channel.fail(static_cast<int>(ErrorCode::bad_data), why); };
   if (!read_header(stream, header)) return bad("not a PBM, PGM or PPM");
   const std::uint64_t left = bytes.size() - std::min(bytes.size(), stream.at());
-  // Text takes a byte a bit at least, and two a number but for the last.
+  // In text, a bit takes at least one byte, and a number at least two, except for the last.
   const std::uint64_t samples = header.row_samples() * header.height;
   if (header.text() && (header.kind == 1 ? left : left / 2 + 1) < samples) {
     return bad("the file is shorter than the samples of its picture");

@@ -1,5 +1,6 @@
-// Camera RAW by LibRaw: the embedded JPEG preview when it is large enough, else the sensor at half size. Where it is
-// asked for, the sensor's samples are unpacked behind a preview too: they may be cut or rotten where that is whole.
+// Camera RAW by LibRaw: the embedded JPEG preview when it is large enough, else the sensor's picture at half size. With
+// Job::raw_data the sensor's samples are unpacked as well, because they may be cut or corrupt where the preview is
+// whole.
 #include <libraw/libraw.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -15,12 +16,12 @@
 namespace millrace::helper {
 namespace {
 
-// A preview this large on its shorter side shows all that a comparison looks at.
+// Pixels on a preview's shorter side that are enough for every comparison.
 constexpr int kPreviewSide = 1000;
-// LibRaw itself and its tables.
+// Bytes of LibRaw itself and its tables.
 constexpr std::uint64_t kObjectBytes = 8U << 20;
 
-// LibRaw's flip to EXIF's orientation.
+// Converts LibRaw's flip to EXIF's orientation.
 int orientation_of(int flip) { return flip == 3 ? 3 : flip == 5 ? 8 : flip == 6 ? 6 : 1; }
 
 struct Mapping {
@@ -31,23 +32,24 @@ struct Mapping {
   }
 };
 
-// LibRaw meets these while it unpacks, and goes on.
+// Faults that LibRaw reports while it unpacks, without stopping.
 struct SampleFaults {
   bool cut = false, corrupt = false;
 };
 
-// Why the sensor's samples are not all there; empty where they are.
+// Returns the reason why the sensor's samples are not complete; empty where they are.
 std::string damage_of(int code, const SampleFaults& faults) {
   if (code == LIBRAW_SUCCESS && !faults.cut && !faults.corrupt) return "";
   if (faults.cut || code == LIBRAW_IO_ERROR) return "its RAW data ends too early";
   return "its RAW data is corrupt";
 }
-// It says nothing of the data: there was no memory, or this version of LibRaw does not know the form.
+// True for an error that says nothing about the data: there was no memory, or this version of LibRaw does not know the
+// form.
 bool is_no_fault_of_data(int code) {
   return code != LIBRAW_SUCCESS && code != LIBRAW_IO_ERROR && code != LIBRAW_DATA_ERROR;
 }
 
-// False when the rest is not wanted; nothing is ended then either.
+// Sends the picture, but not its end. False when the rest is not wanted, after the end was sent.
 bool send_rgb(Channel& channel, Message about, const std::uint8_t* pixels, int width, int height, int bands,
               int orientation) {
   about.width = width;
@@ -67,10 +69,10 @@ std::uint64_t samples_of(const LibRaw& raw) {
          static_cast<std::uint64_t>(raw.imgdata.sizes.raw_height);
 }
 
-// False when there is no preview that will do.
+// False when there is no preview that is good enough.
 bool send_preview(LibRaw& raw, Message about, Channel& channel, const Job& job, const SampleFaults& faults,
                   int orientation) {
-  // The sensor would give half of its side.
+  // The sensor's picture would have half of its side.
   const int half = std::min(about.full_width, about.full_height) / 2;
   const int wanted = std::min(job.shortest_side > 0 ? job.shortest_side : kPreviewSide, std::max(half, 1));
   if (raw.unpack_thumb() != LIBRAW_SUCCESS) return false;
@@ -84,7 +86,7 @@ bool send_preview(LibRaw& raw, Message about, Channel& channel, const Job& job, 
   }
   const std::unique_ptr<VipsImage, void (*)(void*)> hold(image, g_object_unref);
   if (std::min(image->Xsize, image->Ysize) < wanted || image->BandFmt != VIPS_FORMAT_UCHAR) return false;
-  // Without a filter of colours each place has up to four samples.
+  // Without a colour filter array, each pixel has up to four samples.
   const std::uint64_t samples = job.raw_data ? (raw.imgdata.idata.filters != 0 ? 2 : 8) * samples_of(raw) : 0;
   const std::uint64_t memory = VIPS_IMAGE_SIZEOF_IMAGE(image) * 2 + thumb.tlength + kObjectBytes + samples;
   if (!channel.prepare(image->Xsize, image->Ysize, memory)) return true;
@@ -125,23 +127,24 @@ void decode_raw(const Job& job, Channel& channel) {
                  libraw_strerror(code));
   };
   if (file.data == MAP_FAILED) return bad(LIBRAW_IO_ERROR);
-  // LibRaw's object is several hundred KiB.
+  // LibRaw's object takes several hundred KiB, too much for the stack.
   const auto raw = std::make_unique<LibRaw>();
   if (const int code = raw->open_buffer(file.data, file.size); code != LIBRAW_SUCCESS) return bad(code);
   Message about{};
   about.full_width = raw->imgdata.sizes.width;
   about.full_height = raw->imgdata.sizes.height;
-  // Before user_flip below overwrites it.
+  // The flip is read before user_flip below overwrites it.
   const int orientation = orientation_of(raw->imgdata.sizes.flip);
   SampleFaults faults;
-  // Some versions of LibRaw have an offset of 32 bits.
+  // Some versions of LibRaw pass the offset in 32 bits.
   const auto note = [](void* into, const char* /*file*/, auto offset) {
     auto* const met = static_cast<SampleFaults*>(into);
     (offset < 0 ? met->cut : met->corrupt) = true;
   };
   raw->set_dataerror_handler(note, &faults);
   if (send_preview(*raw, about, channel, job, faults, orientation)) return;
-  // The sensor's samples, 16 bits, and the picture at half size in four channels of 16 bits, then in 8 bits.
+  // Memory for the sensor's samples of 16 bits, the picture at half size in four channels of 16 bits, and the same in 8
+  // bits.
   const std::uint64_t sensor = samples_of(*raw);
   about.decoder_memory = sensor * 2 + sensor * 2 + sensor + kObjectBytes;
   if (!channel.prepare(about.full_width, about.full_height, about.decoder_memory)) return;

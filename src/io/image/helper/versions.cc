@@ -1,4 +1,4 @@
-// What this helper decodes with, for `millrace doctor`.
+// Libraries that this helper decodes with, for `millrace doctor`.
 #include <fmt/format.h>
 #include <gif_lib.h>
 #include <libraw/libraw.h>
@@ -27,8 +27,7 @@ void print_versions() {
       const char* operation;
       ImageFormat format;
     };
-    // Loaders that a distribution leaves out, or ships as a module that is not installed, have no
-    // type.
+    // A loader that a distribution leaves out, or ships as a module that is not installed, has no type.
     for (const auto& [operation, format] :
          {Loader{"webpload_source", ImageFormat::webp}, Loader{"tiffload_source", ImageFormat::tiff},
           Loader{"heifload_source", ImageFormat::heif}, Loader{"jxlload_source", ImageFormat::jxl},
@@ -37,7 +36,7 @@ void print_versions() {
     }
   }
   print_library("libvips", fmt::format("{}.{}.{}", vips_version(0), vips_version(1), vips_version(2)), vips_reads);
-  // "0.20.2-Release".
+  // The text looks like "0.20.2-Release".
   const std::string raw_version = LibRaw::version();
   print_library("LibRaw", raw_version.substr(0, raw_version.find('-')), {ImageFormat::raw});
   print_library("Millrace", version(), {ImageFormat::bmp, ImageFormat::pnm});

@@ -1,4 +1,4 @@
-// WebP, TIFF, HEIF, JPEG XL, JPEG 2000 and PNM by libvips, one strip at a time where the format allows.
+// WebP, TIFF, HEIF, JPEG XL and JPEG 2000 by libvips, one strip at a time where the format allows.
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vips/vips.h>
@@ -37,7 +37,8 @@ void fail_with(Channel& channel, const std::string& why) {
   channel.fail(static_cast<int>(memory ? ErrorCode::out_of_memory : ErrorCode::bad_data), why);
 }
 
-// The file behind two functions. libvips maps a plain descriptor, and what it has touched then counts as its memory.
+// The file is read through two callbacks. libvips would map a plain descriptor, and pages that it has touched then
+// count as the helper's memory.
 gint64 read_source(VipsSourceCustom*, void* data, gint64 size, void* fd) {
   return ::read(GPOINTER_TO_INT(fd), data, static_cast<std::size_t>(size));
 }
@@ -55,7 +56,7 @@ Ref<VipsSource> open_source(int fd) {
 
 VipsImage* load(const Job& job, VipsSource* source, bool header_only, double scale, int page) {
   VipsImage* image = nullptr;
-  // The header is read at random, so that the same source can be read again; pixels from top to bottom.
+  // A header is read with random access, so that the same source can be read again; pixels are read from top to bottom.
   const VipsAccess access = header_only ? VIPS_ACCESS_RANDOM : VIPS_ACCESS_SEQUENTIAL;
   int status = -1;
   switch (static_cast<ImageFormat>(job.format)) {
@@ -83,8 +84,7 @@ VipsImage* load(const Job& job, VipsSource* source, bool header_only, double sca
 
 std::uint8_t clipped(double v) { return static_cast<std::uint8_t>(v <= 0 ? 0 : v >= 255 ? 255 : v); }
 
-// One row as libvips holds it to 8-bit gray or RGB, by Pillow's rules for the same mode.
-// Eight bits of alpha, the last band of a row that has it.
+// Blends a converted row with gray. Alpha is the last band, of 8 or 16 bits.
 void blend_with_gray(const VipsPel* from, const VipsImage* image, int channels, std::uint8_t* to) {
   for (int x = 0; x < image->Xsize; ++x) {
     const int at = (x + 1) * image->Bands - 1;
@@ -95,7 +95,7 @@ void blend_with_gray(const VipsPel* from, const VipsImage* image, int channels, 
   }
 }
 
-// Of a row with alpha as its last band.
+// True where a row, whose last band is alpha, has a pixel that is not opaque.
 bool shows_what_lies_below(const VipsPel* row, const VipsImage* image) {
   for (int x = 0; x < image->Xsize; ++x) {
     const int at = (x + 1) * image->Bands - 1;
@@ -113,6 +113,7 @@ bool shows_what_lies_below(const VipsPel* row, const VipsImage* image) {
   return false;
 }
 
+// Converts a row of libvips to 8-bit gray or RGB, by Pillow's rules for the same mode.
 void convert_row(const VipsPel* from, const VipsImage* image, int channels, bool wide_gray, std::uint8_t* to) {
   const int width = image->Xsize;
   const int bands = image->Bands;
@@ -175,15 +176,15 @@ std::uint64_t size_of(int fd) {
   return ::fstat(fd, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
 }
 
-// What the loader will hold on to, measured on pictures of 12 and 100 megapixels: a few rows of pieces, or the whole
-// picture where the codec works on all of it.
+// Bytes that the loader will hold, measured on pictures of 12 and 100 megapixels. They are a few rows of strips or
+// tiles, or the whole picture where the codec needs all of it.
 std::uint64_t memory_of(const Job& job, std::uint64_t width, std::uint64_t height, std::uint64_t pel) {
   constexpr std::uint64_t kTables = 16U << 20;
   switch (static_cast<ImageFormat>(job.format)) {
     case ImageFormat::tiff:
       return width * pel * std::max<std::uint64_t>(1024, 4 * tiff_geometry(job.fd).rows_together()) + kTables;
     case ImageFormat::jp2:
-      return width * height * pel * 5 + kTables;  // OpenJPEG works in 32-bit samples
+      return width * height * pel * 5 + kTables;  // OpenJPEG works with 32-bit samples
     case ImageFormat::jxl:
       return width * height * 12 + kTables;
     case ImageFormat::webp:
@@ -196,10 +197,10 @@ std::uint64_t memory_of(const Job& job, std::uint64_t width, std::uint64_t heigh
 }  // namespace
 
 void decode_with_vips(const Job& job, Channel& channel) {
-  vips_error_clear();  // an earlier picture's words
+  vips_error_clear();  // messages from an earlier picture
   const auto bad = [&] { fail_with(channel, take_error()); };
   if (static_cast<ImageFormat>(job.format) == ImageFormat::webp) {
-    // Its loader makes room for the whole picture when it opens the file.
+    // The WebP loader allocates the whole picture when it opens the file.
     const WebpGeometry sides = webp_geometry(job.fd);
     const auto memory =
         memory_of(job, static_cast<std::uint64_t>(sides.width), static_cast<std::uint64_t>(sides.height), 4);
@@ -216,7 +217,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
     if (!header) return bad();
     full_width = header->Xsize;
     full_height = header->Ysize;
-    // A JPEG 2000's pages are its resolutions.
+    // The pages of a JPEG 2000 are its resolutions.
     int pages = 1;
     if (job.format != static_cast<int>(ImageFormat::jp2) && vips_image_get_typeof(header.get(), VIPS_META_N_PAGES) != 0)
       vips_image_get_int(header.get(), VIPS_META_N_PAGES, &pages);
@@ -281,7 +282,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
       vips_image_get_blob(image.get(), VIPS_META_EXIF_NAME, &block, &size) == 0) {
     exif.assign(static_cast<const std::uint8_t*>(block), static_cast<const std::uint8_t*>(block) + size);
   }
-  // libheif has turned the picture already; its EXIF tag, where one was left, would turn it twice.
+  // libheif and the JPEG XL decoder apply the orientation themselves. An EXIF tag that is left would apply it twice.
   if (job.format == static_cast<int>(ImageFormat::heif) || job.format == static_cast<int>(ImageFormat::jxl))
     about.orientation = 1;
   if (about.orientation == 0 && vips_image_get_typeof(image.get(), VIPS_META_ORIENTATION) != 0) {
@@ -329,11 +330,12 @@ void decode_with_vips(const Job& job, Channel& channel) {
 
 void load_vips() {
   if (VIPS_INIT("millrace-decoder") != 0) std::_Exit(kCannotBegin);
-  // ImageMagick's coders are too many to trust; what it alone can read is decoded by other libraries here.
+  // ImageMagick's coders are too many to trust. The formats that only ImageMagick reads in libvips are decoded by other
+  // libraries here.
   vips_operation_block_set("VipsForeignLoadMagick", TRUE);
   vips_concurrency_set(1);
   vips_cache_set_max(0);
-  // libheif looks for its plugins when it is first used: on a file that ends behind its first words.
+  // libheif looks for its plugins at its first use, so it is given a file here that ends after its header.
   static const char kHeif[] =
       "\0\0\0\x18"
       "ftypheic\0\0\0\0mif1heic";

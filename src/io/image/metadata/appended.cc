@@ -12,16 +12,16 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::uint64_t kAtOnce = 64 << 10;
-// A film begins at most so many bytes of padding behind a picture.
+// Bytes of padding between a picture and an appended video, at most.
 constexpr std::uint64_t kFilmWithin = 64 << 10;
-// Cameras' notes behind a picture are shorter.
+// Notes that cameras append to a picture are shorter than this.
 constexpr std::uint64_t kNote = 64 << 10;
 
 struct Piece {
   std::uint64_t at = 0, size = 0;
 };
 
-// An MPF index: its pictures but the first and previews, and where the last thing in it ends (0: it is empty).
+// An MPF index: its pictures except the first and the previews, and the end of its last entry (0: the index is empty).
 struct Listed {
   std::vector<Piece> pictures;
   std::uint64_t end = 0;
@@ -50,16 +50,16 @@ Listed listed_by_mpf(ByteRange file, const JpegHead& head) {
       const Piece piece{first ? 0 : head.mpf.offset() + offset, size};
       if (piece.at > file.size() || size > file.size() - piece.at) continue;
       out.end = std::max(out.end, piece.at + size);
-      // Classes 1 and 2 of "large thumbnail", and those that later editions added.
+      // Previews: classes 1 and 2 of "large thumbnail", and those that later editions added.
       const bool preview = kind >= 0x010001 && kind <= 0x01000F;
       if (!first && !preview && file.starts_with("\xFF\xD8\xFF"sv, piece.at)) out.pictures.push_back(piece);
     }
-    break;  // there is one list
+    break;  // there is only one list
   }
   return out;
 }
 
-// Finds the end of the picture whose scan begins at `at`; std::nullopt where it has none.
+// Returns the end of the picture whose scan begins at `at`; std::nullopt where it has none.
 std::optional<std::uint64_t> end_of_picture(ByteRange file, std::uint64_t at) {
   constexpr std::uint8_t kEnd = 0xD9;
   while (at < file.size()) {
@@ -72,7 +72,7 @@ std::optional<std::uint64_t> end_of_picture(ByteRange file, std::uint64_t at) {
       k = static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - bytes.data());
       const std::uint8_t marker = bytes[k + 1];
       if (marker == kEnd) return at + k + 2;
-      // A scan goes on behind a byte that is 0xFF, a restart marker and filling.
+      // An escaped 0xFF, a restart marker and fill bytes do not end a scan.
       if (marker == 0 || marker == 0xFF || (marker >= 0xD0 && marker <= 0xD7)) continue;
       const std::uint64_t size = file.number(at + k + 2, 2);
       if (size < 2) return std::nullopt;
@@ -93,7 +93,7 @@ bool is_sound(std::string_view head) {
 }
 bool is_film(std::string_view head) { return says(head, 4, "ftyp") && !is_sound(head); }
 
-// Boxes follow each other from `at` on; the first bytes that are no box end them.
+// Returns the boxes that follow each other from `at` on; the first bytes that are no box end them.
 ByteRange boxes_from(ByteRange bytes, std::uint64_t at) {
   constexpr int kMostBoxes = 100'000;
   std::uint64_t end = at;
@@ -107,7 +107,7 @@ ByteRange boxes_from(ByteRange bytes, std::uint64_t at) {
   return bytes.part(at, end - at);
 }
 
-// Samsung's list at the end of a file: films and sound in it, and where the first entry, of whatever kind, begins.
+// Samsung's list at the end of a file: its videos and sounds, and the offset of its first entry of any kind.
 struct SamsungList {
   std::vector<Appended> held;
   std::uint64_t begin = 0;
@@ -128,7 +128,7 @@ std::optional<SamsungList> listed_by_samsung(ByteRange file) {
                         bytes = file.number(entry + 8, 4, ByteOrder::little);
     if (file.read(entry, kEntry).empty() || back > list_at || bytes > back || bytes < 8) continue;
     out.begin = std::min(out.begin, list_at - back);
-    // An entry is two bytes, its kind, the length of its name, its name, its contents.
+    // An entry holds two bytes, its kind, the length of its name, its name and its contents.
     const std::uint64_t named = file.number(list_at - back + 4, 4, ByteOrder::little);
     if (named > bytes - 8) continue;
     const ByteRange held = file.part(list_at - back + 8 + named, bytes - 8 - named);
@@ -139,9 +139,9 @@ std::optional<SamsungList> listed_by_samsung(ByteRange file) {
   return out;
 }
 
-// Judges bytes that lie behind the last picture and in no list.
+// Classifies bytes that lie behind the last picture and are in no list; std::nullopt for padding and short notes.
 std::optional<Appended> behind(ByteRange bytes) {
-  // A copy: the next read takes the place of this one.
+  // The text is a copy, because the next read overwrites the bytes.
   const std::string head(as_text(bytes.first(kFilmWithin)));
   const std::size_t film = head.find("ftyp");
   if (film != std::string_view::npos && film >= 4) {

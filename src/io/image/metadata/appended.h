@@ -1,9 +1,9 @@
-// Input: a JPEG, and what its head says about more pictures in the same file.
-// Output: the bytes of films, sound and further pictures that lie behind the first picture.
-// Never: it counts what cameras write behind every picture: larger previews, lists of their own.
+// Input: a JPEG, and the facts in its head about further pictures in the same file.
+// Output: the bytes of videos, sounds and further pictures that lie behind the first picture.
+// Never: returns data that cameras append to every picture: larger previews, lists of their own.
 //
-// Pictures: CIPA DC-007 (MPF). Films: Google's motion photos and Samsung's, whose files end with a list of what is in
-// them (SEFH ... SEFT).
+// Pictures: CIPA DC-007 (MPF). Videos: motion photos by Google and by Samsung, whose files end with a list of their
+// contents (SEFH ... SEFT).
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ struct Appended {
   ByteRange bytes;
 };
 
-// Facts from the head of a JPEG. Without an index or a word of a film in them, a file that ends as a JPEG does is not
-// searched.
+// Facts from the head of a JPEG. Where they contain no index and no motion photo, a file that ends as a JPEG should is
+// not searched.
 struct JpegHead {
   std::uint64_t picture_at = 0;  // offset of the first scan
-  ByteRange mpf;                 // the index, behind "MPF\0"
+  ByteRange mpf;                 // the index, after "MPF\0"
   bool says_film = false;        // the XMP names a motion photo
 };
 
-// `file` may be read whole.
+// May read all of `file`.
 std::vector<Appended> appended_to_jpeg(ByteRange file, const JpegHead& head);
 
 }  // namespace millrace

@@ -1,6 +1,6 @@
-// Enters: a range of a file that is made of boxes (ISO/IEC 14496-12).
-// Leaves: its boxes, and numbers in them.
-// Never: goes past the range, or through more than a few thousand boxes of one list: each may cost a read.
+// Input: a range of a file that consists of boxes (ISO/IEC 14496-12).
+// Output: its boxes, and the numbers in them.
+// Never: reads past the range; visits more than a few thousand boxes of one list, as each may need a read.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace millrace {
 
-// Calls `see(type, contents)` for every box that is all there.
+// Calls `see(type, contents)` for every complete box.
 template <typename See>
 void each_box(ByteRange boxes, See see) {
   constexpr int kMostBoxes = 4096;
@@ -32,7 +32,7 @@ void each_box(ByteRange boxes, See see) {
   }
 }
 
-// Reads numbers one after the other; past the end they are 0 and good() is false.
+// Reads numbers one after the other. Past the end they are 0, and good() is false.
 class BoxNumbers {
  public:
   explicit BoxNumbers(std::span<const std::uint8_t> bytes) : left_(bytes) {}

@@ -1,4 +1,5 @@
-// The boxes of ISO base media files: ISO/IEC 14496-12, and 18181-2 for JPEG XL. CR3 by what is known of Canon's files.
+// The boxes of ISO base media files: ISO/IEC 14496-12, and 18181-2 for JPEG XL. CR3 follows what is known of Canon's
+// files.
 #include "src/io/image/metadata/box_reader.h"
 #include "src/io/image/metadata/heif_items.h"
 #include "src/io/image/metadata/parts.h"
@@ -13,7 +14,7 @@ constexpr std::size_t kMostFilms = 16;
 constexpr std::string_view kXmpBox = "\xBE\x7A\xCF\xCB\x97\xA9\x42\xE8\x9C\x71\x99\x94\x91\xE3\xAF\xAC"sv;
 constexpr std::string_view kCanonBox = "\x85\xC0\xB6\x87\x82\x0F\x11\xE0\x81\x11\xF4\xCE\x46\x2B\x6A\x48"sv;
 
-// A CR3's directories are structures of their own.
+// In a CR3, each directory is a TIFF structure of its own.
 void add_canon(ByteRange boxes, MetadataParts& parts) {
   each_box(boxes, [&](const std::string& type, ByteRange box) {
     if (parts.exif.size() > 4) return;
@@ -36,7 +37,7 @@ void find_parts_in_boxes(ByteRange file, MetadataParts& parts) {
     if (type == "Exif" && parts.exif.empty()) parts.exif.push_back({exif_behind_offset(box)});
     if (type == "xml " && !parts.xmp) parts.xmp = box;
     if (type == "uuid" && box.starts_with(kXmpBox) && !parts.xmp) parts.xmp = box.part(kXmpBox.size());
-    // Tracks make a HEIF file a sequence; those of a CR3 are its pictures.
+    // Tracks make a HEIF file a sequence; in a CR3 they are its pictures.
     if (type == "moov") parts.sequence = true;
     if (type == "mpvd" && parts.films.size() < kMostFilms) parts.films.push_back(box);
     if (type == "moov") {

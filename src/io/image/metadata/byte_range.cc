@@ -18,7 +18,7 @@ std::span<const std::uint8_t> ByteSource::at(std::uint64_t offset, std::uint64_t
     window_.resize(got);
     window_at_ = offset;
     read_ += got;
-    // Fewer than the file's size promised: someone is cutting it.
+    // The file is shorter than its size was before: another process is truncating it.
     if (got < count) return {};
   }
   return std::span<const std::uint8_t>(window_).subspan(offset - window_at_, count);

@@ -1,10 +1,11 @@
-// Enters: an open file, or bytes in memory.
-// Leaves: pieces of it by their place, each whole or not at all, and the numbers in them.
-// Never: reads more of a file than it was allowed, however often it is asked; moves the file's own position.
+// Input: an open file, or bytes in memory.
+// Output: ranges of it by offset, each complete or empty, and the numbers in them.
+// Never: reads more of a file than the limit in total, however often it is asked; moves the file's own position.
 //
-// The folder: what is said inside a picture file about it. Each file reads one notation (TIFF fields, XMP, IPTC, JPEG's
-// tables, boxes); parts.h finds them in a file; provenance.h, one folder up, says what they mean together. All of it
-// takes hostile bytes: every offset is checked, no work grows faster than the bytes, nothing recurses or throws.
+// This folder reads the metadata inside a picture file. Each source file reads one notation (TIFF fields, XMP, IPTC,
+// JPEG's tables, boxes). parts.h finds them in a file; provenance.h, one folder up, interprets them together. All of it
+// accepts hostile bytes: every offset is checked, work grows at most linearly with the bytes, and nothing recurses or
+// throws.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +19,9 @@ namespace millrace {
 
 class ByteSource {
  public:
-  // The bytes must outlive it.
+  // The bytes must outlive the source.
   explicit ByteSource(std::span<const std::uint8_t> bytes) : memory_(bytes), size_(bytes.size()) {}
-  // Of a file of `size` bytes; after `most` bytes were read, there are no more.
+  // Reads a file of `size` bytes. After `most` bytes were read, further reads return nothing.
   ByteSource(int descriptor, std::uint64_t size, std::uint64_t most)
       : descriptor_(descriptor), size_(size), most_(most) {}
   ByteSource(const ByteSource&) = delete;
@@ -28,14 +29,15 @@ class ByteSource {
 
   std::uint64_t size() const { return size_; }
   std::uint64_t bytes_read() const { return read_; }
-  // Of the last read that the system refused; 0 when none was.
+  // The errno of the last read that the system refused; 0 when none was.
   int error_number() const { return error_number_; }
 
-  // `count` bytes from `offset` on, or none when they are not all there. The span lives until the next call.
+  // Returns `count` bytes from `offset` on, or an empty span when they are not all there. The span is valid until the
+  // next call.
   std::span<const std::uint8_t> at(std::uint64_t offset, std::uint64_t count);
 
  private:
-  // Headers stand close together: so much is read at once.
+  // Bytes per read. Headers lie close together, so one read serves several of them.
   static constexpr std::uint64_t kWindow = 16 * 1024;
 
   std::span<const std::uint8_t> memory_;
@@ -50,10 +52,10 @@ inline std::string_view as_text(std::span<const std::uint8_t> bytes) {
 }
 
 enum class ByteOrder : std::uint8_t { big, little };
-// Of at most eight bytes.
+// Converts at most eight bytes to a number.
 std::uint64_t number_of(std::span<const std::uint8_t> bytes, ByteOrder order);
 
-// A part of a source, which must outlive it.
+// A range of a source. The source must outlive it.
 class ByteRange {
  public:
   ByteRange() = default;
@@ -61,16 +63,16 @@ class ByteRange {
 
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  // Offset in its source.
+  // Offset of the range in its source.
   std::uint64_t offset() const { return at_; }
 
-  // What there is of such a part; nothing when it begins past the end.
+  // Returns the existing part of a sub-range; empty when it begins past the end.
   ByteRange part(std::uint64_t offset, std::uint64_t count = std::numeric_limits<std::uint64_t>::max()) const;
-  // As ByteSource::at().
+  // Reads from the range, as ByteSource::at() does from the source.
   std::span<const std::uint8_t> read(std::uint64_t offset, std::uint64_t count) const;
-  // The first bytes, at most `most`.
+  // Returns the first bytes, at most `most`.
   std::span<const std::uint8_t> first(std::uint64_t most) const { return read(0, std::min(size_, most)); }
-  // A number of at most eight bytes; 0 when it is not there.
+  // Returns a number of at most eight bytes; 0 when it lies outside the range.
   std::uint64_t number(std::uint64_t offset, std::uint64_t bytes, ByteOrder order = ByteOrder::big) const {
     return number_of(read(offset, bytes), order);
   }

@@ -1,4 +1,4 @@
-// ISO/IEC 23008-12 for items, their properties and references; annex A for EXIF.
+// HEIF items, by ISO/IEC 23008-12: their properties and references, and EXIF by its annex A.
 #include "src/io/image/metadata/heif_items.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::uint64_t kLongestTable = 1 << 18;  // a picture of a hundred tiles has 4 KiB
+constexpr std::uint64_t kLongestTable = 1 << 18;  // bytes; a picture of a hundred tiles has 4 KiB
 constexpr std::size_t kMostItems = 4096, kMostPictures = 64;
 
 struct Item {
@@ -22,7 +22,7 @@ struct Item {
 };
 
 struct ItemInfos {
-  std::optional<std::uint64_t> exif, xmp;  // their numbers
+  std::optional<std::uint64_t> exif, xmp;  // item numbers
   std::map<std::uint64_t, Item> items;
 };
 
@@ -36,7 +36,7 @@ ItemInfos infos_of(ByteRange infos) {
     const std::uint64_t id = info.number(4, id_bytes);
     out.items.try_emplace(id, Item{std::string(as_text(info.read(kind_at, 4))), (info.number(3, 1) & 1) != 0});
     if (info.starts_with("Exif", kind_at) && !out.exif) out.exif = id;
-    // Behind its name, which is mostly empty, stands what it is.
+    // The content type follows the item's name, which is mostly empty.
     constexpr std::string_view kXmp = "application/rdf+xml\0"sv;
     if (info.starts_with("mime", kind_at) && !out.xmp) {
       const ByteRange names = info.part(kind_at + 4);
@@ -46,7 +46,7 @@ ItemInfos infos_of(ByteRange infos) {
   return out;
 }
 
-// An item refers to others: as its tiles, as the picture that it belongs to.
+// A reference from one item to others: to its tiles, or to the picture that it belongs to.
 struct Reference {
   std::string kind;
   std::uint64_t from = 0;
@@ -67,7 +67,7 @@ std::vector<Reference> references_of(ByteRange box) {
   return out;
 }
 
-// The items' locations, each in one piece or several; nothing of one that lies in another file or item.
+// Locations of items, each in one extent or several; none for an item that lies in another file or item.
 class Locations {
  public:
   Locations() = default;
@@ -85,7 +85,7 @@ class Locations {
       const std::uint64_t method = version == 0 ? 0 : numbers.take(2) & 15;
       const std::uint64_t elsewhere = numbers.take(2);
       const std::uint64_t base = numbers.take(base_bytes), extents = numbers.take(2);
-      // Extents that take no bytes could be claimed by the billion.
+      // Extents of zero bytes could be claimed by the billion.
       if (extents > 1 && index_bytes + offset_bytes + size_bytes == 0) return;
       std::vector<ByteRange> pieces;
       bool here = elsewhere == 0 && method <= 1;
@@ -113,7 +113,7 @@ class Locations {
   std::map<std::uint64_t, std::vector<ByteRange>> places_;
 };
 
-// Items share profiles of colours. A map of brightness may have one of gray.
+// Takes the first RGB profile: items share ICC profiles, and a gain map may have a gray one.
 void add_profile(ByteRange container, MetadataParts& parts) {
   constexpr std::uint64_t kSpaceAt = 16;
   each_box(container, [&](const std::string& type, ByteRange box) {
@@ -122,9 +122,9 @@ void add_profile(ByteRange container, MetadataParts& parts) {
   });
 }
 
-// The items whose properties say that they are the transparency of another.
+// Returns the items whose properties say that they are the alpha channel of another item.
 std::set<std::uint64_t> alphas_of(ByteRange properties) {
-  std::vector<bool> alpha;  // of each property
+  std::vector<bool> alpha;  // for each property
   std::set<std::uint64_t> out;
   each_box(properties, [&](const std::string& list, ByteRange container) {
     if (list == "ipco") {
@@ -162,10 +162,10 @@ struct Meta {
   std::set<std::uint64_t> alphas;
 };
 
-// Pictures besides the primary one: not what one is put together of, no small version of it, no transparency. What a
-// map of tones (tmap) is made of is the primary picture and the map, which tells the two apart.
+// Adds the pictures besides the primary one: no tiles or layers of another picture, no thumbnails, no alpha channels. A
+// tone map (tmap) refers to the primary picture and a gain map; only the gain map is added.
 void add_pictures(const Meta& meta, const Locations& locations, MetadataParts& parts) {
-  if (meta.primary == 0) return;  // nobody knows which one is shown
+  if (meta.primary == 0) return;  // unknown which picture is shown
   std::map<std::uint64_t, std::vector<std::uint64_t>> made_of;
   std::set<std::uint64_t> left_out = {meta.primary};
   for (const Reference& reference : meta.references) {

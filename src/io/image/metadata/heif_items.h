@@ -1,5 +1,5 @@
-// Enters: a HEIF file and its meta box.
-// Leaves: where its items lie: EXIF, XMP, a profile of colours, and the pictures besides the one that is shown.
+// Input: a HEIF file and its meta box.
+// Output: the locations of EXIF, XMP, the ICC profile, and the pictures besides the one that is shown.
 // Never: decodes an item.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace millrace {
 
-// HEIF's and JPEG XL's EXIF says first how many bytes stand before it.
+// Returns the EXIF block without the offset that HEIF and JPEG XL put before it.
 ByteRange exif_behind_offset(ByteRange data);
 
 void add_heif_items(ByteRange file, ByteRange meta, MetadataParts& parts);

@@ -13,7 +13,7 @@
 namespace millrace {
 namespace {
 
-// Hashes the pieces one after the other; 0 where one of them cannot be read.
+// Hashes the ranges one after the other; 0 where one of them cannot be read.
 std::uint64_t hash_of(std::span<const ByteRange> pieces) {
   constexpr std::uint64_t kAtOnce = 256 << 10;
   RunningHash hash;
@@ -27,7 +27,7 @@ std::uint64_t hash_of(std::span<const ByteRange> pieces) {
   return hash.digest();
 }
 
-// A profile is called sRGB, as most are that mean it.
+// True where the profile's name contains sRGB, as in most sRGB profiles.
 bool says_srgb(std::span<const std::uint8_t> profile) {
   ByteSource source(profile);
   const ByteRange bytes(source);
@@ -37,7 +37,7 @@ bool says_srgb(std::span<const std::uint8_t> profile) {
     const std::uint64_t tag = kTagsAt + 4 + 12 * t;
     if (!bytes.starts_with("desc", tag)) continue;
     const ByteRange name = bytes.part(bytes.number(tag + 4, 4), bytes.number(tag + 8, 4));
-    // Letters take one byte or two.
+    // The name has one byte per letter, or two.
     std::string letters;
     for (const std::uint8_t byte : name.first(kLongestName)) {
       if (byte != 0) letters += static_cast<char>(byte);
@@ -47,7 +47,7 @@ bool says_srgb(std::span<const std::uint8_t> profile) {
   return false;
 }
 
-// Returns nothing for sRGB. Dozens of profiles mean one well-known set of colours: they count as one.
+// Returns nothing for sRGB. Dozens of profiles describe the same well-known colour space; they get one hash.
 std::optional<Holding> colours_of(const MetadataParts& parts) {
   if (parts.profile.empty()) return std::nullopt;
   const std::vector<std::uint8_t> profile = profile_in(parts);

@@ -1,6 +1,6 @@
-// Input: a picture file, and the places of its metadata.
-// Output: what it holds besides its picture, each with a hash of its bytes.
-// Never: it decodes any of that.
+// Input: a picture file, and the locations of its metadata.
+// Output: the further data that the file holds besides its picture, each with a hash of its bytes.
+// Never: decodes any of these data.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace millrace {
 
-// `file` may be read whole.
+// May read all of `file`.
 std::vector<Holding> holdings_in(ByteRange file, const MetadataParts& parts);
 
 }  // namespace millrace

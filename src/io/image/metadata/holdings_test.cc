@@ -17,7 +17,7 @@ using testing::IsEmpty;
 std::string segment(int marker, const std::string& content) {
   return "\xFF"s + static_cast<char>(marker) + number_bytes(content.size() + 2, 2) + content;
 }
-// A head, a scan in which a marker is escaped, another head as progressive pictures have them, an end.
+// Makes a JPEG: a head, a scan with an escaped marker, another head as in progressive pictures, and an end.
 std::string picture(const std::string& head = "", char pixel = 'x') {
   return "\xFF\xD8"s + head + segment(0xDB, "tables") + segment(0xDA, "scan") + std::string(300, pixel) + "\xFF\0"s +
          "\xFF\xD3" + segment(0xC4, "\xFF\xD9 is no end here") + segment(0xDA, "scan") + "yz\xFF\xD9";
@@ -43,7 +43,7 @@ std::string index_of(const std::vector<Entry>& entries, std::uint64_t claimed) {
                            number_bytes(7, 2) + number_bytes(16 * claimed, 4) + number_bytes(26, 4) +
                            number_bytes(0, 4) + all);
 }
-// A picture with an index, and one more behind it.
+// Makes a picture with an index and a second picture behind it.
 std::string two(std::uint64_t kind, const std::string& second) {
   const std::string empty = picture(index_of({{0x030000, 0, 0}, {kind, 0, 0}}, 2));
   const std::uint64_t header = empty.find("MPF\0"s) + 4;
@@ -66,7 +66,7 @@ std::string samsung(const std::string& before, const std::vector<std::string>& c
 // A HEIF file whose first item is the picture that is shown.
 struct HeifItem {
   std::string kind, data;
-  std::string auxiliary;  // what it is of the first one: a URN
+  std::string auxiliary;  // its role for the first item: a URN
 };
 struct HeifReference {
   std::string kind;
@@ -148,14 +148,14 @@ TEST_F(Holdings, ACopyOfAFilmIsOneWhereverItLies) {
   EXPECT_NE(of(picture() + film('b'))[0], film_a);
 }
 
-// Whose last two bytes are those of a picture: its XMP tells.
+// The last two bytes of the video are those of a JPEG's end; the XMP says that there is a video.
 TEST_F(Holdings, AFilmThatEndsAsAPictureDoes) {
   const std::string boxes = box("ftyp", "isom" + std::string(8, '\0')) + box("mdat", "film\xFF\xD9");
   const std::string xmp = segment(0xE1, "http://ns.adobe.com/xap/1.0/\0<x GCamera:MotionPhoto=\"1\"/>"s);
   EXPECT_THAT(kinds(picture(xmp) + boxes), ElementsAre(HoldingKind::film));
 }
 
-// Samsung's list may name notes alone, with a film before it that it does not name.
+// Samsung's list may contain notes only, while a video before it is not listed.
 TEST_F(Holdings, AFilmBeforeAListThatDoesNotNameIt) {
   const std::string xmp = segment(0xE1, "http://ns.adobe.com/xap/1.0/\0<x GCamera:MotionPhoto=\"1\"/>"s);
   EXPECT_THAT(kinds(samsung(picture(xmp) + film('a'), {"a date"})), ElementsAre(HoldingKind::film));
@@ -204,7 +204,8 @@ TEST_F(Holdings, WhatIsCutAnywhereEndsWell) {
     of(whole.substr(0, size));
 }
 
-// A list that names the whole file a thousand times is read a few times, and what it names has no copy.
+// A list that has the whole file as a thousand entries: the file is read a few times, and the other entries have no
+// hash.
 TEST_F(Holdings, ManyNamesForTheSameBytesCostNoTime) {
   const std::string more = picture("", 'm') + std::string(3 << 20, 'x');
   std::vector<Entry> entries(1000, Entry{0, more.size(), 1});
@@ -219,7 +220,7 @@ TEST_F(Holdings, ManyNamesForTheSameBytesCostNoTime) {
 TEST_F(Holdings, PicturesOfAHeifFileBesidesTheOneThatIsShown) {
   const auto held = [&](const std::string& file) { return of(file, "a.heic"); };
   EXPECT_THAT(held(heif({{"hvc1", "shown", ""}})), IsEmpty());
-  // A small version, tiles, transparency, EXIF: all of the one that is shown.
+  // A thumbnail, tiles, an alpha channel and EXIF all belong to the picture that is shown.
   EXPECT_THAT(held(heif({{"grid", "two tiles", ""},
                          {"hvc1", "left", ""},
                          {"hvc1", "right", ""},
@@ -231,15 +232,15 @@ TEST_F(Holdings, PicturesOfAHeifFileBesidesTheOneThatIsShown) {
   const auto map = held(heif({{"hvc1", "shown", ""}, {"hvc1", "map", kGainMap}}));
   ASSERT_EQ(map.size(), 1U);
   EXPECT_EQ(map[0].what, HoldingKind::picture);
-  // A copy has it wherever it lies, and another map is another thing.
+  // A copy has the same map at any offset, and another map has another hash.
   EXPECT_EQ(held(heif({{"hvc1", "shown in other bytes", ""}, {"hvc1", "map", kGainMap}})), map);
   EXPECT_NE(held(heif({{"hvc1", "shown", ""}, {"hvc1", "mop", kGainMap}})), map);
   EXPECT_EQ(held(heif({{"hvc1", "shown", ""}, {"hvc1", "another", ""}})).size(), 1U);
-  // ISO's map of tones: a description, made of the picture and the map.
+  // ISO's tone map is a description with references to the picture and the gain map.
   const auto tones =
       held(heif({{"hvc1", "shown", ""}, {"hvc1", "map", ""}, {"tmap", "how", ""}}, {{"dimg", 3, {1, 2}}}));
   EXPECT_EQ(tones, map);
-  // A map of two tiles is another one where one of them differs.
+  // A map of two tiles has another hash when one tile differs.
   const auto tiled = [&](const std::string& last) {
     return held(heif({{"hvc1", "shown", ""}, {"grid", "two", kGainMap}, {"hvc1", "one", ""}, {"hvc1", last, ""}},
                      {{"dimg", 2, {3, 4}}}));

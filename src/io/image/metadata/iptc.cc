@@ -15,7 +15,7 @@ IptcFacts read_iptc(std::span<const std::uint8_t> datasets) {
     std::uint64_t size = number_of(datasets.subspan(3, 2), ByteOrder::big);
     datasets = datasets.subspan(5);
     if ((size & 0x8000) != 0) {
-      // Long data: the rest of the number says how many bytes its length takes.
+      // In an extended dataset, the rest of the number is the count of bytes that hold the length.
       const std::uint64_t bytes = size & 0x7FFF;
       if (bytes > 8 || bytes > datasets.size()) break;
       size = number_of(datasets.first(bytes), ByteOrder::big);
@@ -29,7 +29,7 @@ IptcFacts read_iptc(std::span<const std::uint8_t> datasets) {
     if (number == kTitle) facts.title = true;
     if (number == kKeyword) ++facts.keywords;
     if (number == kCaption && !says_nothing(text)) facts.description = true;
-    if (number == kInstructions && text.starts_with("FBMD")) facts.edited = true;  // Facebook
+    if (number == kInstructions && text.starts_with("FBMD")) facts.edited = true;  // instructions written by Facebook
   }
   return facts;
 }
@@ -37,14 +37,15 @@ IptcFacts read_iptc(std::span<const std::uint8_t> datasets) {
 std::span<const std::uint8_t> iptc_among_resources(std::span<const std::uint8_t> resources) {
   constexpr std::uint64_t kIptc = 0x0404;
   const auto even = [](std::uint64_t bytes) { return bytes + (bytes & 1); };
-  // "8BIM", a number, a name behind its length, the data behind its own; both padded to even lengths.
+  // A resource is "8BIM", a number, a name after its length, and the data after their length. Name and data are padded
+  // to even lengths.
   while (resources.size() >= 12 && as_text(resources).starts_with("8BIM")) {
     const std::uint64_t number = number_of(resources.subspan(4, 2), ByteOrder::big);
     const std::uint64_t name = even(std::uint64_t{1} + resources[6]);
     if (6 + name + 4 > resources.size()) break;
     const std::uint64_t size = number_of(resources.subspan(6 + name, 4), ByteOrder::big);
     resources = resources.subspan(6 + name + 4);
-    // What is cut off counts as far as it is there.
+    // Truncated data are used as far as they exist.
     if (number == kIptc) return resources.first(std::min<std::uint64_t>(size, resources.size()));
     if (even(size) > resources.size()) break;
     resources = resources.subspan(even(size));

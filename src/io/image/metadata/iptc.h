@@ -1,8 +1,9 @@
-// Enters: IPTC's datasets, or the blocks of Photoshop that hold them in JPEG and TIFF.
-// Leaves: what people said in them about the picture.
-// Never: fails: what cannot be read is absent.
+// Input: IPTC datasets, or Photoshop's image resources, which hold them in JPEG and TIFF.
+// Output: the facts that people wrote into them about the picture.
+// Never: fails. A fact that cannot be read is absent.
 //
-// IPTC-NAA Information Interchange Model 4.2, record 2; Adobe's Photoshop File Formats for the image resources.
+// Standards: IPTC-NAA Information Interchange Model 4.2, record 2; Adobe's Photoshop File Formats for the image
+// resources.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,14 @@ namespace millrace {
 struct IptcFacts {
   std::uint32_t keywords = 0;
   bool title = false, description = false;
-  bool edited = false;  // a service that writes pictures anew has signed
-  // The texts of record 2 with their numbers, as written, bytes of any encoding.
+  bool edited = false;  // signed by a service that re-encodes pictures
+  // Texts of record 2 with their dataset numbers, as written, in any encoding.
   std::vector<std::pair<std::uint8_t, std::string>> texts;
 };
 
 IptcFacts read_iptc(std::span<const std::uint8_t> datasets);
 
-// Where the datasets stand among Photoshop's image resources; empty when they do not.
+// Returns the datasets among Photoshop's image resources; empty when there are none.
 std::span<const std::uint8_t> iptc_among_resources(std::span<const std::uint8_t> resources);
 
 }  // namespace millrace

@@ -8,7 +8,7 @@
 namespace millrace {
 namespace {
 
-// Rows from the top, as the standard prints them.
+// Standard quantisation tables in rows from the top, as the standard prints them.
 constexpr std::array<std::uint8_t, 64> kLuma = {16, 11, 10, 16, 24,  40,  51,  61,   //
                                                 12, 12, 14, 19, 26,  58,  60,  55,   //
                                                 14, 13, 16, 24, 40,  57,  69,  56,   //
@@ -26,13 +26,13 @@ constexpr std::array<std::uint8_t, 64> kChroma = {17, 18, 24, 47, 99, 99, 99, 99
                                                   99, 99, 99, 99, 99, 99, 99, 99,  //
                                                   99, 99, 99, 99, 99, 99, 99, 99};
 
-// Where each element of the stored order stands in the rows.
+// Index in rows of each element in the stored order.
 constexpr std::array<std::uint8_t, 64> kZigzag = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
                                                   12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
                                                   35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                                   58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-// libjpeg holds the values within 255 when it is told to keep to baseline, as most programs tell it, else within 32767.
+// libjpeg limits the values to 255 for baseline files, as most programs request, else to 32767.
 bool is_scaled(const std::array<std::uint16_t, 64>& table, const std::array<std::uint8_t, 64>& standard, int quality) {
   const int scale = quality < 50 ? 5000 / quality : 200 - 2 * quality;
   for (const int most : {255, 32767}) {
@@ -62,7 +62,8 @@ void JpegTables::define(std::span<const std::uint8_t> segment) {
 }
 
 void JpegTables::frame(std::span<const std::uint8_t> segment) {
-  // Depth, height, width, the count of components; then for each its name, its sampling and its table.
+  // The segment holds depth, height, width and the number of components. Each component has its identifier, its
+  // sampling factors and its table.
   constexpr std::size_t kCount = 5, kHead = 6, kEach = 3;
   used_.clear();
   for (std::size_t at = kHead; at + kEach <= segment.size() && used_.size() < segment[kCount]; at += kEach) {
@@ -71,7 +72,7 @@ void JpegTables::frame(std::span<const std::uint8_t> segment) {
 }
 
 bool JpegTables::made_at(int quality) const {
-  // Components that share the first one's table are gray, or not told apart; others have chroma's.
+  // Components that use the first one's table are gray, or share one table; other tables are those of chroma.
   const std::size_t luma = used_.empty() ? 0 : used_[0];
   if (luma >= tables_.size() || !defined_[luma] || !is_scaled(tables_[luma], kLuma, quality)) return false;
   for (std::size_t i = 0; i < tables_.size(); ++i) {

@@ -17,7 +17,7 @@ constexpr std::array<std::uint8_t, 64> kOrder = {0,  1,  8,  16, 9,  2,  3,  10,
                                                  35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                                  58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-// The tables that libjpeg makes, as a DQT segment would hold them.
+// Returns the tables that libjpeg makes, as a DQT segment holds them.
 std::vector<std::uint8_t> libjpeg_tables(int quality, bool baseline) {
   jpeg_compress_struct info{};
   jpeg_error_mgr errors{};

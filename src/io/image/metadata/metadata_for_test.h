@@ -1,6 +1,6 @@
-// Enters: what a picture file is to say about itself.
-// Leaves: the bytes of TIFF structures, XMP packets, IPTC and files that say it, made by hand.
-// Never: part of the program; a decodable picture.
+// Input: metadata that a test wants in a picture file.
+// Output: the bytes of TIFF structures, XMP packets, IPTC and files with these metadata, composed by hand.
+// Never: a decodable picture; a part of the program.
 #pragma once
 
 #include <array>
@@ -59,7 +59,7 @@ class TestTiff {
     return *this;
   }
 
-  // The main directory, then those that others name.
+  // Returns the structure: the main directory, then the directories that others point to.
   std::string build() const {
     std::string out = order_ == ByteOrder::big ? "MM" : "II";
     out += number_bytes(wide_ ? 43 : 42, 2, order_);
@@ -69,7 +69,7 @@ class TestTiff {
     const auto pointer = [&](std::uint16_t tag, std::uint64_t at) {
       return Field{tag, static_cast<std::uint16_t>(wide_ ? 16 : 4), 1, number_bytes(at, offset_bytes(), order_)};
     };
-    // Where each begins does not depend on where they say that the others are.
+    // The sizes of directories, and so their offsets, do not depend on the values of the pointers.
     std::uint64_t at = out.size() + size_of(main, (fields_[2].empty() ? 0U : 1U) + (fields_[3].empty() ? 0U : 1U));
     const std::uint64_t exif_at = at;
     at += size_of(exif, fields_[4].empty() ? 0 : 1);
@@ -129,7 +129,7 @@ class TestTiff {
   std::array<std::vector<Field>, 5> fields_;
 };
 
-// `properties` are attributes, `elements` stand inside.
+// Makes an XMP packet. `properties` are attributes of rdf:Description, `elements` are inside it.
 inline std::string test_xmp(std::string_view properties, std::string_view elements) {
   std::string out =
       "<?xpacket begin=\"\xEF\xBB\xBF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n<x:xmpmeta xmlns:x=\"adobe:ns:meta/\">";
@@ -180,7 +180,7 @@ inline std::string box(std::string_view type, std::string_view contents) {
   return number_bytes(contents.size() + 8, 4) + std::string(type) + std::string(contents);
 }
 
-// The halves of a Live Photo, as far as their identifier goes.
+// These two make the picture and the video of a Live Photo, with nothing but their identifier.
 inline std::string live_photo_picture(std::string_view identifier) {
   std::string note("Apple iOS\0\0\1MM", 14);
   constexpr std::uint64_t kFields = 2, kBehind = 14 + 2 + 12 * kFields;

@@ -8,19 +8,19 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Comments and texts; a file may hold millions.
+// Limit on the comments and texts that are kept; a file may hold millions.
 constexpr std::size_t kMostComments = 8;
 
-// A profile of colours comes in pieces of 64 KiB; one of a printer has ten.
+// Limit on the segments of an ICC profile, which have 64 KiB each; a printer's profile has ten.
 constexpr std::size_t kMostPieces = 64;
 
-// A JPEG's segment, without its marker and its length.
+// Takes a JPEG's segment, without its marker and its length.
 void add_segment(std::uint8_t marker, ByteRange data, MetadataParts& parts) {
   constexpr std::uint8_t kDqt = 0xDB, kApp1 = 0xE1, kApp2 = 0xE2, kApp12 = 0xEC, kApp13 = 0xED, kComment = 0xFE;
   constexpr std::string_view kExif = "Exif\0\0"sv, kXmp = "http://ns.adobe.com/xap/1.0/\0"sv,
                              kResources = "Photoshop 3.0\0"sv, kMpf = "MPF\0"sv, kProfile = "ICC_PROFILE\0"sv;
-  constexpr std::uint64_t kPiece = kProfile.size() + 2;  // its number, and how many there are
-  // The frame's: all SOF markers but those of the same row that are DHT, JPG and DAC.
+  constexpr std::uint64_t kPiece = kProfile.size() + 2;  // segment number and count
+  // Frame headers are all SOF markers; DHT, JPG and DAC in the same range are none.
   const bool frame = marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
   if (marker == kDqt) parts.tables->define(data.first(data.size()));
   if (frame) parts.tables->frame(data.first(data.size()));
@@ -34,7 +34,7 @@ void add_segment(std::uint8_t marker, ByteRange data, MetadataParts& parts) {
     parts.profile.push_back(data.part(kPiece));
   if (parts.comments.size() == kMostComments) return;
   if (marker == kComment) parts.comments.emplace_back(as_text(data.first(TiffFields::kLongestText)));
-  // Photoshop's "save for the web", which leaves nothing else behind.
+  // Photoshop's "save for the web" leaves no other trace.
   if (marker == kApp12 && data.starts_with("Ducky")) parts.comments.emplace_back("Adobe Photoshop");
 }
 
@@ -45,7 +45,7 @@ void find_in_jpeg(ByteRange file, MetadataParts& parts) {
     const auto head = file.read(at, 2);
     if (head.empty() || head[0] != 0xFF) return;
     const std::uint8_t marker = head[1];
-    if (marker == 0xFF) {  // filled up
+    if (marker == 0xFF) {  // fill byte
       ++at;
       continue;
     }
@@ -53,20 +53,21 @@ void find_in_jpeg(ByteRange file, MetadataParts& parts) {
       parts.jpeg.picture_at = at;
       return;
     }
-    if (marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8)) {  // nothing follows these
+    if (marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8)) {  // markers without a length
       at += 2;
       continue;
     }
     const std::uint64_t size = file.number(at + 2, 2);
     if (size < 2) return;
     const ByteRange data = file.part(at + 4, size - 2);
-    // One that is cut off is not there.
+    // A truncated segment is ignored.
     if (data.size() == size - 2) add_segment(marker, data, parts);
     at += 2 + size;
   }
 }
 
-// A PNG's text: keyword, zero, text; iTXt has two numbers, a language and a translated keyword in between.
+// Takes a PNG's text: keyword, zero, text. In iTXt, two numbers, a language and a translated keyword come before the
+// text.
 void add_text(ByteRange chunk, bool international, MetadataParts& parts) {
   constexpr std::uint64_t kLongestHead = 512;
   constexpr std::string_view kXmp = "XML:com.adobe.xmp";
@@ -75,7 +76,7 @@ void add_text(ByteRange chunk, bool international, MetadataParts& parts) {
   if (at == std::string_view::npos) return;
   const std::string keyword(head.substr(0, at++));
   if (international) {
-    if (at + 2 > head.size() || head[at] != 0) return;  // compressed
+    if (at + 2 > head.size() || head[at] != 0) return;  // compressed text
     at += 2;
     for (int field = 0; field < 2; ++field) {
       at = head.find('\0', at);
@@ -134,7 +135,7 @@ void find_in_raw(ByteRange file, MetadataParts& parts) {
   if (file.starts_with("FUJIFILMCCD-RAW")) {
     const ByteRange jpeg = file.part(file.number(kRafJpegAt, 4), file.number(kRafJpegAt + 4, 4));
     if (jpeg.starts_with("\xFF\xD8\xFF")) find_in_jpeg(jpeg, parts);
-    parts.tables.reset();  // the preview's
+    parts.tables.reset();  // these are the preview's tables
   } else if (file.starts_with("ftyp", 4)) {
     find_parts_in_boxes(file, parts);
   } else {

@@ -7,7 +7,7 @@
 namespace millrace {
 namespace {
 
-// PNG's: a name, zero, a zero for its one method, and what zlib made.
+// Unpacks a PNG's chunk: a name, a zero, a zero for zlib, the only method, and the compressed profile.
 std::vector<std::uint8_t> unpacked(std::span<const std::uint8_t> chunk) {
   constexpr std::size_t kLongestName = 80, kAtOnce = 64 << 10;
   const auto names = chunk.first(std::min(chunk.size(), kLongestName));

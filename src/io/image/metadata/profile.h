@@ -1,6 +1,6 @@
-// Input: the places of a picture file's metadata.
-// Output: the bytes of its profile of colours, the same in whichever format they were packed.
-// Never: it understands them; to_srgb.h does.
+// Input: the locations of a picture file's metadata.
+// Output: the bytes of its ICC profile, the same however the file's format packs them.
+// Never: interprets the profile; to_srgb.h does.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace millrace {
 
-// The longest profiles, of printers, have 4 MB.
+// Limit in bytes. The longest profiles, of printers, have 4 MB.
 inline constexpr std::uint64_t kMostProfile = 8 << 20;
 
-// Returns nothing where there is none, or one that is longer or cannot be unpacked.
+// Returns nothing where there is no profile, or one that is too long or cannot be unpacked.
 std::vector<std::uint8_t> profile_in(const MetadataParts& parts);
 
 }  // namespace millrace

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 1024;
 
-// In lower case. Those of six letters and more are looked for anywhere, shorter ones as words.
+// Names in lower case. Names of six characters and more match anywhere in a text, shorter ones only as whole words.
 constexpr std::array<std::string_view, 84> kEditors = {
     "photoshop",
     "lightroom",
@@ -99,7 +99,7 @@ constexpr std::array<std::string_view, 84> kEditors = {
     "lead technologies",
 };
 
-// What cameras put where people's descriptions stand. Some telephones name the kind of the shot in a few letters.
+// Descriptions that cameras write by themselves. Some phones write the kind of the shot in a few letters.
 constexpr std::array<std::string_view, 34> kDefaults = {
     "sony dsc",
     "dcim",
@@ -157,20 +157,20 @@ bool has_editor(std::string_view text, std::string_view name) {
 
 bool names_editor(std::string_view software) {
   const std::string text = lower_ascii(trim(software.substr(0, kLongestName)));
-  // Two names that are words of other texts too: Google's editor, and Apple's, which is "Photos 5.0".
+  // Two editors whose names are also ordinary words: Google's, and Apple's, which is "Photos 5.0".
   if (text == "google" || (text.starts_with("photos ") && text.size() > 7 && is_digit(text[7]))) return true;
   return std::any_of(kEditors.begin(), kEditors.end(), [&](std::string_view name) { return has_editor(text, name); });
 }
 
 bool says_nothing(std::string_view description) {
   const std::string text = lower_ascii(trim(description.substr(0, kLongestName)));
-  // Not a letter nor a digit of any script.
+  // True for a text without a letter or digit of any script.
   if (std::none_of(text.begin(), text.end(),
                    [](char c) { return is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80; })) {
     return true;
   }
   if (text.ends_with("digital camera")) return true;
-  // Settings of the camera's program, and programs that sign.
+  // Texts that begin so are settings of a camera app, or signatures of programs.
   for (const std::string_view beginning :
        {"{", "filter:", "metadata-start", "created with", "creator:", "file written by"}) {
     if (text.starts_with(beginning)) return true;

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint16_t kExifDirectory = 0x8769, kGpsDirectory = 0x8825, kInteropDirectory = 0xA005;
 constexpr std::uint16_t kThumbnailAt = 0x0201, kThumbnailBytes = 0x0202;
 
-// Types by TIFF's and BigTIFF's numbers; 129 is EXIF 3.0's UTF-8.
+// Field types by the numbers of TIFF and BigTIFF; 129 is EXIF 3.0's UTF-8.
 enum : std::uint16_t {
   kByte = 1,
   kAscii = 2,
@@ -42,7 +42,7 @@ TiffFields::TiffFields(ByteRange structure, TiffDirectory first) : in_(structure
   const bool little = in_.starts_with("II");
   if (!little && !in_.starts_with("MM")) return;
   order_ = little ? ByteOrder::little : ByteOrder::big;
-  // 42, or what some makers of RAW files write in its place; 43 is BigTIFF.
+  // The number is 42, or another that some makers of RAW files write instead; 43 means BigTIFF.
   wide_ = in_.number(2, 2, order_) == 43;
   const std::uint64_t at = wide_ ? in_.number(8, 8, order_) : in_.number(4, 4, order_);
   const std::uint64_t next = load(first, at);
@@ -53,7 +53,7 @@ TiffFields::TiffFields(ByteRange structure, TiffDirectory first) : in_(structure
   if (const auto interop = number(TiffDirectory::exif, kInteropDirectory)) load(TiffDirectory::interop, *interop);
 }
 
-// The place of the directory after this one; 0 when there is none.
+// Reads a directory. Returns the offset of the next one; 0 when there is none.
 std::uint64_t TiffFields::load(TiffDirectory directory, std::uint64_t at) {
   const std::uint64_t count_bytes = wide_ ? 8 : 2, entry_bytes = wide_ ? 20 : 12, offset_bytes = wide_ ? 8 : 4;
   const std::uint64_t inline_bytes = offset_bytes;

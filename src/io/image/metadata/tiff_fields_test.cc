@@ -9,7 +9,7 @@ namespace {
 
 constexpr auto kMain = TiffDirectory::main, kExif = TiffDirectory::exif, kGps = TiffDirectory::gps;
 
-// The structure with what it lies in, in a buffer that ends where it ends.
+// The fields of a structure, with its bytes in a buffer that ends where the structure ends.
 struct Read {
   explicit Read(const std::string& text, TiffDirectory first = TiffDirectory::main)
       : bytes(text.begin(), text.end()), source(bytes), fields(ByteRange(source), first) {}
@@ -87,7 +87,7 @@ TEST(TiffFields, DirectoriesInACircleAreReadOnce) {
   tiff += std::string("\x02\0", 2);
   tiff += std::string("\x69\x87\x04\0\x01\0\0\0\x08\0\0\0", 12);  // the EXIF directory is this one
   tiff += std::string("\x25\x88\x04\0\x01\0\0\0\x08\0\0\0", 12);
-  tiff += std::string("\x08\0\0\0", 4);  // and so is the next
+  tiff += std::string("\x08\0\0\0", 4);  // so is the next directory
   EXPECT_EQ(Read(tiff).fields.distinct(), 0);
 }
 

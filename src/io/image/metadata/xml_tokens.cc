@@ -20,7 +20,7 @@ std::string_view take(std::string_view& from, std::size_t count) {
 
 }  // namespace
 
-// True when `begin` stood there: then all is gone up to and with `end`.
+// Skips everything up to and including `end`, if the text starts with `begin`; otherwise returns false.
 bool XmlTokens::pass_over(std::string_view begin, std::string_view end) {
   if (!left_.starts_with(begin)) return false;
   const std::size_t at = left_.find(end, begin.size());
@@ -49,7 +49,7 @@ XmlTokens::Token XmlTokens::next() {
 }
 
 XmlTokens::Token XmlTokens::tag() {
-  // A value in quotes may hold the bracket that ends a tag.
+  // A quoted value may contain the bracket that ends a tag.
   std::size_t end = 1;
   for (char quote = 0; end < left_.size() && (quote != 0 || left_[end] != '>'); ++end) {
     if (quote != 0) {
@@ -109,7 +109,7 @@ bool has_other_entity(std::string_view text) {
 }
 
 std::string xml_text(std::string_view text) {
-  constexpr std::size_t kLongest = 9;  // "#00000000" is as good as none
+  constexpr std::size_t kLongest = 9;  // a longer reference than "#00000000" is not replaced
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {

@@ -1,6 +1,6 @@
-// Enters: XML that programs wrote.
-// Leaves: its tags, attributes and texts, one after the other.
-// Never: checks it, follows a document type or an entity of its own, or looks at a byte more than twice.
+// Input: XML that programs wrote.
+// Output: its tags, attributes and texts, one after the other.
+// Never: validates the XML; evaluates document types or their entities; reads a byte more than twice.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@
 
 namespace millrace {
 
-// All views are into the text, which must outlive them.
+// Splits XML into tokens. Their views point into the text, which must outlive them.
 class XmlTokens {
  public:
   enum class Kind : std::uint8_t { end, open, close, text };
   struct Token {
     Kind kind = Kind::end;
-    std::string_view name;  // of open and close: with its prefix
-    std::string_view text;  // of text: entities not replaced; of open: its attributes
-    bool alone = false;     // of open: <a/>, no close follows
-    bool literal = false;   // of text: CDATA, which has no entities
+    std::string_view name;  // open and close: the name with its prefix
+    std::string_view text;  // text: entities not replaced; open: the attributes
+    bool alone = false;     // open: <a/>, no close follows
+    bool literal = false;   // text: CDATA, which has no entities
   };
 
   explicit XmlTokens(std::string_view text) : left_(text) {}
-  // Comments, instructions and declarations are passed over. What breaks off in the middle is the end.
+  // Comments, instructions and declarations are skipped. An incomplete tag counts as the end.
   Token next();
-  // Whether a document type was passed over: what it declares is not known here.
+  // True when a document type was skipped: its declarations are not evaluated.
   bool declares() const { return declares_; }
 
  private:
@@ -38,7 +38,7 @@ class XmlTokens {
 class XmlAttributes {
  public:
   explicit XmlAttributes(std::string_view text) : left_(text) {}
-  // False when there are no more.
+  // Moves to the next attribute; false when there are no more.
   bool next();
   std::string_view name() const { return name_; }
   std::string_view value() const { return value_; }  // entities not replaced
@@ -47,9 +47,9 @@ class XmlAttributes {
   std::string_view left_, name_, value_;
 };
 
-// With XML's five entities and numbers replaced, in UTF-8; others stay as they are.
+// Returns the text in UTF-8, with XML's five entities and character numbers replaced; other entities are unchanged.
 std::string xml_text(std::string_view text);
-// Whether it has an entity that is none of those, as "&nbsp;".
+// True where the text has any other entity, such as "&nbsp;".
 bool has_other_entity(std::string_view text);
 
 }  // namespace millrace

@@ -13,12 +13,12 @@
 namespace millrace {
 namespace {
 
-// What stands deeper belongs to none of the properties that are read here.
+// Limit on the depth of elements. Deeper elements belong to none of the properties that are read here.
 constexpr std::size_t kDeepest = 32;
-// Of a list, and of what is said.
+// Limits: words of a list, bytes of a word, bytes of a text.
 constexpr std::size_t kMostXmpWords = 4096, kLongestXmpWord = 4096, kLongestXmpText = 1 << 16;
 
-// Texts that are said once: each a property, or a list of it by languages.
+// Texts that occur once, as a property, or as a property's list of one text per language.
 struct NamedText {
   std::string_view name;
   std::string XmpWords::*text;
@@ -39,7 +39,7 @@ constexpr std::array kTexts = {NamedText{"dc:title", &XmpWords::title},
 
 bool blank(std::string_view text) { return trim(text).empty(); }
 
-// Whether one of RAW developers' settings; those that only tell of the file are none.
+// True for a setting of a RAW developer. Properties that only describe the file are none.
 bool is_setting(std::string_view name) {
   return name.starts_with("crs:") && name != "crs:RawFileName" && name != "crs:HasSettings" &&
          name != "crs:AlreadyApplied";
@@ -69,28 +69,28 @@ class Reader {
  private:
   struct Element {
     std::string name;
-    std::string text;               // all there is, but for what is blank before it
-    bool default_language = false;  // of one of a list by languages
+    std::string text;               // complete, except for blank text before it
+    bool default_language = false;  // the item of a list by languages is in "x-default"
   };
 
-  // One of a list of structures, while it is open: a region of the picture, or an event of its history.
+  // The open item of a list of structures: a region of the picture, or an event of its history.
   struct Item {
-    std::size_t depth = 0;  // 0: none is open
+    std::size_t depth = 0;  // 0: no item is open
     std::string person, kind, agent, changed;
   };
 
-  // rdf:RDF's child, which describes, has level 1; its properties have 2.
+  // Depth below rdf:RDF. Its child rdf:Description has level 1, and the properties have level 2.
   std::size_t level() const { return rdf_ == 0 ? 0 : path_.size() - rdf_; }
   std::string_view property() const {
     return level() >= 2 ? std::string_view(path_[rdf_ + 1].name) : std::string_view();
   }
-  // What a list is the value of: the element around rdf:Bag and rdf:li.
+  // Name of the element whose value is the list: the one around rdf:Bag and rdf:li.
   std::string_view list() const {
     return path_.size() >= 3 && path_.back().name == "rdf:li" ? std::string_view(path_[path_.size() - 3].name)
                                                               : std::string_view();
   }
 
-  // Comments and literal parts stand in the middle of it.
+  // Appends to the element's text, which comments and CDATA split into several tokens.
   void text(const XmlTokens::Token& token) {
     std::string& all = path_.back().text;
     if (all.size() > kLongestXmpText || (all.empty() && blank(token.text))) return;
@@ -129,7 +129,7 @@ class Reader {
     }
     if (path_.empty()) return;
     const std::string text = std::move(path_.back().text);
-    // What qualifiers stand beside is the value of what is around them.
+    // A value that has qualifiers is inside rdf:value or rdf:Description; it is the value of the element around it.
     if ((path_.back().name == "rdf:value" || path_.back().name == "rdf:Description") && level() > 2) {
       if (blank(path_[path_.size() - 2].text)) path_[path_.size() - 2].text = text;
     } else if (path_.back().name == "rdf:li" && level() == 4) {
@@ -146,7 +146,7 @@ class Reader {
     path_.pop_back();
   }
 
-  // One of a property's own list.
+  // Takes an item of a property's own list.
   void list_item(std::string_view text, bool default_language) {
     const std::string_view name = property();
     if (name == "darktable:history") facts_.developed = true;
@@ -161,8 +161,8 @@ class Reader {
     if (name == "darktable:colorlabels") facts_.colour_label = true;
   }
 
-  // An attribute, or an element with a text. Beneath a property only the items of lists say something: a picture that
-  // was put together keeps there what was said about its parts.
+  // Takes an attribute, or an element with a text. Below a property only the items of lists count: a composed picture
+  // stores the metadata of its parts there.
   void value(std::string_view name, const std::string& text, std::size_t level) {
     if (level == 2) return property_value(name, text);
     if (level < 2) return;
@@ -211,7 +211,7 @@ class Reader {
 
   void property_value(std::string_view name, const std::string& untrimmed) {
     const std::string text(trim(untrimmed));
-    // The name of XMP's own properties before 2004.
+    // The prefix "xap" is that of XMP's own properties before 2004.
     if (name == "xmp:Rating" || name == "xap:Rating") {
       const auto rating = rating_of(text);
       if (rating) facts_.rating = rating;
@@ -233,7 +233,8 @@ class Reader {
   void close_item() {
     const std::string kind = lower_ascii(trim(item_.kind));
     if (!blank(item_.person) && (kind.empty() || kind == "face")) add(item_.person, facts_.words.regions);
-    // Programs that keep a catalogue write what was said about a picture into it, and that into its history.
+    // Catalogue programs write metadata into a picture, and record a change of "/metadata" in its history. That is no
+    // edit.
     if (names_editor(item_.agent) && trim(item_.changed) != "/metadata") facts_.edited = true;
     item_ = {};
   }
@@ -253,12 +254,12 @@ class Reader {
   }
 
   XmpFacts facts_;
-  std::array<bool, kTexts.size()> in_default_{};  // which of them are in the default language
+  std::array<bool, kTexts.size()> in_default_{};  // texts that are in the default language
   std::vector<Element> path_;
   XmpNames names_;
-  bool whole_ = false, odd_ = false;  // what describes has ended; something was not understood
-  std::size_t too_deep_ = 0;          // how many elements are open beyond the deepest that is looked at
-  std::size_t rdf_ = 0;               // how long the path is at rdf:RDF; 0 outside
+  bool whole_ = false, odd_ = false;  // whole_: rdf:RDF was closed; odd_: something was not understood
+  std::size_t too_deep_ = 0;          // number of open elements below the depth limit
+  std::size_t rdf_ = 0;               // length of the path at rdf:RDF; 0 outside
   Item item_;
   bool settings_ = false, applied_ = false, no_settings_ = false;
 };

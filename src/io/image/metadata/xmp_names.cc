@@ -51,7 +51,7 @@ void XmpNames::open(std::string_view attributes, std::size_t depth) {
     if (!prefix.empty()) prefix.remove_prefix(1);
     const auto known = std::find_if(kUsual.begin(), kUsual.end(),
                                     [&](const auto& usual) { return usual.first == trim(each.value()); });
-    // What is called as usual needs no word, unless an element around it calls something else so.
+    // A usual prefix needs no alias, unless an element around it uses the prefix for another namespace.
     const bool as_usual = known != kUsual.end() && known->second == prefix;
     const bool shadows =
         std::any_of(aliases_.begin(), aliases_.end(), [&](const Alias& a) { return a.prefix == prefix; });
@@ -76,7 +76,7 @@ std::string XmpNames::of_element(std::string_view name) const {
     out += ':';
     out.append(colon == std::string_view::npos ? name : name.substr(colon + 1));
   }
-  // RDF numbers what stands in a list, where nobody says rdf:li.
+  // RDF also allows numbered items of a list (rdf:_1) instead of rdf:li.
   return out.starts_with("rdf:_") ? "rdf:li" : out;
 }
 

@@ -1,6 +1,6 @@
-// Enters: the attributes of XMP's elements, which say what prefixes stand for.
-// Leaves: names with the prefixes that programs are used to ("xmp:", "dc:"), whatever a packet calls them.
-// Never: forgets a prefix while its element is open, or keeps it longer.
+// Input: the attributes of XMP's elements, which declare the namespaces of prefixes.
+// Output: names with the usual prefixes ("xmp:", "dc:"), whatever prefixes a packet declares.
+// Never: forgets a prefix while its element is open; keeps it longer.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,11 @@ namespace millrace {
 
 class XmpNames {
  public:
-  // Of an element at this depth. A prefix of an address that is not known stays as it is.
+  // Reads the declarations of an element at this depth. A prefix of an unknown namespace is unchanged.
   void open(std::string_view attributes, std::size_t depth);
   void close(std::size_t depth);
-  // Of an element, which may be called without a prefix; and of an attribute, which then has none.
+  // These two return the usual name. An element may have no prefix, in a default namespace; an attribute without prefix
+  // has no namespace.
   std::string of_element(std::string_view name) const;
   std::string of_attribute(std::string_view name) const;
 
@@ -24,7 +25,7 @@ class XmpNames {
     std::string_view prefix, usual;
     std::size_t depth;
   };
-  std::vector<Alias> aliases_;  // the innermost last; of those alone that are called otherwise
+  std::vector<Alias> aliases_;  // innermost last; only prefixes that differ from the usual ones
 };
 
 }  // namespace millrace

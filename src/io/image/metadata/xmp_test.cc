@@ -59,7 +59,7 @@ TEST(Xmp, CountsTheLongestList) {
 }
 
 TEST(Xmp, CountsRegionsWithPersonsNames) {
-  // As Lightroom writes them, as digiKam does, and Microsoft's.
+  // Regions as Lightroom, digiKam and Microsoft's programs write them.
   EXPECT_EQ(of_elements("<mwg-rs:Regions rdf:parseType=\"Resource\"><mwg-rs:AppliedToDimensions stDim:w=\"1\"/>"
                         "<mwg-rs:RegionList><rdf:Bag>"
                         "<rdf:li><rdf:Description mwg-rs:Rotation=\"0\" mwg-rs:Name=\"Ada\" mwg-rs:Type=\"Face\">"
@@ -217,7 +217,7 @@ TEST(Xmp, NamesAreKnownByWhatTheirPrefixesStandFor) {
   EXPECT_EQ(rating("<RDF xmlns='" + rdf + "'><Description xmlns:x1='" + xmp +
                    "'><x1:Rating>4</x1:Rating></Description></RDF>"),
             4);
-  // In its element alone; and one that is called as usual within another that is not.
+  // A declaration is valid in its element only; and a usual prefix may be declared inside an unusual one.
   EXPECT_EQ(rating("<rdf:RDF><rdf:Description><a:b xmlns:x1='" + xmp +
                    "'/><x1:Rating>3</x1:Rating></rdf:Description></rdf:RDF>"),
             0);

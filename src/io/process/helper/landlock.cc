@@ -11,8 +11,8 @@
 namespace millrace {
 namespace {
 
-// Numbers as the kernel has them: the headers of one release know less than the kernel of the next. The numbers of the
-// calls are the same on every architecture.
+// Constants of the kernel's interface: installed headers may be older than the kernel. The system call numbers are the
+// same on every architecture.
 constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
 struct Ruleset {
   std::uint64_t files, network, scopes;
@@ -79,7 +79,7 @@ Landlock::Landlock() : version_(version()) {
     problem_ = std::string("this kernel has no Landlock: ") + std::strerror(errno);
     return;
   }
-  // Network rights: to bind and to connect TCP. Scopes: abstract sockets of processes outside, and signals to them.
+  // Network rights: bind and connect of TCP. Scopes: abstract sockets of processes outside, and signals to them.
   const Ruleset all{rights_of_version(version_), version_ >= 4 ? 3U : 0U, version_ >= 6 ? 3U : 0U};
   const std::size_t size = version_ >= 6 ? 24 : version_ >= 4 ? 16 : 8;
   fd_ = static_cast<int>(::syscall(kCreateRuleset, &all, size, 0));

@@ -1,6 +1,7 @@
-// Input: what a process may still do with files.
-// Output: a process, and those that it starts, whom the kernel refuses all else that Landlock knows of files and TCP.
-// Never: loosens what was refused before.
+// Input: the files that a process may still use, and how.
+// Output: a process, with those that it starts, to which the kernel refuses every other use of files and TCP that
+// Landlock controls.
+// Never: permits what was refused before.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +11,26 @@ namespace millrace {
 
 class Landlock {
  public:
-  // The version that this kernel has; 0 and errno where it has none.
+  // Returns the version of Landlock in this kernel; 0, with errno, where there is none.
   static int version();
 
-  // Use of a file, or of all below a folder.
+  // Kind of access to a file, or to everything below a folder.
   enum class Use : std::uint8_t {
     read,
-    run,      // read, and start or load as a library
-    write,    // read and write files, make, rename and remove them and folders
-    devices,  // read and write a file of a device, and control it
+    run,      // read, and execute or load as a library
+    write,    // read and write files; create, rename and remove files and folders
+    devices,  // read, write and control a device file
   };
 
-  // Refuses nothing yet.
+  // Creates a ruleset without rules. It refuses nothing before enforce().
   Landlock();
   ~Landlock();
   Landlock(const Landlock&) = delete;
   Landlock& operator=(const Landlock&) = delete;
 
-  // Follows links. False, and errno, where the path is not there or the kernel does not take it.
+  // Follows symbolic links. False, with errno, where the path does not exist or the kernel does not accept it.
   bool allow(const std::string& path, Use use);
-  // For the calling thread and those that it starts. Nothing where it stands; else why not.
+  // Restricts the calling thread and those that it starts. Returns an empty text on success, else the reason.
   std::string enforce();
 
  private:

@@ -35,8 +35,9 @@ std::string reason() { return std::strerror(errno); }
 
 constexpr std::uint32_t bit(int capability) { return std::uint32_t{1} << capability; }
 
-// Root is root by its number, too: its files are open to it. Nobody's threads are counted, and those of other helpers
-// with them. A helper whose number its program may not signal could not be ended.
+// Changes the user id from root to nobody, because root's id alone opens root's files. RLIMIT_NPROC counts all threads
+// of nobody, also those of other helpers, so it is lifted. The caller checks that the program may signal another user's
+// process: it could not end the helper otherwise.
 bool become_nobody() {
   constexpr uid_t kNobody = 65534;
   const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
@@ -45,7 +46,7 @@ bool become_nobody() {
          ::setresuid(kNobody, kNobody, kNobody) == 0;
 }
 
-// Where the number cannot be given up, the other walls stand.
+// The other layers of the sandbox hold even where the user id cannot be changed.
 Wall drop_privileges() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct had[_LINUX_CAPABILITY_U32S_3] = {}, left[_LINUX_CAPABILITY_U32S_3] = {};
@@ -70,8 +71,8 @@ Wall forbid_looking_in() {
   return {"memory", stands, stands ? "no other process looks into it" : reason()};
 }
 
-// Shared memory is written through its mapping: nothing that has a size on disk. A library that writes to a file is
-// refused, not killed.
+// No file may be written. Shared memory is not affected, because it is written through its mapping. SIGXFSZ is ignored,
+// so that a library that writes to a file gets an error and is not killed.
 Wall set_limits() {
   std::signal(SIGXFSZ, SIG_IGN);
   Wall out{"limits", true, "no core file, no file written, 64 descriptors"};
@@ -86,7 +87,7 @@ Wall set_limits() {
   return out;
 }
 
-// A ruleset without rules: all that it handles is refused.
+// Enforces a ruleset without rules: every access that Landlock controls is refused.
 Wall close_files() {
   const std::string problem = Landlock().enforce();
   return {"files", problem.empty(), problem.empty() ? fmt::format("Landlock {}", Landlock::version()) : problem};
@@ -94,7 +95,8 @@ Wall close_files() {
 
 #ifndef MILLRACE_SANITIZED
 
-// What decoding needs; everything else is answered as if the kernel did not have it, so that libraries do without.
+// Seccomp filter. A call that has no rule returns ENOSYS by default, as if the kernel lacked it, so that libraries do
+// without.
 class Calls {
  public:
   Calls() : Calls(SCMP_ACT_ERRNO(ENOSYS)) {}
@@ -108,7 +110,7 @@ class Calls {
   Wall close() {
     if (filter_ == nullptr) return {"calls", false, "libseccomp cannot begin"};
     ::seccomp_attr_set(filter_.get(), SCMP_FLTATR_CTL_TSYNC, 1);
-    ::seccomp_attr_set(filter_.get(), SCMP_FLTATR_API_SYSRAWRC, 1);  // the kernel's own reason
+    ::seccomp_attr_set(filter_.get(), SCMP_FLTATR_API_SYSRAWRC, 1);  // keeps the kernel's own errno
     if (error_ == 0) error_ = ::seccomp_load(filter_.get());
     if (error_ != 0) return {"calls", false, std::strerror(-error_)};
     return {"calls", true, fmt::format("seccomp, {} rules", count_)};
@@ -116,7 +118,7 @@ class Calls {
 
  private:
   void add(std::uint32_t action, int call, const std::vector<scmp_arg_cmp>& where) {
-    if (call < 0 || filter_ == nullptr) return;  // not of this architecture
+    if (call < 0 || filter_ == nullptr) return;  // the architecture lacks the call
     const int error =
         ::seccomp_rule_add_array(filter_.get(), action, call, static_cast<unsigned>(where.size()), where.data());
     if (error != 0 && error_ == 0) error_ = error;
@@ -180,33 +182,33 @@ Wall close_calls() {
                          SCMP_SYS(getcpu),
                          SCMP_SYS(membarrier)})
     calls.allow(call);
-  // Its standard streams lead nowhere.
+  // While a helper decodes, its standard streams lead to /dev/null.
   calls.allow(SCMP_SYS(write), {equal(0, STDOUT_FILENO)});
   calls.allow(SCMP_SYS(write), {equal(0, STDERR_FILENO)});
-  // A death of its own, told by its number.
+  // A process may signal itself, which abort() does.
   calls.allow(SCMP_SYS(tgkill), {equal(0, static_cast<std::uint64_t>(::getpid()))});
-  // What fstat() is to the C library. A filter does not see the path, which is to be empty: sizes and times of names
-  // can be asked for.
+  // The C library uses this call for fstat(), with an empty path. A filter cannot see the path, so the sizes and times
+  // of named files can be queried.
   calls.allow(SCMP_SYS(newfstatat), {masked(3, AT_EMPTY_PATH, AT_EMPTY_PATH)});
-  // Threads, and no processes. clone3() has its flags in memory; without it the C library takes clone().
+  // Threads are allowed, processes are not. The flags of clone3() are in memory; without it the C library uses clone().
   constexpr std::uint64_t kThread = CLONE_THREAD | CLONE_VM | CLONE_SIGHAND;
   calls.allow(SCMP_SYS(clone), {masked(0, kThread, kThread)});
   calls.allow(SCMP_SYS(prctl), {equal(0, PR_SET_NAME)});
-  // To ask, and what memory it may take, within its hard limit.
+  // Limits may be read; the limit on memory may be set, up to the hard limit.
   calls.allow(SCMP_SYS(prlimit64), {equal(0, 0), equal(2, 0)});
   calls.allow(SCMP_SYS(prlimit64), {equal(0, 0), equal(1, RLIMIT_DATA)});
   for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC})
     calls.allow(SCMP_SYS(fcntl), {equal(1, static_cast<std::uint64_t>(command))});
-  // What is shared, or grows down as a stack, is not counted as memory. Shared memory has been mapped.
+  // Shared mappings, and stacks that grow down, would not count as memory. The shared memory is mapped already.
   const scmp_arg_cmp counted = masked(3, MAP_SHARED | MAP_GROWSDOWN, 0);
-  // No code that was not there.
+  // No new code may be mapped or made executable.
   calls.allow(SCMP_SYS(mmap), {masked(2, PROT_EXEC, 0), counted});
   calls.allow(SCMP_SYS(mmap2), {masked(2, PROT_EXEC, 0), counted});
   calls.allow(SCMP_SYS(mprotect), {masked(2, PROT_EXEC, 0)});
   return calls.close();
 }
 
-// mount_setattr() and fchmodat2(), the same on every architecture; the library of one release does not know them.
+// Numbers of mount_setattr() and fchmodat2(), the same on every architecture. Some releases of libseccomp lack them.
 constexpr int kSetMountAttributes = 442, kChangeModeAt2 = 452;
 
 Wall refuse_calls() {
@@ -215,28 +217,28 @@ Wall refuse_calls() {
        {// Sockets but the pair that leads to a helper.
         SCMP_SYS(socket), SCMP_SYS(socketcall), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept),
         SCMP_SYS(accept4),
-        // The memory and queues of other processes.
+        // Memory and queues of other processes.
         SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(pidfd_getfd),
         SCMP_SYS(shmget), SCMP_SYS(shmat), SCMP_SYS(shmctl), SCMP_SYS(msgget), SCMP_SYS(msgsnd), SCMP_SYS(msgrcv),
         SCMP_SYS(msgctl), SCMP_SYS(semget), SCMP_SYS(semop), SCMP_SYS(semctl), SCMP_SYS(mq_open), SCMP_SYS(setpriority),
         SCMP_SYS(ioprio_set),
-        // The kernel.
+        // Calls that change the kernel or its namespaces.
         SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(add_key), SCMP_SYS(request_key),
         SCMP_SYS(keyctl), SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(move_mount), SCMP_SYS(open_tree),
         SCMP_SYS(fsopen), SCMP_SYS(fsconfig), SCMP_SYS(fsmount), SCMP_SYS(fspick), kSetMountAttributes,
         SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(swapon), SCMP_SYS(reboot),
         SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(delete_module), SCMP_SYS(kexec_load),
         SCMP_SYS(kexec_file_load), SCMP_SYS(open_by_handle_at), SCMP_SYS(mknod), SCMP_SYS(mknodat),
-        // Modes, owners, attributes and times, which Landlock does not check; and lengths, which its
-        // second version does not.
+        // Modes, owners, attributes and times, which Landlock does not check; and lengths, which its second version
+        // does not check.
         SCMP_SYS(chmod), SCMP_SYS(fchmodat), kChangeModeAt2, SCMP_SYS(chown), SCMP_SYS(lchown), SCMP_SYS(fchown),
         SCMP_SYS(fchownat), SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr), SCMP_SYS(removexattr),
         SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr), SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat),
         SCMP_SYS(truncate)})
     calls.refuse(call);
-  // These hide their arguments from a filter: libraries then use older calls, which do not.
+  // Arguments of these calls are hidden from a filter. Libraries then use older calls, whose arguments are visible.
   for (const int call : {SCMP_SYS(io_uring_setup), SCMP_SYS(clone3), SCMP_SYS(openat2)}) calls.leave_out(call);
-  // Modes and times of open files may change; but no file becomes a program that runs with its owner's rights.
+  // Modes and times of open files may change, but no file becomes a program that runs with its owner's rights.
   calls.refuse(SCMP_SYS(utimensat), {{1, SCMP_CMP_NE, 0, 0}});
   for (const std::uint64_t mode : {S_ISUID, S_ISGID}) {
     calls.refuse(SCMP_SYS(fchmod), {masked(1, mode, mode)});
@@ -244,17 +246,17 @@ Wall refuse_calls() {
     calls.refuse(SCMP_SYS(open), {masked(1, O_CREAT, O_CREAT), masked(2, mode, mode)});
     calls.refuse(SCMP_SYS(openat), {masked(2, O_CREAT, O_CREAT), masked(3, mode, mode)});
   }
-  // Pairs of other kinds can send to sockets that have names.
+  // Socket pairs of other types can send to sockets that have names.
   constexpr std::uint64_t kType = 0xf;
   for (const std::uint64_t type : {SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET})
     calls.refuse(SCMP_SYS(socketpair), {masked(1, kType, type)});
-  // A line typed into the terminal is run by the shell that waits there.
+  // Input injected into the terminal would be run by the shell that waits there.
   constexpr std::uint64_t kWord = 0xffffffff;
   for (const std::uint64_t request : {TIOCSTI, TIOCLINUX, TIOCSETD})
     calls.refuse(SCMP_SYS(ioctl), {masked(1, kWord, request)});
-  // Limits of other processes.
+  // Limits of other processes may not be set.
   calls.refuse(SCMP_SYS(prlimit64), {{0, SCMP_CMP_NE, 0, 0}, {2, SCMP_CMP_NE, 0, 0}});
-  // A user namespace gives back all capabilities.
+  // A new user namespace would give back all capabilities.
   for (const std::uint64_t space :
        {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP})
     calls.refuse(SCMP_SYS(clone), {masked(0, space, space)});

@@ -1,7 +1,7 @@
-// Enters: a helper that has loaded all it needs: before its first byte from outside, before its second thread.
-// Leaves: a process that can compute, read what it was given and answer, and nothing else. A decoder that a hostile
-//   file has taken over has no file, no network, no other process and no privilege.
-// Never: fails: what a kernel lacks is said, and the other walls stand.
+// Input: a helper that has loaded everything it needs, before its first byte from outside and before its second thread.
+// Output: a process that can only compute, read the files that it was given, and answer. A decoder that a hostile file
+// has compromised can use no other file, no network, no other process and no privilege.
+// Never: fails. A layer of the sandbox that the kernel lacks is reported, and the other layers hold.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@ namespace millrace {
 struct Wall {
   const char* name;  // "files"
   bool stands;
-  std::string how;  // "Landlock 6"; or why it does not stand
+  std::string how;  // "Landlock 6"; or the reason why it is missing
 };
 
 std::vector<Wall> put_up_walls();
 
-// For a program that goes on to read and write files: it makes no socket but a pair, changes no modes, owners and times
-// by a path, and reaches into no other process and not into the kernel. Threads and processes that it starts inherit
-// that.
+// Sandbox for a program that continues to read and write files. It creates no sockets except pairs, changes no modes,
+// owners or times by a path, and reaches no other process and no kernel interface. Threads and processes that it starts
+// inherit this.
 Wall refuse_dangerous_calls();
-// Drops root's capabilities, except those that file access and starting helpers need.
+// Drops root's capabilities, except those for file access and for starting helpers.
 Wall drop_capabilities();
 
 }  // namespace millrace

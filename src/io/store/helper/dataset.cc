@@ -36,13 +36,13 @@ const char* class_name(H5T_class_t kind) {
   }
 }
 
-// A link that leads out of the file is not followed.
+// Called for a link that leads out of the file: the link is not followed, and its target is kept in `to`.
 herr_t no_other_file(const char*, const char*, const char* file, const char* object, unsigned*, hid_t, void* to) {
   *static_cast<std::string*>(to) = fmt::format("{}:{}", file, object);
   return -1;
 }
 
-// A dataset whose numbers lie elsewhere.
+// Refuses a dataset whose numbers are in other files or datasets.
 void refuse_other_files(const Handle& how) {
   constexpr std::size_t kMostName = 1024;
   std::string first(kMostName, '\0');
@@ -57,7 +57,7 @@ void refuse_other_files(const Handle& how) {
     return;
   }
   first.resize(first.find('\0'));
-  // By its own name.
+  // An empty name or "." is the file itself.
   if (first.empty() || first == ".")
     throw refused("its numbers lie in other datasets", "name those, or copy it with h5repack");
   throw refused(fmt::format("its numbers lie in other files: {}{}", first,
@@ -65,7 +65,7 @@ void refuse_other_files(const Handle& how) {
                 "give those files, or copy it with h5repack");
 }
 
-// A dataset whose filter is not here would fail at its first number, with less to say.
+// Refuses a dataset whose filter is not available: it would fail at its first number, with a less useful message.
 void check_filters(const Handle& how) {
   const int count = H5Pget_nfilters(how.get());
   for (int i = 0; i < count; ++i) {
@@ -112,7 +112,7 @@ Dataset::Dataset(const File& file, const std::string& name) : name_(name) {
   open(file);
   const Handle how{H5Dget_create_plist(set_.get()), H5Pclose};
   if (!how) fail("its layout cannot be read", "");
-  // Before its shape is asked for: that of a virtual dataset would be looked for in those files.
+  // This check comes before the shape: HDF5 would read the shape of a virtual dataset from those other files.
   refuse_other_files(how);
   type_ = {H5Dget_type(set_.get()), H5Tclose};
   const H5T_class_t kind = H5Tget_class(type_.get());
@@ -149,7 +149,7 @@ void Dataset::open(const File& file, std::uint64_t room, double chunks) {
   throw refused(fmt::format("it is a link into another file, {}", elsewhere), "give that file");
 }
 
-// Everything that is promised was written.
+// Refuses a dataset whose filters are missing, or whose values were not all written.
 void Dataset::check_storage(const File& file, const Handle& how) {
   check_filters(how);
   const H5D_layout_t layout = H5Pget_layout(how.get());
@@ -161,7 +161,7 @@ void Dataset::check_storage(const File& file, const Handle& how) {
   if (H5Pget_chunk(how.get(), static_cast<int>(chunk.size()), chunk.data()) != static_cast<int>(chunk.size())) {
     fail("its chunks cannot be had", "");
   }
-  // In floating point: a hostile file's numbers fit no integer.
+  // Floating point is used because a hostile file's numbers fit no integer.
   double bytes = static_cast<double>(each), across = 1, chunks = 1;
   for (std::size_t d = 0; d < chunk.size(); ++d) {
     if (chunk[d] == 0) throw refused("its chunks are empty");
@@ -170,7 +170,7 @@ void Dataset::check_storage(const File& file, const Handle& how) {
     chunks *= static_cast<double>(count);
     if (d > 0) across *= static_cast<double>(count);
   }
-  // No compression makes more of less: 1032 is what DEFLATE can.
+  // No compression expands data more than this: the limit of DEFLATE is 1032.
   if (bytes > 1100.0 * static_cast<double>(file.bytes()) + (1 << 20)) {
     throw refused("its chunks hold more than the file can", "the file is damaged");
   }
@@ -182,7 +182,7 @@ void Dataset::check_storage(const File& file, const Handle& how) {
         "they would be prices of 0: give a file that is whole");
   }
   chunk_bytes_ = static_cast<std::uint64_t>(bytes * across);
-  // Again, with room for a row of chunks: each is then uncompressed once.
+  // Reopens the dataset with a cache for a row of chunks: each chunk is then decompressed once.
   open(file, chunk_bytes_, across);
 }
 
@@ -202,7 +202,7 @@ void Dataset::read_part(const std::vector<hsize_t>& start, const std::vector<hsi
 }
 
 void Dataset::read(std::uint64_t columns, std::uint64_t first, std::uint64_t count, std::vector<double>& out) const {
-  // Rows in what the first dimension counts: 1 of a series, n of windows.
+  // Number of rows per step of the first dimension: 1 in a series, n in windows.
   std::uint64_t each = 1;
   for (std::size_t d = 1; d < shape_.size(); ++d) each *= shape_[d];
   const bool matches = columns > 0 && each % columns == 0 && count <= kMostValues / columns &&

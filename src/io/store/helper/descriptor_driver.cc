@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 #include <sys/stat.h>
-// Where later releases keep what drivers are made of.
+// Later releases declare the driver interface here.
 #if __has_include(<H5FDdevelop.h>)
 #include <H5FDdevelop.h>
 #endif
@@ -27,7 +27,7 @@ struct OpenFile : H5FD_t {
   int fd;
   dev_t device;
   ino_t inode;
-  haddr_t allocated;  // how far the library may read, as the file says
+  haddr_t allocated;  // limit up to which the library may read, as the file states it
   haddr_t size;
 };
 
@@ -36,7 +36,7 @@ constexpr haddr_t kMostBytes = (haddr_t{1} << (8 * sizeof(off_t) - 1)) - 1;
 OpenFile& of(H5FD_t* file) { return *static_cast<OpenFile*>(file); }
 const OpenFile& of(const H5FD_t* file) { return *static_cast<const OpenFile*>(file); }
 
-// What fail() finds: the reason of a call that is about to fail.
+// Pushes the reason of a call that is about to fail; fail() finds it there.
 void because(hid_t what, const std::string& reason) {
   H5Epush2(H5E_DEFAULT, "", "", 0, H5E_ERR_CLS, H5E_VFL, what, "%s", reason.c_str());
 }
@@ -70,7 +70,7 @@ int compare(const H5FD_t* one, const H5FD_t* other) {
   return a < b ? -1 : b < a ? 1 : 0;
 }
 
-// As the library's own driver of files has it: without these each small piece is a call of its own.
+// Sets the flags of the library's own file driver: without them each small read is a system call of its own.
 herr_t what_it_bears(const H5FD_t*, unsigned long* flags) {
   if (flags != nullptr) *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE;
   return 0;
@@ -112,12 +112,12 @@ hid_t registered_driver() {
   H5FD_class_t out{};
 #ifdef H5FD_CLASS_VERSION
   out.version = H5FD_CLASS_VERSION;
-  out.value = static_cast<H5FD_class_value_t>(511);  // of those that nobody registers
+  out.value = static_cast<H5FD_class_value_t>(511);  // a number that nobody registers
 #endif
   out.name = "given descriptor";
   out.maxaddr = kMostBytes;
   out.fc_degree = H5F_CLOSE_WEAK;
-  out.fapl_size = sizeof(Given);  // copied as it lies in memory
+  out.fapl_size = sizeof(Given);  // copied as raw memory
   out.open = open_given;
   out.close = close_file;
   out.cmp = compare;
@@ -127,8 +127,8 @@ hid_t registered_driver() {
   out.get_eof = size_of;
   out.read = read;
   out.write = write;
-  // The program takes the locks, before it hands a file over. Only where a driver has them does the library look
-  // whether the file says that it is being written.
+  // The program takes the locks before it passes a file on. The library checks whether a file is marked as being
+  // written only if its driver has these functions.
   out.lock = [](H5FD_t*, hbool_t) -> herr_t { return 0; };
   out.unlock = [](H5FD_t*) -> herr_t { return 0; };
   std::fill(std::begin(out.fl_map), std::end(out.fl_map), H5FD_MEM_SUPER);

@@ -1,5 +1,5 @@
-// The reader of HDF5: one request at a time until its socket closes. It is allowed to crash: the library does on some
-// damaged files.
+// Helper process that reads HDF5 files: one request at a time until its socket closes. It is allowed to crash: the
+// library does on some damaged files.
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace millrace::hdf5::helper {
 namespace {
 
-// The file that was given last, and the dataset that was asked for last, stay open.
+// The last file and the last dataset stay open.
 class Open {
  public:
   void give(int fd) {
@@ -91,7 +91,7 @@ void answer(const Request& request, const std::string& name, const std::string& 
     }
     return;
   }
-  // What is described may have changed since.
+  // The file may have changed since it was opened.
   if (request.kind == Kind::describe) open.forget();
   const Dataset& dataset = open.dataset(name);
   if (request.kind == Kind::describe) {
@@ -104,7 +104,7 @@ void answer(const Request& request, const std::string& name, const std::string& 
   }
 }
 
-// False when the program is gone.
+// Answers one request. Returns false if the program is gone, or its request is invalid.
 bool serve(Open& open, Said& said, bool& limited) {
   Request request{};
   int fd = -1;
@@ -126,7 +126,7 @@ bool serve(Open& open, Said& said, bool& limited) {
   try {
     answer(request, name, type, open, said);
   } catch (const Failure& failure) {
-    // What the library cannot read is the file's fault; the system's refusals were met when it was hashed.
+    // A file that the library cannot read is damaged: errors of the system were found when the file was hashed.
     const Error& error = failure.error();
     failed(error.code == ErrorCode::io ? ErrorCode::bad_data : error.code, error.what, error.remedy);
   } catch (const std::bad_alloc&) {

@@ -3,7 +3,7 @@
 #include <H5PLextern.h>
 #include <dlfcn.h>
 #include <hdf5.h>
-// Where later releases keep what filters are made of.
+// Later releases declare the filter interface here.
 #if __has_include(<H5Zdevelop.h>)
 #include <H5Zdevelop.h>
 #endif
@@ -32,7 +32,7 @@ std::vector<std::string> folders() {
   return out;
 }
 
-// Those that the library would try, in an order that does not change.
+// Returns the plugins that the library would try, sorted, so that the order does not change.
 std::vector<std::string> libraries_of(const std::string& folder) {
   std::vector<std::string> out;
   std::error_code error;
@@ -48,14 +48,14 @@ std::vector<std::string> libraries_of(const std::string& folder) {
 }
 
 void load(const std::string& library) {
-  // All that it calls is found now: what would be found at its first call may not be there, and would end the helper.
+  // RTLD_NOW resolves all symbols at once: a missing one would otherwise end the helper at its first call.
   void* const plugin = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (plugin == nullptr) return;
   const auto type = reinterpret_cast<decltype(&H5PLget_plugin_type)>(::dlsym(plugin, "H5PLget_plugin_type"));
   const auto info = reinterpret_cast<decltype(&H5PLget_plugin_info)>(::dlsym(plugin, "H5PLget_plugin_info"));
   if (type != nullptr && info != nullptr && type() == H5PL_TYPE_FILTER) {
     const auto* const filter = static_cast<const H5Z_class2_t*>(info());
-    // Of two with the same number the first is taken, as the library does.
+    // If two filters have the same number, the first one is used, as in the library.
     if (filter != nullptr && filter->version == H5Z_CLASS_T_VERS && H5Zfilter_avail(filter->id) <= 0 &&
         H5Zregister(filter) >= 0)
       return;
@@ -67,7 +67,7 @@ void load(const std::string& library) {
 
 void load_plugins() {
   if (H5open() < 0) return;
-  // Asked for a filter that it does not have, the library would look for its plugin each time.
+  // Otherwise the library would look for a plugin each time a filter is missing.
   H5PLset_loading_state(0);
   for (const std::string& folder : folders()) {
     for (const std::string& library : libraries_of(folder)) load(library);

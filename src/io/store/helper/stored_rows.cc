@@ -9,13 +9,13 @@
 namespace millrace::hdf5::helper {
 namespace {
 
-// The value of a fixed-length text; false where the attribute is something else.
+// Reads the value of a fixed-length text; false if the attribute is something else.
 bool read_text_attribute(hid_t object, const char* name, std::string& value) {
   const Handle attribute{H5Aopen(object, name, H5P_DEFAULT), H5Aclose};
   const Handle type{H5Aget_type(attribute.get()), H5Tclose};
   const Handle space{H5Aget_space(attribute.get()), H5Sclose};
   if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) > 0) return false;
-  // Others have lists of texts, and texts of any length.
+  // Files of other programs have lists of texts, and texts of any length.
   const std::size_t bytes = H5Tget_size(type.get());
   if (H5Sget_simple_extent_type(space.get()) != H5S_SCALAR || bytes > kMaxAttributeText) return false;
   value.assign(bytes, '\0');

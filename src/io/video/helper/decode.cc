@@ -1,4 +1,4 @@
-// The pictures of one stream, in the order in which they are shown.
+// Decodes the frames of one stream in display order.
 #include <vector>
 
 #include "src/io/video/helper/film.h"
@@ -42,11 +42,11 @@ class Decoding {
     return stream;
   }
 
-  // B-frames come late: the last ones only when there is nothing more to give.
+  // Sends a packet to the decoder, or null at the end. B-frames delay the output: the last frames come only after null.
   void give(const AVPacket* packet) {
     const int sent = avcodec_send_packet(decoder_.get(), packet);
     if (sent < 0 && sent != AVERROR_EOF) ++errors_;
-    // At the end the decoder has more to give behind one that it cannot.
+    // At the end, the decoder may have more frames after one that fails.
     constexpr int kMostAtTheEnd = 1000;
     for (int failed = 0; failed < (packet == nullptr ? kMostAtTheEnd : 1);) {
       const int error = avcodec_receive_frame(decoder_.get(), frame_.get());
@@ -68,7 +68,7 @@ class Decoding {
     message.duration = duration_of(*frame_);
     message.errors = errors_ + input_.passed_over();
     message.damaged = frame_->decode_error_flags != 0 || (frame_->flags & AV_FRAME_FLAG_CORRUPT) != 0 ? 1 : 0;
-    // One that is larger than what there is room for has no pixels: the program knows what to say of it.
+    // A frame that is larger than a slot is sent without pixels; the program reports it.
     if (layout_of(message.shape).bytes <= slot_bytes_) {
       message.slot = take_slot();
       copy_pixels(*frame_, message.shape, channel_.slot(message.slot, slot_bytes_));

@@ -1,4 +1,4 @@
-// Pictures to packets, by one encoder from its beginning to its end.
+// Encodes frames to packets, with one encoder from its beginning to its end.
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -21,7 +21,7 @@ bool takes(const AVCodec& codec, AVPixelFormat format) {
   return codec.pix_fmts == nullptr;
 }
 
-// Of 8 bits, where an encoder has no planes for them.
+// Returns a packed RGB format of 8 bits, for an encoder that has no planar format for it.
 AVPixelFormat packed_format(const AVCodec& codec, const Shape& shape) {
   if (shape.kind != Kind::rgb || shape.depth != 8 || codec.pix_fmts == nullptr) return AV_PIX_FMT_NONE;
   for (const AVPixelFormat one : {AV_PIX_FMT_BGRA, AV_PIX_FMT_RGBA})
@@ -33,7 +33,7 @@ AVPixelFormat packed_format(const AVCodec& codec, const Shape& shape) {
 
 AVRational rational(const Json& value) { return {value.at(0).get<int>(), value.at(1).get<int>()}; }
 
-// A slot of the program's, which goes back to it when an encoder lets a frame go.
+// A slot of the program, which is returned when the encoder releases the frame.
 struct Lent {
   Channel* channel;
   std::uint32_t slot;
@@ -134,7 +134,7 @@ class Encoding {
     e.color_trc = static_cast<AVColorTransferCharacteristic>(shape_.colors.transfer);
     e.chroma_sample_location = static_cast<AVChromaLocation>(shape_.colors.siting);
     what.read("threads", e.thread_count);
-    // What decoders need first stands in the file once, and not before every key frame.
+    // The headers that decoders need are stored once in the file, and not before every key frame.
     e.flags |= AV_CODEC_FLAG_GLOBAL_HEADER | AV_CODEC_FLAG_BITEXACT;
     AVDictionary* given = nullptr;
     for (const auto& [key, value] : options.items())
@@ -147,7 +147,7 @@ class Encoding {
     if (!unknown.empty()) fail(fmt::format("the encoder {} knows no option {}", codec.name, unknown), 0);
   }
 
-  // Some encoders know what decoders need first when they have a packet.
+  // Sends the headers for decoders. Some encoders have them only with the first packet.
   void tell(const AVPacket* first) {
     told_ = true;
     const AVCodecContext& e = *encoder_;
@@ -191,7 +191,7 @@ class Encoding {
     return out;
   }
 
-  // The slot itself, which comes back when the encoder lets the frame go.
+  // Uses the slot itself as the frame's memory; it is returned when the encoder releases the frame.
   void lend(const Message& message, AVFrame& out) {
     std::uint8_t* slot = channel_.slot(message.slot, layout_.bytes);
     const AVPixFmtDescriptor& about = *av_pix_fmt_desc_get(format_);
@@ -203,10 +203,10 @@ class Encoding {
     auto lent = std::make_unique<Lent>(Lent{&channel_, message.slot});
     out.buf[0] = av_buffer_create(slot, layout_.bytes, let_go, lent.get(), AV_BUFFER_FLAG_READONLY);
     if (out.buf[0] == nullptr) throw std::bad_alloc();
-    (void)lent.release();  // let_go() has it now
+    (void)lent.release();  // let_go() owns it now
   }
 
-  // A copy, sample beside sample.
+  // Copies the slot into a packed frame, whose channels are interleaved.
   void pack(const Message& message, AVFrame& out) {
     const std::uint8_t* slot = channel_.slot(message.slot, layout_.bytes);
     check(av_frame_get_buffer(&out, 0), "there is no memory for a frame");
@@ -255,8 +255,9 @@ class Encoding {
 }  // namespace
 
 void encode(Channel& channel, const Json& what) {
-  // Some encoders read memory that they have not written: x264 (core 164) then codes a picture otherwise, as valgrind
-  // does not tell, but other fillings of what malloc() gives do. All of it is zeros here, whatever was encoded before.
+  // Some encoders read memory that they have not written, and x264 (core 164) then encodes a frame differently.
+  // Valgrind does not find that, but other fill values of malloc() do. With this setting malloc() returns zeros,
+  // whatever was encoded before.
   ::mallopt(M_PERTURB, 255);
   Encoding encoding(channel, what);
   if (what.value("only_open", false)) {

@@ -1,5 +1,5 @@
-// Enters: a message of the program.
-// Leaves: what FFmpeg made of it, said over the socket.
+// Input: a message of the program.
+// Output: the result of FFmpeg, sent over the socket.
 // Never: opens a file by its name; lives longer than the program.
 #pragma once
 
@@ -15,33 +15,33 @@
 
 namespace millrace::film {
 
-// What ends the work, in words for a person.
+// An error that ends the work, in words for a person.
 struct CannotGoOn : std::runtime_error {
   CannotGoOn(ErrorCode code_, const std::string& what) : std::runtime_error(what), code(code_) {}
   ErrorCode code;
 };
-// Of a call of FFmpeg's: "the decoder h264 cannot be opened: Invalid data".
+// These throw the error of a call to FFmpeg: "the decoder h264 cannot be opened: Invalid data".
 [[noreturn]] void fail(const std::string& what, int error);
 void check(int error, const std::string& what);
 
-// All that the helper says and hears. A program that is gone ends it.
+// Messages between the helper and the program. The helper ends when the program is gone.
 class Channel {
  public:
   Channel(std::uint8_t* slots, std::size_t bytes) : slots_(slots), bytes_(bytes) {}
 
   void say(Message message, std::string_view text = {}, const void* data = nullptr, std::size_t bytes = 0,
            const void* more = nullptr, std::size_t more_bytes = 0);
-  // The next message; its text and data.
+  // A received message, with its text and data.
   struct Heard {
     Message message;
     std::string text;
     std::vector<std::uint8_t> data;
     int fd = -1;
   };
-  // Nothing when the program has closed the socket.
+  // Receives the next message; false when the program has closed the socket.
   bool hear(Heard& out);
   void hear_or_end(Heard& out);
-  // Whether there is something to hear.
+  // True when a message is waiting.
   static bool has_news();
 
   std::uint8_t* slot(std::uint32_t k, std::size_t bytes) const;
@@ -50,13 +50,13 @@ class Channel {
  private:
   std::uint8_t* slots_;
   std::size_t bytes_;
-  std::mutex saying_;  // encoders let go of frames on threads of their own
+  std::mutex saying_;  // encoders release frames on threads of their own
 };
 
-// Each until it is done; the file's descriptor is the caller's.
+// Each of these runs until its work is done. The file's descriptor belongs to the caller.
 void probe(Channel& channel, int fd, const Json& what);
 void decode(Channel& channel, int fd, const Json& what);
-// Until the last packet of what one `encode` began.
+// Runs from one `encode` until the last packet of it.
 void encode(Channel& channel, const Json& what);
 void mux(Channel& channel, int fd, const Json& what);
 

@@ -18,7 +18,7 @@ namespace millrace::film {
 namespace {
 
 constexpr int kBuffer = 1 << 18;
-// Formats of FFmpeg that hold names of files instead of pictures.
+// Formats of FFmpeg that contain the names of files instead of frames.
 constexpr std::array<std::string_view, 5> kListsOfFiles = {"hls", "dash", "concat", "sdp", "rtsp"};
 
 }  // namespace
@@ -91,7 +91,7 @@ Input::Input(int fd) : fd_(fd), size_(::lseek(fd, 0, SEEK_END)) {
   format_ = avformat_alloc_context();
   if (io_ == nullptr || format_ == nullptr) throw std::bad_alloc();
   format_->pb = io_;
-  // Lists of other files have nothing to open here.
+  // A list of other files must not open any.
   format_->io_open = [](AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) { return AVERROR(EPERM); };
   const AVInputFormat* kind = nullptr;
   if (const int error = av_probe_input_buffer2(io_, &kind, "", nullptr, 0, 0); error < 0) {
@@ -114,7 +114,7 @@ Input::~Input() {
 }
 
 bool Input::next(AVPacket& packet) {
-  // Some that hold nothing but errors would go on for ever.
+  // A file that contains nothing but errors could be read for ever.
   constexpr int kMostInARow = 10'000;
   for (int k = 0; k < kMostInARow; ++k) {
     const int error = av_read_frame(format_, &packet);
@@ -131,7 +131,7 @@ bool Input::next(AVPacket& packet) {
 
 CodecContext open_decoder(const AVStream& stream, int threads) {
   const AVCodec* codec = avcodec_find_decoder(stream.codecpar->codec_id);
-  // FFmpeg's own decoders of these leave out what is transparent.
+  // FFmpeg's own decoders of VP8 and VP9 drop the alpha channel.
   const AVDictionaryEntry* alpha = av_dict_get(stream.metadata, "alpha_mode", nullptr, 0);
   if (alpha != nullptr && std::strcmp(alpha->value, "1") == 0) {
     const bool vp9 = stream.codecpar->codec_id == AV_CODEC_ID_VP9, vp8 = stream.codecpar->codec_id == AV_CODEC_ID_VP8;
@@ -144,7 +144,7 @@ CodecContext open_decoder(const AVStream& stream, int threads) {
   check(avcodec_parameters_to_context(out.get(), stream.codecpar), "its decoder cannot be set up");
   out->pkt_timebase = stream.time_base;
   out->thread_count = threads;
-  // Frames of another size are told apart by whoever takes them.
+  // Frames may change their size; the receiver detects that.
   check(avcodec_open2(out.get(), codec, nullptr), "the decoder of " + name + " cannot begin");
   return out;
 }

@@ -1,6 +1,6 @@
-// Enters: FFmpeg's headers, which are C.
-// Leaves: its objects with an owner; a file that is open already, as it reads files.
-// Never: a path, or another file than that one.
+// Input: FFmpeg's headers, which are C.
+// Output: its objects with an owner; an open file in the form in which FFmpeg reads files.
+// Never: opens a path, or any other file.
 #pragma once
 
 extern "C" {
@@ -37,10 +37,10 @@ Packet make_packet();
 
 std::string words_of(int error);
 
-// What is open under a descriptor, whose place in the file is not used.
+// The file that is open under a descriptor. The descriptor's own position is not used.
 class Input {
  public:
-  // Finds out what it is and what streams it has. Throws CannotGoOn.
+  // Detects the format and the streams. Throws CannotGoOn.
   explicit Input(int fd);
   ~Input();
   Input(const Input&) = delete;
@@ -48,8 +48,8 @@ class Input {
 
   AVFormatContext* operator->() const { return format_; }
   AVFormatContext* get() const { return format_; }
-  // The next packet; false at the end, also where the file ends in the middle of something. What is no packet is passed
-  // over and counted. Throws CannotGoOn where the file could not be read: what was read then is not the film.
+  // Reads the next packet; false at the end, also where the file is truncated. Invalid data are skipped and counted.
+  // Throws CannotGoOn where the file could not be read, because the data then are not the video's.
   bool next(AVPacket& packet);
   std::uint64_t passed_over() const { return passed_over_; }
 
@@ -59,18 +59,18 @@ class Input {
 
   int fd_;
   std::int64_t at_ = 0, size_ = 0;
-  int failed_ = 0;  // errno of a read
+  int failed_ = 0;  // errno of a failed read
   std::uint64_t passed_over_ = 0;
   AVIOContext* io_ = nullptr;
   AVFormatContext* format_ = nullptr;
 };
 
-// A stream's decoder, ready. Throws CannotGoOn.
+// Opens the decoder of a stream. Throws CannotGoOn.
 CodecContext open_decoder(const AVStream& stream, int threads);
-// Where it lies among a film's: after which turn, to the right in degrees, it stands upright: 0, 90, 180, 270; -1: by
-// another angle.
+// Returns the clockwise rotation in degrees after which the stream stands upright: 0, 90, 180 or 270; -1 for another
+// angle.
 int rotation_of(const AVStream& stream);
-// Data beside a stream, of each kind that there is.
+// Side data of a stream, of any type.
 struct SideData {
   AVPacketSideDataType type;
   const std::uint8_t* data;
@@ -79,11 +79,11 @@ struct SideData {
 std::vector<SideData> side_data_of(const AVStream& stream);
 void add_side_data(AVStream& stream, const SideData& one);
 
-// How a decoder's frame is as the program knows it. Throws CannotGoOn for pixels that it does not know.
+// Returns the program's description of a decoded frame. Throws CannotGoOn for an unknown pixel format.
 Shape shape_of(const AVFrame& frame);
-// Its numbers, plane by plane.
+// Copies its samples, plane by plane.
 void copy_pixels(const AVFrame& frame, const Shape& shape, std::uint8_t* slot);
-// Its name as FFmpeg has it, or none.
+// Returns FFmpeg's pixel format, or none.
 AVPixelFormat pixel_format_of(const Shape& shape);
 
 std::int64_t duration_of(const AVFrame& frame);

@@ -1,4 +1,4 @@
-// The helper that knows film: one task at a time until its socket closes. It is allowed to crash.
+// The video helper: it does one task at a time until its socket closes. It is allowed to crash.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ void do_task(Channel& channel, Channel::Heard& heard) {
         return encode(channel, what);
       case Say::mux:
         return mux(channel, heard.fd, what);
-      default:  // what is left of a task that has failed
+      default:  // message left over from a failed task
         return;
     }
   } catch (const CannotGoOn& error) {
@@ -50,7 +50,7 @@ void do_task(Channel& channel, Channel::Heard& heard) {
   }
 }
 
-// As the decoder of pictures says it; what it reads are the encoders that are here.
+// Prints versions in the format of the picture decoder; "reads" lists the encoders that are available here.
 void print_versions() {
   std::string encoders;
   for (const char* name :
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
   av_log_set_level(AV_LOG_QUIET);
   if (argc == 2 && std::strcmp(argv[1], "--versions") == 0) {
     film::print_versions();
-    std::fflush(stdout);  // what comes now reaches no file
+    std::fflush(stdout);  // in the sandbox, stdout cannot be written if it is a file
     for (const Wall& wall : put_up_walls())
       fmt::print("{{\"wall\":\"{}\",\"stands\":{},\"how\":\"{}\"}}\n", wall.name, wall.stands, wall.how);
     std::fflush(stdout);

@@ -1,4 +1,4 @@
-// One stream of packets that the program hands in, and all others of a file as they are, in a container.
+// Writes a container from one stream of packets that the program sends, and from all other streams of a file unchanged.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace millrace::film {
 namespace {
 
-// What a container says of itself, and is of another here.
+// Metadata in which a container describes itself. They are different for the new container.
 constexpr const char* kOfContainer[] = {"major_brand", "minor_version", "compatible_brands", "encoder"};
 
 void copy_metadata(AVDictionary** to, const AVDictionary* from) {
@@ -32,9 +32,9 @@ class Output {
                             : avio_alloc_context(buffer, kBuffer, 1, this, nullptr, &Output::write, &Output::seek);
     if (io_ == nullptr) throw std::bad_alloc();
     context_->pb = io_;
-    // No times of this day, no numbers by chance.
+    // Makes the output reproducible: no current time, no random numbers.
     context_->flags |= AVFMT_FLAG_BITEXACT;
-    // What comes before the first picture's time, as the sound that primes a decoder, has a negative time: it stays.
+    // Packets before the first frame's time, such as sound that primes a decoder, have negative times, which are kept.
     context_->avoid_negative_ts = 0;
   }
   ~Output() {
@@ -83,7 +83,7 @@ class Output {
   std::int64_t at_ = 0, size_ = 0;
 };
 
-// A stream of the input in an output, as it is.
+// Copies the parameters of an input stream to an output stream.
 void copy_stream(const AVStream& from, AVStream& to, const AVOutputFormat& format) {
   check(avcodec_parameters_copy(to.codecpar, from.codecpar), "a stream cannot be copied");
   const auto tag = from.codecpar->codec_tag;
@@ -101,7 +101,8 @@ void copy_stream(const AVStream& from, AVStream& to, const AVOutputFormat& forma
 #endif
 }
 
-// Why a container does not take a stream; nothing where it does. By writing the beginning of a file with it alone.
+// Returns the reason why a container does not accept a stream; nothing where it does. It is tested by writing the
+// header of a file with this stream alone.
 std::optional<std::string> refusal(const AVStream& stream, const std::string& format) {
   if (stream.codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT && format == "webm") return "webm holds no attachments";
   if ((stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0 && (format == "mov" || format == "webm"))
@@ -138,7 +139,7 @@ class Muxing {
         kept.push_back(stream_);
         continue;
       }
-      // MP4 has its chapters in a stream as well; they are written as chapters.
+      // MP4 stores its chapters in a stream as well; here they are written as chapters.
       const bool chapters = input_->nb_chapters > 0 && stream.codecpar->codec_type == AVMEDIA_TYPE_DATA &&
                             stream.codecpar->codec_id == AV_CODEC_ID_BIN_DATA;
       const auto why = chapters ? std::string() : refusal(stream, what.at("format").text());
@@ -155,7 +156,7 @@ class Muxing {
       }
     }
     kept_ = std::move(kept);
-    // MP4 and MOV have a matrix for it.
+    // Only MP4 and MOV store a rotation, as a matrix.
     if (rotation_of(*input_->streams[stream_]) != 0 && std::strstr(output_->oformat->name, "mp4") == nullptr &&
         std::strstr(output_->oformat->name, "mov") == nullptr) {
       left_out.push_back({{"index", stream_},
@@ -197,7 +198,8 @@ class Muxing {
   }
 
  private:
-  // MOV holds less than MP4, and says so when its front is written; that of Matroska needs what the encoder says first.
+  // MOV accepts fewer codecs than MP4, and refuses only when its header is written. The header of Matroska needs the
+  // encoder's headers first, so it is not tested.
   void check_video(const AVCodecDescriptor& codec, const std::string& format) const {
     if (format != "mov" && format != "mp4") return;
     Output alone(format, nullptr);
@@ -236,11 +238,12 @@ class Muxing {
     if (!video.at("end").is_null()) end_ = video.at("end").get<std::int64_t>();
     copy_chapters();
     AVDictionary* options = nullptr;
-    // What MOV has no place for, phones write in a list of their own.
+    // Metadata for which MOV has no standard field are in a list of their own, as phones write it.
     const AVDictionaryEntry* entry = nullptr;
     while ((entry = av_dict_get(output_->metadata, "com.apple.quicktime.", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr)
       if (std::strcmp(output_->oformat->name, "mov") == 0) av_dict_set(&options, "movflags", "use_metadata_tags", 0);
-    // Between these two: the first would take it away again, as no two versions say the same of themselves.
+    // The writer is set between these two calls: avformat_init_output() would remove it, because FFmpeg versions name
+    // themselves differently.
     int error = avformat_init_output(output_.get(), &options);
     const char* key = std::strcmp(output_->oformat->name, "mp4") == 0 ? "encoding_tool" : "encoder";
     av_dict_set(&output_->metadata, key, video.at("writer").get<std::string>().c_str(), 0);
@@ -251,7 +254,7 @@ class Muxing {
 
   bool is_matroska() const { return std::strcmp(output_->oformat->name, "matroska") == 0; }
 
-  // Matroska has a cover as a file of its own.
+  // Matroska stores a cover as an attached file.
   void attach(const AVStream& from, AVStream& to) {
     const AVPacket& cover = from.attached_pic;
     AVCodecParameters& codec = *to.codecpar;
@@ -268,7 +271,7 @@ class Muxing {
       av_dict_set(&to.metadata, "filename", png ? "cover.png" : "cover.jpg", 0);
     if (av_dict_get(to.metadata, "mimetype", nullptr, 0) == nullptr)
       av_dict_set(&to.metadata, "mimetype", png ? "image/png" : "image/jpeg", 0);
-    places_[static_cast<std::size_t>(from.index)] = nullptr;  // it is in the front
+    places_[static_cast<std::size_t>(from.index)] = nullptr;  // the cover is in the header
   }
 
   void set_video(const AVStream& from, AVStream& to, const Json& video, const std::vector<std::uint8_t>& extradata) {
@@ -277,7 +280,7 @@ class Muxing {
     if (about == nullptr) fail("there is no such codec", 0);
     codec.codec_type = AVMEDIA_TYPE_VIDEO;
     codec.codec_id = about->id;
-    // ProRes has its quality in the tag.
+    // The tag of ProRes contains its quality.
     codec.codec_tag = about->id == AV_CODEC_ID_PRORES ? video.at("tag").get<std::uint32_t>() : 0;
     if (about->id == AV_CODEC_ID_HEVC && std::strcmp(output_->oformat->name, "matroska") != 0)
       codec.codec_tag = MKTAG('h', 'v', 'c', '1');
@@ -306,9 +309,10 @@ class Muxing {
     to.sample_aspect_ratio = codec.sample_aspect_ratio;
     to.disposition = from.disposition;
     copy_metadata(&to.metadata, from.metadata);
-    // The new pictures may have it or not: the muxer says so itself.
+    // The new frames may have alpha or not; the muxer states that itself.
     av_dict_set(&to.metadata, "alpha_mode", nullptr, 0);
-    // How it stands, how bright its brightest is, what a sphere it is: of the picture, whatever encodes it.
+    // These side data are properties of the picture, independent of the encoder: orientation, HDR brightness, spherical
+    // projection.
     for (const SideData& one : side_data_of(from)) {
       switch (one.type) {
         case AV_PKT_DATA_DISPLAYMATRIX:
@@ -318,7 +322,7 @@ class Muxing {
         case AV_PKT_DATA_CONTENT_LIGHT_LEVEL:
           add_side_data(to, one);
           break;
-        default:  // of the codec it had
+        default:  // data for the old codec
           break;
       }
     }
@@ -326,7 +330,7 @@ class Muxing {
     add_from_hex(to, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, video.at("light").text());
   }
 
-  // What its pictures alone said of their screen; a film's front says it for all.
+  // Adds HDR metadata that only the frames contained; a video states them in its header for all frames.
   static void add_from_hex(AVStream& to, AVPacketSideDataType type, const std::string& hex) {
     std::vector<std::uint8_t> bytes(hex.size() / 2);
     for (std::size_t k = 0; k < bytes.size(); ++k)
@@ -364,7 +368,7 @@ class Muxing {
       if (!input_.next(packet)) return false;
       const auto index = static_cast<std::size_t>(packet.stream_index);
       if (packet.stream_index == stream_ || index >= places_.size() || places_[index] == nullptr) continue;
-      // Pictures that are copied begin with one that needs no other.
+      // A copied video stream begins with a key frame.
       const bool pictures = input_->streams[packet.stream_index]->codecpar->codec_type == AVMEDIA_TYPE_VIDEO;
       if (!is_wanted(packet)) continue;
       if (start_ && pictures && !begun_.at(index) && (packet.flags & AV_PKT_FLAG_KEY) == 0) continue;
@@ -375,7 +379,7 @@ class Muxing {
 
   AVRational video_base() const { return input_->streams[stream_]->time_base; }
 
-  // It begins in what is carried over.
+  // True for a packet that begins within the copied range.
   bool is_wanted(const AVPacket& packet) const {
     const std::int64_t time = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
     if ((!start_ && !end_) || time == AV_NOPTS_VALUE) return true;
@@ -421,7 +425,7 @@ class Muxing {
       if (packet.dts != AV_NOPTS_VALUE) packet.dts -= shift;
     }
     av_packet_rescale_ts(&packet, from.time_base, to.time_base);
-    // Matroska says how long a decoder needs to begin, and whoever reads it takes that off all times.
+    // Matroska states the delay with which a decoder begins, and readers subtract it from all times.
     if (to.codecpar->codec_type == AVMEDIA_TYPE_AUDIO && to.codecpar->initial_padding > 0 &&
         to.codecpar->sample_rate > 0 && (is_matroska() || std::strcmp(output_->oformat->name, "webm") == 0)) {
       const std::int64_t delay =
@@ -433,8 +437,7 @@ class Muxing {
     check(av_interleaved_write_frame(output_.get(), &packet), "a packet cannot be written");
   }
 
-  // Containers have packets in the order of decoding, each behind the one before; films that were joined or damaged
-  // have others.
+  // Makes decoding times increase, as containers require. Videos that were joined or damaged have other times.
   void put_in_order(AVPacket& packet, std::int64_t& last) {
     const bool given = packet.dts != AV_NOPTS_VALUE;
     if (!given) packet.dts = packet.pts != AV_NOPTS_VALUE ? packet.pts : last == kNoTime ? 0 : last + 1;
@@ -452,10 +455,10 @@ class Muxing {
   const int stream_;
   std::vector<int> kept_;
   std::vector<AVStream*> places_;
-  std::vector<bool> begun_;         // of each stream that is copied
-  std::vector<std::int64_t> last_;  // of each new stream, the last time of decoding
+  std::vector<bool> begun_;         // by input stream: a packet was copied
+  std::vector<std::int64_t> last_;  // by output stream: last decoding time
   std::uint64_t moved_ = 0;
-  std::optional<std::int64_t> start_, end_;  // in units of the stream of pictures
+  std::optional<std::int64_t> start_, end_;  // in units of the video stream
   Channel::Heard heard_;
 };
 

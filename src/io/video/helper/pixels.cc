@@ -1,4 +1,4 @@
-// A decoder's frame, in one of a hundred formats, as planes.
+// Converts a decoder's frame, in one of a hundred formats, to planes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 bool is_big_endian(const AVPixFmtDescriptor& about) { return (about.flags & AV_PIX_FMT_FLAG_BE) != 0; }
 
-// A plane of its own for each component, of samples as the program has them.
+// True where each component has a plane of its own, with samples in the program's format.
 bool lies_as_we_have_it(const AVPixFmtDescriptor& about, const Shape& shape) {
   if ((about.flags & (AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM)) != 0) return false;
   if (is_big_endian(about) && shape.depth > 8) return false;
@@ -56,7 +56,7 @@ Shape shape_of(const AVFrame& frame) {
   out.alpha = alpha ? 1 : 0;
   int depth = 8;
   for (int c = 0; c < about->nb_components && !palette; ++c) depth = std::max(depth, about->comp[c].depth);
-  // Pixels of 5, 6 and 5 bits, or of one, would be others if they were widened.
+  // Frames with pixels of 5, 6 and 5 bits, or of one bit, would change if they were widened.
   for (int c = 0; c < about->nb_components && !palette; ++c)
     if (about->comp[c].depth != depth) refuse();
   out.depth = static_cast<std::uint32_t>(depth);
@@ -81,7 +81,7 @@ Shape shape_of(const AVFrame& frame) {
 
 namespace {
 
-// Columns and rows that are no picture's, for who takes chroma in blocks.
+// Fills the padding columns and rows, for readers that take chroma in blocks.
 void fill_blocks(const Shape& shape, std::uint8_t* slot) {
   const Layout layout = layout_of(shape);
   const std::size_t bytes = shape.sample_bytes();
@@ -137,7 +137,7 @@ AVPixelFormat pixel_format_of(const Shape& shape) {
   std::string name;
   if (shape.kind == Kind::gray) {
     name = shape.alpha != 0 ? "ya" : "gray";
-    if (shape.alpha != 0) return shape.depth == 8 ? AV_PIX_FMT_YA8 : AV_PIX_FMT_NONE;  // packed
+    if (shape.alpha != 0) return shape.depth == 8 ? AV_PIX_FMT_YA8 : AV_PIX_FMT_NONE;  // packed only
     if (shape.depth > 8) name += fmt::format("{}le", shape.depth);
     return av_get_pix_fmt(name.c_str());
   }

@@ -1,4 +1,4 @@
-// What a file holds, and its first picture's shape and time.
+// Describes a file, and the shape and time of its first frame.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@ namespace {
 
 Json rational(AVRational value) { return Json::array({value.num, value.den}); }
 
-// Keys and values are somebody else's bytes; what is not UTF-8 is replaced when they are written as JSON.
+// Keys and values may be any bytes; invalid UTF-8 is replaced when they are written as JSON.
 Json metadata_of(const AVDictionary* metadata) {
   constexpr std::size_t kMostEntries = 1000;
   Json out = Json::object();
@@ -56,7 +56,7 @@ int main_stream(const Input& input) {
     const AVStream& stream = *input->streams[i];
     if (stream.codecpar->codec_type != AVMEDIA_TYPE_VIDEO || (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0)
       continue;
-    // The one that is marked as what to show; else the one with the most pixels; the first of equals.
+    // The default stream wins, else the one with the most pixels, and the first of equal ones.
     const auto worth = [](const AVStream& one) {
       return std::pair((one.disposition & AV_DISPOSITION_DEFAULT) != 0 ? 1 : 0,
                        static_cast<std::int64_t>(one.codecpar->width) * one.codecpar->height);
@@ -102,7 +102,7 @@ void say_what_is_beside(const AVFrame& frame, Json& out) {
   }
 }
 
-// The first picture that comes out of the decoder.
+// Decodes until the first frame, and describes it.
 void look_at_first(Input& input, int index, Message& message, Json& out) {
   for (unsigned i = 0; i < input->nb_streams; ++i)
     if (static_cast<int>(i) != index) input->streams[i]->discard = AVDISCARD_ALL;
@@ -124,7 +124,7 @@ void look_at_first(Input& input, int index, Message& message, Json& out) {
       avcodec_send_packet(decoder.get(), nullptr);
       continue;
     }
-    // What cannot be decoded is counted when all of it is.
+    // Packets that cannot be decoded are ignored here; they are counted when the whole video is decoded.
     if (packet->stream_index == index) avcodec_send_packet(decoder.get(), packet.get());
     av_packet_unref(packet.get());
   }

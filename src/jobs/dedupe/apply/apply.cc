@@ -52,10 +52,10 @@ std::uint64_t hash_of(const std::string& text) {
 
 struct JournalPlace {
   std::string path, id;
-  Journal found;  // what an earlier run left there
+  Journal found;  // journal of an earlier run at this path
 };
 
-// Where this run's journal is: one whose undo is done is over, so the next number follows.
+// Finds the path of this run's journal. A journal with a finished undo is complete, so the next number follows.
 JournalPlace find_journal(const ApplyOptions& options, const std::string& id) {
   for (int number = 1;; ++number) {
     JournalPlace place;
@@ -83,8 +83,9 @@ JournalPlace find_journal(const ApplyOptions& options, const std::string& id) {
   }
 }
 
-// What goes, and what stays for it, while the one goes: of two runs, whosever they are, that each leave what the other
-// takes, one finds it taken, or gone. Where a file system knows no locks, nobody is kept out.
+// Locks a file during its removal, and the files kept for it. Two runs, also of different users, might each remove what
+// the other keeps; with the locks one of them finds the file locked or gone. On file systems without locks there is no
+// such protection.
 class InHand {
  public:
   explicit InHand(const AssetOperation& asset) {
@@ -97,7 +98,7 @@ class InHand {
   void hold(const std::string& path, int how) {
     auto place = Place::of(path);
     auto file = place ? place->open() : Outcome<Descriptor>(place.error());
-    if (!file) return;  // which the next look at it tells
+    if (!file) return;  // the next check reports it
     if (::flock(file->get(), how | LOCK_NB) != 0 && errno == EWOULDBLOCK) all_ = false;
     held_.push_back(std::move(*file));
   }
@@ -111,7 +112,7 @@ class Runner {
   Runner(Journal& journal, JournalWriter& writer, Applied& applied, bool ignore_access, RunContext& context)
       : journal_(journal), writer_(writer), applied_(applied), ignore_access_(ignore_access), context_(context) {}
 
-  // What a run that was cut off began is finished first, so that the plan sees the disk as it will be.
+  // Finishes the operations of a run that was cut off, so that the plan sees the resulting state of the disk.
   void finish_open() {
     for (JournalRecord& record : journal_.records) {
       if (!record.open()) continue;
@@ -167,7 +168,7 @@ class Runner {
     }
   }
 
-  // The bytes were compared when the plan was made; that nobody wrote since, size, time and inode tell.
+  // The bytes were compared when the plan was made. Size, time and inode show that nobody wrote since.
   static std::string changed_since_plan(const AssetOperation& asset) {
     for (const AssetOperation::Survivor& survivor : asset.survivors) {
       const auto state = state_of(survivor.path);
@@ -203,7 +204,8 @@ class Runner {
         item.state = State::done;
         writer_.done(operation.record.number);
       } catch (const Failure& failure) {
-        // Without a journal nothing more is done. An operation that it tells of as begun is found again on the disk.
+        // Without a journal no further operation is done. An operation that the journal has as begun is found again on
+        // the disk.
         journal_problem_ = failure.error().message();
         for (std::size_t k = i; k < asset.operations.size(); ++k) {
           Item& rest = applied_.items[asset.operations[k].item];
@@ -216,7 +218,7 @@ class Runner {
     }
   }
 
-  // The files of one asset stay together: when one cannot go, those that went come back.
+  // Keeps the files of one asset together: if one cannot be removed, restores those that were removed.
   void take_back(const AssetOperation& asset, std::size_t failed, const std::string& why) {
     TrashSearch trash;
     for (std::size_t i = 0; i < asset.operations.size(); ++i) {
@@ -247,7 +249,7 @@ class Runner {
     return {};
   }
 
-  // The folders above a new name, each told to the journal before it is made, so that undo can remove them.
+  // Makes the folders above a new path, each noted in the journal before, so that an undo can remove them.
   Outcome<void> make_folder_for(const std::string& to) {
     if (to.empty() || journal_.action == Action::hardlink) return {};
     if (journal_.action == Action::remove && exists(folder_of(to)) && !is_own_folder(folder_of(to))) {
@@ -260,7 +262,7 @@ class Runner {
       writer_.folder(*folder);
       journal_.folders.push_back(*folder);
       step("make a folder");
-      // What is set aside is its owner's alone: nobody else can exchange it.
+      // Folders for files that are set aside are private to their owner, so nobody else can replace the files.
       auto made = journal_.action == Action::remove ? make_own_folder(*folder) : make_folders_in_place(*folder);
       if (made.ok()) continue;
       made.error().what =
@@ -331,7 +333,7 @@ std::set<std::string> paths_in_decisions(const std::string& decisions) {
 Applied apply(const ApplyOptions& options, RunContext& context) {
   const Wanted wanted = wanted_action(options.action);
   const std::string text =
-      read_text(options.decisions, kMostDecisionBytes).or_throw();  // parse_decisions refuses what is longer
+      read_text(options.decisions, kMostDecisionBytes).or_throw();  // parse_decisions() refuses longer texts
   auto parsed = parse_decisions(text);
   if (!parsed) {
     Error error = parsed.error();
@@ -379,7 +381,7 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   }
 
   JournalWriter writer(place.path, place.found, std::filesystem::absolute(options.decisions).string(), options.trust());
-  place.found = read_journal(place.path, options.trust());  // as it is now that no other run may write it
+  place.found = read_journal(place.path, options.trust());  // its state now that no other run may write it
   if (place.found.undo_begun) throw Failure(ErrorCode::conflict, "it was undone a moment ago", printable(place.path));
   Runner runner(place.found, writer, applied, options.ignore_access, context);
   runner.finish_open();
@@ -395,7 +397,7 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
                             writer);
     applied.not_duplicates_done = true;
   }
-  // All of them before the first file goes: a run that is cut off has lost no word.
+  // Writes all sidecars before the first file is removed: a run that is cut off has lost no metadata.
   for (const SidecarPlan& sidecar : sidecars) {
     if (context.cancel.cancelled()) {
       applied.items[sidecar.item].state = State::waiting;
@@ -404,7 +406,7 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
     }
   }
   runner.carry_out(plan);
-  // Without a journal it is not known what went.
+  // Without a journal it is unknown which files were removed.
   if (!runner.journal_works() || (sidecars.empty() && place.found.sidecars.empty())) return applied;
   try {
     take_back_sidecars(read_journal(place.path, options.trust()), writer, applied);

@@ -14,7 +14,7 @@ class Apply : public Scene {
   std::vector<std::string> actions(const std::string& end = "") const {
     return {"delete", "trash", "hardlink", "move=" + top_ + "/moved" + end};
   }
-  // b.jpg stays, for this reason, with every action.
+  // Expects that b.jpg is left for this reason, with every action.
   void expect_left(const std::string& why) {
     const auto before = disk();
     for (const std::string& action : actions()) {
@@ -109,12 +109,12 @@ TEST_F(Apply, KeptByOneDecisionIsKept) {
   decide("2", "keep", "b.jpg");
   decide("2", "keep", "c.jpg");
   expect_left("another decision keeps it, in group 2: keep wins");
-  // Whichever comes first.
+  // The order of the entries does not matter.
   std::reverse(entries_.begin(), entries_.end());
   expect_left("another decision keeps it, in group 2: keep wins");
 }
 
-// The page names a file with every group that it stands in.
+// The page names a file in every group that contains it.
 TEST_F(Apply, AFileOfTwoGroupsGoesOnceAndEachGroupHasItsSurvivor) {
   const auto scene = [&] {
     fresh();
@@ -137,7 +137,7 @@ TEST_F(Apply, AFileOfTwoGroupsGoesOnceAndEachGroupHasItsSurvivor) {
     EXPECT_EQ(run_undo().code, 0);
     EXPECT_EQ(disk(), before);
   }
-  // Nobody of the second group is there as it was: the file stays, although the first group has a survivor.
+  // No member of the second group is unchanged: the file is left, although the first group has a survivor.
   put("a.jpg", "also much like it");
   entries_.clear();
   decide("1", "keep", "a.jpg");
@@ -169,7 +169,7 @@ TEST_F(Apply, ReferencesAreUntouchable) {
   entries_[1].erase("reference");
   references_ = {photos_};
   expect_left("reference");
-  // By another name of the folder too.
+  // Another name of the folder makes no difference.
   references_ = {};
   std::filesystem::create_directory_symlink(photos_, top_ + "/link");
   entries_[1]["path"] = top_ + "/link/b.jpg";
@@ -196,7 +196,7 @@ TEST_F(Apply, AReferenceIsNotLinkedTo) {
   EXPECT_EQ(run_apply("hardlink").of("b.jpg", "to"), photos_ + "/c.jpg");
 }
 
-// A group may have nobody who stays: its removal is safe by a kept file of the same bytes.
+// A group may have no kept member: a kept file of the same bytes makes its removal safe.
 TEST_F(Apply, AKeptFileOfTheSameBytesInAnotherGroupSurvivesForIt) {
   put("a.jpg", "the picture");
   put("b.jpg", "the picture");
@@ -232,7 +232,7 @@ TEST_F(Apply, LinkedIsOneFileAndUndoneAreTwo) {
   EXPECT_EQ(disk(), before);
 }
 
-// One file has one mode: who may write to one name would write to both.
+// Linked files share one mode: anyone who may write to one name could write to both.
 TEST_F(Apply, OnlyFilesOfOneAccessAreLinkedUnlessTold) {
   put("a.jpg", "the picture", 1'500'000'000, 0666);
   put("b.jpg", "the picture", 1'500'000'000, 0600);
@@ -247,7 +247,7 @@ TEST_F(Apply, OnlyFilesOfOneAccessAreLinkedUnlessTold) {
   o.ignore_access = true;
   EXPECT_EQ(run(o).of("b.jpg"), "done");
   EXPECT_TRUE(std::filesystem::equivalent(photos_ + "/a.jpg", photos_ + "/b.jpg"));
-  // The mode that is put back is that of the file that lies there, not what a journal says.
+  // The undo restores the mode of the file on the disk, not one from the journal.
   EXPECT_EQ(run_undo().code, 0);
   EXPECT_FALSE(std::filesystem::equivalent(photos_ + "/a.jpg", photos_ + "/b.jpg"));
   EXPECT_EQ(state_of(photos_ + "/b.jpg").or_throw().mode, 0666U);
@@ -273,7 +273,7 @@ TEST_F(Apply, OnlyWhatTheCatalogueKnowsIsTouched) {
   for (const Json& item : ran.json["items"]) {
     EXPECT_EQ(item.value("known", true), item["path"].get<std::string>().ends_with("/b.jpg"));
   }
-  // Known with another hash, time or size is not known.
+  // A file with another hash, time or size in the catalog is not known.
   Json& entry = entries_[3];
   for (const char* field : {"hash", "mtime_ns"}) {
     const Json said = entry[field];
@@ -283,7 +283,7 @@ TEST_F(Apply, OnlyWhatTheCatalogueKnowsIsTouched) {
     std::ofstream(top_ + "/decisions.json") << Json{{"millrace_decisions", 1}, {"decisions", entries_}}.dump(1);
     EXPECT_EQ(run(options("delete", false)).of("c.jpg"), "left") << field;
   }
-  // With no catalogue nothing is known, and none is made.
+  // Without a catalog no file is known, and none is created.
   std::filesystem::remove_all(top_ + "/data/millrace");
   ran = run(options("delete", false));
   EXPECT_EQ(ran.of("b.jpg"), "left");
@@ -309,7 +309,7 @@ TEST_F(Apply, AFolderThatHasBecomeALinkIsLeftUnlessTold) {
   }
   ApplyOptions o = options("delete");
   o.follow_symlinks = true;
-  // No search has seen what the link leads to now.
+  // No search has seen the file behind the link.
   const Ran unseen = run(o);
   EXPECT_EQ(unseen.json["items"][0]["state"], "left");
   EXPECT_THAT(unseen.json["items"][0]["reason"].get<std::string>(), HasSubstr("--within"));
@@ -335,7 +335,7 @@ TEST_F(Apply, WhatSomebodyRemovedMeanwhileIsLost) {
     EXPECT_EQ(back.code, 3);
     EXPECT_EQ(back.of("b.jpg"), "lost") << back.json.dump(1);
     EXPECT_EQ(back.json["totals"]["lost"]["files"], 1);
-    // It ends the undo all the same: the decisions can be carried out again under another number.
+    // The undo is finished all the same: the decisions can be carried out again under another number.
     put("b.jpg", "the picture");
     ApplyOptions o = options(action);
     o.journal.clear();
@@ -343,7 +343,7 @@ TEST_F(Apply, WhatSomebodyRemovedMeanwhileIsLost) {
   }
 }
 
-// What is touched in the trash, or put back by hand, is not lost.
+// A file that was touched in the trash, or restored by hand, is not lost.
 TEST_F(Apply, WhatIsThereIsNotCalledLost) {
   for (const char* how : {"touched in the trash", "put back by hand and touched", "another copy with another time"}) {
     fresh();
@@ -465,7 +465,7 @@ TEST_F(Apply, NotDuplicatesGoIntoTheCatalogueWithGoAlone) {
   for (const auto& [a, b] : {std::pair{one, two}, std::pair{two, two}, std::pair{one, four}}) {
     EXPECT_EQ(std::count(pairs.begin(), pairs.end(), std::pair(std::min(a, b), std::max(a, b))), 1);
   }
-  // A dry undo takes none of them out, a catalogue that cannot be used is said, and the next undo goes on.
+  // A dry undo removes no pair. An unusable catalog is reported, and the next undo continues.
   const Ran dry = run_undo_of(journal(), false);
   EXPECT_EQ(dry.json["totals"]["not_duplicates"], 3);
   EXPECT_EQ(Catalog(o.catalog, catalog_key()).not_duplicates().size(), 3U);

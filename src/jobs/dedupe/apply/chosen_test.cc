@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Files of other bytes, b.jpg to go for a.jpg, by somebody who chose nothing.
+// Two files of other bytes; b.jpg is to be removed for a.jpg without a person's choice.
 class Chosen : public Scene {
  protected:
   void SetUp() override {
@@ -28,7 +28,7 @@ class Chosen : public Scene {
   ContentHash hash_of(std::size_t entry) const {
     return *content_hash_from_hex(entries_[entry]["hash"].get<std::string>());
   }
-  // What a search has kept: of the files' contents, and of a look at the two.
+  // Writes the catalog of a search: the files' contents, and optionally the detailed check of the two.
   void search_has_seen(const std::optional<CloseLook>& look, const Origin& a = {}, const Origin& b = {},
                        ImageFormat format_b = ImageFormat::jpeg) {
     Catalog catalog(top_ + "/data/millrace/catalog.sqlite", catalog_key());
@@ -86,7 +86,7 @@ TEST_F(Chosen, OnlyWhatALookCalledTheSame) {
 
 TEST_F(Chosen, APartGoesForItsWholeAndNotTheOtherWayRound) {
   const bool b_is_first = hash_of(1) < hash_of(0);
-  look_.contained = b_is_first ? closelook::Contained::second : closelook::Contained::first;  // a is a part of b
+  look_.contained = b_is_first ? closelook::Contained::second : closelook::Contained::first;  // a is a crop of b
   search_has_seen(look_);
   expect_left();
   look_.contained = b_is_first ? closelook::Contained::first : closelook::Contained::second;
@@ -95,7 +95,7 @@ TEST_F(Chosen, APartGoesForItsWholeAndNotTheOtherWayRound) {
 }
 
 TEST_F(Chosen, MorePixelsAreLeft) {
-  look_.scale = hash_of(1) < hash_of(0) ? 0.1F : 10.0F;  // b has ten times as many along a side
+  look_.scale = hash_of(1) < hash_of(0) ? 0.1F : 10.0F;  // b has ten times as many pixels along a side
   search_has_seen(look_);
   expect_left();
   look_.scale = 1 / look_.scale;

@@ -15,7 +15,7 @@ constexpr std::size_t kLongestPath = 1 << 16;
 constexpr std::size_t kLongestGroup = 1 << 10;
 constexpr int kDeepest = 64;
 
-// Why these bytes cannot be the path of a file; empty when they can.
+// Returns why these bytes cannot be the path of a file; empty if they can.
 std::string path_problem(const std::string& path) {
   if (path.empty()) return "it names no path";
   if (path[0] != '/') return "its path is not absolute";
@@ -24,7 +24,7 @@ std::string path_problem(const std::string& path) {
   return "";
 }
 
-// One entry as it is read, before all of its fields are known.
+// An entry while it is read, before all of its fields are known.
 struct Draft {
   std::optional<std::string> group, action, path, path_base64, mtime_text, hash, with;
   std::optional<std::uint64_t> size;
@@ -33,7 +33,7 @@ struct Draft {
   bool reference = false, chosen = false;
 };
 
-// Takes the text's parts as they come: nothing is built that a hostile text could make large or deep.
+// Processes the JSON events as they come, so that a hostile text cannot build a large or deep structure.
 class Handler : public nlohmann::json_sax<nlohmann::json> {
  public:
   Decisions decisions;
@@ -195,7 +195,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     return nullptr;
   }
 
-  // A value that is not used: fine under a name that we do not know, wrong under one that we do.
+  // Handles an unused value: accepted under an unknown name, an error under a known one.
   bool value_of_wrong_kind() {
     if (skip_ > 0) return true;
     switch (at_) {
@@ -215,7 +215,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
       case At::reference:
         break;
     }
-    // A bare "true" would hold for whatever is left of the group by then.
+    // A bare "true" would cover whatever is left of the group later.
     if (at_ == At::entry && key_ == "whole_group")
       return refuse("its whole_group is not the number of its group's members, at least 2");
     const bool known = text_field() != nullptr || (at_ == At::entry && (key_ == "size" || flag() != nullptr));
@@ -223,7 +223,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
                                        : refuse_whole("a reference's path is not text"));
   }
 
-  // The path of a draft; its Base64 form has the true bytes.
+  // Returns the path of a draft; its Base64 form holds the true bytes.
   std::optional<std::string> path_of_draft() {
     if (!draft_.path_base64) return draft_.path.value_or("");
     return from_base64(*draft_.path_base64);
@@ -288,7 +288,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
 
   At at_ = At::top;
   int depth_ = 0;
-  int skip_ = 0;  // containers deep in something that is passed over
+  int skip_ = 0;  // depth of containers inside a skipped value
   std::size_t number_ = 0;
   std::string key_;
   Draft draft_;

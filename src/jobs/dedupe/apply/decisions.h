@@ -1,6 +1,6 @@
-// Enters: the text of decisions.json, which a page saved or a person or program wrote: it may be anything.
-// Leaves: what shall be done with which file, checked for form; or which entry is wrong and why.
-// Never: looks at a disk, or holds more than the text's entries.
+// Input: the text of decisions.json, from a page, a person or a program: it may be anything.
+// Output: the decisions on each file, checked for form; or the number of the wrong entry with the reason.
+// Never: accesses a disk, or holds more than the entries of the text.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,16 @@ struct Decision {
   std::uint64_t size = 0;
   std::int64_t mtime_ns = 0;
   ContentHash hash{};
-  std::optional<ContentHash> with;  // not_duplicates of this one content; without it, of the whole group
-  bool chosen = false;              // remove: a person marked this file itself, and accepted no suggestion
-  // remove: how many members its group had when a person said twice that none of them shall stay; 0 where nobody did.
+  std::optional<ContentHash> with;  // for not_duplicates: the other content; without it, the whole group
+  bool chosen = false;              // for remove: a person marked this very file, and did not just accept a suggestion
+  // For remove: number of members of the group when a person confirmed twice that none of them shall be kept; 0 without
+  // such a confirmation.
   std::uint64_t whole_group = 0;
-  bool reference = false;  // the file belongs to a reference folder: it stays whatever is said
+  bool reference = false;  // the file is in a reference folder and is kept whatever the decisions say
 };
 
-// How the references of the search are known: the page never marks one of their members, so its "remove" entries hold
-// none; other writers name the folders in "references" or set the flag "reference" on an entry.
+// The page never marks a reference for removal, so "remove" entries from a page contain none. Other writers name the
+// reference folders in "references", or set the flag "reference" on an entry.
 struct Decisions {
   std::vector<Decision> entries;
   std::vector<std::string> references;  // folders, absolute
@@ -40,9 +41,9 @@ struct Decisions {
 inline constexpr std::size_t kMostDecisionBytes = std::size_t{1} << 30;
 inline constexpr std::size_t kMostDecisions = 4'000'000;
 
-// {"millrace_decisions": 1, "decisions": [{"group", "action", "path", "path_base64"?, "size", "mtime_ns", "hash",
-// "with"?, "chosen"?, "whole_group"?, "reference"?}, ...], "references"?: [folder | {"path", "path_base64"?}, ...]};
-// what else is there is passed over.
+// Parses {"millrace_decisions": 1, "decisions": [{"group", "action", "path", "path_base64"?, "size", "mtime_ns",
+// "hash", "with"?, "chosen"?, "whole_group"?, "reference"?}, ...], "references"?: [folder | {"path", "path_base64"?},
+// ...]}. Ignores other fields.
 Outcome<Decisions> parse_decisions(std::string_view text);
 
 }  // namespace millrace::dedupe

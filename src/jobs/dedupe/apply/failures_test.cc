@@ -1,4 +1,4 @@
-// What apply does when the disk, the folders or the journal do not do what it needs; and what journals are for.
+// Tests of failures of the disk, of folders and of the journal, and of the trust in journals.
 #include <gmock/gmock.h>
 
 #include "src/base/full_disk_for_test.h"
@@ -23,7 +23,7 @@ TEST_F(ApplyFailures, AFolderThatMayNotBeWrittenIsAnOutcome) {
   decide("1", "remove", "open/c.jpg");
   write_decisions();
   ::chmod((photos_ + "/closed").c_str(), 0555);
-  // As root, the run is another user's, who has all but that folder.
+  // If the tests run as root, the run belongs to another user, who owns everything but that folder.
   if (::getuid() == 0) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(top_ + "/data"))
       ASSERT_EQ(::chown(entry.path().c_str(), kNobody, kNobody), 0);
@@ -87,7 +87,7 @@ TEST_F(ApplyFailures, WithoutAJournalNothingMoreIsDone) {
   write_decisions();
   const auto before = disk();
   const ApplyOptions o = options("delete");
-  // The disk is full when the journal's second file is to be told of.
+  // The disk becomes full when the second file is about to be noted in the journal.
   const Ran ran = in_process([&](RunContext& context) {
     static std::optional<FullDisk> full;
     set_step_hook([](const char* next) {
@@ -112,7 +112,7 @@ TEST_F(ApplyFailures, PurgeIsADryRunWithoutGoAndTouchesNothingElse) {
   const auto before = disk();
   EXPECT_EQ(run_purge(false).json["items"][0]["state"], "would");
   EXPECT_EQ(disk(), before);
-  // The file that stayed is gone: what was set aside is the last one.
+  // The kept file is gone, so the one that was set aside is the last copy.
   std::filesystem::rename(photos_ + "/a.jpg", top_ + "/away.jpg");
   const Ran last = run_purge();
   EXPECT_EQ(last.code, 3);
@@ -170,7 +170,7 @@ TEST_F(ApplyFailures, AStrangersFolderOfOurNameIsNotUsed) {
   EXPECT_TRUE(std::filesystem::exists(folder + "/b.jpg"));
 }
 
-// A journal is data: what this program would not have named is not acted upon, and nothing else of it either.
+// A journal is untrusted: if it names a path that this program would not have named, all of it is refused.
 TEST_F(ApplyFailures, AJournalThatNamesOtherPathsIsRefused) {
   const std::string precious = put("precious.txt", "the only one");
   const auto edited = [&](const std::string& action, const std::function<void(Json&)>& edit) {
@@ -225,7 +225,7 @@ TEST_F(ApplyFailures, AJournalThatNamesOtherPathsIsRefused) {
   edited("trash", set("temporary", precious));
 }
 
-// Whoever could have written a journal could have made it say anything.
+// Whoever could have written to a journal could have put anything into it.
 TEST_F(ApplyFailures, AJournalThatOthersCouldHaveWrittenIsNotBelieved) {
   pair();
   ASSERT_EQ(run_apply("delete").code, 0);
@@ -252,14 +252,15 @@ TEST_F(ApplyFailures, AJournalThatOthersCouldHaveWrittenIsNotBelieved) {
     refused("belongs to");
     ASSERT_EQ(::chown(journal().c_str(), 0, 0), 0);
   }
-  // Where there are no modes, a person says so.
+  // On file systems without modes, a person declares the trust.
   ASSERT_EQ(::chmod(journal().c_str(), 0777), 0);
   const Ran back = in_process([&](RunContext& context) { return undo(journal(), true, Trust::files, context); });
   EXPECT_EQ(back.code, 0) << back.json.dump(1);
   EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
 }
 
-// What a person was sent, untarred or saved is that person's file too: only what this program noted is its journal.
+// A file that a person received, unpacked or saved belongs to that person too: only a journal that this program noted
+// is trusted.
 TEST_F(ApplyFailures, AJournalThatNobodyHereMadeIsNotBelieved) {
   pair();
   ASSERT_EQ(run_apply("delete").code, 0);
@@ -276,7 +277,7 @@ TEST_F(ApplyFailures, AJournalThatNobodyHereMadeIsNotBelieved) {
   EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
 }
 
-// Somebody's notes are not taken for a journal that was cut off.
+// A file with other text is not mistaken for a journal that was cut off.
 TEST_F(ApplyFailures, AnotherFileIsNotMadeAJournal) {
   pair();
   for (const char* text : {"my only recovery key", "{\"millrace_decisions\": 1", "\n"}) {
@@ -290,7 +291,7 @@ TEST_F(ApplyFailures, AnotherFileIsNotMadeAJournal) {
   EXPECT_EQ(run_apply("delete").code, 0) << "a run that was cut off in its first line";
 }
 
-// A folder for what is set aside that somebody else made in the last moment.
+// Another user makes the folder for files to be set aside at the last moment.
 TEST_F(ApplyFailures, NothingIsSetAsideInAFolderOfOthers) {
   if (::getuid() != 0) GTEST_SKIP() << "needs another user: run as root";
   pair();
@@ -312,7 +313,7 @@ TEST_F(ApplyFailures, NothingIsSetAsideInAFolderOfOthers) {
   EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
 }
 
-// What is destroyed for good has a copy that still has its bytes' number.
+// Purge destroys a file only while its copy still has the recorded size.
 TEST_F(ApplyFailures, PurgeAsksWhetherTheSurvivorIsStillWhole) {
   pair();
   ASSERT_EQ(run_apply("delete").code, 0);
@@ -322,7 +323,7 @@ TEST_F(ApplyFailures, PurgeAsksWhetherTheSurvivorIsStillWhole) {
   EXPECT_THAT(ran.json["items"][0]["reason"].get<std::string>(), HasSubstr("another size"));
 }
 
-// A file of an id's name, where the program happens to be run, is not that journal.
+// A file with the name of an id in the current folder is not that journal.
 TEST_F(ApplyFailures, AnIdIsLookedUpInTheDataFolderFirst) {
   pair();
   write_decisions();
@@ -337,7 +338,7 @@ TEST_F(ApplyFailures, AnIdIsLookedUpInTheDataFolderFirst) {
   std::filesystem::current_path(here);
 }
 
-// What earlier versions left open to others is closed, not refused.
+// Folders and files that earlier versions left open to others are made private, not refused.
 TEST_F(ApplyFailures, OwnFoldersThatAreTooOpenAreClosed) {
   pair();
   write_decisions();

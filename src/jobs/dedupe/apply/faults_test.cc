@@ -1,5 +1,5 @@
-// Every operation cut off before every step: undo brings back what was, apply again ends where an uninterrupted run
-// ends.
+// Tests that cut off every operation before every step: undo restores the earlier state, and a second apply ends like
+// an uninterrupted run.
 #include "src/jobs/dedupe/apply/scene_for_test.h"
 
 namespace millrace::dedupe {
@@ -9,7 +9,7 @@ class Faults : public Scene {
  protected:
   void scene() {
     fresh();
-    // Only files of one mode are linked.
+    // Files are linked only if their modes are equal.
     put("a.jpg", "the picture", 1'500'000'000, one_mode_ ? 0640 : 0644);
     put("b.jpg", "the picture", 1'400'000'000, one_mode_ ? 0640 : 0600);
     put("b.xmp", merge_ ? kRated : "a sidecar");
@@ -50,7 +50,7 @@ class Faults : public Scene {
       scene();
       ASSERT_TRUE(run_apply(action, true, cut).cut_off());
       const auto torn = disk();
-      run_apply(action, false);  // a dry run changes nothing, here neither
+      run_apply(action, false);  // a dry run changes nothing in this state either
       ASSERT_EQ(disk(), torn);
       EXPECT_EQ(run_apply(action).code, whole.code);
       ASSERT_EQ(disk(), after);
@@ -75,7 +75,7 @@ TEST_F(Faults, Trash) { cut_everywhere("trash"); }
 TEST_F(Faults, Hardlink) { cut_everywhere("hardlink"); }
 TEST_F(Faults, Move) { cut_everywhere("move=" + top_ + "/moved"); }
 
-// What goes tells a sidecar what it knows, before it goes.
+// Removed files pass on their metadata to a sidecar before they are removed.
 TEST_F(Faults, Merge) {
   merge_ = true;
   for (const std::string& action : {std::string("delete"), std::string("trash"), "move=" + top_ + "/moved"})
@@ -91,7 +91,7 @@ TEST_F(Faults, MoveToAnotherFileSystem) {
   cut_everywhere("move=" + folder + "/deep/er");
 }
 
-// An apply that was cut off, whose undo is cut off too.
+// The apply was cut off, and so is its undo.
 TEST_F(Faults, UndoOfACutOffApply) {
   for (const std::string action : {"delete", "hardlink", "trash"}) {
     one_mode_ = action == "hardlink";
@@ -108,7 +108,7 @@ TEST_F(Faults, UndoOfACutOffApply) {
   }
 }
 
-// Three contents told apart: the catalogue knew one of the pairs before.
+// Three contents are told apart; the catalog had one of the pairs before.
 TEST_F(Faults, NotDuplicates) {
   const auto hash_of = [&](const std::string& name) { return *hash_file(photos_ + "/" + name); };
   std::vector<NotDuplicatePair> before, after;
@@ -179,7 +179,7 @@ TEST_F(Faults, Purge) {
   }
 }
 
-// What was not purged before the cut comes back.
+// Files that were not purged before the cut are restored.
 TEST_F(Faults, UndoOfACutOffPurge) {
   scene();
   const auto before = disk();
@@ -195,7 +195,7 @@ TEST_F(Faults, UndoOfACutOffPurge) {
   EXPECT_GE(back, 4U);
 }
 
-// The journal ends anywhere in its last lines: the "done" that tells nothing that the disk does not.
+// The journal may end anywhere in its last lines, since "done" adds nothing that the disk does not show.
 TEST_F(Faults, JournalCutAnywhereInItsLastLine) {
   scene();
   const auto before = disk();

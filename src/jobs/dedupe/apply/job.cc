@@ -10,7 +10,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// What apply, undo and purge have in common: a list of files as the result.
+// Common base of apply, undo and purge: their result is a list of files.
 class ApplyingJob : public Job {
  public:
   Plan plan(RunContext& context) override {
@@ -38,7 +38,7 @@ class ApplyingJob : public Job {
                                   "items", "totals", "notes"})};
   }
 
-  // They act on files wherever they lie.
+  // These jobs act on files anywhere, so they cannot be sandboxed.
   bool can_be_sandboxed() const override { return false; }
 
  protected:
@@ -48,8 +48,8 @@ class ApplyingJob : public Job {
     settings.heading("Deciding");
     settings.add_consent("go", "do it; without it nothing is changed", go_);
   }
-  // What such a run acts on is no output of it: what is named, and whatever is a picture or goes with one. What is
-  // named is read when the first output is looked at, if there is one.
+  // Protects the files that such a run acts on from becoming outputs: the named ones, and all pictures and their
+  // companions. The named ones are read when the first output is checked, if there is one.
   static void protect(Outputs& outputs, std::function<std::set<std::string>()> named) {
     outputs.never_replace(
         [named = std::move(named), paths = std::optional<std::set<std::string>>()](const std::string& path) mutable {
@@ -92,7 +92,7 @@ class ApplyJob : public ApplyingJob {
   ApplyOptions options_;
 };
 
-// What goes by a journal.
+// Base of the jobs that act on a journal.
 class JournalJob : public ApplyingJob {
  public:
   using Act = Applied (*)(const std::string& journal, bool go, Trust trust, RunContext& context);

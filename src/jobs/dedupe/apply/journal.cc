@@ -107,7 +107,7 @@ bool take_sidecar(const Json& line, Journal& journal) {
   return true;
 }
 
-// False when the line says nothing that we know.
+// Returns false for a line without known content.
 bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::size_t>& at) {
   if (!line.is_object()) return false;
   if (line.contains("folder")) {
@@ -152,10 +152,10 @@ bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::
   return true;
 }
 
-// Where journals of an id that lie elsewhere are noted, a line each.
+// Returns the file that notes the journals of an id outside the data folder, one per line.
 std::string notes_of(const std::string& id) { return data_path("journals/" + id + ".elsewhere"); }
 
-// The line about a journal that is open; empty for one in the data folder.
+// Returns the note about an open journal; empty for one in the data folder.
 std::string note_about(const std::string& path, int fd) {
   const std::string real = path_in(real_path(folder_of(path)).value_or(folder_of(path)), file_name(path));
   if (in_data_folder(real)) return "";
@@ -239,7 +239,7 @@ Journal parse_journal(std::string_view text, const std::string& path) {
     begin = end + 1;
     if (first) {
       first = false;
-      // A run that was cut off in the first line had done nothing yet. What begins otherwise is somebody's file.
+      // A run that was cut off in the first line had done nothing yet. A file that begins otherwise is somebody's own.
       constexpr std::string_view kHead = R"({"millrace_journal":1,"id":")";
       if (cut && line.is_null() && text.substr(0, kHead.size()) == kHead.substr(0, text.size())) return journal;
       const auto action = line.is_object() ? action_from(text_in(line, "action")) : std::nullopt;
@@ -268,7 +268,7 @@ JournalWriter::JournalWriter(const std::string& path, const Journal& journal, co
   Json head{{"millrace_journal", 1}, {"id", journal.id}, {"action", name_of(journal.action)}};
   put_path(head, "decisions", decisions);
   if (!journal.destination.empty()) put_path(head, "destination", journal.destination);
-  // Noted first: a journal that begins is one that can be undone.
+  // The note comes first, so that every journal that begins can be undone.
   if (const std::string note = note_about(path_, file_.get()); !note.empty()) {
     const std::string notes = notes_of(journal.id);
     use_own_folder_of(notes, trust);
@@ -289,14 +289,14 @@ void JournalWriter::open(bool create) {
     throw Failure(ErrorCode::conflict, "another run is working with this journal", printable(path_),
                   "wait until it ends");
   }
-  // Two that each leave what the other takes would leave nothing.
+  // Two runs that each keep what the other removes would leave no copy.
   const std::string acting = data_path("journals/acting.lock");
   use_own_folder_of(acting, trust_);
   acting_ = open_own_file(acting, trust_, true, true);
   if (::flock(acting_.get(), LOCK_EX | LOCK_NB) != 0) {
     throw Failure(ErrorCode::conflict, "another apply, undo or purge of yours is at work", "", "wait until it ends");
   }
-  // A line that was cut off stays, as the useless line that it is; only a journal that never began begins anew.
+  // A line that was cut off stays as an unusable line; only a journal without a first line is begun anew.
   const off_t size = ::lseek(file_.get(), 0, SEEK_END);
   char last = '\n';
   if (size > 0 && ::pread(file_.get(), &last, 1, size - 1) != 1) fail("the journal cannot be read");
@@ -391,7 +391,7 @@ void JournalWriter::sidecar(const JournalSidecar& sidecar) {
 void JournalWriter::done(std::uint64_t number) {
   Json out = about(number);
   out["done"] = true;
-  // Not synced: the intent is, and the disk tells what became of it.
+  // This line is not synced: the intent is, and the disk shows the outcome.
   line(out.dump(), false);
 }
 

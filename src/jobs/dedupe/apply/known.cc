@@ -52,7 +52,7 @@ bool KnownFiles::may_go_for(const std::string& gone, const Decision& of_gone, co
   if (lacks(holdings_of(*other, *of_keeps), holdings_of(*picture, *of_goes))) return false;
   const bool keeps_whole = other->damage.empty() && of_keeps->raw_damage.empty();
   if (picture->damage.empty() && !keeps_whole) return false;
-  // They were one file, and nobody can tell which of them is damaged.
+  // They were one file once, and no check can tell which of them is damaged.
   if (!look->same_pixels && few_that_differ(gone, stays)) return false;
   return look->same_pixels || same_shutter(of_goes->told, of_keeps->told) != SameShutter::different;
 }

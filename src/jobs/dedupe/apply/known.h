@@ -1,9 +1,9 @@
-// Enters: the catalogue of a search, and folders that a person named with --within.
-// Leaves: for a decision, whether the file that it names is one that the search saw, as it saw it.
-// Never: makes a catalogue.
+// Input: the catalog of a search, and the folders that a person named with --within.
+// Output: for a decision, whether the search saw the file that it names, in the same state.
+// Never: creates a catalog.
 //
-// A decision file may be anybody's. What the search saw is what its page asked about; nothing else is touched unless a
-// person says where.
+// A decisions file is untrusted. Only files that the search saw are touched, since its page asked about these. Others
+// are touched only in folders that a person names.
 #pragma once
 
 #include <memory>
@@ -21,17 +21,18 @@ namespace millrace::dedupe {
 
 class KnownFiles {
  public:
-  // Failure when the catalogue cannot be used; one that is not there knows nothing.
+  // Throws Failure when the catalog cannot be used. A missing catalog knows no file.
   KnownFiles(const std::string& catalog, Trust trust, std::vector<std::string> within, const RunContext& context);
 
-  // The catalogue has this path with the decision's size, time and hash.
+  // True if the catalog has this path with the decision's size, time and hash.
   bool knows(const std::string& path, const Decision& decision) const;
-  // The search looked at both closely, and the one may go for the other: it shows and holds nothing else, is no RAW
-  // file and not another press of the shutter, and whole only where the other is; and nobody told them apart.
+  // True if the search checked both in detail and the first is removable in favour of the second. It must show and hold
+  // nothing else, must be no RAW file, and must be of the same shot. If it is undamaged, the second must be too. A pair
+  // that a person told apart, or of which one is probably a damaged copy of the other, does not qualify.
   bool may_go_for(const std::string& gone, const Decision& of_gone, const std::string& stays,
                   const Decision& of_stays) const;
   bool is_within(const std::string& path) const;
-  // Why a file that is not known is not touched.
+  // Returns why a file that is not known is not touched.
   std::string reason() const;
 
  private:

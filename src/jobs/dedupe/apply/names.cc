@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kSetAside = ".millrace-removed-";
 constexpr std::string_view kDigits = "0123456789";
 
-// "-2", "-17".
+// Examples: "-2", "-17".
 bool is_number_suffix(std::string_view text) {
   return text.size() >= 2 && text.size() <= 8 && text[0] == '-' &&
          text.find_first_not_of(kDigits, 1) == std::string_view::npos;
@@ -24,7 +24,7 @@ bool is_set_aside_name(std::string_view name, const std::string& id) {
   return name.starts_with(own) && (name.size() == own.size() || is_number_suffix(name.substr(own.size())));
 }
 
-// The same name, or it with one " (2)" in it.
+// True for the same name, or the same with one " (2)" inserted.
 bool is_numbered(std::string_view name, std::string_view original) {
   if (name == original) return true;
   for (std::size_t at = name.find(" ("); at != std::string_view::npos; at = name.find(" (", at + 1)) {
@@ -35,7 +35,7 @@ bool is_numbered(std::string_view name, std::string_view original) {
   return false;
 }
 
-// Moved files keep the last folders of their path below the destination.
+// True if a moved file kept the last folders of its path below the destination.
 bool keeps_its_folders(const std::string& to, const std::string& path, const std::string& destination) {
   const std::string below = folder_of(to), from = folder_of(path);
   if (!inside(below, destination)) return false;

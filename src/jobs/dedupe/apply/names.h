@@ -1,8 +1,8 @@
-// Enters: what is done with a file, and the journal's id.
-// Leaves: the names that the operation uses; and whether a journal's record uses just these.
-// Never: looks at a disk, but for canonical().
+// Input: the operation on a file, and the journal's id.
+// Output: the names that the operation uses; and whether a journal's record uses exactly these.
+// Never: accesses a disk, except in canonical().
 //
-// A journal is data: every path in it that is acted upon is made again from where the file was, and compared.
+// A journal is untrusted: every path in it that is acted upon is computed again from the file's old path, and compared.
 #pragma once
 
 #include <optional>
@@ -13,28 +13,29 @@
 
 namespace millrace::dedupe {
 
-// 16 hexadecimal digits, and behind a dash the number of a later journal of the same decisions.
+// True for 16 hexadecimal digits, optionally followed by a dash and the number of a later journal of the same
+// decisions.
 bool is_journal_id(std::string_view text);
-// Absolute, with no empty, "." or ".." part and no byte 0.
+// True for an absolute path without empty, "." or ".." parts and without zero bytes.
 bool is_plain_path(std::string_view path);
 
-// The folder's real path; the path as it is, without slashes at its end, when the folder is not there.
+// Returns the folder's real path. If the folder does not exist, returns the path as it is, without trailing slashes.
 std::string canonical(const std::string& folder);
-// The hidden folder of a journal beside a file; another one of that name makes it "-2" and so on.
+// Returns the hidden folder of a journal beside a file. If another folder has that name, callers append "-2" and so on.
 std::string set_aside_folder(const std::string& path, const std::string& id);
-// The name that an operation uses in between; empty where it needs none.
+// Returns the temporary name of an operation; empty if it needs none.
 std::string temporary_name(Action action, const std::string& path, const std::string& to, const std::string& id,
                            std::uint64_t number);
 
-// The sidecar in which the knowledge of what goes is written down beside what stays, and its name while it is written.
+// Return the sidecar beside a kept picture that receives the metadata of removed files, and its temporary name.
 std::string merged_sidecar(const std::string& picture);
 std::string temporary_sidecar(const std::string& picture, const std::string& id, std::uint64_t number);
 
-// A folder that a run with this journal makes. Of a move by an earlier version, whose journal does not tell where to,
-// only one that a file went into.
+// True for a folder that a run with this journal makes. A move by an earlier version does not record its destination;
+// then only folders count into which a file was moved.
 bool is_made_by(const std::string& folder, const Journal& journal);
 
-// What this program did not write: why, in words that follow "it". Nothing for a journal that it could have written.
+// Returns why this program cannot have written the journal, in words that follow "it"; nullopt if it could have.
 std::optional<std::string> why_not_ours(const Journal& journal);
 
 }  // namespace millrace::dedupe

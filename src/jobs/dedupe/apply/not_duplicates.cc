@@ -37,7 +37,7 @@ std::vector<NotDuplicatePair> not_duplicate_pairs(const Decisions& decisions, Ap
       continue;
     }
     for (std::size_t i = 0; i < distinct.size(); ++i) {
-      // Identical files that are no duplicates are one content, apart from itself.
+      // Identical files that are not duplicates share one content, which is paired with itself.
       if (std::count(hashes.begin(), hashes.end(), distinct[i]) > 1) pairs.emplace_back(distinct[i], distinct[i]);
       for (std::size_t k = i + 1; k < distinct.size(); ++k) pairs.emplace_back(distinct[i], distinct[k]);
     }
@@ -52,7 +52,8 @@ void remember_not_duplicates(const std::vector<NotDuplicatePair>& pairs, const s
   const std::string path =
       path_in(canonical(folder_of(std::filesystem::absolute(catalog).string())), file_name(catalog));
   Catalog open(path, catalog_key(), access);
-  // What it knows already is not ours to take out, unless a run that was cut off told the journal of it.
+  // An undo must not remove pairs that the catalog already had. Pairs that a run noted in the journal before it was cut
+  // off are this journal's own.
   std::set<NotDuplicatePair> known;
   for (const NotDuplicatePair& pair : open.not_duplicates()) known.insert(pair);
   for (const JournalNotDuplicates& told : journal.not_duplicates) {
@@ -76,8 +77,8 @@ std::uint64_t forget_not_duplicates(const Journal& journal, const CatalogAccess&
   std::uint64_t count = 0;
   for (const auto& [path, pairs] : by_catalog) {
     count += pairs.size();
-    if (writer == nullptr || !exists(path)) continue;  // a catalogue that is gone has forgotten
-    // What is no catalogue is not made one.
+    if (writer == nullptr || !exists(path)) continue;  // a missing catalog has no pairs to remove
+    // A file that is not a catalog is not turned into one.
     if (!is_catalog(path)) throw Failure(ErrorCode::bad_data, "it is no catalogue any more", printable(path));
     step("take out of the catalogue");
     Catalog open(path, catalog_key(), access);

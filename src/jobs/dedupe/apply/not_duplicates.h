@@ -1,6 +1,6 @@
-// Enters: what a person said are no duplicates, and the catalogue that remembers it.
-// Leaves: the pairs in the catalogue, told to the journal first; or what a journal tells of taken out again.
-// Never: takes out what the catalogue knew before.
+// Input: pairs of contents that a person told apart, and the catalog that records them.
+// Output: the pairs in the catalog, after they are in the journal; or the pairs of a journal removed again.
+// Never: removes a pair that the catalog had before.
 #pragma once
 
 #include <string>
@@ -12,13 +12,14 @@
 
 namespace millrace::dedupe {
 
-// Every pair of contents that a person told apart, each once. Groups that are too large for that are noted.
+// Returns every pair of contents that a person told apart, each once. Notes groups that are too large for that.
 std::vector<NotDuplicatePair> not_duplicate_pairs(const Decisions& decisions, Applied& applied);
 
 void remember_not_duplicates(const std::vector<NotDuplicatePair>& pairs, const std::string& catalog,
                              const CatalogAccess& access, const Journal& journal, JournalWriter& writer);
 
-// How many pairs an undo takes out; with a writer, takes them out. Failure when a catalogue cannot be used.
+// Returns the number of pairs that an undo removes; with a writer, removes them. Throws Failure when a catalog cannot
+// be used.
 std::uint64_t forget_not_duplicates(const Journal& journal, const CatalogAccess& access, JournalWriter* writer);
 
 }  // namespace millrace::dedupe

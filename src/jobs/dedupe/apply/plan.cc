@@ -38,7 +38,7 @@ class Planner {
   }
 
  private:
-  // The folder below which the moved files keep their places: the deepest one that holds them all.
+  // Finds the folder below which moved files keep their relative paths: the deepest one that contains them all.
   void find_base() {
     bool first = true;
     for (const Subject& subject : subjects_.all()) {
@@ -65,7 +65,7 @@ class Planner {
     item.reason = std::move(reason);
   }
 
-  // What an earlier run of this journal did, or began where this one finishes nothing; null when there is none.
+  // Returns the record of an earlier run that removed the file, or, in a dry run, began to; null if there is none.
   const JournalRecord* earlier(const Subject& subject) const {
     const JournalRecord* record = input_.journal.latest_of(subject.path);
     if (record == nullptr || record->undone || !subject.missing) return nullptr;
@@ -125,7 +125,7 @@ class Planner {
     }
     if (!subject.chosen && input_.action != Action::hardlink) {
       const std::vector<std::string> along = companions_.of(subject.path).files;
-      // Seldom: the folder of what stays is listed for it.
+      // This is rare, since it lists the folder of the kept file.
       const bool any = std::any_of(along.begin(), along.end(), is_recording);
       const std::string alone = any ? recording_without_copy(along, beside_.of(survivor->path).files) : "";
       if (!alone.empty())
@@ -137,12 +137,12 @@ class Planner {
         return leave(subject,
                      "it only looks like the files that stay: its bytes are others, and a link would lose them");
       }
-      // A link would make it one file with the reference: who writes to one writes to the other.
+      // A link would make it one file with the reference: writing to one would change the other.
       if (survivor->reference) return leave(subject, "the file of its bytes that stays belongs to a reference folder");
       if (survivor->state.device != subject.state.device) {
         return leave(subject, fmt::format("{} is on another file system", printable(survivor->path)));
       }
-      // One file has one owner and one mode: who may write to one would write to both.
+      // Linked files share one owner and one mode: anyone who may write to one could write to both.
       const auto same = same_access(subject.path, survivor->path);
       if (!same) return leave(subject, same.error().what);
       if (!*same && !input_.ignore_access) {
@@ -234,7 +234,7 @@ class Planner {
   }
   bool a_sibling_stays(const Companions& companions) const { return !staying_sibling(companions).empty(); }
 
-  // The new names of an asset's files: free ones, with the same number behind the stem of all when one is needed.
+  // Returns free new names for an asset's files, all with the same number after the stem if one is needed.
   std::vector<std::string> targets_of(const std::vector<std::string>& names, const std::string& survivor) {
     if (input_.action == Action::trash) return std::vector<std::string>(names.size());
     if (input_.action == Action::hardlink) return {survivor};
@@ -259,7 +259,7 @@ class Planner {
     }
   }
 
-  // A folder of this journal beside a file; another one of its name is not touched.
+  // Returns this journal's folder beside a file; a foreign folder of that name is not touched.
   std::string own_folder(const std::string& path) {
     const auto [at, fresh] = own_folders_.try_emplace(folder_of(path), set_aside_folder(path, input_.id));
     if (!fresh) return at->second;
@@ -276,7 +276,7 @@ class Planner {
   Applied& applied_;
   RunContext& context_;
   Subjects subjects_;
-  CompanionFinder companions_, beside_;  // of what goes, of what stays
+  CompanionFinder companions_, beside_;  // for removed files; for kept files
   ApplyPlan plan_;
   std::string base_ = "/";
   std::set<std::string> taken_;

@@ -1,5 +1,5 @@
-// Enters: decisions, a journal of earlier runs, and the disk as it is now.
-// Leaves: what will be done with which file, and for every file that will be left alone the reason.
+// Input: decisions, a journal of earlier runs, and the current state of the disk.
+// Output: the operation on each file, and the reason for every file that will be left alone.
 // Never: changes anything.
 #pragma once
 
@@ -18,8 +18,8 @@ struct Operation {
   std::size_t item = 0;  // index into Applied::items
 };
 
-// What moves together: companions first, the picture last, so that a run that was cut off finds the picture still there
-// and with it the companions that are left.
+// Files that move together: companions first, the picture last. So a run that was cut off finds the picture still
+// there, and with it the remaining companions.
 struct AssetOperation {
   std::vector<Operation> operations;
   struct Survivor {
@@ -28,7 +28,7 @@ struct AssetOperation {
     ContentHash hash{};
     bool reference = false;
   };
-  std::vector<Survivor> survivors;  // of the picture's groups
+  std::vector<Survivor> survivors;  // kept members of the picture's groups
 };
 
 struct ApplyPlan {
@@ -38,17 +38,17 @@ struct ApplyPlan {
 struct PlanInput {
   const Decisions& decisions;
   Action action;
-  std::string destination;              // of move
-  std::vector<std::string> references;  // absolute, without links in them
-  const Journal& journal;               // empty when there is none
+  std::string destination;              // for move
+  std::vector<std::string> references;  // absolute, without links
+  const Journal& journal;               // empty if there is none
   std::string id;
-  bool go;               // whether what the journal tells of as begun was finished or given up
-  bool follow_symlinks;  // files may be named through symbolic links
-  bool ignore_access;    // hard links between files of different access
+  bool go;               // false: operations that the journal has as begun were not finished before planning
+  bool follow_symlinks;  // true if files may be named through symbolic links
+  bool ignore_access;    // true if files of different access may be hard-linked
   const KnownFiles& known;
 };
 
-// Items are added to `applied` in the order of their paths.
+// Adds the items to `applied` in the order of their paths.
 ApplyPlan make_plan(const PlanInput& input, Applied& applied, RunContext& context);
 
 }  // namespace millrace::dedupe

@@ -7,7 +7,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// A word of the command line that a shell takes as it is.
+// Quotes a word of the command line for a shell, if necessary.
 std::string quoted(const std::string& text) {
   const std::string safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%";
   if (!text.empty() && text.find_first_not_of(safe) == std::string::npos) return text;

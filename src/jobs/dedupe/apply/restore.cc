@@ -9,7 +9,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// What is under a name now; nothing when there is nothing.
+// Returns the current state of a path; nullopt if there is no file.
 std::optional<FileState> now(const std::string& path) {
   if (path.empty()) return std::nullopt;
   const auto state = state_of(path);
@@ -42,7 +42,7 @@ Restored as(State state, std::string where, std::string reason = "") {
 Restored nothing() { return {State::before, "", "", true}; }
 Restored refused(const Outcome<void>& tried) { return as(State::failed, "", tried.error().what); }
 
-// Where a run that was cut off has left the original: under the name that it has for a moment.
+// Returns the name under which a run that was cut off left the original for a moment.
 std::optional<std::string> left_aside(const std::string& path, const std::string& temporary, const FileState& before) {
   if (path.empty() || temporary.empty() || now(path)) return std::nullopt;
   std::string leaving = leaving_name(path, temporary);
@@ -50,7 +50,7 @@ std::optional<std::string> left_aside(const std::string& path, const std::string
   return left && left->regular && left->same_size_and_time(before) ? std::optional(std::move(leaving)) : std::nullopt;
 }
 
-// It gets its own name again.
+// Gives such a file its own name again.
 void take_up(const std::string& path, const std::string& temporary, const FileState& before) {
   if (const auto left = left_aside(path, temporary, before)) static_cast<void>(rename_new(*left, path));
 }
@@ -91,13 +91,14 @@ class Restorer {
       return as(State::lost, "", path_ ? gone + "; another file has its old name" : gone);
     }
     const auto there = now(*found);
-    if (one_file(path_, there)) {  // a rename that was cut off half way: two names of one file
+    if (one_file(path_, there)) {  // a rename that was cut off half way: one file with two names
       if (go_) {
         if (auto done = remove_name(*found); !done.ok()) return refused(done);
       }
       return as(State::done, r_.path);
     }
-    // A move across file systems that was cut off, there or back, leaves both; equal bytes make one of them needless.
+    // A move across file systems that was cut off, in either direction, leaves two files. If their bytes are equal, one
+    // is not needed.
     if (journal_.action == Action::move && path_ && path_->regular && path_->same_size_and_time(r_.before) &&
         path_->device != there->device) {
       const auto same = same_contents(r_.path, *found, Links::refused);
@@ -162,13 +163,14 @@ class Restorer {
     const auto there = now(r_.to);
     if (!there) return left_aside(r_.to, temporary_, r_.before);
     if (!there->regular) return std::nullopt;
-    // A file in a folder of our own is ours, whoever touched it; elsewhere it has to be the one that was moved.
+    // A file in a folder of this program is accepted even if somebody touched it. Elsewhere it must be the one that was
+    // moved.
     const bool ours = (journal_.action == Action::remove && is_own_folder(folder_of(r_.to))) ||
                       there->same_inode(r_.before) || there->same_size_and_time(r_.before);
     return ours ? std::optional(r_.to) : std::nullopt;
   }
 
-  // The run was cut off after the link took the name: what it replaced still has the temporary one.
+  // Handles a run that was cut off after the link took the name: the replaced file still has the temporary name.
   Restored put_original_back(const std::optional<FileState>& partner) {
     if (!go_) return as(State::done, r_.path);
     step("put the original back");
@@ -198,7 +200,8 @@ bool finish_link(const JournalRecord& r, std::string& reason) {
     remove_left_over(r.temporary);
     return one_file(path, partner);
   }
-  // What was replaced has the temporary name. It goes when its bytes are those of the link, else it comes back.
+  // The replaced file has the temporary name. It is removed if its bytes equal those of the link; otherwise it is
+  // restored.
   if (!one_file(path, partner) || !temporary->same(r.before)) {
     reason =
         fmt::format("{} was left by a run that was cut off, and nothing tells whose it is", printable(r.temporary));
@@ -237,7 +240,7 @@ bool finish_operation(const JournalRecord& r, Action action, std::string& reason
     return !exists(r.path);
   }
   if (!here) return true;
-  // Copied to another file system, and not yet removed here.
+  // The file was copied to another file system, and the original is not yet removed.
   const auto same = same_contents(r.path, r.to, Links::refused);
   if (!same || !*same) {
     reason = "the copy that a run made that was cut off holds other bytes";

@@ -1,6 +1,6 @@
-// Enters: a record of a journal, and the disk as it is now.
-// Leaves: the operation finished, or taken back: both find out from the disk how far it came.
-// Never: trusts that a line about its end was written; overwrites anything.
+// Input: a record of a journal, and the current state of the disk.
+// Output: the operation finished or undone; both determine from the disk how far it came.
+// Never: relies on the journal line that reports the end of the operation; overwrites anything.
 #pragma once
 
 #include "src/io/file/trash.h"
@@ -10,16 +10,17 @@ namespace millrace::dedupe {
 
 struct Restored {
   State state = State::done;
-  std::string where;     // where the file is now
-  std::string reason;    // why it could not be, or a remark
-  bool nothing = false;  // the operation had not been done: there is nothing to say
+  std::string where;     // current path of the file
+  std::string reason;    // why it could not be restored, or a remark
+  bool nothing = false;  // the operation had not been done, so there is nothing to report
 };
 
-// Brings one file back under its old name; beside it when that name is taken. Without `go` says what would be done.
+// Restores one file to its old path, or to a path beside it if that is taken. Without `go`, only reports what would be
+// done.
 Restored restore(const JournalRecord& record, const Journal& journal, TrashSearch& trash, bool go);
 
-// Finishes what a run began that was cut off. True when the operation is done now; else it has to be done again, or
-// `reason` says why that cannot be.
+// Finishes an operation of a run that was cut off. Returns true if it is done now. Otherwise it must be done again, or
+// `reason` says why that is impossible.
 bool finish_operation(const JournalRecord& record, Action action, std::string& reason);
 
 }  // namespace millrace::dedupe

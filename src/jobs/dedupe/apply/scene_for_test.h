@@ -1,5 +1,5 @@
-// Enters: files that a test wants and what it decides about them.
-// Leaves: them on disk, commands run on them in processes of their own, and the disk as it is afterwards.
+// Input: the files of a test, and its decisions about them.
+// Output: the files on disk, commands run on them in separate processes, and the state of the disk afterwards.
 // Never: runs a command in the test's process: each may be cut off at any step.
 #pragma once
 
@@ -26,7 +26,7 @@ namespace millrace::dedupe {
 
 inline constexpr int kCutOff = 77;
 
-// Set in the child alone.
+// Set only in the child process.
 inline int steps_left = 0;
 inline CancelToken* cancel_at_step = nullptr;
 inline void count_down(const char*) {
@@ -41,7 +41,7 @@ inline void count_down(const char*) {
 class Scene : public testing::Test {
  protected:
   void SetUp() override {
-    // In memory where that can be: thousands of syncs are waited for.
+    // Uses memory if possible, since thousands of syncs would otherwise be waited for.
     name_ = "/millrace_apply_" + std::to_string(getpid()) + "_" +
             testing::UnitTest::GetInstance()->current_test_info()->name();
     top_ = (::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : disk_folder()) + name_;
@@ -61,7 +61,7 @@ class Scene : public testing::Test {
     entries_.clear();
   }
 
-  // A folder on another file system; empty when this machine has none to write to.
+  // Returns a folder on another file system; empty if this machine has no writable one.
   std::string elsewhere() {
     struct stat here {
     }, there{};
@@ -87,7 +87,7 @@ class Scene : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  // An entry about the file as it is now; what shall go, a person chose.
+  // Adds a decision about the file in its current state. A file to remove counts as chosen by a person.
   Json& decide(const std::string& group, const std::string& action, const std::string& name) {
     const std::string path = name.starts_with('/') ? name : photos_ + "/" + name;
     const auto state = state_of(path).or_throw();
@@ -104,7 +104,7 @@ class Scene : public testing::Test {
     return entries_.back();
   }
 
-  // Two files of the same bytes, b.jpg to go.
+  // Makes two files of the same bytes; b.jpg is to be removed.
   void pair() {
     put("a.jpg", "the picture");
     put("b.jpg", "the picture");
@@ -116,7 +116,7 @@ class Scene : public testing::Test {
     int code = 0;
     Json json;
     bool cut_off() const { return code == kCutOff; }
-    // The state and the reason of a file by the end of its path.
+    // Returns the state or the reason of a file, by the end of its path.
     std::string of(const std::string& name, const char* field = "state") const {
       for (const Json& item : json["items"]) {
         if (item["path"].get<std::string>().ends_with("/" + name)) return item.value(field, "");
@@ -125,8 +125,8 @@ class Scene : public testing::Test {
     }
   };
 
-  // Runs `work` in a process of its own, cut off (or, with `cancel`, interrupted) before its step `cut` where that is
-  // not 0.
+  // Runs `work` in a separate process. If `cut` is not 0, the process is cut off before that step, or interrupted there
+  // with `cancel`.
   Ran in_process(const std::function<Applied(RunContext&)>& work, int cut = 0, bool cancel = false) {
     const std::string result = top_ + "/result.json";
     std::filesystem::remove(result);
@@ -171,7 +171,7 @@ class Scene : public testing::Test {
     options.merge_metadata = merge_;
     return options;
   }
-  // As a search has seen what they name.
+  // Writes the decisions, and a catalog of a search that saw the files that they name.
   void write_decisions() {
     {
       Catalog catalog(top_ + "/data/millrace/catalog.sqlite", catalog_key());
@@ -206,7 +206,7 @@ class Scene : public testing::Test {
 
   std::string journal() const { return top_ + "/journal.jsonl"; }
 
-  // Every file with its bytes, time and permissions, and every folder.
+  // Returns all files with their bytes, times and permissions, and all folders.
   std::map<std::string, std::string> disk() const {
     std::map<std::string, std::string> out;
     for (const std::string& root : {photos_, elsewhere_, top_ + "/moved"}) {
@@ -215,7 +215,7 @@ class Scene : public testing::Test {
         const std::string path = entry.path().string();
         const auto state = state_of(path).or_throw();
         out[path] = std::to_string(state.mode);
-        // A sidecar of ours has the time at which it was written.
+        // A sidecar of this program has the time at which it was written.
         const bool ours = merge_ && path.ends_with(".jpg.xmp");
         if (state.regular) out[path] += ' ' + (ours ? "" : std::to_string(state.mtime_ns)) + ' ' + contents(path);
       }
@@ -223,7 +223,7 @@ class Scene : public testing::Test {
     return out;
   }
 
-  // What the catalogue takes for no duplicates.
+  // Returns the pairs that the catalog records as not duplicates.
   std::vector<NotDuplicatePair> not_duplicates() const {
     const std::string path = top_ + "/data/millrace/catalog.sqlite";
     return std::filesystem::exists(path) ? Catalog(path, catalog_key()).not_duplicates()

@@ -17,12 +17,12 @@ namespace {
 
 const std::string& picture_of(const AssetOperation& asset) { return asset.operations.back().record.path; }
 
-// A sidecar that cannot be read says nothing: then nothing may be written that it could say otherwise, as `unread`
-// tells.
+// Returns the metadata of a kept picture. If a sidecar cannot be read, `unread` says why; then no sidecar may be
+// written, since it could contradict that one.
 Outcome<Said> said_of_what_stays(const AssetOperation::Survivor& picture, const std::vector<std::string>& companions,
                                  std::string& unread) {
   Said out;
-  // What a person wrote beside it is newer than what is in it.
+  // Metadata in a person's sidecar are newer than those in the picture.
   for (const std::string& companion : companions) {
     const auto said = said_by_sidecar(companion);
     if (said) {
@@ -48,7 +48,7 @@ class Planning {
   }
 
   std::vector<SidecarPlan> run() {
-    std::map<std::string, std::vector<std::size_t>> of_picture;  // those that go for it
+    std::map<std::string, std::vector<std::size_t>> of_picture;  // assets that are removed for each kept picture
     for (std::size_t a = 0; a < plan_.assets.size(); ++a) {
       if (!plan_.assets[a].survivors.empty()) of_picture[plan_.assets[a].survivors[0].path].push_back(a);
     }
@@ -58,7 +58,7 @@ class Planning {
   }
 
  private:
-  // Whose word was taken, and which.
+  // A file whose metadata were taken, and which ones.
   struct Teller {
     std::size_t asset;
     std::string name;
@@ -68,7 +68,7 @@ class Planning {
   void consider(const std::string& picture, const std::vector<std::size_t>& assets) {
     const AssetOperation::Survivor& stays = plan_.assets[assets[0]].survivors[0];
     const std::vector<std::string> beside = companions_.of(picture).files;
-    std::string unread;  // why it is not known what all of its sidecars say
+    std::string unread;  // why not all of its sidecars could be read
     const auto own = said_of_what_stays(stays, beside, unread);
     if (!own) {
       for (const std::size_t a : assets) leave(a, own.error().what);
@@ -124,7 +124,7 @@ class Planning {
     if (!unread.empty()) return refuse(unread);
     SidecarPlan planned;
     planned.text = xmp_sidecar(added);
-    // A later run could not read it.
+    // A later run could not read a longer one.
     if (planned.text.size() > kLongestSidecar) return refuse("it is more than fits into a sidecar");
     planned.like = stays.state;
     planned.record.number = next_number_++;
@@ -149,7 +149,7 @@ class Planning {
     out_.push_back(std::move(planned));
   }
 
-  // Of what is said differently, whose word counts: that of what stays, else of the first that goes.
+  // Adds remarks on metadata that differ. Those of the kept picture count, else those of the first removed one.
   void tell_of_differences(std::size_t asset, const Said& theirs, const std::string& stays, const Said& own,
                            const std::vector<Teller>& tellers) {
     if (const auto differing = lacking(own, theirs).differing; !differing.empty())
@@ -164,14 +164,14 @@ class Planning {
     }
   }
 
-  // An Error, with the reason, where something that goes says or holds what cannot be written down.
+  // Returns an Error with the reason if a removed file has metadata or settings that cannot be written down.
   Outcome<Said> said_of_what_goes(const AssetOperation& asset, const AssetOperation::Survivor& stays,
                                   const std::vector<std::string>& beside) const {
     const auto refused = [](const std::string& file, const std::string& what) {
       return Error{ErrorCode::unsupported, fmt::format("{} {}", printable(file_name(file)), what), "", ""};
     };
     const JournalRecord& picture = asset.operations.back().record;
-    // What accompanies it and is no file stays where it is, and nothing tells any more whose it was.
+    // A companion that is not a file stays in its place, and then it would be unknown to which picture it belongs.
     for (std::size_t i = asset.operations.back().item; i-- > 0 && applied_.items[i].main == picture.path;) {
       const Item& companion = applied_.items[i];
       if (companion.state == State::left) return refused(companion.path, companion.reason);
@@ -186,7 +186,7 @@ class Planning {
         return refused(file, "has develop settings, which cannot be written down");
       out.add(*said);
     }
-    // The same bytes say the same.
+    // Equal bytes have equal metadata.
     if (picture.hash == stays.hash) return out;
     const auto own = said_of(picture.path, picture.before);
     if (!own) return own.error();
@@ -209,7 +209,7 @@ class Planning {
     left_.insert(asset);
   }
 
-  // The rest of the plan, and its places anew.
+  // Removes the left assets from the plan, and renumbers the others.
   void take_out() {
     if (left_.empty()) return;
     std::vector<std::size_t> place(plan_.assets.size(), 0);
@@ -237,7 +237,7 @@ class Planning {
 }  // namespace
 
 std::vector<SidecarPlan> plan_sidecars(ApplyPlan& plan, const PlanInput& input, Applied& applied) {
-  // Of a link nothing goes.
+  // Hard links remove no data.
   if (input.action == Action::hardlink) return {};
   return Planning(plan, input, applied).run();
 }

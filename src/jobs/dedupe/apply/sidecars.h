@@ -1,7 +1,7 @@
-// Enters: a plan of what goes, and what those files and the ones that stay say of themselves.
-// Leaves: sidecars beside those that stay, which say what they lack; taken back by an undo.
-// Never: changes a picture, or a sidecar that is there; writes where a reference is; lets go what knows something that
-//   could not be written down.
+// Input: a plan of removals, and the metadata of the removed files and of the kept ones.
+// Output: sidecars beside kept files with the metadata that these lack; an undo removes the sidecars.
+// Never: changes a picture or an existing sidecar; writes into a reference folder; lets a file be removed whose
+// metadata could not be written down.
 #pragma once
 
 #include <map>
@@ -15,29 +15,29 @@ namespace millrace::dedupe {
 struct SidecarPlan {
   JournalSidecar record;
   std::string text;
-  FileState like;                   // the picture
-  std::vector<std::size_t> assets;  // of the plan: what it is written for
+  FileState like;                   // state of the picture
+  std::vector<std::size_t> assets;  // indexes of the assets in the plan for which it is written
   std::size_t item = 0;
 };
 
-// Of each picture that stays one, where what goes for it knows more. What cannot be told stays: its items are left and
-// its assets are taken out of the plan.
+// Plans a sidecar for each kept picture that lacks metadata of the files removed for it. Files with metadata that
+// cannot be written down are left, and their assets are taken out of the plan.
 std::vector<SidecarPlan> plan_sidecars(ApplyPlan& plan, const PlanInput& input, Applied& applied);
 
-// Writes one, told to the journal before; on failure what it is for is left.
+// Writes a sidecar, after noting it in the journal. On failure the files for which it is written are left.
 void write_sidecar(const SidecarPlan& sidecar, ApplyPlan& plan, const std::string& id, JournalWriter& writer,
                    Applied& applied);
 
-// What a run left that was cut off while it wrote one.
+// Removes the temporary file of a run that was cut off while it wrote a sidecar.
 void tidy_sidecars(const Journal& journal);
 
-// After a run: removes those again that a journal tells of and for whose picture nothing went.
+// Called after a run: removes the sidecars of the journal for whose picture no file was removed.
 void take_back_sidecars(const Journal& journal, JournalWriter& writer, Applied& applied);
 
-// Of a picture that stays, a file that went for it and is not back.
+// For a kept picture, a file that was removed in its favour and is not restored.
 using StillGone = std::map<std::string, std::string>;
-// Removes those that a journal tells of and that are as they were written, and adds an item each. What one says of a
-// picture that something is still gone for may be nowhere else: it stays.
+// Removes the sidecars of a journal that are unchanged, and adds an item for each. Keeps the sidecar of a picture with
+// a file in `gone`: its metadata may exist nowhere else.
 void undo_sidecars(const Journal& journal, const StillGone& gone, bool go, JournalWriter* writer, Applied& applied);
 
 }  // namespace millrace::dedupe

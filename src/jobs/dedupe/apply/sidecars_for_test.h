@@ -1,5 +1,5 @@
-// Enters: what the sidecars of a scene say.
-// Leaves: a scene in which what goes tells what it knows.
+// Input: the metadata in the sidecars of a scene.
+// Output: a scene in which removed files pass on their metadata.
 // Never: part of the program.
 #pragma once
 
@@ -24,12 +24,12 @@ class Sidecars : public Scene {
   }
   std::string sidecar(const std::string& picture) const { return contents(photos_ + "/" + picture + ".xmp"); }
   bool is_there(const std::string& name) const { return std::filesystem::exists(photos_ + "/" + name); }
-  // Another copy of pair(), to go as well.
+  // Adds another copy to pair(), also to be removed.
   void third() {
     put("c.jpg", "the picture");
     decide("1", "remove", "c.jpg");
   }
-  // Everything is as it was, and b.jpg says why.
+  // Expects that all files are unchanged, and that the item of b.jpg has this reason.
   void expect_left(const std::string& reason) {
     const auto before = disk();
     for (const bool go : {false, true}) {

@@ -124,7 +124,7 @@ TEST_F(Sidecars, PlacesCreatorsRightsAndLabelsAreCarriedOver) {
   EXPECT_EQ(disk(), before);
 }
 
-// What cannot be written down.
+// The next tests are about metadata that cannot be written down.
 
 TEST_F(Sidecars, WhatDoesNotFitStays) {
   std::string words;

@@ -15,7 +15,7 @@ bool agree(const Decision& a, const Decision& b) {
   return a.size == b.size && a.mtime_ns == b.mtime_ns && a.hash == b.hash;
 }
 
-// Everything but the bytes.
+// Checks everything but the bytes.
 void look_at(Subject& subject) {
   const Decision& said = subject.first();
   const auto state = state_of(subject.path);
@@ -51,7 +51,7 @@ Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& r
                    bool follow_symlinks)
     : known_(known), follow_symlinks_(follow_symlinks) {
   std::map<std::string, std::vector<const Decision*>> by_path;
-  std::map<std::string, std::string> folders;  // canonical forms, each asked for once
+  std::map<std::string, std::string> folders;  // canonical forms, each computed once
   for (const Decision& decision : decisions.entries) {
     const std::string_view name = file_name(decision.path);
     const std::string folder = decision.path.substr(0, decision.path.size() - name.size());
@@ -77,7 +77,7 @@ Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& r
     subject.goes = subject.remove && !subject.keep && !subject.reference;
     all_.push_back(std::move(subject));
   }
-  std::set<std::string> partly;  // something of them stays
+  std::set<std::string> partly;  // groups of which a member is kept
   for (std::size_t i = 0; i < all_.size(); ++i) {
     for (const Decision* d : all_[i].decisions) {
       if (d->kind != DecisionKind::remove || !d->chosen || d->whole_group == 0 || !all_[i].goes) {
@@ -132,7 +132,7 @@ void Subjects::examine(RunContext& context) {
   });
 }
 
-// A decision may be anybody's: what it names is what the search saw, where it saw it.
+// Decisions are untrusted: they may only name files that the search saw, at the same place.
 void Subjects::check_place(Subject& subject) const {
   if (subject.through_link && !follow_symlinks_) {
     subject.trouble =
@@ -140,7 +140,7 @@ void Subjects::check_place(Subject& subject) const {
         "--follow-symlinks";
     return;
   }
-  // By its own path: a link may lead to another file of that size, time and content by now.
+  // The file's real path is looked up, since a link may lead to another file of that size, time and content by now.
   subject.known = std::any_of(subject.decisions.begin(), subject.decisions.end(),
                               [&](const Decision* d) { return known_.knows(subject.path, *d); });
   if (!subject.known && !known_.is_within(subject.path)) subject.trouble = known_.reason();
@@ -215,8 +215,8 @@ bool Subjects::may_go_for(const Subject& gone, const Subject& stays) const {
 }
 
 std::vector<const Subject*> Subjects::survivors_of(const Subject& gone) const {
-  // 1: other bytes; 2: the same to a close look; 3: equal bytes on another file system; 4: in a reference folder; 5:
-  // equal ones that may be linked to.
+  // Ranks: 1 other bytes; 2 the same in the detailed check; 3 equal bytes on another file system; 4 equal bytes in a
+  // reference folder; 5 equal bytes that may be linked to.
   const auto rank = [&](const Subject* s) {
     if (s->first().hash != gone.first().hash) return may_go_for(gone, *s) ? 2 : 1;
     return s->state.device != gone.state.device ? 3 : s->reference ? 4 : 5;

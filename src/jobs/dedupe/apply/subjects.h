@@ -1,6 +1,7 @@
-// Enters: decisions, and the disk.
-// Leaves: every file that they name, once, with all that is said of it and whether it is still what they mean.
-// Never: decides what is done.
+// Input: decisions, and the disk.
+// Output: every file that the decisions name, once, with all decisions on it, and whether its state is the one that
+// they mean.
+// Never: determines the operation on a file.
 #pragma once
 
 #include <functional>
@@ -18,15 +19,15 @@ namespace millrace::dedupe {
 
 struct Subject {
   std::string path;                        // canonical
-  bool through_link = false;               // as it is named, it lies behind a symbolic link
-  std::vector<const Decision*> decisions;  // all that name it
+  bool through_link = false;               // the path in the decision leads through a symbolic link
+  std::vector<const Decision*> decisions;  // all decisions on this path
   bool remove = false, keep = false, reference = false;
-  bool goes = false;    // remove, and neither keep nor reference
-  bool chosen = false;  // by a person, this very file
+  bool goes = false;    // true for remove without keep and without reference
+  bool chosen = false;  // by a person, for this very file
   bool missing = false;
-  bool known = true;  // to the catalogue, as the decisions have it
+  bool known = true;  // in the catalog, in the state of the decisions
   FileState state;
-  std::string trouble;  // why it is not what the decisions mean; empty when it is
+  std::string trouble;  // why it is not the file that the decisions mean; empty if it is
 
   const Decision& first() const { return *decisions[0]; }
   bool good() const { return trouble.empty(); }
@@ -37,38 +38,40 @@ class Subjects {
   Subjects(const Decisions& decisions, const std::vector<std::string>& references, const KnownFiles& known,
            bool follow_symlinks);
 
-  // Looks at the files that matter: those that go and those that may survive them. Reads them in full.
+  // Checks the files that matter: those to remove, and those that may survive them. Reads them in full.
   void examine(RunContext& context);
 
-  const std::vector<Subject>& all() const { return all_; }  // by path
+  const std::vector<Subject>& all() const { return all_; }  // sorted by path
   const Subject* find(const std::string& path) const;
-  // Whether a person said twice of every group in which it is removed that nothing of it shall stay: all that are named
-  // are removed, each chosen, none in a reference folder.
+  // True if a person confirmed twice, for every group in which it is removed, that none of the group shall be kept. All
+  // named members are then removed, each chosen, none in a reference folder.
   bool goes_with_its_groups(const Subject& gone) const;
-  // Why such a group is not the one that was asked about: other members than it had then are named, or one of them is
-  // not as it was, and did not go before. Empty when it is. What was said of all of them holds for no lesser number.
+  // Returns why such a group is not the one that the person confirmed; empty if it is. Either other members are named
+  // than it had then, or a member has changed and was not removed before. A confirmation for all members does not hold
+  // for fewer.
   std::string changed_group_of(const Subject& gone, const std::function<bool(const Subject&)>& went_before) const;
 
-  // Why `gone` may go: for every group in which it is removed a member that stays, on the disk with its recorded bytes
-  // and not another name of `gone`. A file of the same bytes that stays, whatever group names it, stands in for a
-  // member that is not there, and joins one of other bytes. The best first: equal bytes on the same file system and in
-  // no reference folder, equal bytes on the same file system, equal bytes, one that it may go for, any. Empty when a
-  // group has none.
+  // Returns the files that allow `gone` to be removed: for every group in which it is removed, a kept member. That
+  // member is on the disk with its recorded bytes, and is not another name of `gone`. A kept file of the same bytes, in
+  // whatever group, replaces a missing member, and is added to one of other bytes. Best first: equal bytes on the same
+  // file system outside reference folders; equal bytes on the same file system; equal bytes; one that may_go_for()
+  // accepts; any other. Empty if a group has none.
   std::vector<const Subject*> survivors_of(const Subject& gone) const;
-  // Whether `gone` may go for this file without a person's own choice: it has the same bytes, or was looked at closely.
+  // True if `gone` may be removed in favour of this file without a person's own choice: it has the same bytes, or was
+  // checked in detail.
   bool may_go_for(const Subject& gone, const Subject& stays) const;
-  // Of the files that were to stay for `gone` the first, with what is wrong with it; null when there is none.
+  // Returns the first of the files to be kept for `gone` with a problem in its `trouble`; null if there is none.
   const Subject* troubled_survivor_of(const Subject& gone) const;
-  // A file that stays and is another name (a hard link) of this one; null when there is none.
+  // Returns a kept file that is another name (a hard link) of this one; null if there is none.
   const Subject* other_name_of(const Subject& gone) const;
 
  private:
   struct WholeGroup {
-    std::set<std::uint64_t> said;      // how many members it had, as its entries have it
-    std::vector<std::size_t> members;  // those that are named
+    std::set<std::uint64_t> said;      // numbers of members in its entries
+    std::vector<std::size_t> members;  // the named members
   };
 
-  // A person told the two apart, in whichever group.
+  // True if a person told the two apart, in any group.
   bool told_apart(const Subject& a, const Subject& b) const;
 
   void check_place(Subject& subject) const;
@@ -76,10 +79,10 @@ class Subjects {
   const KnownFiles& known_;
   const bool follow_symlinks_;
   std::vector<Subject> all_;
-  std::map<std::string, std::vector<std::size_t>> groups_;                // of each, those that stay
-  std::map<ContentHash, std::vector<std::size_t>> by_content_;            // likewise
-  std::map<std::string, WholeGroup> whole_groups_;                        // of which nothing shall stay
-  std::map<std::string, std::vector<std::size_t>> not_duplicate_groups_;  // groups that are no duplicates as a whole
+  std::map<std::string, std::vector<std::size_t>> groups_;                // kept members of each group
+  std::map<ContentHash, std::vector<std::size_t>> by_content_;            // kept files of each content
+  std::map<std::string, WholeGroup> whole_groups_;                        // groups of which no member shall be kept
+  std::map<std::string, std::vector<std::size_t>> not_duplicate_groups_;  // groups that are not duplicates as a whole
   std::set<std::pair<ContentHash, ContentHash>> not_duplicate_pairs_;     // the lower first
 };
 

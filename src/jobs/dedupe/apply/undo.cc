@@ -1,4 +1,4 @@
-// undo and purge: what a journal tells of, taken back or made final.
+// Implements undo and purge, which reverse the operations of a journal or make them final.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// Reads the journal; with `go`, once it is held against other runs.
+// Reads the journal; with `go`, locks it against other runs first.
 Applied begin(const std::string& named, bool go, Trust trust, const char* operation, Journal& journal,
               std::unique_ptr<JournalWriter>& writer) {
   Applied applied;
@@ -46,7 +46,7 @@ Item item_of(const JournalRecord& record) {
   return item;
 }
 
-// Only empty ones go, and only those that the journal made.
+// Removes only empty folders that the journal made.
 void remove_folders(const Journal& journal) {
   for (auto folder = journal.folders.rbegin(); folder != journal.folders.rend(); ++folder) {
     step("remove an empty folder");
@@ -54,7 +54,7 @@ void remove_folders(const Journal& journal) {
   }
 }
 
-// Why a file that was set aside must not be destroyed; empty when it may.
+// Returns why a file that was set aside must not be destroyed; empty if it may be.
 std::string not_to_purge(const JournalRecord& record, const Journal& journal) {
   const auto state = state_of(record.to);
   if (!state) return state.error().what;
@@ -80,7 +80,7 @@ std::string not_to_purge(const JournalRecord& record, const Journal& journal) {
 }  // namespace
 
 std::string journal_file(const std::string& named) {
-  // A file of that name where the program is run may be anybody's.
+  // A file of that name in the current folder may come from anybody.
   if (is_journal_id(named)) {
     std::string by_id = data_path("journals/" + named + ".jsonl");
     if (exists(by_id)) return by_id;
@@ -115,7 +115,7 @@ Applied undo(const std::string& named, bool go, Trust trust, RunContext& context
   TrashSearch trash;
   Progress progress(context.progress, "undo", journal.records.size());
   StillGone gone;
-  // Backwards, so that each file finds the disk as its operation left it.
+  // Goes backwards, so that each file finds the disk in the state after its operation.
   for (auto record = journal.records.rbegin(); record != journal.records.rend(); ++record) {
     progress.add(1);
     const auto is_gone = [&] {

@@ -1,4 +1,4 @@
-// What a journal tells of sidecars, taken back.
+// Removes the sidecars that a journal records.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// A journal is data: that it tells of a file makes it none of ours.
+// A journal is untrusted: a file that it names is not therefore this program's.
 bool is_as_written(const JournalSidecar& sidecar, const FileState& state) {
   if (!state.regular || state.size != sidecar.size) return false;
   const auto text = text_of_sidecar(sidecar.path);
@@ -66,14 +66,14 @@ void take_back_sidecars(const Journal& journal, JournalWriter& writer, Applied& 
 
 void undo_sidecars(const Journal& journal, const StillGone& gone, bool go, JournalWriter* writer, Applied& applied) {
   if (go) tidy_sidecars(journal);
-  std::set<std::string> seen;  // a run that goes on writes one again that it removed
+  std::set<std::string> seen;  // a resumed run may write a sidecar again that it removed
   for (auto sidecar = journal.sidecars.rbegin(); sidecar != journal.sidecars.rend(); ++sidecar) {
     if (sidecar->undone || !seen.insert(sidecar->path).second) continue;
     const auto state = state_of(sidecar->path);
     if (!state) continue;  // it was never written, or somebody removed it
     Item item = item_of(*sidecar);
     if (!is_as_written(*sidecar, *state)) {
-      // Where it was not done, what is there is somebody's.
+      // If the sidecar was not written, the file there is somebody's own.
       if (!sidecar->done) continue;
       item.state = State::left;
       item.reason = "it was changed since it was written: it stays";

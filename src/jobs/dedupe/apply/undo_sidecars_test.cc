@@ -1,4 +1,4 @@
-// What a run wrote down, taken back: by an undo, and by the run itself where nothing went.
+// Tests of the removal of sidecars: by an undo, and by the run itself if no file was removed.
 #include "src/jobs/dedupe/apply/sidecars_for_test.h"
 
 namespace millrace::dedupe {
@@ -6,7 +6,7 @@ namespace {
 
 using UndoSidecars = Sidecars;
 
-// Where a run with this action has put the file.
+// Returns the path to which a run moved the file.
 std::string place_of(const std::string& folder, const std::string& name) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().filename() == name) return entry.path().string();
@@ -29,7 +29,8 @@ TEST_F(UndoSidecars, StayWhileSomethingThatKnewItIsNotBack) {
   EXPECT_EQ(back.of("a.jpg.xmp"), "left");
   EXPECT_NE(back.of("a.jpg.xmp", "reason").find("b.jpg is not back"), std::string::npos);
   EXPECT_EQ(sidecar("a.jpg"), written);
-  // The undo is over, so the decisions can be applied again; and so is what was lost, once it is found.
+  // The undo is finished, so the decisions can be applied again. A second undo accounts for the lost file once it is
+  // found.
   std::filesystem::rename(top_ + "/b.jpg", photos_ + "/b.jpg");
   back = run_undo();
   EXPECT_EQ(back.of("a.jpg.xmp"), "done");
@@ -62,7 +63,7 @@ TEST_F(UndoSidecars, StayWhereWhatKnewItCannotComeBack) {
   EXPECT_EQ(back.of("c.jpg"), "failed");
   EXPECT_EQ(back.of("a.jpg.xmp"), "left");
   EXPECT_EQ(sidecar("a.jpg"), written);
-  // Not everything is back: that undo goes on before the decisions are applied again.
+  // Not everything is restored: the undo must be continued before the decisions are applied again.
   EXPECT_NE(run_apply("move=" + top_ + "/moved").code, 0);
   std::filesystem::remove(photos_ + "/sub");
   back = run_undo();
@@ -106,7 +107,7 @@ TEST_F(UndoSidecars, OfWhatDidNotGoARunTakesItsOwnBack) {
   EXPECT_EQ(disk(), before);
 }
 
-// Interrupted, or cut off, before every step: what is written down and what went agree, and the next run goes on.
+// Runs are interrupted or cut off before every step: sidecars and removed files agree, and the next run continues.
 TEST_F(UndoSidecars, ARunThatWasStoppedGoesOnAndItsUndoIsRight) {
   const auto scene = [&] {
     fresh();
@@ -144,7 +145,7 @@ TEST_F(UndoSidecars, ARunThatWasStoppedGoesOnAndItsUndoIsRight) {
   }
 }
 
-// A later run that lets nothing go takes back what an earlier one wrote before it was cut off.
+// A later run that removes no file also removes the sidecar that an earlier run wrote before it was cut off.
 TEST_F(UndoSidecars, OfARunThatWasCutOffTheNextOneTakesBackWhatNobodyNeeds) {
   pair();
   put("b.jpg.xmp", packet("xmp:Rating='2'"));

@@ -8,7 +8,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Three pictures of one group, none of which shall stay: a person was asked twice about the three.
+// Three pictures of one group, none of which shall be kept: a person confirmed that twice.
 class WholeGroup : public Scene {
  protected:
   void SetUp() override {
@@ -89,7 +89,7 @@ TEST_F(WholeGroup, ARunThatWasCutOffIsFinished) {
   }
 }
 
-// The page lets a file of a whole group go from another group too, in which something stays.
+// The page can remove a file of a whole group from another group too, in which a member is kept.
 TEST_F(WholeGroup, AFileOfAnotherGroupGoesWhereThatOneHasWhatStays) {
   decide("2", "remove", "a.jpg")["chosen"] = true;
   put("d.jpg", "another picture");

@@ -16,12 +16,12 @@
 namespace millrace::dedupe {
 namespace {
 
-// 1 kept thumbnails and scores by content; 2 had both keys in one; 3 had no inode and ctime of files; 4 did not say
-// what decoders met and do not show.
+// Schema 1 keyed thumbnails and scores by content. Schema 2 held both keys in one string. Schema 3 lacked the inode and
+// ctime of files. Schema 4 lacked `unshown`, the content that decoders found but do not show.
 constexpr int kSchema = 5;
-constexpr int kApplicationId = 0x6D726163;  // "mrac", so that `file` and we can tell it from other SQLite files
+constexpr int kApplicationId = 0x6D726163;  // "mrac", by which `file` and this program recognise the format
 
-// Names stay as catalogues hold them: `look` is an appearance, `closer_looks` are close looks.
+// Names are those of existing catalogs: `look` is an appearance, `closer_looks` holds detailed checks.
 constexpr const char* kTables = R"(
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS files (
@@ -51,8 +51,8 @@ CREATE TABLE IF NOT EXISTS closer_looks (a BLOB NOT NULL, b BLOB NOT NULL, versi
 CREATE TABLE IF NOT EXISTS not_duplicates (a BLOB NOT NULL, b BLOB NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID;
 )";
 
-// Plain tables are all that we make. A trigger, a view, a virtual table, an index of an expression, a check or a
-// default would run what others wrote.
+// A catalog holds only plain tables. A trigger, a view, a virtual table, an index of an expression, a check or a
+// default would run code that others wrote.
 void refuse_programs(Catalog::State& s) {
   const std::int64_t others = s.number(
       "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR rootpage IS NULL OR rootpage < 1 "
@@ -63,7 +63,7 @@ void refuse_programs(Catalog::State& s) {
                 printable(s.path), "somebody else made it: name another with --catalog");
 }
 
-// Read in one transaction: another run may be making the catalogue at this moment.
+// The checks read in one transaction: another run may be creating the catalog at this moment.
 void check_ours(Catalog::State& s) {
   s.run("BEGIN");
   const std::int64_t application = s.number("PRAGMA application_id");
@@ -81,9 +81,9 @@ void check_ours(Catalog::State& s) {
   refuse_programs(s);
 }
 
-// SQLite reads what lies beside the file before anything of ours is asked, and does what it says. This program never
-// writes to two databases at once, so no journal of its names another file: one that does is not ours, and to end it
-// SQLite would remove the file that it names.
+// SQLite reads the files beside the database before this program can check them, and acts on them. A journal of this
+// program never names another file, since the program never writes to two databases at once. SQLite would delete the
+// file that a foreign journal names.
 void refuse_journal_of_others(const std::string& path, Trust trust) {
   const std::string name = path + "-journal";
   Descriptor file;
@@ -103,7 +103,8 @@ void refuse_journal_of_others(const std::string& path, Trust trust) {
                 printable(name), "this program makes none such: move it away, and the catalogue too");
 }
 
-// The file, and what SQLite keeps beside it, are the user's own; the file is made here, so that nobody else reads it.
+// Checks that the catalog and SQLite's files beside it belong to the user. Creates the catalog here, so that nobody
+// else can read it.
 void believe(const std::string& path, Trust trust) {
   use_own_folder_of(path, trust);
   for (const std::string& file : catalog_files(path)) {
@@ -113,7 +114,8 @@ void believe(const std::string& path, Trust trust) {
   open_own_file(path, trust, true, true);
 }
 
-// SQLite does not wait for a lock when it changes the journal, so two runs that make one catalogue would collide.
+// Sets WAL mode with retries. SQLite does not wait for a lock when it changes the journal mode, so two runs that create
+// one catalog would collide.
 void use_write_ahead_log(Catalog::State& s) {
   constexpr int kPauseMs = 10;
   for (int waited = 0;; waited += kPauseMs) {
@@ -124,9 +126,9 @@ void use_write_ahead_log(Catalog::State& s) {
   }
 }
 
-// Drops what another program found in another way.
+// Drops the rows that another version of the program produced differently.
 void use_key(Catalog::State& s, const CatalogKey& key) {
-  // Before them, what is transparent was shown in the colours that lie below.
+  // Previews are composited over gray; earlier ones showed transparent pixels in the colours stored beneath them.
   constexpr const char* kPreviews = "over gray";
   if (s.meta("previews") != kPreviews) {
     s.run("DELETE FROM previews");
@@ -164,11 +166,11 @@ Catalog::Catalog(const std::string& path, const CatalogKey& key, const CatalogAc
                   "to keep nothing, name one in a folder that you remove afterwards, such as $(mktemp -d)/catalog");
   }
   use_own_folder_of(path, access.trust);
-  // From here on by its real path: a link on the way that is exchanged leads nowhere else.
+  // The real path is used from here on, so that a link replaced on the way leads nowhere else.
   const std::string real = path_in(real_path(folder_of(path)).value_or(folder_of(path)), file_name(path));
   believe(real, access.trust);
   if (const std::string network = network_file_system(folder_of(real)); !network.empty()) {
-    // SQLite's log is shared through the memory of one machine.
+    // SQLite shares its WAL index through the memory of one machine.
     spdlog::warn(
         "{}: the catalog lies on a network file system ({}): use it from one machine at a time, or name one on a "
         "disk of this machine with --catalog",
@@ -195,12 +197,12 @@ Catalog::Catalog(const std::string& path, const CatalogKey& key, const CatalogAc
   }
   use_key(s, key);
   s.run("COMMIT");
-  // From here on it writes what this run found, which an interrupt must not lose.
+  // Cancelling no longer interrupts this connection: it writes this run's results, which an interrupt must not lose.
   sqlite3_progress_handler(s.db, 0, nullptr, nullptr);
 }
 
 Catalog::~Catalog() {
-  // What was not flushed is lost, as in a kill; a job flushes when it ends well.
+  // Rows that were not flushed are lost, as in a kill; a job flushes when it ends well.
 }
 
 void Catalog::put(CatalogFile file) { state_->files.push_back(std::move(file)); }

@@ -1,4 +1,4 @@
-// What the tests of the catalogue share: rows to put in, and a catalogue that another program may edit.
+// Fixtures that the tests of the catalog share: rows to write, and a catalog that another program may edit.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@ namespace {
 
 std::uint64_t sum_of(std::span<const std::uint8_t> bytes) { return bytes.empty() ? 0 : short_hash(bytes); }
 
-// Links come back in another order than they were put in: their sums are added up.
+// Links come back in another order than they were written, so their checksums are added up.
 std::uint64_t sum_of(const CatalogLink& link) {
   const std::array<std::uint64_t, 3> words = {link.a, link.b,
                                               std::uint64_t{std::bit_cast<std::uint32_t>(link.score)} << 8 | link.kind};
@@ -23,7 +23,7 @@ struct LinkSums {
   bool operator==(const LinkSums&) const = default;
 };
 
-// What is joined under a rule; nothing where it is not all that was put there.
+// Reads the batches and links of a rule; nullopt if they are not all that was written.
 std::optional<CatalogJoin> read_joined(Connection& s, std::uint64_t rule) {
   CatalogJoin out;
   LinkSums put, found;
@@ -58,11 +58,11 @@ std::optional<CatalogJoin> read_joined(Connection& s, std::uint64_t rule) {
 
 CatalogJoin Catalog::joined(std::uint64_t rule) {
   State& s = *state_;
-  s.run("BEGIN");  // parts and links of one moment
+  s.run("BEGIN");  // reads batches and links in one consistent state
   auto out = read_joined(s, rule);
   s.run("COMMIT");
   if (out) return *std::move(out);
-  // Another run may have seen it too, and put new parts there by now.
+  // Another run may have seen the damage too, and have written new batches by now.
   s.begin_writing();
   if (!read_joined(s, rule)) {
     for (const char* table : {"joined", "joined_codes", "joined_sums", "links"}) {

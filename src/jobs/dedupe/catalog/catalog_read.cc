@@ -11,7 +11,7 @@ constexpr const char* kPictureColumns =
     "SELECT content, code, reason, damage, format, width, height, quality, codes, taken, subsecond, camera, "
     "exif_fields, look, unshown FROM pictures";
 
-// False for a row that we cannot have written: its picture is then read again.
+// False for a row that this program cannot have written: its picture is then read again.
 bool read_picture(const Statement& row, CatalogPicture& p) {
   if (!row.content(0, p.content)) return false;
   p.failed = !row.null(1);
@@ -39,7 +39,7 @@ bool read_picture(const Statement& row, CatalogPicture& p) {
 
 constexpr const char* kFileColumns = "SELECT path, size, mtime_ns, code, reason, content, inode, ctime_ns FROM files";
 
-// False for a row that we cannot have written: its file is then read again.
+// False for a row that this program cannot have written: its file is then read again.
 bool read_file(const Statement& row, CatalogFile& file) {
   file.path = row.text(0);
   file.size = static_cast<std::uint64_t>(row.integer(1));
@@ -103,7 +103,7 @@ void Catalog::each_picture(std::optional<std::span<const ContentHash>> wanted,
     }
     return;
   }
-  // Rows are stepped through while what is wanted lies close together, and sought anew where it does not.
+  // Steps through the rows while the wanted pictures are close together, and seeks anew where they are not.
   constexpr int kFar = 8;
   int passed = kFar;
   ContentHash here{};
@@ -115,7 +115,7 @@ void Catalog::each_picture(std::optional<std::span<const ContentHash>> wanted,
       passed = 0;
     }
     if (!s.step(row)) return;
-    if (!row.content(0, here)) continue;  // not counted: from the same place it would be met again
+    if (!row.content(0, here)) continue;  // not counted: a new seek from the same place would meet it again
     if (here < next) {
       ++passed;
       continue;
@@ -167,7 +167,7 @@ std::optional<std::vector<std::uint8_t>> Catalog::preview(const ContentHash& con
 
 std::vector<CatalogScore> Catalog::scores() {
   State& s = *state_;
-  Statement row;  // as earlier programs kept them
+  Statement row;  // the format of earlier versions
   s.prepare(row, "SELECT a, b, orientation, kind, score FROM scores");
   std::vector<CatalogScore> out;
   while (s.step(row)) {

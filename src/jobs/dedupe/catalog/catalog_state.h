@@ -1,5 +1,5 @@
-// Enters: SQL and values.
-// Leaves: rows, or a Failure that names the catalogue and what to do.
+// Input: SQL statements and values.
+// Output: rows, or a Failure that names the catalog and a remedy.
 // Never: is used outside this folder.
 #pragma once
 
@@ -67,8 +67,8 @@ struct Statement {
     const std::string_view all = text(i);
     return {all.begin(), all.end()};
   }
-  // False when the column does not hold a hash. A row that we cannot have written is passed over: its file or picture
-  // is then read again.
+  // False when the column does not hold a hash. Callers skip a row that this program cannot have written: its file or
+  // picture is then read again.
   bool content(int i, ContentHash& hash) const {
     if (sqlite3_column_bytes(handle, i) != static_cast<int>(hash.size())) return false;
     std::memcpy(hash.data(), sqlite3_column_blob(handle, i), hash.size());
@@ -76,7 +76,7 @@ struct Statement {
   }
 };
 
-// SQLite's own locks are off, since it takes them for every column of every row: each connection is used by one thread
+// SQLite's own locks are off, since it takes them for every column of every row. Each connection is used by one thread
 // at a time.
 struct Connection {
   std::string path;
@@ -88,29 +88,30 @@ struct Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  static constexpr int kBusyMs = 60'000;  // how long another run may hold the catalogue
+  static constexpr int kBusyMs = 60'000;  // longest wait for another run that holds the catalog
 
   void open(const std::string& file, int flags) {
     path = file;
-    // A name with a slash first is a file's: SQLite reads others as addresses (file:...), or as no file at all.
+    // SQLite treats a name that begins with a slash as a file. It may read others as addresses (file:...), or as no
+    // file.
     const std::string name = path.starts_with('/') ? path : "./" + path;
     if (sqlite3_open_v2(name.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
       fail("the catalogue cannot be opened");
     }
     sqlite3_busy_timeout(db, kBusyMs);
     distrust();
-    // A statement that a hostile file makes endless ends when the job is told to stop.
+    // A statement that a hostile file makes endless ends when the job is cancelled.
     constexpr int kInstructions = 100'000;
     if (cancelled) sqlite3_progress_handler(db, kInstructions, asks_to_stop, this);
   }
 
-  // For reading what another connection last flushed.
+  // Opens a read-only connection that reads what another connection last flushed.
   void open_beside(const Connection& other) {
     cancelled = other.cancelled;
     open(other.path, SQLITE_OPEN_READONLY);
   }
 
-  // What the file says is data: it defines nothing that runs.
+  // Turns off everything in the file that could run code: the file is untrusted data.
   void distrust() {
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -186,11 +187,11 @@ struct Catalog::State : Connection {
   std::vector<std::pair<ContentHash, ContentHash>> not_duplicates, duplicates_after_all;
   std::vector<std::string> forgotten;  // paths
   std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
-  Connection asked;  // by picture() and file(), under this lock
+  Connection asked;  // used by picture() and file(), under the lock `asking`
   std::mutex asking;
   Statement picture_known, file_known, thumbnail_of, preview_of, close_look_of, origin_of;
 
-  // Begins a transaction that writes what this run found under its key.
+  // Begins a transaction that writes this run's results, which are valid only under its key.
   void begin_writing() {
     run("BEGIN IMMEDIATE");
     if (meta("key") == key.pictures && meta("verdicts") == key.verdicts) return;

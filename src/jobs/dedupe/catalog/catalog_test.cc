@@ -127,7 +127,7 @@ TEST_F(CatalogTest, AKillLosesOnlyWhatWasNotFlushed) {
 }
 
 TEST_F(CatalogTest, TwoRunsShareOne) {
-  // Both make it at once, and write into it turn by turn.
+  // The processes create the catalog at the same time, and write to it in turn.
   constexpr int kProcesses = 6, kEach = 15;
   std::vector<pid_t> children;
   for (int c = 0; c < kProcesses; ++c) {
@@ -240,7 +240,7 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
     catalog.flush();
   }
   const std::string id = "x'000102030405060708090a0b0c0d0e0f'";
-  // Wrong types, short blobs, numbers that fit nowhere, nothing at all.
+  // Rows of wrong types, short blobs, numbers out of range, and missing values.
   edit("INSERT INTO files VALUES ('text', 'many', 3.5, NULL, NULL, x'00', NULL, NULL)");
   edit("INSERT INTO files VALUES (x'01', -1, 9223372036854775807, 3, '', " + id + ", 'no number', 2)");
   edit("INSERT INTO files VALUES (x'02', 1, 1, 99999999999, 'why', NULL, NULL, NULL)");
@@ -258,7 +258,8 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
   edit(
       "INSERT INTO scores VALUES (1, 2, 300, 1, 0.5), (3, 3, 0, 1, 0.5), (1, 2, 1, 1, 9e999), ('x', x'00', 1, 1, 1), "
       "(1, 4, 1, 1, 7.0), (1, 5, 1, 1, -5.0)");
-  // A group of more than there are, an appearance with itself, scores that are none, a piece, and no blob.
+  // Blobs with an empty and a too large count, an appearance paired with itself, invalid scores, a truncated blob, and
+  // values that are no blobs.
   for (const char* packed : {"x'01000000000000000100000000'", "x'0100000000000000FFFFFFFF02000000'",
                              "x'0100000000000000010000000100000000000000100000003F'",
                              "x'010000000000000001000000020000000000000010000080FF'",
@@ -285,7 +286,7 @@ TEST_F(CatalogTest, PicturesAreFoundByContent) {
     p.content = {};
     p.content[0] = static_cast<std::uint8_t>(i >> 8);
     p.content[1] = static_cast<std::uint8_t>(i & 255);
-    // Of every four, one is not there; one is not asked for.
+    // A quarter of the pictures is missing; another quarter is not asked for.
     if (i % 4 != 0) catalog.put(p, {});
     if (i % 4 != 1) wanted.push_back(p.content);
     if (i % 4 > 1) all.push_back(p.content);
@@ -297,7 +298,7 @@ TEST_F(CatalogTest, PicturesAreFoundByContent) {
     return out;
   };
   EXPECT_EQ(found(wanted), all);
-  // Far apart, the first and the last among them.
+  // Pictures far apart, the first and the last among them.
   EXPECT_EQ(found({all[0], all[200], all.back()}), (std::vector<ContentHash>{all[0], all[200], all.back()}));
   EXPECT_TRUE(found({}).empty());
   EXPECT_TRUE(found({wanted[0]}).empty());

@@ -1,4 +1,4 @@
-// Catalogues that others made or could have made.
+// Tests of catalogs that other users made or could have made.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ TEST_F(CatalogTrust, LinksAndWhatOthersMayWriteAreRefusedBeforeSqliteSeesThem) {
   EXPECT_NO_THROW(Catalog(path(), kCatalogKey));
 }
 
-// SQLite would remove the file that a journal names as the one of a larger transaction.
+// SQLite would delete the file that a journal names as its super-journal.
 TEST_F(CatalogTrust, AJournalThatNamesAnotherFileIsRefused) {
   { const Catalog made(path(), kCatalogKey); }
   const std::string victim = folder_.write("thesis.tex", "precious");
@@ -86,7 +86,7 @@ TEST_F(CatalogTrust, TriggersViewsAndVirtualTablesAreRefused) {
   }
 }
 
-// Links that are lost are duplicates that nobody shows.
+// A lost link is a duplicate that no report shows.
 TEST_F(CatalogTrust, WhatIsJoinedIsForgottenWhereARowWasLostOrEdited) {
   const std::vector<std::uint8_t> first = {1, 2, 3}, second = {4, 5}, codes = {6, 7, 8, 9};
   const std::vector<CatalogLink> links = {{1, 2, 0, 0.9F}, {1, 0x9000000000000001, 1, 0.5F}}, more = {{2, 3, 0, 1}};
@@ -120,7 +120,7 @@ TEST_F(CatalogTrust, WhatIsJoinedIsForgottenWhereARowWasLostOrEdited) {
     EXPECT_TRUE(join.parts.empty() && join.links.empty()) << sql;
     EXPECT_TRUE(catalog.joined_codes(7, 0, codes.size()).empty()) << sql;
     EXPECT_EQ(catalog.joined(8).links.size(), 3U) << sql;
-    // It is done again from the first part on.
+    // The batches are written again, from the first one on.
     EXPECT_TRUE(catalog.put_joined(7, 0, first, links, codes)) << sql;
     EXPECT_EQ(catalog.joined(7).links.size(), 2U) << sql;
   }
@@ -134,7 +134,7 @@ TEST_F(CatalogTrust, WhatIsJoinedIsForgottenWhereARowWasLostOrEdited) {
   }
 }
 
-// What reads a hostile file without end stops when the job is told to stop; what is written then is not lost.
+// Reading a hostile file without end stops when the job is cancelled; data written then are not lost.
 TEST_F(CatalogTrust, CancelEndsWhatReadsAndNoWrite) {
   std::atomic<bool> stop{false};
   const CatalogAccess access{Trust::checked, [&] { return stop.load(); }};

@@ -1,4 +1,4 @@
-// What a catalogue of another version of the program is good for.
+// Tests of what remains of a catalog that another version of the program made.
 #include <gmock/gmock.h>
 
 #include "src/jobs/dedupe/catalog/catalog_for_test.h"
@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A catalogue with a row in each table.
+// Writes a catalog with a row in each table.
 void fill(const std::string& path, const CatalogKey& key) {
   Catalog catalog(path, key);
   catalog.put(picture(1), {1});
@@ -21,7 +21,7 @@ void fill(const std::string& path, const CatalogKey& key) {
 
 class CatalogVersions : public CatalogTest {
  protected:
-  // What is left of these rows.
+  // Checks which of these rows remain under `key`.
   void expect(const CatalogKey& key, bool pictures, bool verdicts) const {
     Catalog catalog(path(), key);
     EXPECT_EQ(pictures_of(catalog).size(), pictures ? 1U : 0U);

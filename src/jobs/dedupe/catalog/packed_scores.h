@@ -1,6 +1,6 @@
-// Enters: judgements of appearances.
-// Leaves: the same in a third of the bytes that rows of them take.
-// Never: believes what it unpacks: what cannot have been packed is passed over.
+// Input: judgements of appearances.
+// Output: the same in a third of the bytes that one row per judgement takes.
+// Never: trusts what it unpacks: data that pack() cannot have produced are skipped.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace millrace::dedupe {
 
-// The first appearance of each, how many others it has, and of each of these the appearance, orientation and kind, and
-// the score; words of this machine. `scores` is sorted.
+// Packs judgements by their first appearance: that appearance, the number of others, then for each other its
+// appearance, a byte of orientation and kind, and the score. Words have this machine's byte order. Sorts `scores`.
 std::vector<std::uint8_t> pack(std::vector<CatalogScore>& scores);
 void unpack(std::span<const std::uint8_t> packed, const std::function<void(const CatalogScore&)>& visit);
 

@@ -109,7 +109,7 @@ class Comparing {
     }
   }
 
-  // Each picture of a group with the first few of the other folder, the one that stays before the others.
+  // Pairs each picture of a group with the first few of the other folder, those to keep before the others.
   void add_pairs(const Group& group, std::vector<PicturePair>& pairs) const {
     constexpr std::size_t kMost = 4;
     std::map<std::uint32_t, std::vector<std::uint32_t>> pictures;  // of each album, in the group's order
@@ -130,7 +130,7 @@ class Comparing {
     }
   }
 
-  // A picture beside another, `stays`, that would stay for it.
+  // Records a picture and another, `stays`, that would be kept in its place.
   void note(std::uint32_t stays, std::uint32_t picture, Standing standing, bool same_pixels) {
     const Held held =
         standing == Standing::same ? same_pixels ? Held::pixels : Held::as_good

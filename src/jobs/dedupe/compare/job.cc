@@ -14,7 +14,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// What is said of a picture that the other folder has not, or not as good.
+// Returns the word for a picture that the other folder lacks or has in a lesser form.
 const char* words_of(Held held) {
   switch (held) {
     case Held::pixels:
@@ -137,7 +137,7 @@ class CompareJob : public Job {
     const Counts c = counts_of(held, folder);
     const std::string name = printable(options_.folders[folder]), other = printable(options_.folders[1 - folder]);
     if (c.all == 0) return fmt::format("{}: no picture", name);
-    // Never rounded up to all.
+    // The share is rounded down, so that it never reaches all.
     const double share = static_cast<double>(c.there) / static_cast<double>(c.all);
     const std::string percent = c.there == c.all ? "100" : fmt::format("{:.1f}", std::floor(1000 * share) / 10);
     std::string out =

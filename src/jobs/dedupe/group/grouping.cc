@@ -16,7 +16,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// What is looked at closely: candidates, and pairs across them.
+// Pictures to check in detail: candidate sets, and pairs across them.
 struct ToLookAt {
   std::vector<std::vector<std::uint32_t>> candidates;  // files
   std::vector<Across> across;
@@ -48,7 +48,7 @@ class Grouping {
     }
   }
 
-  // Also run without the rest, by who looks at some of the candidates.
+  // Also called without the rest, by a run that checks some of the candidate sets.
   void find_candidates() {
     bursts_ = find_bursts(library_, [&](std::uint32_t a, std::uint32_t b) {
       const std::uint64_t x = library_.pictures[a].data.appearance, y = library_.pictures[b].data.appearance;
@@ -76,7 +76,7 @@ class Grouping {
       for (const std::uint32_t u : grouped_units[g]) group_of_[u] = g;
       add_candidate(grouped_units[g]);
     }
-    // Units that stand alone may still hold copies.
+    // Units that match no other may still hold copies.
     for (std::uint32_t u = 0; u < units_.size(); ++u) {
       if (group_of_[u] == kNone && units_[u].files > 1) add_candidate({u});
     }
@@ -128,7 +128,7 @@ class Grouping {
   bool in_one_candidate(const Link& link) const {
     return group_of_[link.a] == group_of_[link.b] && group_of_[link.a] != kNone;
   }
-  // A copy that a person told apart from its like stays out.
+  // A copy that a person told apart from its duplicates is left out.
   bool has_copies_apart(std::uint32_t picture) const {
     return library_.pictures[picture].files.size() > 1 && copies_apart_.count(picture) > 0;
   }
@@ -137,7 +137,7 @@ class Grouping {
     return a != set_of_.end() && b != set_of_.end() && a->second == b->second;
   }
 
-  // The files that might stand in a group together.
+  // Adds the files that might be in one group.
   void add_candidate(const std::vector<std::uint32_t>& units) {
     std::vector<std::uint32_t> files;
     for (const std::uint32_t u : units) {
@@ -151,7 +151,7 @@ class Grouping {
     found_.candidates.push_back(std::move(files));
   }
 
-  // The pictures of files, in the order of the keep rule.
+  // Returns the pictures of the files, in the order of the keep rule.
   Candidate in_order_of_rule(const std::vector<std::uint32_t>& files) const {
     Candidate out;
     std::set<std::uint32_t> seen;
@@ -180,14 +180,14 @@ class Grouping {
     context_.executor.parallel_for(candidates.size(), 256, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) candidates[i] = in_order_of_rule(part.candidates[i]);
     });
-    context_.throw_if_cancelled();  // it skips what is left
+    context_.throw_if_cancelled();  // the loop skips the rest when cancelled
     return candidates;
   }
 
   void add_groups() {
     const std::vector<Candidate> candidates = rank_candidates(found_);
     if (!options_.verify || options_.look == LookMode::thumbnail) {
-      // Nothing was looked at closely: of what only looks alike, nobody goes.
+      // Without a detailed check, pictures that only look similar are not removable.
       std::vector<SameSet> sets;
       for (const Candidate& candidate : candidates) sets.push_back({candidate, {}, Lead::by_rule, false});
       shown_.add_sets(sets, Told::by_bytes, context_);
@@ -250,7 +250,7 @@ class Grouping {
     return pictures;
   }
 
-  // Of units that may not stand in one group as a whole, the first parts that may.
+  // Adds a related pair. If the whole units may not be in one group, it shows their first parts that may.
   void add_related(const Link& link) {
     const Unit& a = units_[link.a];
     const Unit& b = units_[link.b];
@@ -271,19 +271,19 @@ class Grouping {
   UnitLinks unit_links_;
   const std::vector<std::string> criteria_;
   NotDuplicates not_duplicates_;
-  std::set<std::uint32_t> copies_apart_;  // pictures whose files a person told from each other
+  std::set<std::uint32_t> copies_apart_;  // pictures whose copies a person told apart
   std::vector<Burst> bursts_;
   std::vector<Link> links_;
   std::vector<std::uint32_t> group_of_;  // of each unit
   ToLookAt found_;
-  std::map<std::uint32_t, std::size_t> set_of_;  // of each picture that stands in one: looked at closely
+  std::map<std::uint32_t, std::size_t> set_of_;  // set of each picture that was checked in detail
   Origins origins_;
   std::vector<Unit> units_;
   std::vector<std::uint32_t> unit_of_;  // of each picture
   ShownGroups shown_;
 };
 
-// Sets by union of what candidates and pairs bring together, in the order of their first picture.
+// Sets that candidates and pairs connect, in the order of their first picture.
 class Sets : public LookSets {
  public:
   Sets(const Options& options, SearchResult& result, Catalog& catalog, RunContext& context)
@@ -306,7 +306,7 @@ class Sets : public LookSets {
   std::size_t count() const override { return sets_.size(); }
   ContentHash identity() const override {
     std::string all;
-    // With all that the order of the keep rule asks of a file.
+    // The hash covers all properties of a file that the keep rule compares.
     const auto add_file = [&](std::uint32_t number) {
       const File& file = library_.files[number];
       const ContentHash& content = library_.pictures[file.picture].data.content;

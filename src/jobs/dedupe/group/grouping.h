@@ -1,6 +1,7 @@
-// Enters: a library.
-// Leaves: its groups: identical and similar, recoloured, bursts, and related pairs that fall between groups.
-// Never: decodes a picture itself, or lets the order of files or threads change a group.
+// Input: a library.
+// Output: its groups: identical and similar pictures, recoloured ones, bursts, and related pairs that fall between
+// groups.
+// Never: decodes a picture itself; lets the order of files or threads change a group.
 #pragma once
 
 #include <memory>
@@ -10,20 +11,21 @@
 
 namespace millrace::dedupe {
 
-// Fills in what SearchResult says of groups from its library and rule. What is suggested was looked at by `looks`.
+// Fills in the groups of `result` from its library and rule. Pictures are suggested for removal only after `looks`
+// checked them.
 void find_groups(const Options& options, SearchResult& result, Catalog& catalog, Looks& looks, RunContext& context);
 
-// What is looked at closely in a search: sets of pictures of which none has to do with one of another set.
+// Sets of pictures that a search checks in detail. No picture of one set is compared with a picture of another.
 class LookSets {
  public:
   virtual ~LookSets() = default;
   virtual std::size_t count() const = 0;
-  // 128 bits over all of them, by their contents.
+  // A 128-bit hash of all sets, by their contents.
   virtual ContentHash identity() const = 0;
-  // Looks at all that a search looks at in the sets from `begin` to `end`.
+  // Makes the detailed checks that a search makes in the sets from `begin` to `end`.
   virtual void look(std::size_t begin, std::size_t end, Looks& looks) = 0;
 };
-// Of a library and a rule, as find_groups() has them. All that is given outlives it.
+// Finds the sets of a library and a rule, as find_groups() does. The arguments must outlive the result.
 std::unique_ptr<LookSets> find_look_sets(const Options& options, SearchResult& result, Catalog& catalog,
                                          RunContext& context);
 

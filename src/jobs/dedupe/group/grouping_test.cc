@@ -17,7 +17,7 @@ struct Shown {
   int quality = 100;
 };
 
-// To whom all pictures are one.
+// Reports all pictures as the same.
 class AllTheSame : public Looks {
  public:
   void look(std::span<const PicturePair> pairs) override { looked_at_ += pairs.size(); }
@@ -29,7 +29,7 @@ class AllTheSame : public Looks {
   std::uint64_t looked_at_ = 0;
 };
 
-// Pictures that no file stands for; their number is their content and their name.
+// Library of pictures without files on disk; the number of a picture is its content and its name.
 class GroupingTest : public testing::Test {
  protected:
   using Names = std::vector<std::vector<std::uint32_t>>;
@@ -53,7 +53,7 @@ class GroupingTest : public testing::Test {
     library_.pictures.push_back(std::move(picture));
     library_.files.push_back(std::move(file));
   }
-  // `count` shots, ten a second.
+  // Adds `count` shots, ten a second.
   void add_burst(const std::string& camera, int count, const std::function<std::uint64_t(int)>& appearance) {
     for (int i = 0; i < count; ++i) {
       const int s = i / 10;
@@ -65,7 +65,7 @@ class GroupingTest : public testing::Test {
     catalog_.put_not_duplicates(library_.pictures[a].data.content, library_.pictures[b].data.content);
     catalog_.flush();
   }
-  // As if an earlier run had found them the same.
+  // Writes a link as if an earlier run had found the two the same.
   void link(std::uint64_t a, std::uint64_t b) {
     std::vector<std::uint8_t> part;
     for (const std::uint64_t appearance : {a, b}) append_packed(part, {appearance, ThumbnailCodes{appearance}});
@@ -117,7 +117,7 @@ TEST_F(GroupingTest, ShotsOfOneAppearanceAreGroupedWithWhatIsNotOfTheirBurst) {
   add({});
   run();
   EXPECT_EQ(similar(), (Names{{0, 3, 7}, {1, 4}, {2, 5}})) << "the first of each, the second of each";
-  // What could as well have stood with the first group, though not all of it: 6 among them, which has none.
+  // Pictures that could as well be in the first group, though not all of them; 6 is among them, which has no group.
   EXPECT_EQ(related(), (Names{{0, 4}, {0, 5}, {0, 6}}));
   EXPECT_EQ(bursts(), (std::vector<std::size_t>{3, 4}));
   options_.group = GroupMode::connected;

@@ -1,6 +1,6 @@
-// Enters: nothing.
-// Leaves: what a search has found: groups, their members, and what speaks for each two.
-// Never: finds any.
+// Input: nothing; this header only declares types.
+// Output: the types of a search result: groups, their members, and the evidence for pairs of members.
+// Never: searches.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace millrace::dedupe {
 
-// Two members of a group, as indexes into it, and what speaks for them.
+// Two members of a group, as indexes into it, and the evidence that they match.
 struct GroupPair {
   std::uint32_t a = 0, b = 0;
   std::array<int, 4> distances{};
@@ -20,21 +20,21 @@ struct GroupPair {
 };
 
 struct Group {
-  std::string id;  // from the contents and paths of its members: the same in every run over the same files
+  std::string id;  // hash of the contents and paths of its members: the same in every run over the same files
   GroupKind kind = GroupKind::similar;
   std::vector<Member> members;
   std::vector<GroupPair> pairs;
-  std::uint64_t reclaimable = 0;  // bytes of the members that need not stay
+  std::uint64_t reclaimable = 0;  // bytes of the removable members
 };
 
 struct SearchResult {
   Library library;
-  std::vector<Group> groups;   // those that suggest first, then each kind
+  std::vector<Group> groups;   // groups with removable members first, then by kind
   std::vector<Group> related;  // verified pairs that fall between groups
   Rule rule;
-  std::uint64_t looked_at = 0;       // pairs compared in this run, by their thumbnails
-  std::uint64_t looked_closely = 0;  // pairs, by more of their pixels
-  std::uint64_t not_looked = 0;      // pictures of which nothing is suggested since they could not be looked at
+  std::uint64_t looked_at = 0;       // pairs compared in this run by their thumbnails
+  std::uint64_t looked_closely = 0;  // pairs checked in this run in detail
+  std::uint64_t not_looked = 0;      // pictures that are not suggested because they could not be checked
   std::uint64_t reclaimable = 0;
   double seconds = 0;
 };

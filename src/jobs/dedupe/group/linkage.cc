@@ -16,7 +16,7 @@ std::vector<std::vector<std::uint32_t>> at_least_two(std::vector<std::vector<std
   return groups;
 }
 
-// The items that links name, sorted: of a million pictures few have a like.
+// Returns the items that occur in links, sorted: of a million pictures few match another.
 std::vector<std::uint32_t> linked(const std::vector<Link>& links) {
   std::vector<std::uint32_t> items;
   for (const Link& link : links) {
@@ -28,7 +28,7 @@ std::vector<std::uint32_t> linked(const std::vector<Link>& links) {
   return items;
 }
 
-// Links between positions in `items` instead of items, and groups back.
+// Converts links between items to links between positions in `items`; items_of() converts groups back.
 std::vector<Link> positions(std::vector<Link> links, const std::vector<std::uint32_t>& items) {
   const auto at = [&](std::uint32_t item) {
     return static_cast<std::uint32_t>(std::lower_bound(items.begin(), items.end(), item) - items.begin());
@@ -69,7 +69,8 @@ class Tightening {
       const Offer offer = offers_.top();
       offers_.pop();
       const auto bound = near_[offer.a].find(offer.b);
-      if (bound == near_[offer.a].end() || bound->second != offer.bound) continue;  // it is known to be worse, or gone
+      if (bound == near_[offer.a].end() || bound->second != offer.bound)
+        continue;  // it is known to be worse, or was joined
       const bool as_it_was = size(offer.a) == offer.size_a && size(offer.b) == offer.size_b;
       if (as_it_was) {
         join(offer.a, offer.b);
@@ -83,8 +84,8 @@ class Tightening {
   }
 
  private:
-  // A cluster is named by its lowest item. `bound` is the worst score known between two clusters that share a link;
-  // joining only ever lowers it, so the best bound is looked into first. It is final for clusters of these sizes.
+  // A cluster is named by its lowest item. `bound` is the worst score known between two clusters that share a link.
+  // Joining can only lower it, so the best bound is examined first. It is final while the clusters have these sizes.
   struct Offer {
     float bound;
     std::uint32_t a, b;
@@ -103,13 +104,13 @@ class Tightening {
     offers_.push({bound, a, b, size(a), size(b)});
   }
 
-  // The worst score between two clusters, or one below zero.
+  // Returns the worst score between two clusters; below zero if a pair does not match.
   float worst_of(std::uint32_t a, std::uint32_t b, float worst) const {
     std::vector<ItemPair> pairs;
     for (const std::uint32_t x : speakers_[a]) {
       for (const std::uint32_t y : speakers_[b]) pairs.emplace_back(std::minmax(x, y));
     }
-    // A few at first: one that does not match is the end of it.
+    // Scores a few pairs first: a single pair that does not match decides.
     for (std::size_t begin = 0, count = 1; begin < pairs.size() && worst >= 0; begin += count, count *= 2) {
       count = std::min(count, pairs.size() - begin);
       for (const float score : scores_(std::span(pairs).subspan(begin, count))) worst = std::min(worst, score);
@@ -131,7 +132,8 @@ class Tightening {
     all.erase(end, all.end());
   }
 
-  // b goes into a, and its neighbours become a's. What was offered to a stands, and is looked into when its turn comes.
+  // Merges b into a; b's neighbours become a's. Earlier offers to a remain in the queue, and are examined in their
+  // turn.
   void join(std::uint32_t a, std::uint32_t b) {
     members_[a].insert(members_[a].end(), members_[b].begin(), members_[b].end());
     members_[b].clear();
@@ -143,7 +145,7 @@ class Tightening {
       const auto [at, fresh] = near_[a].try_emplace(other, bound);
       if (!fresh && at->second <= bound) continue;
       at->second = near_[other][a] = bound;
-      // Of no size that clusters have: it is not final.
+      // Size 0 marks the offer as not final.
       offers_.push({bound, std::min(a, other), std::max(a, other), 0, 0});
     }
     near_[b].clear();

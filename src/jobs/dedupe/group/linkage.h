@@ -1,12 +1,14 @@
-// Enters: items, and a score for any two of them on demand.
-// Leaves: groups.
+// Input: items, and a score for any two of them on demand.
+// Output: groups of items.
 // Never: knows what an item is.
 //
-// Tight: complete linkage. Two clusters may join when every item of one matches every item of the other; of all that
-// may, the two whose worst pair is best join first, ties going to the lower items (which callers order by content). A
-// pair that no candidate rule proposed is scored when a join depends on it. Items may be one
-// of a crowd: of more than kAllSpeak items, those of a crowd are spoken for by the kSpeakers of them that callers rank
-// highest, so that twenty thousand alike take as many scores a head as a hundred. Connected: chains of matches.
+// Tight groups use complete linkage. Two clusters may join when every item of one matches every item of the other. Of
+// all such pairs of clusters, those with the best worst score join first; ties go to the lower items (callers order
+// items by content). A pair that no candidate rule proposed is scored when a join depends on it.
+//
+// Items may belong to a dense group. In a cluster of more than kAllSpeak items, the kSpeakers members of dense groups
+// with the highest rank represent the others. So twenty thousand similar items take as many scores per item as a
+// hundred. Connected groups are chains of matches.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +24,22 @@ struct Link {
   float score = 0;
 };
 
-// Two items, the lower first.
+// A pair of items, the lower first.
 using ItemPair = std::pair<std::uint32_t, std::uint32_t>;
-// The score of each pair that matches; below zero where it does not.
+// Returns the score of each pair that matches; below zero for a pair that does not.
 using LinkScores = std::function<std::vector<float>(std::span<const ItemPair>)>;
-// Of an item of a crowd: higher speaks first. Below zero for one that is in none, which always speaks.
+// Rank of an item in a dense group: a higher one represents the cluster first. Below zero for an item in none, which
+// always counts.
 using Rank = std::function<int(std::uint32_t)>;
 
 inline constexpr std::size_t kAllSpeak = 64, kSpeakers = 16;
 
-// Groups of at least two items, each sorted, in the order of their first items. `links` are the pairs known to match.
+// Returns groups of at least two items, each sorted, in the order of their first items. `links` are pairs known to
+// match.
 std::vector<std::vector<std::uint32_t>> tight_groups(const std::vector<Link>& links, const LinkScores& scores,
                                                      const Rank& rank);
-// For tight_groups(): raises the link of each item that is no anchor to the anchor that it is most like above all
-// others. Copies of two shots may be more like each other than like their shots.
+// Prepares links for tight_groups(). For each item that is no anchor, the link to its most similar anchor gets a score
+// above all others. Otherwise copies of two shots may be more like each other than like their shots.
 std::vector<Link> anchored(std::vector<Link> links, const std::function<bool(std::uint32_t)>& is_anchor);
 std::vector<std::vector<std::uint32_t>> connected_groups(const std::vector<Link>& links);
 

@@ -13,14 +13,14 @@ namespace {
 
 using Groups = std::vector<std::vector<std::uint32_t>>;
 
-// Scores of every two items, and those of them that are proposed.
+// Scores of all pairs of items, and the links that are proposed.
 struct LinkedPicture {
   std::uint32_t items = 0;
   std::map<ItemPair, float> scores;
   std::vector<Link> links;
 };
 
-// Items in a few clumps, with ties, pairs that nobody proposes, and pairs that do not match.
+// Makes items in a few clumps, with ties, pairs that are not proposed, and pairs that do not match.
 LinkedPicture random_picture(std::uint32_t seed) {
   std::mt19937 random(seed);
   LinkedPicture out;
@@ -38,7 +38,7 @@ LinkedPicture random_picture(std::uint32_t seed) {
   return out;
 }
 
-// The definition, by trying every two clusters that a link leads between.
+// Implements the definition: tries all pairs of clusters with a link between them.
 Groups reference(const LinkedPicture& picture) {
   Groups clusters;
   for (std::uint32_t i = 0; i < picture.items; ++i) clusters.push_back({i});
@@ -85,7 +85,8 @@ TEST(LinkageTest, TightGroupsAreThoseOfTheDefinition) {
   }
 }
 
-// Five thousand that all match: a ring of links, and one who has a link and matches nobody of the highest rank.
+// Five thousand items that all match, linked in a chain. One more item has a link, and matches no item of the highest
+// rank.
 TEST(LinkageTest, ALargeClusterIsSpokenForByAFew) {
   constexpr std::uint32_t kItems = 5000, kStranger = kItems;
   std::vector<Link> links;
@@ -107,7 +108,7 @@ TEST(LinkageTest, ALargeClusterIsSpokenForByAFew) {
   EXPECT_LT(asked.size(), std::size_t{100} * kItems);
 }
 
-// Shots 0 and 1, which may not stand together, and copies of both, which are more like each other.
+// Shots 0 and 1 may not be in one group. The copies of both are more like each other than like the shots.
 TEST(LinkageTest, CopiesStandWithTheirShotsBeforeEachOther) {
   const std::vector<Link> links = {{0, 2, 0.95F}, {0, 3, 0.8F}, {1, 2, 0.85F}, {1, 3, 0.9F}, {2, 3, 0.99F}};
   const auto scores = [&](std::span<const ItemPair> pairs) {

@@ -54,7 +54,7 @@ void ShownGroups::add_sets(std::span<const SameSet> sets, Told told, RunContext&
   context.executor.parallel_for(sets.size(), 64, [&](std::size_t from, std::size_t to) {
     for (std::size_t s = from; s < to; ++s) groups[s] = group_of(sets[s], told);
   });
-  context.throw_if_cancelled();  // it skips what is left
+  context.throw_if_cancelled();  // the loop skips the rest when cancelled
   for (std::size_t s = 0; s < sets.size(); ++s) {
     if (groups[s].members.empty()) continue;
     add_pairs(groups[s], units_of(sets[s].pictures));
@@ -80,7 +80,7 @@ Group ShownGroups::group_of(const SameSet& set, Told told) const {
   for (Member& m : group.members) {
     const std::string rot = words_of_rot(group.members[0], m);
     if (rot.empty()) continue;
-    // Nobody can tell which of them is whole.
+    // No check can tell which of the two is undamaged.
     rotten.insert(m.file);
     if (!m.keep) m.why = rot;
     m.keep = true;
@@ -130,7 +130,7 @@ std::vector<std::uint32_t> ShownGroups::units_of(const std::vector<std::uint32_t
   return {units.begin(), units.end()};
 }
 
-// What was looked at closely and is another picture: shown, each kind with the one that it was looked at against.
+// Shows pictures that differ from the leader in the detailed check, one group per kind and leader.
 void ShownGroups::add_beside(const std::vector<Beside>& all) {
   std::map<std::pair<std::uint32_t, GroupKind>, std::vector<std::uint32_t>> informing;
   for (const Beside& b : all) {
@@ -149,7 +149,7 @@ void ShownGroups::add_beside(const std::vector<Beside>& all) {
     Group& group = result_.groups.back();
     const auto leader = std::find_if(group.members.begin(), group.members.end(),
                                      [&](const Member& m) { return library_.files[m.file].picture == first; });
-    // The places of what was altered, each beside the one it was looked at against.
+    // Sets the place of the alteration, relative to the leader that the picture was checked against.
     for (std::uint32_t m = 0; m < group.members.size(); ++m) {
       const std::uint32_t picture = library_.files[group.members[m].file].picture;
       const CloseLook* const look = picture == first ? nullptr : looks_.find(first, picture);
@@ -161,9 +161,9 @@ void ShownGroups::add_beside(const std::vector<Beside>& all) {
   }
 }
 
-// The score of every two units, shown between the first members that stand for them.
+// Adds the score of each pair of units, between the first members of each unit.
 void ShownGroups::add_pairs(Group& group, const std::vector<std::uint32_t>& units) {
-  constexpr std::size_t kMostUnits = 64;  // of a larger group, only the pairs with its first unit
+  constexpr std::size_t kMostUnits = 64;  // a larger group gets only the pairs with its first unit
   if (units.size() < 2) return;
   const auto codes = [&](std::uint32_t unit) { return library_.pictures[units_[unit].pictures[0]].data.codes; };
   std::vector<std::uint32_t> at(units.size(), kNone);
@@ -234,7 +234,7 @@ std::string ShownGroups::id_of(const Group& group) const {
 std::string ShownGroups::words_of_rot(const Member& first, const Member& other) const {
   const File &a = library_.files[first.file], &b = library_.files[other.file];
   if (a.picture == b.picture || a.entry.size != b.entry.size) return "";
-  // Programs write a date or a rating in its place.
+  // Programs write a date or a rating in place, without changing the pixels.
   const CloseLook* const look = looks_.find(a.picture, b.picture);
   if (look == nullptr || look->same_pixels) return "";
   const auto differ = few_that_differ(a.entry.path, b.entry.path);
@@ -244,7 +244,7 @@ std::string ShownGroups::words_of_rot(const Member& first, const Member& other) 
 }
 
 void ShownGroups::finish(RunContext& context) {
-  // By their members' names: an id depends on where the files lie, an order must not.
+  // Compares the members' paths. Ids depend on the location of the files, and the order must not.
   const auto by_paths = [&](const Group& a, const Group& b) {
     const auto path_of = [&](const Member& m) -> const std::string& { return library_.files[m.file].entry.path; };
     return std::lexicographical_compare(a.members.begin(), a.members.end(), b.members.begin(), b.members.end(),
@@ -256,7 +256,7 @@ void ShownGroups::finish(RunContext& context) {
         (*list)[g].id = id_of((*list)[g]);
       }
     });
-    context.throw_if_cancelled();  // it skips what is left
+    context.throw_if_cancelled();  // the loop skips the rest when cancelled
     std::vector<std::uint32_t> order(list->size());
     std::iota(order.begin(), order.end(), 0U);
     std::sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) {
@@ -265,7 +265,7 @@ void ShownGroups::finish(RunContext& context) {
       if (kinds(a) != kinds(b)) return kinds(a) < kinds(b);
       if (a.reclaimable != b.reclaimable) return a.reclaimable > b.reclaimable;
       if (by_paths(a, b) || by_paths(b, a)) return by_paths(a, b);
-      return a.id < b.id;  // one set of files of two kinds
+      return a.id < b.id;  // one set of files in two groups of different kinds
     });
     std::vector<Group> sorted;
     sorted.reserve(order.size());

@@ -1,6 +1,6 @@
-// Enters: what of a library belongs together, and why.
-// Leaves: the groups that a person is shown: who stays, who is suggested, what two members have to do with each other.
-// Never: decides what belongs together.
+// Input: sets of pictures of a library that belong together, and the reasons.
+// Output: the groups that a person sees: kept members, removable members, and the evidence for pairs of members.
+// Never: decides which pictures belong together.
 #pragma once
 
 #include <functional>
@@ -16,18 +16,19 @@
 
 namespace millrace::dedupe {
 
-// How much the units of each pair are alike, more is more; below zero: not at all.
+// Similarity of the units of each pair; higher is more similar, below zero is no match.
 struct UnitScores {
-  std::function<std::vector<float>(std::span<const ItemPair>)> in_one_group;  // where they may stand in one
-  std::function<std::vector<float>(std::span<const ItemPair>)> alone;         // whether they may or not
+  std::function<std::vector<float>(std::span<const ItemPair>)>
+      in_one_group;                                                    // below zero unless the two may be in one group
+  std::function<std::vector<float>(std::span<const ItemPair>)> alone;  // whether or not they may be in one group
 };
 
-// By what members are told from each other: a close look, or their bytes alone.
+// Evidence that tells members of a group apart: the detailed check, or their bytes alone.
 enum class Told : std::uint8_t { closely, by_bytes };
 
 class ShownGroups {
  public:
-  // `unit_of` each picture. All are kept by reference.
+  // `unit_of` holds the unit of each picture. All references must outlive the object.
   ShownGroups(const Options& options, SearchResult& result, const std::vector<Unit>& units,
               const std::vector<std::uint32_t>& unit_of, const Origins& origins,
               const std::vector<std::string>& criteria, const Looks& looks, UnitScores scores)
@@ -41,25 +42,27 @@ class ShownGroups {
         looks_(looks),
         scores_(std::move(scores)) {}
 
-  // Of each set one stays, and the others are suggested, but for those that the rule or the set keeps.
+  // Adds a group for each set. One member is kept, and the others are removable unless the rule or the set keeps them.
   void add_sets(std::span<const SameSet> sets, Told told, RunContext& context);
-  // Each kind with the one that it was looked at against; nothing is suggested.
+  // Adds one group per kind and leader, with the pictures that were checked against that leader. Nothing in it is
+  // removable.
   void add_beside(const std::vector<Beside>& all);
-  // A group that suggests nothing: every member stays.
+  // Adds a group without removable members.
   void add_informing(const std::vector<std::uint32_t>& pictures, GroupKind kind);
   void add_burst(const Burst& burst);
-  // Names and orders what was added.
+  // Assigns ids to the groups and sorts them.
   void finish(RunContext& context);
 
  private:
-  // Without its pairs; one without members where nobody can go.
+  // Returns the group without its pairs. It has no members if there are fewer than two files, only reference files, or,
+  // under --pairs across, only files of one album.
   Group group_of(const SameSet& set, Told told) const;
   std::vector<std::uint32_t> units_of(const std::vector<std::uint32_t>& pictures) const;
   void add_pairs(Group& group, const std::vector<std::uint32_t>& units);
   std::string id_of(const Group& group) const;
-  // Tells of two that were one file once; empty for others.
+  // Returns a warning for two members that were once the same file; empty for others.
   std::string words_of_rot(const Member& first, const Member& other) const;
-  // Of --pairs across: in one album there is no pair.
+  // Used for --pairs across: files of one album are not a pair.
   bool is_in_one_album(const std::vector<Member>& members) const;
   bool may_stay_for_the_first(const std::vector<Member>& members, const Member& member) const;
   void keep_beside_the_first(std::vector<Member>& members) const;

@@ -34,8 +34,8 @@ void UnitLinks::link(std::uint32_t a, std::uint32_t b, float score) {
   }
 }
 
-// Units of one key are kept apart from each other, so that they are never in one tight group. What they have in
-// common they have with the first of them, or else with one that holds a picture that was told apart.
+// Links units of one key. They are kept apart from each other, so they are never in one tight group. Their common parts
+// are linked with the first unit, or else with a unit that holds a picture told apart.
 void UnitLinks::link_within(std::uint32_t key) {
   std::uint32_t first = first_of_[key];
   while (first < first_of_[key + 1]) {
@@ -56,17 +56,17 @@ void UnitLinks::link_within(std::uint32_t first, std::uint32_t end) {
   }
   for (std::uint32_t u = first; u < end; ++u) {
     for (const std::uint32_t hub : hubs) {
-      // Of two hubs, once.
+      // Two hubs are linked once.
       if (hub < u || (hub > u && !std::binary_search(hubs.begin(), hubs.end(), u)))
         link(std::min(hub, u), std::max(hub, u), 1);
     }
   }
 }
 
-// Different shots of one burst are not tried against each other: twenty thousand frames of one may have two
-// appearances.
+// Links the units of two keys. Different shots of one burst are skipped, since twenty thousand frames of one burst may
+// have two appearances.
 void UnitLinks::link_between(std::uint32_t x, std::uint32_t y, float score) {
-  using Shot = std::pair<std::uint32_t, int>;  // a unit's only one
+  using Shot = std::pair<std::uint32_t, int>;  // the only shot of a unit
   const auto shot_of = [&](std::uint32_t unit) {
     const std::vector<Part>& parts = units_[unit].parts;
     return parts.size() == 1 ? Shot(parts[0].burst, parts[0].shot) : Shot(kNone, 0);
@@ -89,7 +89,7 @@ void UnitLinks::link_between(std::uint32_t x, std::uint32_t y, float score) {
   }
 }
 
-// Where the whole is like the whole, that counts; else that a part is.
+// Adds links between parts. A `same` link between wholes takes precedence over a link between parts.
 std::vector<CatalogLink> UnitLinks::with_parts(std::vector<CatalogLink> links,
                                                std::span<const std::uint64_t> appearances) {
   if (!options_.parts && !options_.orientations) return links;
@@ -128,7 +128,7 @@ void UnitLinks::verify() {
     const std::uint32_t a = key_of(link.a), b = key_of(link.b);
     if (kind == similarity::Kind::same) link_between(a, b, link.score);
     if (kind != similarity::Kind::recoloured) continue;
-    // They are shown in chains, for which each unit needs but one.
+    // Recoloured pictures are shown in chains, so each unit needs only one link.
     const auto first_beside = [&](std::uint32_t unit, std::uint32_t key) {
       std::uint32_t u = first_of_[key];
       while (u < first_of_[key + 1] && units_[u].album != units_[unit].album) ++u;
@@ -143,9 +143,9 @@ void UnitLinks::verify() {
   }
 }
 
-// The index's rows are the sets of hashes that say enough.
+// Rows of the index are the sets of hashes that hold enough information.
 void UnitLinks::apply_rule() {
-  std::vector<std::uint32_t> key_of_row;  // of each row
+  std::vector<std::uint32_t> key_of_row;  // key of each row
   std::vector<std::uint64_t> appearances;
   row_of_.assign(keys(), kNone);
   for (std::uint32_t i = 0; i < keys(); ++i) {
@@ -169,8 +169,8 @@ void UnitLinks::apply_rule() {
   });
 }
 
-// Of two sets of hashes, without a look at the pixels: 1 less the share of bits that differ; nothing for pictures
-// whose hashes say too little.
+// Returns the score of two sets of hashes without comparing pixels: 1 less the share of differing bits. Below zero if
+// the rule does not hold, or if the hashes hold too little information.
 float UnitLinks::rule_score(std::uint32_t x, std::uint32_t y) const {
   if (row_of_[x] == kNone || row_of_[y] == kNone) return -1;
   if (x == y) return 1;
@@ -180,7 +180,7 @@ float UnitLinks::rule_score(std::uint32_t x, std::uint32_t y) const {
 }
 
 std::vector<float> UnitLinks::scores(std::span<const ItemPair> units) {
-  std::vector<float> out(units.size(), 1);  // of the same pixels
+  std::vector<float> out(units.size(), 1);  // default for equal appearances
   std::vector<AppearancePair> pairs;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < units.size(); ++i) {

@@ -1,6 +1,6 @@
-// Enters: the units of a library.
-// Leaves: which of them are linked, by their pixels or by the rule alone, and how much any two are alike.
-// Never: groups anything.
+// Input: the units of a library.
+// Output: the links between them, by their pixels or by the rule alone, and a similarity score for any two.
+// Never: forms groups.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace millrace::dedupe {
 
 class UnitLinks {
  public:
-  // All are kept by reference; the units need be there at find().
+  // The arguments are kept by reference; `units` must be filled when find() is called.
   UnitLinks(const Options& options, const Rule& rule, const Library& library, const std::vector<Unit>& units,
             const NotDuplicates& not_duplicates, Catalog& catalog, PairVerifier& verifier, RunContext& context)
       : options_(options),
@@ -26,18 +26,20 @@ class UnitLinks {
         context_(context) {}
 
   void find();
-  const std::vector<Link>& links() const { return links_; }      // of units that may stand in one group
-  const std::vector<Link>& partial() const { return partial_; }  // of units of which parts may
+  const std::vector<Link>& links() const { return links_; }  // between units that may be in one group
+  const std::vector<Link>& partial() const {
+    return partial_;
+  }  // between units of which some parts may be in one group
   const std::vector<Link>& recoloured() const { return recoloured_; }
 
-  // As tight_groups() asks for it.
+  // Rank for tight_groups().
   int rank(std::uint32_t unit) const {
     return crowds_.holds(data(unit).appearance) ? Crowds::level_of(data(unit).appearance) : -1;
   }
-  // More is more; below zero: not at all.
+  // Returns similarity scores; higher is more similar, below zero is no match.
   std::vector<float> scores(std::span<const ItemPair> units);
-  // The same of units that may stand in one group, below zero where they may not. With `if_compared` what in a crowd
-  // was not compared is not looked at, and speaks against no group.
+  // Returns the same scores for units that may be in one group, below zero for others. With `if_compared`, pairs in a
+  // dense group that were not compared are not scored. They do not prevent a group.
   enum class Crowded : std::uint8_t { all, if_compared };
   std::vector<float> scores_in_one_group(std::span<const ItemPair> units, Crowded crowded);
 
@@ -46,7 +48,7 @@ class UnitLinks {
   std::size_t keys() const { return first_of_.size() - 1; }
   void link(std::uint32_t a, std::uint32_t b, float score);
   void link_within(std::uint32_t key);
-  void link_within(std::uint32_t first, std::uint32_t end);  // of one key and album
+  void link_within(std::uint32_t first, std::uint32_t end);  // units of one key and album
   void link_between(std::uint32_t x, std::uint32_t y, float score);
   std::vector<CatalogLink> with_parts(std::vector<CatalogLink> links, std::span<const std::uint64_t> appearances);
   void verify();
@@ -62,11 +64,11 @@ class UnitLinks {
   Catalog& catalog_;
   PairVerifier& verifier_;
   RunContext& context_;
-  std::vector<std::uint32_t> first_of_;  // the first unit of each key; at last how many units
+  std::vector<std::uint32_t> first_of_;  // first unit of each key; the last element is the number of units
   std::vector<Link> links_, partial_, recoloured_;
   Crowds crowds_;
-  std::optional<CandidateIndex> index_;  // where the rule itself decides
-  std::vector<std::uint32_t> row_of_;    // of each key in it, or kNone
+  std::optional<CandidateIndex> index_;  // used where the rule itself decides
+  std::vector<std::uint32_t> row_of_;    // row of each key in the index, or kNone
 };
 
 }  // namespace millrace::dedupe

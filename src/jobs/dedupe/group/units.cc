@@ -17,11 +17,11 @@ namespace {
 constexpr double kLongestPause = 1.0;
 constexpr std::size_t kFewestShots = 3;
 
-// Pictures of one moment, as they are put together one after another.
+// Shot in progress, to which pictures are added one after another.
 struct Moment {
   std::uint32_t first;
   double seconds;
-  bool exact;  // one of them has sub-seconds, and `seconds` are its
+  bool exact;  // one of its pictures has sub-seconds, which `seconds` includes
 };
 
 bool told_apart(const NotDuplicates& not_duplicates, std::uint32_t picture, const std::vector<std::uint32_t>& others) {
@@ -33,10 +33,11 @@ bool told_apart(const NotDuplicates& not_duplicates, std::uint32_t picture, cons
 
 bool may_join(const Part& a, const Part& b, const NotDuplicates& not_duplicates) {
   if (a.burst != kNone && a.burst == b.burst && a.shot != b.shot) return false;
-  return !told_apart(not_duplicates, a.pictures[0], b.pictures);  // where it tells, the part is that picture alone
+  return !told_apart(not_duplicates, a.pictures[0],
+                     b.pictures);  // if it was told apart, the part holds that picture alone
 }
 
-// Makes units of parts that come in order: by key, album, burst and shot.
+// Makes units from parts that come in order: by key, album, burst and shot.
 class Filling {
  public:
   Filling(const NotDuplicates& not_duplicates, std::vector<Unit>& units)
@@ -55,7 +56,8 @@ class Filling {
     const bool marked = not_duplicates_.count(part.pictures[0]) > 0;
     if (part.burst != burst_) lowest_ = first_;
     burst_ = part.burst;
-    // Each shot of a burst begins where the one before it ended: what that took is taken for all that follow.
+    // Each shot of a burst starts its search where the one before it ended: units that an earlier shot filled stay
+    // filled.
     while (lowest_ < units_.size() && has_other_shot(units_[lowest_], part)) ++lowest_;
     std::size_t at = lowest_;
     while (at < units_.size() && (has_other_shot(units_[at], part) || (marked && holds_one_told_apart(at, part)))) ++at;
@@ -89,9 +91,9 @@ class Filling {
   const NotDuplicates& not_duplicates_;
   std::vector<Unit>& units_;
   std::uint32_t key_ = 0;
-  std::size_t first_ = 0;                                   // unit of this key and album
-  std::size_t lowest_ = 0;                                  // none of them before it takes a part of this burst
-  std::uint32_t burst_ = kNone;                             // of the last part
+  std::size_t first_ = 0;                                   // first unit of this key and album
+  std::size_t lowest_ = 0;                                  // no unit before it takes a part of this burst
+  std::uint32_t burst_ = kNone;                             // burst of the last part
   std::unordered_map<std::uint32_t, std::size_t> unit_of_;  // of pictures told apart
 };
 
@@ -99,7 +101,7 @@ class Filling {
 
 std::vector<Burst> find_bursts(const Library& library, const std::function<bool(std::uint32_t, std::uint32_t)>& same) {
   struct Taken {
-    std::uint32_t camera;  // and album: numbered as they first occur, only equality matters
+    std::uint32_t camera;  // number of a camera and album, in the order of occurrence; only equality matters
     double seconds;
     std::uint32_t picture;
   };
@@ -126,15 +128,16 @@ std::vector<Burst> find_bursts(const Library& library, const std::function<bool(
     if (end - begin >= kFewestShots) {
       Burst burst;
       std::vector<Moment> shots;
-      std::unordered_map<std::string_view, std::vector<std::size_t>> open;  // shots that may take another, by time
+      std::unordered_map<std::string_view, std::vector<std::size_t>>
+          open;  // shots that may take another picture, by time
       for (std::size_t i = begin; i < end; ++i) {
         const double seconds = taken[i].seconds;
         const std::uint32_t picture = taken[i].picture;
         const CatalogPicture& p = library.pictures[picture].data;
         const bool exact = !p.subsecond.empty();
         std::vector<std::size_t>& candidates = open[p.taken];
-        // One of a shot must agree with all of it: a copy without sub-seconds agrees with several shots of its second,
-        // and must not draw them together. Pictures come by time, so of exact ones only the last moment's are open.
+        // A picture must agree with all pictures of its shot. A copy without sub-seconds agrees with several shots of
+        // its second, and must not join them. Pictures come by time, so of exact shots only the last one stays open.
         std::erase_if(candidates, [&](std::size_t s) { return shots[s].exact && exact && shots[s].seconds < seconds; });
         const auto found = std::find_if(candidates.begin(), candidates.end(),
                                         [&](std::size_t s) { return same(picture, shots[s].first); });
@@ -159,7 +162,7 @@ std::vector<Burst> find_bursts(const Library& library, const std::function<bool(
 std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
                              GroupingKey key, const NotDuplicates& not_duplicates) {
   struct Row {
-    std::uint64_t first;  // of what tells it apart; ties are looked into
+    std::uint64_t first;  // first word of the key; ties are compared further
     std::uint32_t picture, files;
   };
   const bool by_appearance = key == GroupingKey::appearances;
@@ -186,7 +189,8 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
     const CatalogPicture& p = library.pictures[a.picture].data;
     const CatalogPicture& q = library.pictures[b.picture].data;
     if (p.codes != q.codes) return p.codes <=> q.codes;
-    // A white page and a red one have the same hashes, which say nothing: these are told apart by their appearances.
+    // A white page and a red one have the same hashes, which hold no information. Such pictures are told apart by their
+    // appearances.
     const auto rest = [](const CatalogPicture& c) {
       return c.quality <= kQualityGate ? std::optional(c.appearance) : std::nullopt;
     };
@@ -241,7 +245,7 @@ bool is_shot_of_burst(const Unit& unit) {
 
 bool may_join(const Unit& a, const Unit& b, const NotDuplicates& not_duplicates) {
   if (a.album != b.album) return false;
-  // By burst, and of each at most one shot: both lists are gone through together.
+  // Parts are sorted by burst, with at most one shot of each, so both lists are scanned together.
   for (auto x = a.parts.begin(), y = b.parts.begin(); x != a.parts.end() && y != b.parts.end();) {
     if (x->burst == kNone || y->burst == kNone) break;
     if (x->burst == y->burst && x->shot != y->shot) return false;

@@ -1,7 +1,7 @@
-// Enters: a library.
-// Leaves: the units that are grouped: pictures that nothing compared tells apart are one, so twenty thousand blank
-//   pictures are compared once, unless they must not stand in one group: different shots of a burst, and pictures that
-//   a person told apart.
+// Input: a library.
+// Output: the units that are grouped. Pictures that no comparison tells apart are one unit, so twenty thousand blank
+// pictures are compared once. The exception are pictures that must not be in one group: different shots of a burst, and
+// pictures that a person told apart.
 // Never: looks at pixels.
 #pragma once
 
@@ -15,49 +15,50 @@
 namespace millrace::dedupe {
 
 struct Burst {
-  std::vector<std::uint32_t> pictures;  // by time, then content
+  std::vector<std::uint32_t> pictures;  // sorted by time, then content
   std::vector<int> shots;               // of each picture
 };
 
-// Same camera, at least three different shots, each at most one second after the one before. Pictures are different
-// shots when their capture times differ (sub-seconds where both have them) or, at equal times, when `same` says no.
+// Finds bursts: at least three different shots of one camera, each at most one second after the one before. Pictures
+// are different shots when their capture times differ (sub-seconds where both have them). At equal times they are
+// different shots when `same` returns false.
 std::vector<Burst> find_bursts(const Library& library, const std::function<bool(std::uint32_t, std::uint32_t)>& same);
 
-// Those that a person told from a picture, both ways.
+// Pictures that a person told apart from a picture; each pair is stored in both directions.
 using NotDuplicates = std::map<std::uint32_t, std::set<std::uint32_t>>;
 
-// Pictures of a unit about which the same is known: of one shot, or of no burst.
+// Pictures of a unit with the same constraints: all of one shot, or all of no burst.
 struct Part {
-  std::vector<std::uint32_t> pictures;  // one, where it was told apart from others
+  std::vector<std::uint32_t> pictures;  // only one, if it was told apart from others
   std::uint32_t burst = kNone;          // index into the bursts
-  int shot = 0;                         // which shot of it
+  int shot = 0;                         // number of the shot in the burst
 };
 
 struct Unit {
-  std::vector<std::uint32_t> pictures;  // in content order; the first one speaks for all
-  std::vector<Part> parts;              // by burst; none where no part of it can be kept apart from anything
-  std::uint64_t appearance = 0;         // of the first one
-  std::uint32_t key = 0;                // which appearance (or set of hashes) in their order
-  std::uint32_t files = 0;              // of all of them
-  std::uint32_t album = 0;              // of all of them, where pictures are split by it
+  std::vector<std::uint32_t> pictures;  // in content order; the first one represents all
+  std::vector<Part> parts;              // by burst; empty if no part of the unit has constraints
+  std::uint64_t appearance = 0;         // of the first picture
+  std::uint32_t key = 0;                // rank of its appearance (or set of hashes)
+  std::uint32_t files = 0;              // of all pictures
+  std::uint32_t album = 0;              // of all pictures, where pictures are split by it
 };
 
 bool is_shot_of_burst(const Unit& unit);
 
-// What tells pictures apart: their appearances where pixels are compared, their hashes where those decide and say
-// enough.
+// Property that tells pictures apart: the appearance if pixels are compared; the hashes if the rule decides, where they
+// hold enough information.
 enum class GroupingKey { appearances, hashes };
 
-// In the order of their appearances (hashes). Pictures of one appearance (or set of hashes) are one unit, as far as
-// they may stand in one group: each part goes to the first unit that takes it, so that every unit is kept apart from
-// those before it. Pictures that stand for no file are left out.
+// Returns the units in the order of their appearances (or hashes). Pictures of one appearance (or set of hashes) share
+// a unit if they may be in one group. Each part goes to the first unit that takes it, so every unit must be kept apart
+// from those before it. Pictures without files are left out.
 std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
                              GroupingKey key, const NotDuplicates& not_duplicates);
 
-// Whether two units may stand in one group: not where they hold different shots of a burst, or pictures told apart, or
-// are of different albums.
+// True if two units may be in one group. False if they hold different shots of a burst or pictures told apart, or are
+// of different albums.
 bool may_join(const Unit& a, const Unit& b, const NotDuplicates& not_duplicates);
-// The first part of each that may, or nothing. Of a unit without parts it is the whole.
+// Returns the first parts of both that may be in one group, or nullopt. A unit without parts counts as one part.
 struct PartPair {
   const std::vector<std::uint32_t>*a, *b;  // pictures
 };

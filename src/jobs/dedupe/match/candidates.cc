@@ -28,7 +28,7 @@ std::optional<std::array<int, 4>> CandidateIndex::bits_between(std::uint32_t a, 
 
 bool CandidateIndex::are_compared(std::uint32_t i, std::uint32_t j) const {
   if (crowds_ == nullptr) return true;
-  // Of a crowd's pairs nearly none.
+  // Levels grow with the distance, so front() is the lowest. This check rejects nearly all pairs in a dense group.
   const int level_i = Crowds::level_of(appearances_[i]), level_j = Crowds::level_of(appearances_[j]);
   if (level_i < levels_[j].front() && level_j < levels_[i].front()) return false;
   return Crowds::compared(appearances_[i], levels_[i], codes(i), appearances_[j], levels_[j], codes(j));
@@ -55,8 +55,8 @@ CandidatePairs CandidateIndex::search(std::uint32_t begin, std::uint32_t end) co
 
 void CandidateIndex::each_part(
     std::uint32_t first, const std::function<void(std::uint32_t, std::uint32_t, const CandidatePairs&)>& visit) const {
-  // More at a time take more memory for their pairs, fewer build the searches' tables more often. A million
-  // appearances, in parts of 131,072 and 65,536, take 18 s.
+  // Larger batches need more memory for their pairs; smaller ones build the search tables more often. A million
+  // appearances, in batches of 131,072 and 65,536, take 18 s.
   constexpr std::uint32_t kMostAtOnce = 1 << 17, kFewestAtOnce = 256;
   constexpr std::size_t kManyPairs = 1 << 21;
   backing_off(first, rows(), {kMostAtOnce, kFewestAtOnce}, [&](std::uint64_t from, std::uint64_t to) {

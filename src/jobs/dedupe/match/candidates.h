@@ -1,9 +1,9 @@
-// Enters: appearances with their hashes, one after another, and a rule.
-// Leaves: the pairs of them that are worth comparing.
+// Input: appearances (each the hash of a thumbnail and its codes), added one after another, and a candidate rule.
+// Output: the pairs of appearances that are worth comparing by their pixels.
 // Never: looks at pixels.
 //
-// Whether two appearances are a pair depends on the two alone, never on which came first: that is what lets later runs
-// add appearances without comparing the earlier ones again.
+// Two appearances are a pair by their own codes alone, never by the order in which they came. So later runs add
+// appearances without comparing the earlier ones again.
 #pragma once
 
 #include <functional>
@@ -17,13 +17,13 @@
 
 namespace millrace::dedupe {
 
-// Two rows, a < b.
+// A pair of rows, a < b.
 struct RowPair {
   std::uint32_t a = 0, b = 0;
   friend auto operator<=>(const RowPair&, const RowPair&) = default;
 };
 
-// Pairs, sorted, with the memory they hold.
+// Sorted pairs, with the memory reserved for them.
 struct CandidatePairs {
   std::vector<RowPair> pairs;
   std::vector<Reservation> memory;
@@ -31,22 +31,23 @@ struct CandidatePairs {
 
 class CandidateIndex {
  public:
-  // Of crowds (kept by reference), only those who are compared meet.
+  // `crowds` is kept by reference. Within dense groups the search finds only the pairs that Crowds::compared() admits.
   CandidateIndex(const Rule& rule, RunContext& context, const Crowds* crowds = nullptr);
 
-  // The next row; no appearance comes twice.
+  // Appends a row; no appearance comes twice.
   void add(std::uint64_t appearance, const ThumbnailCodes& codes);
   std::uint32_t rows() const { return static_cast<std::uint32_t>(appearances_.size()); }
   std::uint64_t appearance(std::uint32_t row) const { return appearances_[row]; }
   ThumbnailCodes codes(std::uint32_t row) const { return codes_.at(row); }
-  // Makes room for so many rows more.
+  // Makes room for `count` more rows.
   void reserve(std::size_t count);
-  // Bits in which two rows differ, by kCatalogCodes; nothing where the rule does not hold.
+  // Number of differing bits between two rows, one entry per kind in kCatalogCodes; nullopt where the rule does not
+  // hold.
   std::optional<std::array<int, 4>> bits_between(std::uint32_t a, std::uint32_t b) const;
-  // Pairs whose later row is in [begin, end). OutOfMemory when they do not fit.
+  // Pairs whose later row is in [begin, end). Throws OutOfMemory when they do not fit.
   CandidatePairs search(std::uint32_t begin, std::uint32_t end) const;
-  // Lets rows from `first` on meet all before them, part by part: visit(begin, end, pairs). Parts become smaller where
-  // memory does not hold them, or where so many pairs come of them that a killed run would lose much.
+  // Compares rows from `first` on with all rows before them, in batches: visit(begin, end, pairs). Batches become
+  // smaller when memory runs out, or when one has so many pairs that a killed run would lose much.
   void each_part(std::uint32_t first,
                  const std::function<void(std::uint32_t, std::uint32_t, const CandidatePairs&)>& visit) const;
 
@@ -58,7 +59,7 @@ class CandidateIndex {
   std::vector<std::uint64_t> appearances_;
   CodeColumns codes_;
   const Crowds* crowds_;
-  std::vector<Crowds::Levels> levels_;  // of each row, where there are crowds
+  std::vector<Crowds::Levels> levels_;  // one entry per row, only if there are dense groups
 };
 
 }  // namespace millrace::dedupe

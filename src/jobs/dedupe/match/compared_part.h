@@ -1,6 +1,6 @@
-// Enters: some rows of all that a search compares.
-// Leaves: what came of them and all rows before, as a catalogue keeps it that has what came of those.
-// Never: more than these members.
+// Input: some of the rows that a search compares.
+// Output: the results of comparing these rows with each other and with all earlier rows, in the catalog's format.
+// Never: holds anything but these members.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace millrace::dedupe {
 
-// What Catalog::put_joined() is given, and Catalog::put().
+// Arguments of Catalog::put_joined() and Catalog::put().
 struct ComparedPart {
   std::uint64_t rule = 0;
   std::vector<std::uint8_t> joined, codes;
   std::vector<CatalogLink> links;
-  std::vector<CatalogScore> scores;  // of those in crowds
+  std::vector<CatalogScore> scores;  // judgements of pairs in dense groups
 };
 
 }  // namespace millrace::dedupe

@@ -12,7 +12,7 @@ namespace {
 constexpr int kMostLevel = 31;
 constexpr const char* kWhat = "pictures that many are near";
 
-// As distance_of() counts, and in one hash.
+// Limits of a close neighbour: the value of distance_of(), and the number of differing bits of dhash.
 constexpr std::size_t kClose = 4;
 constexpr int kCloseBits = 6;
 
@@ -29,7 +29,7 @@ CodeColumns rows_of(const CodeColumns& codes, std::span<const std::uint32_t> row
   return out;
 }
 
-// Of each appearance, whether at least `many` of a sample of the others meet it under a rule, and `also`.
+// Marks each appearance that has at least `many` neighbours in a sample of the others, by a rule and by `also`.
 class Sample {
  public:
   Sample(std::span<const std::uint64_t> appearances, const CodeColumns& codes, int level) : codes_(codes) {
@@ -57,7 +57,7 @@ class Sample {
   CodeColumns sample_;
 };
 
-// For appearances in crowds, the level that others must have at each distance.
+// Computes the minimum levels of the members of dense groups, at each distance.
 class Tallying {
  public:
   static constexpr std::size_t kAtOnce = 8192;
@@ -78,14 +78,14 @@ class Tallying {
     codes_of_fine_ = rows_of(codes, fine_);
   }
 
-  // Of at most kAtOnce.
+  // Appends members for these rows, at most kAtOnce.
   void add_members(std::span<const std::uint32_t> rows, std::vector<Crowds::Member>& members) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       for (auto& levels : tallies_[i]) {
         for (auto& count : levels) count = 0;
       }
     }
-    // In the midst of a crowd those of high levels are enough.
+    // Inside a dense group the neighbours of high level suffice.
     const CodeColumns queries = rows_of(codes_, rows);
     each_pair(rule_, {&queries, 0, rows.size(), &codes_of_fine_, fine_.size()}, context_.engines(), context_.budget,
               [&](std::uint32_t i, std::uint32_t j) { count(i, rows[i], fine_[j], Crowds::kDistances); });
@@ -104,7 +104,7 @@ class Tallying {
 
  private:
   static constexpr int kFine = 4;
-  // How many of the others are near one, by distance and level.
+  // Number of neighbours of one appearance, by distance and level.
   using Tally = std::array<std::array<std::atomic<std::uint32_t>, kMostLevel + 1>, Crowds::kDistances>;
 
   void count(std::uint32_t at, std::uint32_t row, std::uint32_t other, std::size_t reach) const {
@@ -114,10 +114,11 @@ class Tallying {
     if (d < reach) tallies_[at][d][level].fetch_add(1, std::memory_order_relaxed);
   }
 
-  // All others nearer than `reach`; those of high levels are counted already.
+  // Counts the remaining neighbours nearer than `reach`; those of high level are already counted.
   void count_nearest(std::span<const std::uint32_t> left, std::span<const std::uint32_t> rows, std::size_t reach) {
     const CodeColumns queries = rows_of(codes_, rows);
-    // What differs in so few bits altogether differs in no more of one hash: that is a quicker search.
+    // Appearances that differ in this few bits in total differ in no more bits of one hash, and that is a faster
+    // search.
     const int bits = (1 << (reach - 1)) - 1;
     constexpr int kFewBits = 7;
     const Rule nearest{{{{HashKind::dhash, bits}}}, false, ""};
@@ -130,7 +131,7 @@ class Tallying {
               });
   }
 
-  // At how many distances there are too few of high levels to tell.
+  // Returns the number of distances at which there are too few neighbours of high level to decide.
   static std::size_t distances_with_few(const Tally& tally) {
     std::uint64_t others = 0;
     for (std::size_t d = 0; d < tally.size(); ++d) {
@@ -142,7 +143,7 @@ class Tallying {
 
   static Crowds::Levels levels_for(const Tally& tally) {
     Crowds::Levels out{};
-    std::array<std::uint64_t, kMostLevel + 1> near{};  // of each level, at this distance or nearer
+    std::array<std::uint64_t, kMostLevel + 1> near{};  // per level, at this distance or nearer
     for (std::size_t d = 0; d < tally.size(); ++d) {
       for (std::size_t level = 0; level < near.size(); ++level) near[level] += tally[d][level];
       std::uint64_t others = 0;
@@ -180,7 +181,7 @@ Crowds::Levels Crowds::levels_of(std::uint64_t appearance) const {
 
 bool Crowds::compared(std::uint64_t a, const Levels& of_a, const ThumbnailCodes& codes_a, std::uint64_t b,
                       const Levels& of_b, const ThumbnailCodes& codes_b) {
-  // Levels rise with the distance.
+  // Levels grow with the distance, so back() is the highest.
   if (level_of(a) >= of_b.back() || level_of(b) >= of_a.back()) return true;
   const std::size_t d = distance_of(codes_a, codes_b);
   return level_of(a) >= of_b[d] || level_of(b) >= of_a[d];

@@ -1,14 +1,15 @@
-// Enters: the appearances of a library, with their hashes, and a rule.
-// Leaves: which pairs of them are compared where so many are near one another that all would be too many: blank scans,
-//   the frames of a film, twenty thousand pictures of one wall.
-// Never: lets anything but the library decide: not the order of files, what a catalogue knows, or memory.
+// Input: the appearances of a library, with their codes, and a candidate rule.
+// Output: which pairs are compared in dense groups, where comparing all pairs would be too much work. Examples are
+// blank scans, the frames of a video, and twenty thousand photos of one wall.
+// Never: depends on anything but the library: not on the order of files, the contents of a catalog, or memory.
 //
-// An appearance that hundreds of others are near stands in a crowd. It is compared with some of them: each appearance
-// has a level, the number of zeros at the end of its hash, so that half of all have level 1 or more, a quarter level 2
-// or more. A member of a crowd is compared with those of the lowest level of which no more than kCompared are as near.
-// What is as near is asked at nine distances, each twice the one before: of what is nearest there are few, and with all
-// of them it is compared; of what is farther a sample. So every appearance is compared with few, whom many others are
-// compared with too, and two that differ in a bit or two meet in the densest crowd.
+// An appearance is in a dense group when hundreds of others are near it. Such a member is compared with only some of
+// them. Each appearance has a level, the number of trailing zeros of its hash: half of all have level 1 or more, a
+// quarter level 2 or more. A member is compared with the near appearances of a minimum level. That is the lowest level
+// which no more than kCompared of the near appearances reach. There is one minimum level for each of nine distances,
+// each twice the one before. Few appearances are very near, and the member is compared with all of them; of those
+// farther away it is compared with a sample. So each appearance is compared with few others, which many members share.
+// Two that differ in a bit or two are compared even in the densest group.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ namespace millrace::dedupe {
 
 class Crowds {
  public:
-  // By the distance, the level that another must have; all zero outside of crowds.
+  // Minimum level of the other appearance, by distance; all zero outside dense groups.
   static constexpr std::size_t kDistances = 9;
   using Levels = std::array<std::uint8_t, kDistances>;
   struct Member {
@@ -32,16 +33,16 @@ class Crowds {
   };
 
   Crowds() = default;
-  // Sorted by appearance.
+  // `members` is sorted by appearance.
   explicit Crowds(std::vector<Member> members) : members_(std::move(members)) {}
 
   bool empty() const { return members_.empty(); }
   std::span<const Member> members() const { return members_; }
   bool holds(std::uint64_t appearance) const;
   static int level_of(std::uint64_t appearance);
-  // All zero for those who are in none.
+  // Returns all zeros for an appearance that is in no dense group.
   Levels levels_of(std::uint64_t appearance) const;
-  // Whether two appearances that the rule brings together are compared.
+  // True if two appearances that satisfy the rule are compared. Symmetric in a and b.
   static bool compared(std::uint64_t a, const Levels& of_a, const ThumbnailCodes& codes_a, std::uint64_t b,
                        const Levels& of_b, const ThumbnailCodes& codes_b);
 
@@ -49,16 +50,17 @@ class Crowds {
   std::vector<Member> members_;
 };
 
-// A crowd: so many of a sixty-fourth of all appearances differ from one in less than 16 bits of the four hashes, and in
-// at most 6 of its dhash; or so many of a 1,024th are brought together with it by the rule. A few hundred others that
-// share a horizon are none.
+// A member of a dense group has at least kManyClose close neighbours in a sample of 1/64 of all appearances (level
+// kCloseSample or more). Close neighbours differ in less than 16 bits of the four hashes, and in at most 6 bits of
+// dhash. Or the member has at least kManyNear candidates by the rule in a sample of 1/1,024 (level kNearSample or
+// more). A few hundred pictures that share a horizon are not a dense group.
 inline constexpr int kCloseSample = 6, kNearSample = 10;
 inline constexpr std::uint32_t kManyClose = 7, kManyNear = 7;
-// Of the others at a distance.
+// Largest number of other appearances that a member is compared with at one distance.
 inline constexpr std::uint32_t kCompared = 16;
 
-// The crowds of a library. `appearances` sorted, each once, with their codes as they are: where pictures are also
-// compared turned, those that are near upright decide.
+// Finds the dense groups of a library. `appearances` is sorted without repeats; `codes` are those of the upright
+// images. Where images are also compared rotated or mirrored, only upright neighbours count.
 Crowds find_crowds(std::span<const std::uint64_t> appearances, const CodeColumns& codes, const Rule& rule,
                    RunContext& context);
 

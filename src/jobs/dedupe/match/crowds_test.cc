@@ -10,7 +10,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// Appearances whose hashes are those of one picture, but for `bits` of each.
+// Appearances whose codes are those of one picture with up to `bits` bits flipped.
 struct Pictures {
   std::vector<std::uint64_t> appearances;
   std::vector<ThumbnailCodes> codes;
@@ -22,7 +22,7 @@ struct Pictures {
       for (int bit = 0; bit < bits; ++bit) c[random() % 4] ^= std::uint64_t{1} << random() % 64;
     }
   }
-  // As a library has them.
+  // Sorts the appearances, as a library does.
   void sort() {
     std::map<std::uint64_t, ThumbnailCodes> sorted;
     for (std::size_t i = 0; i < appearances.size(); ++i) sorted.emplace(appearances[i], codes[i]);
@@ -52,7 +52,7 @@ class CrowdsTest : public testing::Test {
     executor.run([&] { out = find_crowds(pictures.appearances, columns, rule_, context); });
     return *out;
   }
-  // With how many each is compared, of those that the rule brings together with it.
+  // Counts, for each appearance, the pairs that are compared among those that satisfy the rule.
   std::vector<std::size_t> compared(const Pictures& p, const Crowds& crowds) {
     std::vector<std::size_t> out(p.appearances.size(), 0);
     std::vector<Crowds::Levels> levels;
@@ -89,7 +89,7 @@ TEST_F(CrowdsTest, InACrowdEachIsComparedWithAFewThatAllHaveInCommon) {
   constexpr std::size_t kMany = 4000;
   Pictures pictures;
   pictures.add(random_, random_codes(random_), 3, kMany);
-  pictures.add(random_, random_codes(random_), 3, 50);  // another picture
+  pictures.add(random_, random_codes(random_), 3, 50);  // an unrelated picture
   pictures.sort();
   const Crowds crowds = crowds_of(pictures);
   EXPECT_EQ(crowds.members().size(), kMany);
@@ -104,11 +104,11 @@ TEST_F(CrowdsTest, InACrowdEachIsComparedWithAFewThatAllHaveInCommon) {
     all += with[i];
     EXPECT_GE(with[i], kCompared / 2) << "nobody is alone";
   }
-  // At each distance that occurs no more than kCompared, from either side.
+  // At most kCompared comparisons per occurring distance, counted from both sides.
   EXPECT_LT(all / inside, std::size_t{2} * 5 * kCompared);
 }
 
-// Of a film's frames two may be the same picture: nothing in the crowd is as near.
+// Two frames of a video may be the same picture: no other member of the dense group is as near.
 TEST_F(CrowdsTest, WhoIsNearerThanTheCrowdIsComparedWithAll) {
   Pictures pictures;
   const ThumbnailCodes wall = random_codes(random_);

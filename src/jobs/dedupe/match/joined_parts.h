@@ -1,6 +1,6 @@
-// Enters: appearances with their codes, compared with one another under a rule.
-// Leaves: the same as the catalogue keeps them, so that the next run knows.
-// Never: is read on another kind of machine: a catalogue's words are of the machine that wrote it.
+// Input: appearances with their codes, compared with one another under a rule.
+// Output: the same in the catalog's format, so that the next run knows which appearances were compared.
+// Never: is read on another kind of machine: words in a catalog have the byte order of the machine that wrote it.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,14 +14,14 @@
 
 namespace millrace::dedupe {
 
-// Under which the catalogue keeps what was joined: another rule joins anew.
+// Key under which the catalog keeps the compared appearances. Another rule has another key, so it compares them again.
 inline std::uint64_t rule_number(const Rule& rule) {
-  // What the last word was about is found otherwise now; it stays, and so does what catalogues hold.
+  // The last word described a step that is done in another way now. It remains so that existing catalogs stay valid.
   const std::string text = fmt::format("1 {} {} false", rule.text, rule.middle);
   return short_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
-// How a part lies in the catalogue: appearances, each with its codes, 64-bit words of this machine.
+// Record of a batch in the catalog: an appearance and its codes, as 64-bit words of this machine.
 struct PackedCodes {
   std::uint64_t appearance;
   ThumbnailCodes codes;

@@ -1,4 +1,4 @@
-// What include/millrace/hash.h promises of two pictures, by the same functions as the program's.
+// Implements the two-picture functions of include/millrace/hash.h with the program's own code.
 #include "include/millrace/hash.h"
 #include "src/base/error.h"
 #include "src/io/image/thumbnail_jpeg.h"
@@ -10,7 +10,7 @@
 namespace millrace {
 namespace {
 
-// As the catalogue keeps it.
+// Computes the thumbnail's pixels as the catalog would keep them.
 similarity::Thumbnail pixels_of(const ArrayView& view, const char* name) {
   check_image(view, name);
   const CallersImage image(view);

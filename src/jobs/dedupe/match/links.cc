@@ -8,17 +8,17 @@
 namespace millrace::dedupe {
 namespace {
 
-// Appearances that are hashed before they meet the others: thumbnails of more would be read long before they are used.
+// Number of appearances that are added to the index before their pairs are searched and compared.
 constexpr std::size_t kEnteredAtOnce = 1 << 17;
 
-// Places of the appearances that are not in the parts. A part is sorted, like the appearances.
+// Returns the indices of the appearances that are in no batch of the catalog. Batches are sorted, like the appearances.
 std::vector<std::uint32_t> missing(std::span<const std::uint64_t> appearances, const CatalogJoin& join) {
   std::vector<bool> known(appearances.size(), false);
   for (const auto& part : join.parts) {
     auto at = appearances.begin();
     each_packed(part, [&](const PackedCodes& one) {
       const std::uint64_t appearance = one.appearance;
-      // Nearly always the next one, or far away.
+      // The next appearance is nearly always adjacent, or far away.
       if (at != appearances.end() && *at < appearance) ++at;
       if (at != appearances.end() && *at < appearance) at = std::lower_bound(at, appearances.end(), appearance);
       if (at != appearances.end() && *at == appearance)
@@ -46,7 +46,7 @@ std::vector<AppearancePair> pairs_of(const CandidateIndex& index, const std::vec
   return pairs;
 }
 
-// Whom many are compared with comes again and again: pairs of one neighbourhood share their pictures.
+// Sorts the pairs so that those with a common member are adjacent: many pairs share the same few members.
 std::vector<AppearancePair> in_neighbourhoods(std::vector<AppearancePair> pairs) {
   const auto order = [](const AppearancePair& p) {
     return Crowds::level_of(p.a) < Crowds::level_of(p.b) ? std::pair(p.a, p.b) : std::pair(p.b, p.a);
@@ -91,7 +91,7 @@ class Linking {
         parts_(join_.parts.size()) {
     for (const auto& part : join_.parts) {
       if (!part.empty() && part.size() % sizeof(PackedCodes) == 0) continue;
-      // Not what this program writes: compare everything, and leave it alone.
+      // This program did not write such a batch: compare everything, and do not change the catalog.
       join_ = {};
       keeps_ = false;
       break;
@@ -126,7 +126,7 @@ class Linking {
   }
 
  private:
-  // Those who stand in a crowd are not joined for good: whom they are compared with, the library decides.
+  // Members of dense groups are in no batch of the catalog: the library decides which images they are compared with.
   std::vector<std::uint32_t> take_crowded(std::vector<std::uint32_t>& fresh) const {
     std::vector<std::uint32_t> apart;
     const auto crowded = [&](std::uint32_t i) { return crowds_.holds(appearances_[i]); };
@@ -139,7 +139,7 @@ class Linking {
     for (const std::uint32_t i : places) index.add(appearances_[i], codes_of_(i));
   }
 
-  // Of a crowd, and of it and the others, what is to be compared. The catalogue keeps each judgement, whatever it says.
+  // Compares pairs that involve a member of a dense group. The catalog keeps every judgement, whatever its kind.
   void join_crowded(std::span<const std::uint32_t> apart) {
     if (apart.empty()) return;
     const Reservation paid = context_.budget.reserve(
@@ -165,7 +165,7 @@ class Linking {
                     });
   }
 
-  // Looks at what a part brought together, and keeps what comes of it.
+  // Compares the pairs of a batch, and writes the batch and its links to the catalog.
   void join_part(std::uint32_t begin, std::uint32_t end, const std::vector<RowPair>& rows) {
     const Reservation paid = pay(rows, context_);
     const std::vector<AppearancePair> pairs = pairs_of(index_, rows);
@@ -180,7 +180,7 @@ class Linking {
     join_.links.insert(join_.links.end(), links.begin(), links.end());
   }
 
-  // The catalogue's links may lead to appearances that this library has not, and to some that are not compared in it.
+  // Drops links to appearances that this library lacks, and links between appearances that are not compared in it.
   std::vector<CatalogLink> links_here() {
     const auto place = [&](std::uint64_t appearance) {
       return static_cast<std::size_t>(std::lower_bound(appearances_.begin(), appearances_.end(), appearance) -
@@ -214,8 +214,8 @@ class Linking {
   CandidateIndex index_;
   Crowds crowds_;
   CatalogJoin join_;
-  std::size_t parts_;  // in the catalogue
-  bool keeps_ = true;  // no other run came between
+  std::size_t parts_;  // number of batches in the catalog
+  bool keeps_ = true;  // false after another run wrote a batch first
 };
 
 }  // namespace

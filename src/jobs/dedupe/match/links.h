@@ -1,6 +1,7 @@
-// Enters: the appearances of a library.
-// Leaves: which of them are the same picture by a rule and by their pixels.
-// Never: compares again what an earlier run compared: the catalogue knows which appearances met under which rule.
+// Input: the appearances of a library.
+// Output: links between appearances that are the same picture by a rule and by their pixels.
+// Never: compares again the pairs that an earlier run compared: the catalog records which appearances were compared
+// under which rule.
 #pragma once
 
 #include "src/jobs/dedupe/match/candidates.h"
@@ -9,29 +10,30 @@
 
 namespace millrace::dedupe {
 
-// The codes of an appearance, by its place in a list: part of the appearance, so any picture's that has it.
+// Returns the codes of an appearance by its index in a list. All pictures of one appearance have the same codes.
 using CodesOf = std::function<ThumbnailCodes(std::size_t)>;
 
 struct FoundLinks {
   std::vector<CatalogLink> links;  // sorted; kinds `same` and `recoloured`
-  Crowds crowds;                   // in which not every two were compared
+  Crowds crowds;                   // dense groups, in which not every pair was compared
 };
 
-// Links between these appearances. `appearances` sorted, each once. Appearances that are new to the catalogue meet one
-// another and all that it knows under this rule, a part at a time; what came of a part is kept before the next begins,
-// so that a killed run goes on there. Of those who stand in crowds each judgement is kept.
+// Returns links between these appearances. `appearances` is sorted without repeats. New appearances are compared with
+// one another and with all that the catalog has under this rule, one batch at a time. The results of a batch are
+// written to the catalog before the next begins, so a killed run resumes there. For pairs in dense groups the catalog
+// keeps every judgement.
 FoundLinks find_links(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule,
                       Catalog& catalog, PairVerifier& verifier, RunContext& context);
 
-// The same for many runs to share: of all appearances of a library, in an order of their own, some and those before
-// them.
+// Splits the same work among several runs: each compares a range of the library's appearances, in an order of its own,
+// with all that come before.
 class WholesToCompare {
  public:
-  // What is given outlives it.
+  // The arguments must outlive the object.
   WholesToCompare(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule,
                   PairVerifier& verifier, RunContext& context);
 
-  // Those outside of crowds come first.
+  // Appearances outside dense groups; they come first in the order.
   std::span<const std::uint64_t> outside() const { return outside_; }
   std::size_t rows() const { return appearances_.size(); }
   ComparedPart compare(std::size_t begin, std::size_t end);
@@ -46,7 +48,7 @@ class WholesToCompare {
   RunContext& context_;
   Crowds crowds_;
   std::vector<std::uint64_t> outside_;
-  std::vector<std::uint32_t> order_;  // places among appearances
+  std::vector<std::uint32_t> order_;  // indices into appearances_
 };
 
 }  // namespace millrace::dedupe

@@ -7,7 +7,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// What the catalogue numbers the picture as it stands; earlier versions compared it in other orientations too.
+// Number of the upright orientation in the catalog; earlier versions compared other orientations too.
 constexpr std::uint8_t kUpright = 1;
 
 }  // namespace
@@ -33,7 +33,7 @@ PairVerifier::PairVerifier(Catalog& catalog, RunContext& context) : catalog_(cat
 std::vector<Judgement> PairVerifier::verify(std::span<const AppearancePair> pairs, bool keep_them) {
   std::vector<Judgement> out(pairs.size());
   Progress progress(pairs.size() > 1000 ? context_.progress : ProgressStyle::none, "comparing", pairs.size());
-  // A batch holds the features of at most two pictures a comparison.
+  // A batch holds the features of at most two pictures per comparison.
   const std::uint64_t each = 2 * (sizeof(similarity::Features) + sizeof(similarity::Thumbnail));
   const std::uint64_t free = context_.budget.largest_grant().count / 4;
   const auto batch = static_cast<std::size_t>(std::clamp<std::uint64_t>(free / each, 8, 4096));
@@ -74,7 +74,7 @@ void PairVerifier::keep(std::span<const PendingPair> pending) {
 
 void PairVerifier::look_at(std::span<PendingPair> pending, Scratch& scratch) {
   Trace::Stage& stage = context_.trace.stage("compare pixels", context_.executor.threads(), "a stricter --match");
-  // Each picture of the batch once.
+  // Each picture of the batch is decoded once.
   std::vector<std::uint64_t> appearances;
   for (const PendingPair& one : pending) appearances.insert(appearances.end(), {one.appearances.a, one.appearances.b});
   std::sort(appearances.begin(), appearances.end());

@@ -1,6 +1,6 @@
-// Enters: pairs of appearances that might be the same picture.
-// Leaves: a verdict on each by their pixels; what a grouping asked for is kept in the catalogue.
-// Never: decodes a picture: it looks at the catalogue's thumbnails.
+// Input: pairs of appearances that might be the same picture.
+// Output: a verdict on each pair by its pixels; judgements() also keeps the verdicts in the catalog.
+// Never: decodes an image file: it compares the catalog's thumbnails.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace millrace::dedupe {
 
-// Two appearances, a < b.
+// A pair of appearances, a < b.
 struct AppearancePair {
   std::uint64_t a = 0, b = 0;
   bool operator==(const AppearancePair&) const = default;
@@ -23,22 +23,23 @@ struct Judgement {
   similarity::Kind kind = similarity::Kind::different;
   float score = 0;
 };
-// Of two ways in which two pictures meet the one that counts.
+// True if x counts more than y, where two pictures match in two ways.
 bool better(const Judgement& x, const Judgement& y);
 
-// As a catalogue keeps it.
+// Converts a judgement to the catalog's format.
 CatalogScore score_of(const AppearancePair& pair, const Judgement& judgement);
 
 class PairVerifier {
  public:
   PairVerifier(Catalog& catalog, RunContext& context);
 
-  // A verdict on each pair, the wholes of both as they stand: in parallel, in batches that fit the budget. Nothing is
-  // kept.
+  // Returns a verdict on each pair, both images whole and upright. Works in parallel, in batches that fit the memory
+  // budget. Writes nothing to the catalog.
   std::vector<Judgement> compare(std::span<const AppearancePair> pairs) { return verify(pairs, false); }
-  // The same, kept in the catalogue: whoever groups the same pictures again asks for it again.
+  // The same, and keeps the verdicts in the catalog: a later grouping of the same images asks for them again.
   std::vector<Judgement> judgements(std::span<const AppearancePair> pairs) { return verify(pairs, true); }
-  // What is known of a pair need not be looked at; that one is a part of the other counts as well.
+  // Records a verdict that is already known, so that the pair is not compared. A match of one picture with a crop of
+  // the other counts as well.
   void know(const AppearancePair& pair, const Judgement& judgement) { known_.insert_or_assign(pair, judgement); }
 
   std::uint64_t looked_at() const { return looked_at_; }
@@ -53,7 +54,7 @@ class PairVerifier {
     // Appearances are hashes already.
     std::size_t operator()(const AppearancePair& k) const { return k.a ^ (k.b << 1 | k.b >> 63); }
   };
-  // What a batch needs, kept from one to the next.
+  // Buffers of a batch, reused by the next.
   struct Scratch {
     std::vector<std::vector<std::uint8_t>> jpegs;
     std::vector<similarity::Features> features;

@@ -14,13 +14,13 @@
 namespace millrace::dedupe {
 namespace {
 
-// Under which the catalogue keeps what was joined.
+// Key under which the catalog keeps the compared appearances.
 std::uint64_t rule_of(WantedParts wanted) {
   const std::string text = fmt::format("parts {} {} {}", parts::kVersion, wanted.cuts, wanted.turned);
   return short_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
-// Appearances that were joined with one another, and their codes.
+// Appearances that were compared with one another, and their codes.
 struct TablePart {
   std::vector<std::uint64_t> appearances;
   std::vector<parts::Codes> codes;
@@ -38,7 +38,7 @@ std::vector<T> values_of(std::span<const std::uint8_t> bytes) {
   return out;
 }
 
-using Pair = std::pair<std::uint64_t, std::uint64_t>;  // the lower first
+using Pair = std::pair<std::uint64_t, std::uint64_t>;  // the lower one first
 
 // Compares the pixels of pairs, in batches that fit the budget.
 class Comparing {
@@ -70,7 +70,7 @@ class Comparing {
       context_.throw_if_cancelled();
       for (std::size_t i = 0; i < some.size(); ++i) {
         const auto& [kind, score] = met[i].judgement;
-        // Of other colours it is only where it stands as it is.
+        // A recoloured match counts only between whole upright images, not for crops or rotated copies.
         if (kind == similarity::Kind::same)
           out.push_back({some[i].first, some[i].second, static_cast<std::uint8_t>(kind), score});
       }
@@ -80,7 +80,7 @@ class Comparing {
   }
 
  private:
-  // The pictures of these pairs, each once.
+  // Decodes the pictures of these pairs, each once.
   void load(std::span<const Pair> pairs, Trace::Stage& stage) {
     appearances_.clear();
     for (const auto& [a, b] : pairs) appearances_.insert(appearances_.end(), {a, b});
@@ -130,7 +130,7 @@ std::vector<parts::Codes> codes_of(std::span<const std::uint64_t> appearances, W
   return out;
 }
 
-// Who has a part that may be one of the wholes.
+// Appends the pairs in which a part of one picture may be the whole of another.
 void meet(const TablePart& with_parts, const WholeTable& table, std::span<const std::uint64_t> wholes,
           const Executor& executor, std::vector<Pair>& out) {
   for (const WholeMatch& pair : table.meetings(with_parts.codes, executor)) {
@@ -139,7 +139,7 @@ void meet(const TablePart& with_parts, const WholeTable& table, std::span<const 
   }
 }
 
-// Beside the pairs that come of them.
+// Memory of a batch and its table, beside the pairs that they yield.
 Bytes memory_of(std::size_t rows) {
   return Bytes{rows * (sizeof(parts::Codes) + 2 * sizeof(Pair) * 32) + WholeTable::memory(rows)};
 }
@@ -164,7 +164,7 @@ class PartLinking {
         kept_(join_.parts.size()) {
     for (const auto& part : join_.parts) {
       if (!part.empty() && part.size() % sizeof(std::uint64_t) == 0) continue;
-      // Not what this program writes: compare everything, and leave it alone.
+      // This program did not write such a batch: compare everything, and do not change the catalog.
       join_ = {};
       kept_ = 0;
       keeps_ = false;
@@ -201,8 +201,8 @@ class PartLinking {
     return out;
   }
 
-  // What an earlier run, or an earlier part of this one, joined. Its codes are made again where the catalogue has none
-  // that are its own.
+  // Reads a batch that an earlier run, or this run, compared before. Its codes are computed again where the catalog has
+  // none of the right size and checksum.
   TablePart earlier(std::size_t at) {
     TablePart out{values_of<std::uint64_t>(join_.parts[at]), {}};
     if (at < kept_)
@@ -260,8 +260,8 @@ class PartLinking {
   RunContext& context_;
   Comparing comparing_;
   CatalogJoin join_;
-  std::size_t kept_;   // parts in the catalogue
-  bool keeps_ = true;  // no other run came between
+  std::size_t kept_;   // number of batches in the catalog
+  bool keeps_ = true;  // false after another run wrote a batch first
 };
 
 }  // namespace
@@ -303,7 +303,7 @@ class PartsToCompare::Work {
   static constexpr std::size_t kTogether = 1 << 16;
   using KeptPart = std::pair<std::optional<Reservation>, TablePart>;
 
-  // What is kept for later goes where there is no room for what is needed now.
+  // Reserves memory, and drops the cached blocks if there is no room otherwise.
   Reservation reserve(Bytes bytes) {
     if (context_.budget.largest_grant() < bytes) {
       for (KeptPart& each : kept_) each = {};
@@ -311,7 +311,7 @@ class PartsToCompare::Work {
     return context_.budget.reserve(bytes, "parts of pictures");
   }
 
-  // Those that stand together; kept while there is room for more.
+  // Returns block `number` of kTogether appearances with their codes. Caches it while memory allows.
   const TablePart& together(std::size_t number) {
     if (kept_[number].first) return kept_[number].second;
     const auto some =
@@ -319,7 +319,7 @@ class PartsToCompare::Work {
     TablePart part{{some.begin(), some.end()}, {}};
     std::optional<Reservation> room;
     const Bytes bytes{some.size() * sizeof(parts::Codes)};
-    // Others need memory, too.
+    // A third of the limit at most, since other stages need memory too.
     const std::uint64_t most = context_.budget.limit().count / 3;
     const auto kept = static_cast<std::uint64_t>(
         std::count_if(kept_.begin(), kept_.end(), [](const KeptPart& each) { return each.first.has_value(); }));
@@ -331,7 +331,7 @@ class PartsToCompare::Work {
     return kept_[number].second;
   }
 
-  // Within the part, and with all before it.
+  // Finds pairs within `part`, and between it and all appearances before it.
   void find(const TablePart& part, std::size_t begin, std::vector<Pair>& out) {
     Trace::Stage& stage = context_.trace.stage("find parts", context_.executor.threads());
     const Span span(stage);

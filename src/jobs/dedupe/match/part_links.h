@@ -1,7 +1,7 @@
-// Enters: the appearances of a library.
-// Leaves: which of them are a part of another (a crop, what a frame encloses, a picture on a screen), or another
-//   turned.
-// Never: compares again what an earlier run compared: the catalogue knows which appearances met.
+// Input: the appearances of a library.
+// Output: links between an appearance and another that is a crop of it: a window, the content of a frame, or the image
+// on a screen. Also links to rotated or mirrored copies.
+// Never: compares again the pairs that an earlier run compared: the catalog records which appearances were compared.
 #pragma once
 
 #include <functional>
@@ -15,17 +15,17 @@
 
 namespace millrace::dedupe {
 
-// Links between these appearances, sorted, each once. `appearances` sorted, each once. Those of which `left_out` is
-// true (of a crowd nearly every two would meet) take no part. Appearances that are new to the catalogue meet one
-// another and all that it knows, a part at a time, as in find_links().
+// Returns links between these appearances, sorted, without repeats. `appearances` is sorted without repeats.
+// Appearances for which `left_out` is true take no part: in a dense group nearly every pair would match. New
+// appearances are compared with one another and with all in the catalog, one batch at a time, as in find_links().
 std::vector<CatalogLink> find_part_links(std::span<const std::uint64_t> appearances, WantedParts wanted,
                                          const std::function<bool(std::uint64_t)>& left_out, Catalog& catalog,
                                          RunContext& context);
 
-// The same for many runs to share: of all appearances that take part, sorted, some and those before them.
+// Splits the same work among several runs: each compares a range of the sorted appearances with all that come before.
 class PartsToCompare {
  public:
-  // What is given outlives it; the catalogue has their thumbnails.
+  // The arguments must outlive the object. The catalog must hold the thumbnails of all appearances.
   PartsToCompare(std::span<const std::uint64_t> appearances, WantedParts wanted, Catalog& catalog, RunContext& context);
   ~PartsToCompare();
   ComparedPart compare(std::size_t begin, std::size_t end);

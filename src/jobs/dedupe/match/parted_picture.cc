@@ -23,7 +23,7 @@ parts::Codes wanted_codes(std::span<const std::uint8_t, similarity::kThumbnailBy
   return out;
 }
 
-// Pixels around an area, whole ones.
+// Rectangle of an area, rounded to whole pixels, at least 8 pixels a side if the image has as many.
 struct Cut {
   int left, top, right, bottom;
 
@@ -53,7 +53,7 @@ similarity::Thumbnail squeezed_part(const Thumbnail& of, const Cut& cut) {
   return out;
 }
 
-// From the whole of a picture to its part, and back: each axis scaled about its middle and moved.
+// Maps coordinates of the whole picture to those of its part: each axis is scaled about its middle and shifted.
 struct Axis {
   float scale, shift;
   Axis(int from, int to, int side)
@@ -75,7 +75,7 @@ struct MetPart {
   std::size_t part;
 };
 
-// What of either's parts is like the other's whole, the nearest first.
+// Returns the parts of either picture that resemble the whole of the other, the nearest first.
 std::vector<MetPart> meetings(const parts::Codes& first, const parts::Codes& second) {
   std::vector<MetPart> out;
   for (const bool in_second : {false, true}) {
@@ -98,7 +98,7 @@ PartMeeting compare_part(const PartedPicture& first, const PartedPicture& second
   const parts::View view = parts::view_of(found.part, parted.boxes);
   PartMeeting out;
   if (view.orientation != Orientation::upright) {
-    // The first turned is the second: the second turned back is the first.
+    // If `found` says that the first rotated is the second, the second is rotated back to the first.
     out.orientation = found.in_second ? view.orientation : inverse(view.orientation);
     const similarity::Features turned = similarity::features_of(similarity::oriented(second.squeezed, out.orientation));
     const similarity::Comparison verdict = similarity::compare(first.whole, turned);
@@ -146,7 +146,7 @@ parts::Codes part_codes(std::span<const std::uint8_t> jpeg, WantedParts wanted) 
 }
 
 PartMeeting compare_parts(const PartedPicture& first, const PartedPicture& second) {
-  constexpr std::size_t kMost = 4;  // neighbouring windows are alike
+  constexpr std::size_t kMost = 4;  // neighbouring windows are alike, so more would add little
   PartMeeting best;
   std::size_t count = 0;
   for (const MetPart& found : meetings(first.codes, second.codes)) {

@@ -1,6 +1,6 @@
-// Enters: thumbnails of two pictures of which one may be a part of the other, or its like turned.
-// Leaves: a verdict by their pixels, and where they meet.
-// Never: decodes a picture: it looks at the catalogue's thumbnails.
+// Input: thumbnails of two pictures; one may be a crop of the other, or the other rotated or mirrored.
+// Output: a verdict by their pixels, and the transform between them.
+// Never: decodes an image file: it compares the catalog's thumbnails.
 #pragma once
 
 #include <array>
@@ -15,13 +15,13 @@
 namespace millrace::dedupe {
 
 struct WantedParts {
-  bool cuts = true;    // windows, and what frames and screens enclose
-  bool turned = true;  // and mirrored
+  bool cuts = true;    // crops: fixed windows, and the contents of frames and screens
+  bool turned = true;  // rotated or mirrored copies
   bool any() const { return cuts || turned; }
   bool operator==(const WantedParts&) const = default;
 };
 
-// A thumbnail with what is told of its parts.
+// A thumbnail with its features and the codes of its crops.
 struct PartedPicture {
   Thumbnail thumbnail;
   similarity::Thumbnail squeezed;
@@ -29,26 +29,27 @@ struct PartedPicture {
   std::vector<parts::Area> boxes;
   parts::Codes codes;
 };
-// Nothing where the thumbnail does not decode. Without codes where no parts are wanted: find_codes() makes up for it.
+// Returns nullopt where the thumbnail does not decode. Without wanted parts `codes` stays empty; find_codes() computes
+// it later.
 std::optional<PartedPicture> parted_picture(std::span<const std::uint8_t> jpeg, WantedParts wanted);
 void find_codes(PartedPicture& picture, WantedParts wanted);
-// Its codes alone, at a third of the time; such as meet nobody where it does not decode.
+// Computes the codes alone, in a third of the time. A thumbnail that does not decode has codes that match no other.
 parts::Codes part_codes(std::span<const std::uint8_t> jpeg, WantedParts wanted);
 
 struct PartMeeting {
   Judgement judgement;
-  Orientation orientation = Orientation::upright;  // of the second
-  // A point (x, y) of the first, whose sides span [-0.5, 0.5], lies at (m0 + m1 x + m2 y, m3 + m4 x + m5 y) of the
-  // second, turned.
+  Orientation orientation = Orientation::upright;  // of the second image
+  // Affine transform between the images, both with sides that span [-0.5, 0.5]. A point (x, y) of the first is at (m0 +
+  // m1 x + m2 y, m3 + m4 x + m5 y) of the second after `orientation` is applied.
   std::array<float, 6> meeting = {0, 1, 0, 0, 0, 1};
 };
-// Of all parts whose codes meet, the one that tells most. `different` where none do.
+// Returns the best match among all parts with similar codes; the kind is `different` if no codes are similar.
 PartMeeting compare_parts(const PartedPicture& first, const PartedPicture& second);
 
-// For whoever looks closer: where they meet as they stand, or, where the wholes are not alike, by a part of one or
-// turned.
+// Finds the transform for the detailed check: between the whole upright images, or, where those differ, by a crop of
+// one or in another orientation.
 struct Meeting {
-  Orientation orientation = Orientation::upright;  // as PartMeeting has both
+  Orientation orientation = Orientation::upright;  // as in PartMeeting
   std::array<float, 6> map = {0, 1, 0, 0, 0, 1};
   bool looked_for_parts = false;
 };

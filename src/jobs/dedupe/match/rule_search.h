@@ -1,6 +1,6 @@
-// Enters: hashes of appearances, in columns, and a rule.
-// Leaves: pairs in which one of its alternatives holds.
-// Never: knows what the rows are.
+// Input: columns of hashes, and a candidate rule.
+// Output: pairs of rows for which one alternative of the rule holds.
+// Never: knows which pictures the rows belong to.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace millrace::dedupe {
 
-// Hashes by kind, a column each, so that a search reads only what it compares.
+// Hashes by kind, one column each, so that a search reads only the kinds that it compares.
 class CodeColumns {
  public:
   void add(const ThumbnailCodes& codes);
@@ -25,20 +25,20 @@ class CodeColumns {
   std::array<std::vector<std::uint64_t>, std::tuple_size_v<ThumbnailCodes>> of_slot_;
 };
 
-// What of two rows meets: with Rule::middle the whole of one meets the middle of the other; middles do not meet, since
-// what they have in common the wholes have too.
+// Selects which hashes of two rows are compared. Under Rule::middle the whole of one is also compared with the middle
+// of the other. Two middles are not compared: their common content is in the wholes too.
 struct HashView {
   bool query_middle, base_middle;
 };
 std::span<const HashView> views_of_rule(const Rule& rule);
 
-// The definition of what a search finds, for one pair.
+// Defines the pairs that a search finds: true if the rule holds for a and b.
 bool holds(const Rule& rule, const ThumbnailCodes& a, const ThumbnailCodes& b);
 
-// Bits in which two pictures differ, by kCatalogCodes.
+// Number of differing bits between two pictures, one entry per kind in kCatalogCodes.
 std::array<int, 4> distances(const ThumbnailCodes& a, const ThumbnailCodes& b);
 
-// The rows of a search: [begin, end) of the queries, [0, base_end) of the base.
+// Rows of a search: [begin, end) of the queries against [0, base_end) of the base.
 struct Rows {
   const CodeColumns* queries;
   std::size_t begin, end;
@@ -46,13 +46,13 @@ struct Rows {
   std::size_t base_end;
 };
 
-// Pairs (i, j) of a row of the queries, counted from `begin`, and one of the base in which all terms hold and that
-// `also` lets through; it is asked from many threads. The first term is served by the range search, the others filter
-// its pairs as they are found.
+// Finds pairs (i, j) in which all terms hold and `also` returns true. i is a query row counted from `begin`, j a base
+// row. `also` is called from many threads. The range search serves the first term; the other terms filter its pairs as
+// they are found.
 hamming::Found search(const std::vector<RuleTerm>& terms, const Rows& rows, HashView hash_view, const Engines& engines,
                       Budget& budget, const hamming::Also& also);
 
-// Visits each pair that a search of the whole rule finds once, from many threads: visit(i, j), i counted from `begin`.
+// Visits each pair for which the rule holds exactly once, from many threads: visit(i, j), i counted from `begin`.
 void each_pair(const Rule& rule, const Rows& rows, const Engines& engines, Budget& budget,
                const std::function<void(std::uint32_t, std::uint32_t)>& visit);
 

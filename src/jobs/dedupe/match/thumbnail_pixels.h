@@ -1,5 +1,5 @@
-// Enters: a thumbnail as the catalogue keeps it.
-// Leaves: its pixels as they are hashed and compared.
+// Input: a thumbnail JPEG from the catalog.
+// Output: its pixels in the form that is hashed and compared.
 // Never: decodes any other JPEG.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace millrace::dedupe {
 
-// The whole picture squeezed to a square. Nothing where it does not decode.
+// The whole picture squeezed to a square; nullopt where the thumbnail does not decode.
 std::optional<similarity::Thumbnail> thumbnail_pixels(std::span<const std::uint8_t> jpeg);
 
 }  // namespace millrace::dedupe

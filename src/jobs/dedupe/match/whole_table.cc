@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kKeys = std::size_t{1} << parts::kKeyBits;
 
-// Under each key cells of eight, which is as far as two proportions that meet lie apart: three to two upright is 9 from
-// a square, and what is beyond two to one, or so, is one cell.
+// Each key has eight cells by aspect ratio (16 log2 of width / height). A cell is 8 wide, like the range of ratios that
+// match one ratio. A portrait of 2:3 is 9 from a square. The outermost cells also hold all longer ratios.
 constexpr int kCells = 8;
 std::size_t cell_of(parts::Code key, int sides) {
   return static_cast<std::size_t>(key) * kCells + static_cast<std::size_t>((std::clamp(sides, -32, 31) + 32) / kCells);
@@ -24,7 +24,7 @@ void each_key(const parts::Codes& codes, const Visit& visit) {
   parts::Code some = 0;
   do {
     visit(fixed | some);
-    some = (some - doubtful) & doubtful;  // the next of its subsets
+    some = (some - doubtful) & doubtful;  // next subset of the doubtful signs
   } while (some != 0);
 }
 
@@ -36,7 +36,8 @@ bool is_told(const parts::Codes& codes) {
 
 WholeTable::WholeTable(std::span<const parts::Codes> codes, const Executor& executor)
     : there_(kKeys / 64, 0), begins_(kKeys * kCells + 2, 0), sides_(codes.size()) {
-  // Each has the keys of one part of the table; what lies in memory anywhere is the work, keys are soon made.
+  // Each share fills the keys of one range of the table. Random memory access dominates the cost, so every share
+  // computes all keys anew.
   constexpr std::size_t kShares = 8, kKeysOfShare = kKeys / kShares;
   const auto each_row_and_key = [&](const auto& visit) {
     executor.parallel_for(kShares, 1, [&](std::size_t from, std::size_t to) {
@@ -49,7 +50,8 @@ WholeTable::WholeTable(std::span<const parts::Codes> codes, const Executor& exec
     });
   };
   for (std::size_t row = 0; row < codes.size(); ++row) sides_[row] = codes[row].sides;
-  // Counted, then put in place: each cell's beginning moves to its end meanwhile, which is the next one's beginning.
+  // First counts the entries, then places them. While placing, the start of each cell moves to its end, which is the
+  // start of the next.
   each_row_and_key([&](std::size_t row, parts::Code key) {
     ++begins_[cell_of(key, codes[row].sides) + 2];
     there_[key / 64] |= std::uint64_t{1} << key % 64;
@@ -84,7 +86,7 @@ void WholeTable::look_up(const parts::Codes& codes, std::uint32_t row, Scratch& 
   runs.clear();
   part_of_run.clear();
   near.clear();
-  // What is read lies anywhere in megabytes: it is asked for long before it is used.
+  // Lookups hit random places of many megabytes, so they are prefetched long before use.
   for (std::size_t p = 0; p < parts::kParts; ++p) {
     const parts::Code code = codes.parts[p], key = code & parts::kKey;
     if (code == parts::kSilent || (there_[key / 64] >> key % 64 & 1) == 0) continue;

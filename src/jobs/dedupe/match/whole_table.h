@@ -1,9 +1,10 @@
-// Enters: codes of whole pictures, and of parts of others.
-// Leaves: which part may be which whole (kernels/parts/parts.h: meet()).
+// Input: codes of whole pictures, and of parts of other pictures.
+// Output: candidate pairs of a part and a whole (kernels/parts/parts.h: meet()).
 // Never: looks at pixels.
 //
-// A whole stands under its key and under each that its doubtful signs allow, and there by the proportion of its sides:
-// a part is looked up under one key, among those of about its own proportion.
+// The table lists each whole under its key and under all variants of the key that its doubtful signs allow. Within a
+// key, wholes are ordered by aspect ratio. A part is looked up under one key, among the wholes of about its own aspect
+// ratio.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace millrace::dedupe {
 
-// A row of whoever has the part, and one of the table.
+// Row of the picture that has the part, and row of the whole in the table.
 struct WholeMatch {
   std::uint32_t part = 0, whole = 0;
   friend bool operator==(const WholeMatch&, const WholeMatch&) = default;
@@ -26,23 +27,23 @@ struct WholeMatch {
 
 class WholeTable {
  public:
-  // Rows are places in `codes`. Of codes that no picture has, as an edited catalogue may hold them, there is no row.
+  // Rows are indices into `codes`. Codes that no picture can have, as in an edited catalog, are left out.
   WholeTable(std::span<const parts::Codes> codes, const Executor& executor);
-  // Bytes that a table of so many rows takes.
+  // Number of bytes of a table with this many rows.
   static std::uint64_t memory(std::size_t rows);
 
-  // Each two that meet, once, sorted.
+  // Returns every matching pair once, sorted.
   std::vector<WholeMatch> meetings(std::span<const parts::Codes> codes, const Executor& executor) const;
 
  private:
   struct Scratch;
   void look_up(const parts::Codes& codes, std::uint32_t row, Scratch& scratch, std::vector<WholeMatch>& out) const;
 
-  std::vector<std::uint64_t> there_;      // a bit a key
-  std::vector<std::uint32_t> begins_;     // of each cell in what follows; at last its size
-  std::unique_ptr<parts::Code[]> codes_;  // and kReadBeyond more
+  std::vector<std::uint64_t> there_;   // bitmap of the keys that occur
+  std::vector<std::uint32_t> begins_;  // first entry of each cell in codes_ and rows_; the last element is their size
+  std::unique_ptr<parts::Code[]> codes_;  // followed by kReadBeyond padding codes
   std::unique_ptr<std::uint32_t[]> rows_;
-  std::vector<std::int8_t> sides_;  // of each row
+  std::vector<std::int8_t> sides_;  // aspect ratio of each row, as in parts::Codes
 };
 
 }  // namespace millrace::dedupe

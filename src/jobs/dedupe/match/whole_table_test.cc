@@ -7,7 +7,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// Codes in families whose keys, signs, chromas and sides are near one another.
+// Codes in families whose keys, signs, chromas and aspect ratios are near one another.
 std::vector<parts::Codes> some_codes(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<parts::Codes> out(count);
@@ -61,7 +61,7 @@ TEST(WholeTable, OfNothingFindsNothing) {
   EXPECT_TRUE(WholeTable(std::vector<parts::Codes>(3), executor).meetings(some, executor).empty());
 }
 
-// A catalogue that somebody edited may say that all sixteen signs of every whole's key are in doubt.
+// An edited catalog may claim that all sixteen signs of every whole's key are in doubt.
 TEST(WholeTable, PassesOverWhatNoPictureHas) {
   const Executor executor(1);
   auto wholes = some_codes(50, 4);

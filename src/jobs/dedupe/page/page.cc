@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How pages begin; and how they did before they said who made them, to the end of the title that all of them had.
+// First bytes of a page; and of pages by earlier versions without a generator tag, up to the end of their common title.
 constexpr std::string_view kBeginning =
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"generator\" "
     "content=\"Millrace "
@@ -73,7 +73,7 @@ class DuplicatesPage::Writer {
       }
       id_.add(group);
       script("class=\"group\"", json_of(group));
-      // In a script of their own: the page reads them when the group comes into view, not before.
+      // Thumbnails are in a script of their own, which the page reads only when the group comes into view.
       script("class=\"thumbs\"", thumbs_of(group));
     });
   }
@@ -82,7 +82,7 @@ class DuplicatesPage::Writer {
     guarded([&] {
       script("id=\"end\"", Json{{"id", id_.hex()}});
       put(rest_);
-      // The folder first, then the page that refers to it, then what both replaced.
+      // Publishes the folder first, then the page that refers to it; then removes what both replaced.
       file_.sync();
       thumbs_.publish();
       try {
@@ -97,7 +97,7 @@ class DuplicatesPage::Writer {
   }
 
  private:
-  // What stands before the marker; `html` goes on behind it.
+  // Returns the text before the marker; `html` then starts behind it.
   static std::string_view before(std::string_view& html, std::string_view marker) {
     const std::size_t at = html.find(marker);
     if (at == std::string_view::npos) {
@@ -108,7 +108,7 @@ class DuplicatesPage::Writer {
     return head;
   }
 
-  // A page that missed a group must never come out, whoever caught the failure.
+  // A page that lacks a group must never be published, whoever caught the failure.
   template <typename Work>
   void guarded(Work&& work) {
     if (broken_ || finished_) {
@@ -132,7 +132,7 @@ class DuplicatesPage::Writer {
     put("</script>\n");
   }
 
-  // One entry a member: base64, the number of a file in the folder, or null.
+  // Returns an entry for each member: base64, the number of a file in the folder, or null.
   Json thumbs_of(const PageGroup& group) {
     std::uint64_t bytes = 0;
     for (const PageMember& member : group.members) bytes += member.thumb.size();
@@ -155,7 +155,7 @@ class DuplicatesPage::Writer {
   std::uint64_t inline_left_;
   OutputFile file_;
   ThumbsFolder thumbs_;
-  std::string_view rest_;  // of the page, behind its data
+  std::string_view rest_;  // text of the page after its data
   PageId id_;
   bool broken_ = false;
   bool finished_ = false;

@@ -1,5 +1,5 @@
-// Enters: page.html, page.css and script/, joined by cmake/embed.cmake when the program is built.
-// Leaves: the page as one text with the markers <!--title--> and <!--data-->, each exactly once.
+// Input: page.html, page.css and script/, which cmake/embed.cmake joins when the program is built.
+// Output: the page as one text with the markers <!--title--> and <!--data-->, each exactly once.
 // Never: changes at run time.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Enters: the groups of a page, in their order.
-// Leaves: what the page is known by: which files it asks about, not how it shows them.
-// Never: changes when only a reason, a score or a thumbnail did: decisions that are kept for a page live on then.
+// Input: the groups of a page, in their order.
+// Output: an id of the page that depends on the files it asks about, not on how it shows them.
+// Never: changes when only a reason, a score or a thumbnail changed: decisions kept for a page then stay valid.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class PageId {
   PageId& operator=(const PageId&) = delete;
 
   void add(const PageGroup& group);
-  // 32 hexadecimal digits.
+  // Returns 32 hexadecimal digits.
   std::string hex() const;
 
  private:

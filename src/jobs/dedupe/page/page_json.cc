@@ -46,7 +46,7 @@ Json json_of(const PagePair& pair) {
   Json json;
   json["a"] = pair.a;
   json["b"] = pair.b;
-  json["score"] = pair.score;  // NaN goes out as null
+  json["score"] = pair.score;  // NaN is written as null
   json["distances"] = Json::object();
   for (const auto& [name, distance] : pair.distances) {
     json["distances"][utf8_for_display(name)] = distance;
@@ -88,8 +88,7 @@ Json json_of(const PageHeader& header, const std::string& thumbs_url) {
   return json;
 }
 
-// No '<' can begin a closing tag or a comment. '<' occurs only
-// inside JSON strings, where its escape means the same.
+// No '<' can begin a closing tag or a comment. '<' occurs only inside JSON strings, where its escape means the same.
 std::string script_text(const Json& value) {
   const std::string text = value.dump();
   std::string safe;

@@ -1,6 +1,6 @@
-// Enters: a page's header and groups, and texts of any bytes.
-// Leaves: what of them may stand in HTML: JSON inside a script element, a component of an address.
-// Never: lets a byte that came from a file end the element that it stands in.
+// Input: a page's header and groups, and texts of any bytes.
+// Output: the same in forms that are safe in HTML: JSON inside a script element, a component of a URL.
+// Never: lets a byte that came from a file end the element that contains it.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace millrace::dedupe {
 
-// Empty and false fields are left out: the page reads a missing one the same, and most are.
+// Leaves out empty and false fields, which are most of them: the page reads a missing field the same way.
 Json json_of(const PageGroup& group);
 // `thumbs_url` is the folder of thumbnails, relative to the page.
 Json json_of(const PageHeader& header, const std::string& thumbs_url);
 
-// One line for inside <script>.
+// Returns the value as a single line for the inside of <script>.
 std::string script_text(const Json& value);
-// Bytes go out as they are, so a name that is not UTF-8 works too.
+// Escapes the bytes as they are, so a name that is not UTF-8 works too.
 std::string url_component(std::string_view bytes);
 
 }  // namespace millrace::dedupe

@@ -98,7 +98,7 @@ std::string write(const std::string& path, const std::vector<PageGroup>& groups,
   return read(path);
 }
 
-// What the browser sees in the data scripts with this attribute.
+// Returns the values that the browser sees in the data scripts with this attribute.
 std::vector<Json> data(const std::string& html, const std::string& attribute) {
   const std::string open = "<script type=\"application/json\" " + attribute + ">";
   std::vector<Json> list;
@@ -239,11 +239,11 @@ TEST_F(PageTest, thumbnails_past_the_limit_go_to_a_folder) {
   EXPECT_EQ(read(at(name + ".thumbs/0000/000003.jpg")), "JPEG of /photos/3/b.jpg");
   EXPECT_EQ(names(), (std::vector<std::string>{name, name + ".thumbs"}));
 
-  // Again with fewer: the folder holds no thumbnail of the former page.
+  // A second page with fewer thumbnails: the folder holds none of the former page.
   write(at(name), {first, some_group(2)}, Bytes{one});
   EXPECT_TRUE(fs::exists(at(name + ".thumbs/0000/000001.jpg")));
   EXPECT_FALSE(fs::exists(at(name + ".thumbs/0000/000002.jpg")));
-  // And with none: it is gone.
+  // A page without thumbnails in a folder removes the folder.
   write(at(name), {first});
   EXPECT_EQ(names(), std::vector<std::string>{name});
 }
@@ -268,7 +268,7 @@ TEST_F(PageTest, a_folder_that_is_not_ours_is_never_replaced) {
     EXPECT_EQ(failure.error().code, ErrorCode::conflict);
   }
   EXPECT_EQ(names(), std::vector<std::string>{"r.html.thumbs"});
-  // Nor when the page needs no folder.
+  // The folder also stays if the page needs no folder.
   write(at("r.html"), {some_group()});
   EXPECT_EQ(read(at("r.html.thumbs/diary.txt")), "mine");
 }
@@ -290,7 +290,7 @@ TEST_F(PageTest, the_former_thumbnails_come_back_with_the_former_page) {
   const std::string former = write(at("r.html"), {some_group(1)}, Bytes{0});
   DuplicatesPage page(Output::in_place_of_anything(at("r.html")), some_header(), Bytes{0});
   page.add_group(some_group(2));
-  // The page cannot get its name: a folder takes it in the last moment.
+  // The page cannot get its name: a folder takes it at the last moment.
   fs::rename(at("r.html"), at("away.html"));
   fs::create_directories(at("r.html/full"));
   EXPECT_THROW(page.finish(), Failure);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostShown = 3600;
 
-// Nothing where it does not decode any more.
+// Returns an empty vector if no file of the picture decodes any more.
 std::vector<std::uint8_t> preview_of(const Library& library, const Picture& picture, const Options& options,
                                      RunContext& context, Span& span) {
   PictureFileOptions files = options.files;
@@ -27,7 +27,8 @@ std::vector<std::uint8_t> preview_of(const Library& library, const Picture& pict
   return {};
 }
 
-// The thumbnail of a small picture shows all of it, but for what is transparent: under that lies any colour.
+// True unless the thumbnail shows all of a small picture. It does not show transparency: transparent pixels may have
+// any colour.
 bool shows_more_than_thumbnail(const CatalogPicture& picture) {
   const auto format = static_cast<ImageFormat>(picture.format);
   return std::max(picture.width, picture.height) > kThumbnailSide ||

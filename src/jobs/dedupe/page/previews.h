@@ -1,6 +1,6 @@
-// Enters: what a search has found, and its catalogue.
-// Leaves: a small JPEG of each picture that a page shows: as large as all of them fit into the page.
-// Never: reads a picture again whose preview the catalogue has.
+// Input: the result of a search, and its catalog.
+// Output: a small JPEG of each picture that a page shows, as large as all of them fit into the page.
+// Never: reads a picture again whose preview the catalog has.
 #pragma once
 
 #include <string>
@@ -12,19 +12,20 @@
 
 namespace millrace::dedupe {
 
-// On the longer side; a page that shows more than fit has the catalogue's thumbnails, of kThumbnailSide.
+// Longer side of a preview in pixels. A page with more pictures than fit uses the catalog's thumbnails, of
+// kThumbnailSide.
 inline constexpr int kPreviewSide = 256;
-// A page has 64 MiB; in base64 a preview of at most 14 KiB takes 19, most of them two thirds of that.
+// Limit for a page of 64 MiB: a preview of at most 14 KiB takes 19 KiB in base64; most take two thirds of that.
 inline constexpr std::size_t kMostPreviewBytes = 14 << 10;
 
 class Previews {
  public:
-  // Decodes what is missing, in parallel, and keeps it in the catalogue.
+  // Decodes the missing previews in parallel, and keeps them in the catalog.
   Previews(const SearchResult& result, const Options& options, Catalog& catalog, RunContext& context);
 
-  // Pixels on the longer side.
+  // Length of the longer side in pixels.
   int side() const { return side_; }
-  // Bytes of a JPEG; of a picture that cannot be decoded now its thumbnail, or nothing.
+  // Bytes of a JPEG. For a picture that cannot be decoded now, its thumbnail, or an empty string.
   std::string of(const CatalogPicture& picture) const;
 
  private:

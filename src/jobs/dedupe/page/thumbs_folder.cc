@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kThumbsPerFolder = 1000;
-// An empty file in the folder says whose it is.
+// Empty file that marks the folder as this program's.
 constexpr const char* kMark = ".millrace-thumbs";
 
 [[noreturn]] void fail(const char* what, const std::string& subject) {
@@ -45,14 +45,14 @@ void write_thumb(const std::string& path, unsigned mode, std::string_view bytes,
   if (::close(file) != 0) fail("cannot write the file", subject);
 }
 
-// All that its file system holds back: one call for many thousand files.
+// Syncs the whole file system of the folder: one call for many thousand files.
 void sync_all(const std::string& path, const std::string& subject) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) fail("cannot open the folder", subject);
   const int result = ::syncfs(descriptor);
   const int number = errno;
   ::close(descriptor);
-  // Some network file systems cannot; the rename itself is still whole or not at all.
+  // Some network file systems do not support it; the rename itself is still atomic.
   if (result != 0 && number != EINVAL && number != ENOTSUP) {
     throw Failure(system_error("cannot write the folder to the disk", subject, number));
   }
@@ -62,7 +62,7 @@ bool all_digits(std::string_view text, std::size_t at_least) {
   return text.size() >= at_least && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Whether a folder holds nothing but what an earlier page put there, so that it may be replaced.
+// True if a folder holds only files that an earlier page put there, so that it may be replaced.
 bool only_thumbs(const std::string& path) {
   for (const fs::directory_entry& folder : fs::directory_iterator(path)) {
     if (folder.path().filename() == kMark) continue;
@@ -94,14 +94,14 @@ ThumbsFolder::~ThumbsFolder() {
   if (empty()) return;
   std::error_code ignored;
   fs::remove_all(fresh(), ignored);
-  fs::remove(work_, ignored);  // not when what stood there before could not be brought back: that stays
+  fs::remove(work_, ignored);  // fails if the earlier folder could not be restored: that one is kept
 }
 
 void ThumbsFolder::make_work() {
   static std::atomic<unsigned> counter{0};
   std::string work;
   do {
-    // Short whatever the page's own name is. A run that was killed may have left this one.
+    // The name is short whatever the page's own name is. A killed run may have left a folder of this name.
     work = fmt::format("{}/.millrace-thumbs-{}-{}", folder_of(path_), ::getpid(), counter.fetch_add(1));
   } while (exists(work));
   make_folder(work, 0700, path_);
@@ -124,15 +124,15 @@ std::uint64_t ThumbsFolder::add(std::string_view jpeg) {
   return number;
 }
 
-// A folder of the user's own that a page made.
+// True for a folder of this user that a page made.
 bool ThumbsFolder::is_ours(const std::string& folder) const {
   struct stat status {};
   if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid()) return false;
   return (earlier_page_ || exists(folder + "/" + kMark)) && only_thumbs(folder);
 }
 
-// Into the folder that is ours alone, and looked at there, where nobody can exchange it. False, and it is back under
-// its name, when it is another's.
+// Moves the earlier folder into the hidden one, which only this user can access, and checks it there, where nobody can
+// replace it. If it is foreign, moves it back and returns false.
 bool ThumbsFolder::take_former() {
   if (::rename(path_.c_str(), former().c_str()) != 0) fail("cannot be replaced", path_);
   if (is_ours(former())) return true;
@@ -173,10 +173,11 @@ void ThumbsFolder::drop_replaced() {
       make_work();
       take_former();
     } catch (const Failure&) {
-      // A folder that stays costs space.
+      // A folder that is not removed only costs disk space.
     }
   }
-  // Nothing but what is ours is in it: another's folder that could not be given back its name stays.
+  // Removes the hidden folder only if its contents are this program's: a foreign folder that could not be moved back is
+  // kept.
   if (!exists(former()) || is_ours(former())) fs::remove_all(work_, ignored);
   work_.clear();
 }

@@ -1,5 +1,5 @@
-// Enters: small JPEGs that a page is too small for, and where their folder shall stand.
-// Leaves: the folder under its name, in place of an earlier page's; or, taken back, what stood there.
+// Input: small JPEGs that do not fit into a page, and the path of their folder.
+// Output: the folder at its path, in place of an earlier page's; or, after take_back(), the earlier state.
 // Never: replaces or removes a folder that holds anything but an earlier page's thumbnails.
 #pragma once
 
@@ -11,29 +11,29 @@
 
 namespace millrace::dedupe {
 
-// Everything is made in a hidden folder beside the final name. Failures: io and not_found when the system refuses,
-// conflict for a foreign folder.
+// Builds the folder in a hidden one beside the final path. Failures: io and not_found when the system refuses, conflict
+// for a foreign folder.
 class ThumbsFolder {
  public:
-  // `earlier_page`: the page takes the place of another, so that a folder from before folders were marked may be its.
+  // `earlier_page` is true if the page replaces another, which may own a folder from before folders had a mark.
   ThumbsFolder(std::string path, Readers readers, bool earlier_page);
   ~ThumbsFolder();
   ThumbsFolder(const ThumbsFolder&) = delete;
   ThumbsFolder& operator=(const ThumbsFolder&) = delete;
 
-  // Failure(conflict) when something else has the folder's name.
+  // Throws Failure(conflict) if other contents have the folder's name.
   void refuse_foreign_folder() const;
 
   bool empty() const { return work_.empty(); }
-  // The number of the file: 0000/000000.jpg, a thousand a folder.
+  // Returns the number of the file: 0000/000000.jpg, a thousand per folder.
   std::uint64_t add(std::string_view jpeg);
 
-  // On the disk and under its name. Nothing happens when none was added.
+  // Syncs the folder to the disk and gives it its name. Does nothing if no JPEG was added.
   void publish();
-  // What stood there before publish() stands there again.
+  // Restores the state before publish().
   void take_back();
-  // What publish() replaced goes, and where none was added what an earlier page left. A failure costs space and nothing
-  // else, so there is none.
+  // Removes the folder that publish() replaced; if no JPEG was added, removes the folder of an earlier page. A failure
+  // only costs disk space, so none is reported.
   void drop_replaced();
 
  private:
@@ -47,7 +47,7 @@ class ThumbsFolder {
   std::string path_;
   unsigned folder_mode_, file_mode_;
   bool earlier_page_;
-  std::string work_;  // the hidden folder; empty: none yet
+  std::string work_;  // the hidden folder; empty: not created yet
   std::uint64_t count_ = 0;
   bool published_ = false;
 };

@@ -17,7 +17,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// One object of the result, with its name for messages.
+// Object of the result, with its name for messages.
 class Object {
  public:
   Object(const Json& json, std::string name, const std::string& subject)
@@ -57,7 +57,7 @@ class Object {
     if (!at->is_array()) wrong(fmt::format("its {} is not a list", key));
     return *at;
   }
-  // Nothing is known of some pairs.
+  // Returns the score; NaN for pairs without one.
   double score() const {
     const auto at = json_.find("score");
     if (!at || at->is_null()) return std::numeric_limits<double>::quiet_NaN();
@@ -78,7 +78,7 @@ class Object {
     }
     return out;
   }
-  // The path's bytes.
+  // Returns the path's bytes.
   std::string path() const {
     std::string out = text("path");
     if (const std::string encoded = text("path_base64"); !encoded.empty()) {
@@ -179,7 +179,7 @@ SavedSearch read_saved_search(const std::string& text, const std::string& subjec
   out.header.unreadable = files_in(top, "unreadable");
   out.header.damaged = files_in(top, "damaged");
   std::unordered_map<std::string, std::uint32_t> id_of;
-  std::vector<std::size_t> seen_in;  // of each file, the last group, from 1
+  std::vector<std::size_t> seen_in;  // for each file, the last group that contains it, from 1
   std::unordered_set<std::string> group_ids;
   PageId page;
   for (const char* list : {"groups", "related"}) {

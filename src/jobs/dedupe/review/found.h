@@ -1,6 +1,6 @@
-// Enters: the text that `dedupe --json` wrote; it may be anything.
-// Leaves: its groups as a page shows them, and each of their files with a number.
-// Never: looks at a disk.
+// Input: the text of a file that should be the output of `dedupe --json`; it may be anything.
+// Output: its groups in the form that a page shows, and a number for each of their files.
+// Never: accesses a disk.
 #pragma once
 
 #include <string>
@@ -11,26 +11,26 @@
 
 namespace millrace::dedupe {
 
-// A file of the result as it was when it was searched.
+// File of the result, with its properties at the time of the search.
 struct FoundFile {
   std::string path;  // bytes, absolute
   std::uint64_t size = 0;
   std::int64_t mtime_ns = 0;
-  std::string hash;           // of its content, as PageMember has it
+  std::string hash;           // content hash in the format of PageMember
   int width = 0, height = 0;  // upright; 0: not known
 };
 
 struct SavedSearch {
   PageHeader header;
-  std::vector<PageGroup> groups;                // PageMember::path is the path's bytes
-  std::vector<FoundFile> files;                 // each once, whatever groups it stands in
-  std::vector<std::vector<std::uint32_t>> ids;  // of each group's members: which of `files`
+  std::vector<PageGroup> groups;                // PageMember::path holds the path's bytes
+  std::vector<FoundFile> files;                 // each file once, however many groups it is in
+  std::vector<std::vector<std::uint32_t>> ids;  // for each group: the indexes of its members in `files`
   std::string page_id;
 };
 
 inline constexpr std::size_t kMostResultBytes = std::size_t{1} << 30;
 
-// Failure(bad_data) that names the group and the member and what is wrong with it; `subject` is the file.
+// Throws Failure(bad_data) that names the group, the member and the problem; `subject` is the file.
 SavedSearch read_saved_search(const std::string& text, const std::string& subject);
 
 }  // namespace millrace::dedupe

@@ -17,7 +17,7 @@ Json member(const std::string& path, const char* digit = "0") {
   return {{"path", path}, {"size", 5}, {"width", 40}, {"height", 30}, {"mtime_ns", "-7"}, {"hash", hash}};
 }
 
-// Two groups that share a file.
+// Makes a result with two groups that share a file.
 Json result() {
   const Json first{{"id", "1"},
                    {"kind", "similar"},

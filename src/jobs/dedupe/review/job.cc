@@ -16,7 +16,7 @@ class ReviewJob : public Job {
  public:
   Arguments arguments() override { return {"RESULT", "what dedupe --json wrote", &inputs_, true, false}; }
 
-  // It serves a page, and acts on pictures wherever they lie.
+  // The job serves a page, and acts on pictures anywhere, so it cannot be sandboxed.
   bool can_be_sandboxed() const override { return false; }
   void describe(Settings& settings) override {
     settings.heading("Serving");

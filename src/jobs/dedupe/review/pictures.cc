@@ -19,10 +19,10 @@
 namespace millrace::dedupe {
 namespace {
 
-// Two are compared, and the next ones after them.
+// Two pictures are compared at a time, and the next two are kept ready.
 constexpr std::size_t kMostWholes = 4;
 
-// A part of a picture, which is turned then.
+// Returns a region of a picture as a PNG, after rotating it.
 std::string png_of(const Thumbnail& picture, const Pictures::Region& part, Orientation turn) {
   const std::size_t line = 3 * static_cast<std::size_t>(part.width);
   std::vector<std::uint8_t> cut;
@@ -49,12 +49,12 @@ std::string png_of(const Thumbnail& picture, const Pictures::Region& part, Orien
   return {out.begin(), out.end()};
 }
 
-// Where a part of a turned picture lies in it as it stands. Each corner goes where oriented() took it from.
+// Returns the place of a region of a rotated picture in the upright one. Maps each corner back as oriented() maps it.
 Pictures::Region unturned(const Pictures::Region& part, Orientation turn, int width, int height) {
   const int code = static_cast<int>(turn);
   const bool swapped = swaps_sides(turn);
   const int turned_width = swapped ? height : width, turned_height = swapped ? width : height;
-  // As EXIF's 1 to 8: which sides of the turned picture its first row and its first column came from.
+  // `code` is the EXIF number 1 to 8, which says from which sides the first row and the first column came.
   const bool from_right = code == 2 || code == 3 || code == 7 || code == 8;
   const bool from_bottom = code == 3 || code == 4 || code == 6 || code == 7;
   Pictures::Region out = part;
@@ -68,7 +68,7 @@ Pictures::Region unturned(const Pictures::Region& part, Orientation turn, int wi
   return out;
 }
 
-// The picture's sides as it is shown; those of the rows may be reduced ones.
+// Returns the sides of the picture as it is shown; the decoded rows may be reduced.
 std::pair<int, int> sides_of(const Fingerprint& print) {
   const bool turned = print.turned && swaps_sides(print.info.exif.orientation);
   const int width = print.info.full_width, height = print.info.full_height;
@@ -138,7 +138,7 @@ Outcome<Pictures::Shown> Pictures::region(std::size_t id, Orientation turn, cons
 Outcome<Pictures::Shown> Pictures::shown_as_png(const Thumbnail& picture, const Region& part, Orientation turn,
                                                 std::pair<int, int> sides) {
   if (swaps_sides(turn)) std::swap(sides.first, sides.second);
-  // What is cut, the same turned, its rows, and what they become.
+  // Memory for the region, its rotated copy, its rows, and the PNG.
   const Bytes size{12 * static_cast<std::uint64_t>(part.width) * static_cast<std::uint64_t>(part.height)};
   return with_room([&]() -> Outcome<Shown> {
     const auto memory =
@@ -157,7 +157,7 @@ Outcome<std::shared_ptr<const Thumbnail>> Pictures::whole(std::size_t id) {
   }
   const FoundFile& file = files_.at(id);
   const Bytes size{3 * static_cast<std::uint64_t>(file.width) * static_cast<std::uint64_t>(file.height)};
-  // What was looked at before makes room; the decoder takes as much again, and a turned picture twice that.
+  // Earlier pictures make room. The decoder needs as much memory again, and a rotated picture twice that.
   while (!wholes_.empty() && (wholes_.size() >= kMostWholes || context_.budget.largest_grant() < size * 5))
     wholes_.pop_back();
   auto print = decode(id, 0);
@@ -170,7 +170,7 @@ Outcome<std::shared_ptr<const Thumbnail>> Pictures::whole(std::size_t id) {
   try {
     wholes_.push_front({id, picture, context_.budget.reserve({picture->rgb.size()}, "pictures that are compared")});
   } catch (const OutOfMemory&) {
-    // It is shown this once.
+    // The picture is shown this time, but not cached.
   }
   return std::shared_ptr<const Thumbnail>(picture);
 }
@@ -188,8 +188,8 @@ Outcome<closelook::Prepared> Pictures::prepared(std::size_t id) {
 
 namespace {
 
-// Registration is exact to a part of a pixel. Where none of the first lies further than a pixel from its own place, the
-// two lie one on the other: copies of one file differ nowhere.
+// Registration is accurate to a fraction of a pixel. If it moves no point of the first by more than a pixel, the two
+// are taken to coincide: copies of one file differ nowhere.
 std::array<float, 6> exact(const std::array<float, 6>& map, const closelook::Raster& first) {
   const auto furthest = [](float shift, float along, float across, int side) {
     return (std::abs(shift) + (std::abs(along) + std::abs(across)) / 2) * static_cast<float>(side);

@@ -1,7 +1,7 @@
-// Enters: the files of a result, each by its number.
-// Leaves: their pictures, upright: small, as large as a screen, or a part of them pixel by pixel.
-// Never: shows a file that is not as it was when it was searched; decodes rare formats in this process; keeps more
-//   than the budget gives.
+// Input: the files of a result, each by its number.
+// Output: their pictures, upright: small, at screen size, or a region in full resolution.
+// Never: shows a file that changed since the search; decodes rare formats in this process; keeps more than the budget
+// allows.
 #pragma once
 
 #include <array>
@@ -22,29 +22,30 @@ namespace millrace::dedupe {
 
 class Pictures {
  public:
-  // All live as long as it.
+  // The arguments must outlive the object.
   Pictures(const std::vector<FoundFile>& files, const PictureFileOptions& options, RunContext& context);
 
   struct Shown {
     std::string type, bytes;
-    int width = 0, height = 0;  // of the picture itself
+    int width = 0, height = 0;  // of the full picture
   };
-  // A JPEG of at most 256 pixels on the longer side.
+  // Returns a JPEG of at most 256 pixels on the longer side.
   Outcome<Shown> thumb(std::size_t id);
-  // A PNG of at most kScreenSide, so that two of them differ where their pictures do.
+  // Returns a PNG of at most kScreenSide pixels on the longer side. It is lossless, so two of them differ only where
+  // their pictures do.
   static constexpr int kScreenSide = 1600;
   Outcome<Shown> preview(std::size_t id, Orientation turn);
-  // A PNG of these pixels of the picture, turned, cut to what lies in it. Error(usage) for more than kMostRegion, or
-  // none.
+  // Returns a PNG of a region of the rotated picture, clipped to its bounds. Returns Error(usage) for more than
+  // kMostRegion pixels a side, or none.
   struct Region {
     int left = 0, top = 0, width = 0, height = 0;
   };
-  static constexpr int kMostRegion = 4096;  // on either side
+  static constexpr int kMostRegion = 4096;  // pixels on either side
   Outcome<Shown> region(std::size_t id, Orientation turn, const Region& region);
-  // Where two of them meet, and how the second has to be turned for it; nothing where they do not.
+  // Transform between two pictures, with the orientation of the second; nullopt if the two do not match.
   struct Alignment {
     Orientation turn = Orientation::upright;
-    std::array<float, 6> map{};  // as closelook::Verdict has it, to the second, turned
+    std::array<float, 6> map{};  // to the second after `turn`, as in closelook::Verdict
   };
   Outcome<std::optional<Alignment>> alignment(std::size_t first, std::size_t second);
 
@@ -52,11 +53,12 @@ class Pictures {
   struct Whole {
     std::size_t id;
     std::shared_ptr<const Thumbnail> picture;
-    Reservation memory;  // stands: nobody waits for what the next look may give back or not
+    Reservation memory;  // fixed for the life of the entry, so that no request waits for memory that the next one may
+                         // or may not free
   };
-  // Its longer side at most this long; 0: as it is.
+  // Decodes the picture with its longer side at most `side`; 0: full size.
   Outcome<Fingerprint> decode(std::size_t id, int side);
-  // Once more with what is kept given back, where that is in the way.
+  // Calls `work` again after freeing the cached pictures, if the first call runs out of memory.
   template <class Work>
   auto with_room(const Work& work);
   Outcome<std::shared_ptr<const Thumbnail>> whole(std::size_t id);
@@ -68,8 +70,8 @@ class Pictures {
   const PictureFileOptions& options_;
   RunContext& context_;
   Trace::Stage& stage_;
-  std::mutex mutex_;         // of what follows; held while one is decoded, so that two pages do not decode the same
-  std::list<Whole> wholes_;  // the latest first
+  std::mutex mutex_;  // guards wholes_; held while a picture is decoded, so that two pages do not decode the same
+  std::list<Whole> wholes_;  // the most recently used first
 };
 
 }  // namespace millrace::dedupe

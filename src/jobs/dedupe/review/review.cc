@@ -20,8 +20,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A page says every twenty seconds that it is there: its next answer is held back so long, which no browser slows down
-// as it does the clocks of a page that nobody looks at.
+// A page must send a sign every twenty seconds: the answer to each sign is delayed that long, and the page then sends
+// the next. Browsers do not slow this down, as they do with timers of pages in the background.
 constexpr std::chrono::seconds kBetweenSigns = 20s, kGoneAfter = 60s, kFirstVisit = 15min;
 constexpr std::uint64_t kMostWords = 4096, kMostBody = 256 << 20;
 
@@ -82,7 +82,7 @@ void Review::serve(LocalServer& server) {
 }
 
 bool Review::ended() {
-  // While this process was stopped no page could be heard.
+  // While this process was stopped, no sign of a page could arrive.
   constexpr auto kStopped = std::chrono::steady_clock::duration(5s).count();
   const std::int64_t since = now() - std::exchange(looked_, now());
   if (since > kStopped) alive_ += since;
@@ -96,7 +96,7 @@ bool Review::has_key(const HttpRequest& request) const {
   return same_secret(cookie_in(request.cookies, cookie_name_), session_) && same_secret(request.key, key_);
 }
 
-// What anybody may ask for tells nothing of a person's files.
+// Requests that need no key get answers without data of a person's files.
 LocalServer::Admission Review::admit(const HttpRequest& request) {
   const bool post = is_post(request);
   if (!post && (request.path == "/" || request.path == "/page.js")) return {};
@@ -147,7 +147,7 @@ HttpResponse Review::data() {
     words.visit = ++visit_;
     words.marks = known_marks_ = kept_marks();
   }
-  // While files are carried away it is not known which are.
+  // While files are being moved, it is unknown which ones still exist.
   const std::lock_guard lock(acting_);
   for (std::uint32_t i = 0; i < found_.files.size(); ++i) {
     const auto state = state_of(found_.files[i].path);
@@ -168,7 +168,7 @@ std::vector<std::string> Review::standing() const {
 }
 
 HttpResponse Review::enter(const HttpRequest& request) {
-  // Once: who comes second, with the same address, is told so and finds nothing.
+  // The token is valid once: a second visitor with the same address gets an error.
   bool expected = false;
   if (!same_secret(request.body, token_) || !entered_.compare_exchange_strong(expected, true))
     return refused(403, "this address was used, or is another review's", "run millrace dedupe review again");
@@ -180,8 +180,9 @@ HttpResponse Review::enter(const HttpRequest& request) {
   return out;
 }
 
-// /meeting/ID/ID: how the second is turned and where a point (x, y) of the first lies in it then, both as shares of
-// their sides from -0.5 to 0.5; {} where they do not meet.
+// Answers /meeting/ID/ID: the orientation of the second picture, and the transform of a point (x, y) of the first to
+// the rotated second. Both are in shares of their sides from -0.5 to 0.5. The answer is {} if the pictures do not
+// match.
 HttpResponse Review::meeting(const HttpRequest& request) {
   const auto parts = split(request.path, '/');
   const auto first = number_in(parts[2]), second = number_in(parts[3]);
@@ -194,7 +195,7 @@ HttpResponse Review::meeting(const HttpRequest& request) {
   return {200, "application/json", json.dump()};
 }
 
-// /thumb/ID, /picture/ID?turn=, /region/ID?turn=&x=&y=&w=&h=; turned as EXIF's 1 to 8 say.
+// Answers /thumb/ID, /picture/ID?turn=, /region/ID?turn=&x=&y=&w=&h=; `turn` is an EXIF number from 1 to 8.
 HttpResponse Review::picture(const HttpRequest& request) {
   const auto parts = split(request.path, '/');
   const auto id = parts.size() == 3 ? number_in(parts[2]) : std::nullopt;
@@ -227,7 +228,7 @@ std::string Review::kept_marks() const {
     const auto text = reader ? read_text(**reader) : Outcome<std::string>(reader.error());
     return text ? *text : "";
   } catch (const Failure&) {
-    return "";  // none was kept, or they are not believed
+    return "";  // none were stored, or the file is not trusted
   }
 }
 
@@ -243,7 +244,7 @@ HttpResponse Review::keep_marks(const HttpRequest& request) {
   if (kept_marks() != known_marks_)
     return refused(409, "another review of this result keeps marks too",
                    "end one of the two, and load this page again");
-  // They may arrive in another order than they were sent in.
+  // Marks may arrive in another order than they were sent.
   if (marks.contains("number") && marks["number"].is_number_unsigned()) {
     const auto number = marks["number"].get<std::uint64_t>();
     if (number <= marks_number_) return {200, "application/json", "{}"};
@@ -254,8 +255,9 @@ HttpResponse Review::keep_marks(const HttpRequest& request) {
   return {200, "application/json", "{}"};
 }
 
-// [[group, member, "remove" | "keep" | "not_duplicates", {"chosen": true, "whole": N, "with": M}?], ...]: numbers that
-// this review gave, and N as in a decisions file. What is known of the files is the result's own.
+// Converts [[group, member, "remove" | "keep" | "not_duplicates", {"chosen": true, "whole": N, "with": M}?], ...] to a
+// decisions file. The numbers are those that this review gave, and N is as in a decisions file. The properties of the
+// files come from the result.
 std::string Review::decisions_from(const std::string& body) const {
   const auto wrong = [](const char* what) {
     return Failure(ErrorCode::usage, what, "the decisions", "load the page again");
@@ -306,7 +308,7 @@ HttpResponse Review::tell(const Applied& applied) {
 
 namespace {
 
-// While it lives the server does not end.
+// Keeps the server from ending during its life.
 class Carrying {
  public:
   explicit Carrying(std::atomic<int>& count) : count_(count) { ++count_; }
@@ -318,7 +320,7 @@ class Carrying {
   std::atomic<int>& count_;
 };
 
-// A file that is of no use afterwards.
+// Removes a temporary file at the end.
 struct Draft {
   std::string path;  // empty: none
   ~Draft() {
@@ -328,7 +330,7 @@ struct Draft {
 
 }  // namespace
 
-// {"decisions": [...], "go", "merge", "plan": what the dry run before answered}
+// Handles {"decisions": [...], "go", "merge", "plan": the answer of the dry run before}.
 HttpResponse Review::carry_out(const HttpRequest& request) {
   const Carrying carrying(carrying_);
   const std::lock_guard lock(acting_);
@@ -338,7 +340,7 @@ HttpResponse Review::carry_out(const HttpRequest& request) {
   ApplyOptions apply = options_.apply;
   apply.go = flag("go");
   apply.merge_metadata = flag("merge");
-  // Nothing is done that was not listed before, or not as it was listed.
+  // Only actions that a dry run listed are carried out, and only as listed.
   const std::string wanted = fmt::format("{}{}", apply.merge_metadata, text);
   apply.agree = [&](const Applied& about) { return asked.contains("plan") && asked["plan"] == plan_of(wanted, about); };
   if (apply.go && !asked.contains("plan"))
@@ -357,11 +359,11 @@ HttpResponse Review::carry_out(const HttpRequest& request) {
   return out;
 }
 
-// Of what would become of every file. Only this review can say it.
+// Returns a hash of the outcome for every file. The secret in it means that only this review can produce it.
 std::string Review::plan_of(const std::string& decisions, const Applied& applied) const {
   std::string text = plan_secret_ + decisions;
   for (const Item& item : applied.items) {
-    // No path holds a zero.
+    // No path contains a zero byte.
     for (const std::string& part : {item.path, item.main, std::string(name_of(item.state)),
                                     std::string(item.sidecar ? "+" : ""), std::to_string(item.size), item.reason})
       text.append(part).push_back('\0');
@@ -369,7 +371,7 @@ std::string Review::plan_of(const std::string& decisions, const Applied& applied
   return hex_of_bytes(content_hash(text));
 }
 
-// {"run": a number that carry_out() gave, "go"}
+// Handles {"run": a number that carry_out() gave, "go"}.
 HttpResponse Review::take_back(const HttpRequest& request) {
   const Carrying carrying(carrying_);
   const std::lock_guard lock(acting_);

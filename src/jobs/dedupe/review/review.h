@@ -1,6 +1,6 @@
-// Enters: a result of dedupe, and what a person does with it in a browser on this machine.
-// Leaves: pictures for that browser; decisions carried out, and taken back, by apply and undo; marks for the next time.
-// Never: answers who has no key; takes a path from a browser; ends while files are carried away.
+// Input: a result of dedupe, and a person's actions in a browser on this machine.
+// Output: pictures for that browser; decisions carried out by apply and reversed by undo; marks for the next visit.
+// Never: answers a request without the key; accepts a path from a browser; ends while files are being moved.
 #pragma once
 
 #include <atomic>
@@ -19,25 +19,25 @@
 namespace millrace::dedupe {
 
 struct ReviewOptions {
-  std::string result;  // a file
-  long long port = 0;  // 0: any that is free
+  std::string result;  // path of the result
+  long long port = 0;  // 0: any free port
   PictureFileOptions files = scaled_pictures();
-  ApplyOptions apply;  // its decisions and go are the browser's
+  ApplyOptions apply;  // the browser sets its decisions and `go`
 };
 
 class Review {
  public:
-  // All live as long as it.
+  // The arguments must outlive the object.
   Review(const SavedSearch& found, const ReviewOptions& options, RunContext& context);
 
-  // What the address that is printed ends with: it lets one page in.
+  // Last part of the printed address; it admits a single page.
   const std::string& token() const { return token_; }
-  // Serves until the last page is away for a minute, or none has come in a quarter of an hour, or one says that it is
-  // done, or the run is told to stop.
+  // Serves until a page says that it is done, or the run is cancelled. Also ends when the last page is gone for a
+  // minute, or when no page has come within a quarter of an hour.
   void serve(LocalServer& server);
-  // What was carried out and taken back, in order, as apply and undo tell it.
+  // Reports of apply and undo on the actions carried out and reversed, in order.
   const std::vector<std::string>& told() const { return told_; }
-  // Journals of what was carried out and is not all back.
+  // Journals of the actions that are not fully reversed.
   std::vector<std::string> standing() const;
 
  private:
@@ -63,24 +63,25 @@ class Review {
   const ReviewOptions& options_;
   RunContext& context_;
   Pictures pictures_;
-  std::string token_, session_, key_, plan_secret_, cookie_name_;  // on the server's thread, or not changed any more
+  std::string token_, session_, key_, plan_secret_,
+      cookie_name_;  // used on the server's thread, or constant after the start
   std::atomic<bool> entered_ = false, done_ = false;
-  std::atomic<std::int64_t> alive_ = 0;  // when a page was last heard of, by steady_clock
-  std::int64_t looked_ = 0;              // when ended() was last asked
+  std::atomic<std::int64_t> alive_ = 0;  // time of the last sign from a page, by steady_clock
+  std::int64_t looked_ = 0;              // time of the last call of ended()
   std::atomic<int> carrying_ = 0;
-  std::mutex acting_;  // one apply or undo at a time
+  std::mutex acting_;  // held for one apply or undo at a time
   std::vector<std::string> told_;
-  // What was carried out, by the numbers that pages know it by.
+  // Actions that were carried out; pages refer to them by index.
   struct Run {
     std::string journal;
     std::uint64_t files = 0;
-    bool undone = false;  // all of it
+    bool undone = false;  // true if all of it was undone
   };
   std::vector<Run> runs_;
   std::mutex marks_mutex_;
-  std::uint64_t visit_ = 0;         // of the page that was loaded last: marks are its alone
-  std::uint64_t marks_number_ = 0;  // of those that are kept
-  std::string known_marks_;         // as they lie on the disk, for all that this review knows
+  std::uint64_t visit_ = 0;         // number of the page that was loaded last: only that page may write marks
+  std::uint64_t marks_number_ = 0;  // number of the marks that are stored
+  std::string known_marks_;         // content of the marks file as this review last read or wrote it
 };
 
 }  // namespace millrace::dedupe

@@ -11,8 +11,8 @@
 namespace millrace::dedupe {
 namespace {
 
-// Fetches the data with what the address brought, and starts the page's program. A key is kept for this tab alone: a
-// cookie is sent to every port of a host.
+// Fetches the data with the token from the address, and starts the page's program. The key is stored for this tab only,
+// since a cookie is sent to every port of a host.
 constexpr std::string_view kStart = R"JS(
 (async () => {
   const nonce = document.currentScript.nonce;
@@ -64,7 +64,7 @@ constexpr std::string_view kStart = R"JS(
   throw Failure(ErrorCode::internal, "the page has no " + std::string(marker));
 }
 
-// The one place of a marker.
+// Returns the position of a marker.
 std::size_t place_of(std::string_view text, std::string_view marker) {
   const std::size_t at = text.find(marker);
   if (at == std::string_view::npos) no_marker(marker);
@@ -83,7 +83,7 @@ std::string shell_html(const std::string& nonce) {
     out += html.substr(0, at);
     html.remove_prefix(at + marker.size());
   };
-  // The policy is the answer's own.
+  // The answer brings its own policy, so that of the page is removed.
   put_to("<meta http-equiv=\"Content-Security-Policy\"");
   html.remove_prefix(place_of(html, ">") + 1);
   put_to("<!--title-->");

@@ -1,6 +1,6 @@
-// Enters: what a review shows.
-// Leaves: the texts that a browser is given: the page without its data, the program behind it, and the data.
-// Never: puts a file's name into a page as markup, or anything of a person's into what is given without a key.
+// Input: the data of a review.
+// Output: the texts that a browser receives: the page without its data, its program, and the data.
+// Never: puts a file's name into a page as markup; puts a person's data into an answer that needs no key.
 #pragma once
 
 #include <string>
@@ -11,25 +11,26 @@
 
 namespace millrace::dedupe {
 
-// The page that dedupe --report writes, which fetches what it shows. Only what has the nonce runs or styles it.
+// Returns the page of dedupe --report in a form that fetches its data. Only scripts and styles with the nonce take
+// effect.
 std::string shell_html(const std::string& nonce);
-// The policy that goes with it.
+// Returns the content security policy of that page.
 std::string shell_policy(const std::string& nonce);
-// The page's own program, which the shell starts when the data is there.
+// Returns the page's own program, which the shell starts when the data has arrived.
 std::string_view shell_script();
 
-// What a page needs to know besides, of the review that serves it.
+// Further data that a page needs about the review that serves it.
 struct ServedWords {
-  std::string action;  // "trash", as apply names it
-  std::string words;   // "put into the trash"
+  std::string action;  // action in the words of apply: "trash"
+  std::string words;   // the same as a phrase: "put into the trash"
   bool merge_metadata = false;
-  std::string marks;                // JSON that a page left here; empty: none
-  std::vector<std::uint32_t> gone;  // files that are not there any more
-  std::uint64_t visit = 0;          // which page this is of those that this review was asked for
-  // What this review carried out and did not take back: by its numbers, and how many files each.
+  std::string marks;                // JSON that a page stored here; empty: none
+  std::vector<std::uint32_t> gone;  // files that no longer exist
+  std::uint64_t visit = 0;          // number of the page load in this review
+  // Runs of this review that were carried out and not reversed: number, and count of files.
   std::vector<std::pair<std::size_t, std::uint64_t>> runs;
 };
-// Lines of JSON: the header, two a group (the group, and its files' numbers), the end.
+// Returns lines of JSON: the header, the end, then two lines per group (the group, and the numbers of its files).
 std::string data_lines(const SavedSearch& found, const ServedWords& served);
 
 }  // namespace millrace::dedupe

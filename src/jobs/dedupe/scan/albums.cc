@@ -39,7 +39,7 @@ void split_by_albums(Library& library) {
   for (Picture& picture : library.pictures) {
     std::map<std::uint32_t, std::vector<std::uint32_t>> files;
     for (const std::uint32_t f : picture.files) files[library.files[f].album].push_back(f);
-    // One without files, as what goes along with a picture is, stays what it is.
+    // A picture without files, as companions are, stays unchanged.
     if (files.empty()) files.emplace(0, std::vector<std::uint32_t>());
     for (auto& [album, of_album] : files) split.push_back({picture.data, std::move(of_album), album});
   }

@@ -10,7 +10,7 @@ namespace millrace::dedupe {
 
 void find_assets(Library& library) {
   const auto raw = static_cast<int>(ImageFormat::raw);
-  // A RAW that nobody can decode goes along all the same.
+  // A RAW file that cannot be decoded is a companion all the same.
   std::vector<std::string> others = library.others;
   std::set<std::string> unread;
   for (const Unreadable& file : library.unreadable) {
@@ -20,7 +20,7 @@ void find_assets(Library& library) {
   std::sort(others.begin(), others.end());
   const bool alone = others.empty() && std::none_of(library.pictures.begin(), library.pictures.end(),
                                                     [&](const Picture& p) { return p.data.format == raw; });
-  if (alone) return;  // nothing that could accompany a picture
+  if (alone) return;  // no file could accompany a picture
   std::vector<Shot> shots;
   std::vector<std::uint32_t> file_of;
   for (std::uint32_t i = 0; i < library.files.size(); ++i) {

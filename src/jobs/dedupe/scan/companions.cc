@@ -19,21 +19,21 @@ namespace {
 
 bool one_moment(const Shot& a, const Shot& b) { return a.taken.empty() || b.taken.empty() || a.taken == b.taken; }
 
-// Of one shot. In a sorted list, since a tree of a million strings takes long to build.
+// Stem of one shot. The stems are a sorted list, since a tree of a million strings takes long to build.
 struct Stem {
   std::string key;
   std::uint32_t shot;
   bool operator<(const Stem& other) const { return std::tie(key, shot) < std::tie(other.key, other.shot); }
 };
 
-// photo.jpg of photo.jpg.xmp: both photo.xmp and photo.jpg.xmp are written.
+// Returns photo.jpg for photo.jpg.xmp: programs write both photo.xmp and photo.jpg.xmp.
 std::string_view without_extension(std::string_view path) { return path.substr(0, path.find_last_of('.')); }
 
-// Google Takeout cuts the name before .json to so many characters, wherever that falls in the picture's name.
+// Number of characters to which Google Takeout cuts a name before .json, wherever that falls in the picture's name.
 constexpr std::size_t kTakeoutName = 46;
 
-// photo.jpg of Google Takeout's photo.jpg.json and photo.jpg.supplemental-metadata.json, also where that is
-// cut; photo(1).jpg of photo.jpg.supplemental-metadata(1).json. Empty for any other name.
+// Returns photo.jpg for Google Takeout's photo.jpg.json and photo.jpg.supplemental-metadata.json, also if that is cut.
+// Returns photo(1).jpg for photo.jpg.supplemental-metadata(1).json; empty for any other name.
 std::string takeout_picture(std::string_view path) {
   constexpr std::string_view kKind = ".supplemental-metadata";
   if (extension(path) != "json") return "";
@@ -56,15 +56,15 @@ std::string takeout_picture(std::string_view path) {
   return std::string(name).append(number).append(stem.substr(name.size()));
 }
 
-// The picture that a companion's full name names. Of PXL_1.MP.jpg, Google Takeout calls the film PXL_1.MP.
+// Returns the picture that a companion's full name contains. Google Takeout names the video of PXL_1.MP.jpg PXL_1.MP.
 std::string picture_of(std::string_view companion) {
   std::string named = takeout_picture(companion);
   if (!named.empty()) return named;
   return extension(companion) == "mp" ? std::string(companion) + ".jpg" : std::string(without_extension(companion));
 }
 
-// The stem of the picture whose film programs that fetch Live Photos have called so: IMG_1 of IMG_1_HEVC.MOV. Empty for
-// other names.
+// Returns the stem of the picture for a video named by programs that download Live Photos: IMG_1 for IMG_1_HEVC.MOV.
+// Empty for other names.
 std::string stem_of_live_film(const std::string& path) {
   if (!is_film(path)) return "";
   const std::string key = stem_key(path);
@@ -74,7 +74,7 @@ std::string stem_of_live_film(const std::string& path) {
   return "";
 }
 
-// Gives what Takeout leaves of a name, with its folder.
+// Returns the folder and the characters that Takeout keeps of a name.
 std::string cut_key(std::string_view path) {
   const std::string_view name = file_name(path);
   return std::string(path.substr(0, path.size() - name.size())) + lower_ascii(name.substr(0, kTakeoutName));
@@ -87,7 +87,7 @@ bool named_after(std::string_view sidecar, std::string_view picture) {
   return lower_ascii(picture_of(sidecar)) == lower_ascii(picture);
 }
 
-// What the first bytes of a file say, without decoding it: its format, and where they hold it its capture time.
+// Reads the format of a file from its first bytes without decoding it, and the capture time if they hold it.
 Shot look_at(const std::string& path) {
   Shot shot{path, ImageFormat::unknown, ""};
   const auto file = FileReader::open(path);
@@ -95,7 +95,7 @@ Shot look_at(const std::string& path) {
   const auto head = (*file)->peek();
   shot.format = sniff_format(head, path);
   if (shot.format == ImageFormat::raw) {
-    shot.taken = parse_exif(head).taken;  // most RAW formats are TIFF; of others the time stays unknown
+    shot.taken = parse_exif(head).taken;  // most RAW formats are TIFF; for others the time stays unknown
   } else if (shot.format == ImageFormat::jpeg) {
     constexpr std::string_view kMark("Exif\0\0", 6);
     const auto at = std::search(head.begin(), head.end(), kMark.begin(), kMark.end());
@@ -156,7 +156,7 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
   std::vector<Stem> stems;
   stems.reserve(shots.size());
   for (std::uint32_t i = 0; i < shots.size(); ++i) stems.push_back({stem_key(shots[i].path), i});
-  // Mostly they are in order, as the paths are: a million take half as long then.
+  // The stems are usually sorted like the paths; a million then take half the time.
   if (!std::is_sorted(stems.begin(), stems.end())) std::sort(stems.begin(), stems.end());
   for (auto begin = stems.begin(), end = begin; begin != stems.end(); begin = end) {
     while (end != stems.end() && end->key == begin->key) ++end;
@@ -171,7 +171,7 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
     assets.raw_of[shown->shot] = raw->shot;
     assets.companion[raw->shot] = true;
   }
-  std::map<std::string, std::vector<std::uint32_t>> long_names;  // shots, by what Takeout leaves of their names
+  std::map<std::string, std::vector<std::uint32_t>> long_names;  // shots, by the part of their names that Takeout keeps
   if (std::any_of(others.begin(), others.end(), may_be_cut)) {
     for (std::uint32_t i = 0; i < shots.size(); ++i) {
       if (file_name(shots[i].path).size() > kTakeoutName) long_names[cut_key(shots[i].path)].push_back(i);
@@ -180,7 +180,7 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
   auto here = stems.begin();
   const auto members_of = [&](const std::string& key) {
     const auto before = [](const Stem& stem, const std::string& k) { return stem.key < k; };
-    // The names come nearly in the order of the stems: mostly it is one of the next.
+    // The names are nearly in the order of the stems, so the next one is usually among the next few.
     constexpr std::ptrdiff_t kNear = 8;
     const auto near = stems.end() - here > kNear ? here + kNear : stems.end();
     const bool close =
@@ -192,7 +192,7 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
     return std::span(here, end);
   };
   for (const std::string& other : others) {
-    // The full name says best whose it is; a RAW's sidecar goes with what stands for the asset.
+    // A full name decides first. The sidecar of a RAW file goes with the file that represents the asset.
     std::uint32_t owner = Assets::kAlone;
     const auto named = members_of(stem_key(picture_of(other)));
     for (const Stem& stem : named) {
@@ -201,7 +201,7 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
           std::find_if(named.begin(), named.end(), [&](const Stem& s) { return assets.raw_of[s.shot] == stem.shot; });
       owner = shown == named.end() ? stem.shot : shown->shot;
     }
-    // The one that stands for the asset carries it; among several plain pictures, the first by name.
+    // The representative of the asset gets the file; among several plain pictures, the first by name.
     const auto by_stem = [&](const std::string& key) {
       const auto members = members_of(key);
       const auto main =
@@ -209,7 +209,7 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
       return main == members.end() ? Assets::kAlone : main->shot;
     };
     if (owner == Assets::kAlone && may_be_cut(other)) {
-      // A name that may be two pictures' is nobody's.
+      // A cut name that fits two pictures is assigned to neither.
       const auto at = long_names.find(cut_key(other));
       if (at != long_names.end() && at->second.size() == 1) owner = at->second[0];
     } else if (owner == Assets::kAlone) {
@@ -246,7 +246,7 @@ void CompanionFinder::enter(const std::string& folder) {
       if (is_film(name)) films.push_back(name);
     }
   }
-  // A film belongs to a picture of its very stem first.
+  // A video belongs first to a picture of exactly its stem.
   for (const std::string& film : live_films) {
     if (pictures_.count(stem_key(film)) == 0) others_[stem_of_live_film(film)].push_back(film);
   }

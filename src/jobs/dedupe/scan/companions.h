@@ -1,5 +1,5 @@
-// Enters: names of pictures, of what may accompany them, and of a folder on disk.
-// Leaves: which files belong to which picture.
+// Input: names of pictures and of files that may accompany them, or a folder on disk.
+// Output: the companions of each picture.
 // Never: decodes a picture.
 #pragma once
 
@@ -14,22 +14,23 @@
 
 namespace millrace::dedupe {
 
-// Folder and stem, the stem in lower case: cameras and tools disagree about IMG_1.JPG and img_1.xmp.
+// Returns the folder and the stem, the stem in lower case: cameras and tools disagree about IMG_1.JPG and img_1.xmp.
 std::string stem_key(std::string_view path);
 
-// True for a name that belongs to no format of pictures but may belong to one: film, XMP and other sidecars, Google
-// Takeout's JSON behind a picture's full name.
+// True for a name without a picture extension whose file may belong to a picture: video, XMP and other sidecars. Google
+// Takeout's JSON counts too; its name contains the picture's full name.
 bool may_accompany(const std::string& path);
 bool is_film(const std::string& path);
-// What a camera took down beside a picture: a film, a voice, a RAW, which its first bytes tell. No sidecar of words.
+// True for a recording that a camera made beside a picture: a video, a voice memo, or a RAW file (by its first bytes).
+// False for sidecars with metadata.
 bool is_recording(const std::string& path);
-// Whether one of `others` has its kind and its bytes.
+// True if one of `others` has the same extension and the same bytes.
 bool has_copy(const std::string& file, const std::vector<std::string>& others);
-// Of the recordings among these companions, the first that has no copy among those of the picture that stays;
-// empty: each has one.
+// Returns the first recording of `gone`, the companions of a removable picture, without a copy among `stays`, the
+// companions of the kept one. Empty if each has a copy.
 std::string recording_without_copy(const std::vector<std::string>& gone, const std::vector<std::string>& stays);
 
-// A picture as far as the rule asks.
+// The properties of a picture that decide which files belong together.
 struct Shot {
   std::string path;
   ImageFormat format = ImageFormat::unknown;
@@ -38,25 +39,25 @@ struct Shot {
 
 struct Assets {
   static constexpr std::uint32_t kAlone = 0xFFFFFFFF;
-  std::vector<std::uint32_t> raw_of;               // for every shot, the RAW that accompanies it, or kAlone
-  std::vector<bool> companion;                     // for every shot, whether it accompanies another
+  std::vector<std::uint32_t> raw_of;               // for every shot, the RAW file that accompanies it, or kAlone
+  std::vector<bool> companion;                     // for every shot, true if it accompanies another
   std::vector<std::vector<std::string>> sidecars;  // for every shot, those of `others` that belong to it
 };
 
-// Same folder, same stem, same moment; which file stands for the asset is said in assets.h. Both lists in the order of
-// their path bytes.
+// Assigns companions by folder, stem and moment; assets.h says which file represents the asset. Both lists must be
+// sorted by path bytes.
 Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::string>& others);
 
 struct Companions {
   std::vector<std::string> files;  // sorted
-  // Pictures of the same folder that stand for themselves: of the same stem, to which files without one's full name
-  // belong too, or of the same Live Photo.
+  // Other pictures of the folder that represent their asset. They share files with this one: those of the same stem
+  // without a full picture name, or of the same Live Photo.
   std::vector<std::string> siblings;
-  std::vector<bool> shared;  // for every file, whether `siblings` share it
+  std::vector<bool> shared;  // for every file, true if `siblings` share it
 };
 
-// The companions of files by the names in their folders as they were when first asked about, and by the first bytes of
-// the pictures of their stem. Asked in the order of paths, it lists every folder once.
+// Finds the companions of a picture. It uses the names in the folder at the time of the first query, and the first
+// bytes of the pictures of its stem. If queried in the order of paths, it lists every folder once.
 class CompanionFinder {
  public:
   Companions of(const std::string& path);
@@ -67,7 +68,7 @@ class CompanionFinder {
 
   std::string folder_;
   std::map<std::string, std::vector<std::string>> pictures_, others_;  // by stem_key
-  std::map<std::string, LiveFilms> live_films_;                        // of no picture by their names; by folder
+  std::map<std::string, LiveFilms> live_films_;  // by folder; videos that no name assigns to a picture
 };
 
 }  // namespace millrace::dedupe

@@ -45,7 +45,7 @@ TEST(Companions, TakeoutsJsonGoesWithItsPicture) {
   EXPECT_EQ(assets.sidecars[1], (Names{"/p/a.jpg(1).json", "/p/a.jpg.supplemental-metadata(1).json"}));
   EXPECT_EQ(assets.sidecars[2], Names{"/p/a.HEIC.json"});
   EXPECT_EQ(assets.sidecars[3], Names{"/p/a.jpg.supplemental-metadata.json"});
-  // Data that are nobody's, whatever stands beside them.
+  // JSON files that belong to no picture, whatever files stand beside them.
   for (const char* other : {"/p/a.json", "/p/metadata.json", "/p/a.jpg.supplem.json", "/p/a.jpg.notes.json", "/p/.json",
                             "/p/a.jpg(x).json", "/p/a.jpg().json", "/p/.jpg", "/p/a.mov.json"}) {
     EXPECT_FALSE(may_accompany(other)) << other;
@@ -93,7 +93,7 @@ TEST(Companions, FilmsOfLivePhotosByTheirIdentifier) {
   Companions found = finder.of(b);
   EXPECT_EQ(found.files, Names{film});
   EXPECT_EQ(found.shared, std::vector<bool>{false});
-  // Made of one Live Photo: whoever stays needs it.
+  // Both pictures come from one Live Photo: the kept one needs the video.
   const std::string edited = folder.write("b (edited).jpg", live_photo_picture("identifier two"));
   for (const auto& [one, other] : {std::pair(b, edited), std::pair(edited, b)}) {
     found = CompanionFinder().of(one);

@@ -18,17 +18,18 @@
 namespace millrace::dedupe {
 namespace {
 
-// Changes whenever similarity::compare() may find otherwise of the same thumbnails.
+// Version of similarity::compare(). Increase it whenever equal thumbnails may give another result.
 constexpr int kVerifierVersion = 3;
-// Changes whenever a file may be decoded to other pixels than before, or its EXIF fields are counted otherwise.
+// Version of the decoders. Increase it whenever a file may be decoded to other pixels, or its EXIF fields counted
+// otherwise, than before.
 constexpr int kDecoderVersion = 4;
 
-// Absolute, without "." and "..", whatever lies on the disk.
+// Makes the path absolute, without "." and "..", and without reading the disk.
 void normalise(std::string& path, const std::string& here) {
   path = std::filesystem::path(path.starts_with('/') ? path : path_in(here, path)).lexically_normal().string();
 }
 
-// As a walk finds it; what has become of it meanwhile, where that is something else.
+// Fills in device, inode and links as a walk does. Returns the reason if the file has changed or cannot be read.
 std::optional<std::string> look_at(FileEntry& file) {
   const auto state = state_of(file.path);
   if (!state) return state.error().what;
@@ -36,12 +37,12 @@ std::optional<std::string> look_at(FileEntry& file) {
     return "it has changed since it was listed";
   file.device = state->device;
   file.inode = state->inode;
-  // A folder that became a link gives files more names than they have links.
+  // At least 2, since a folder replaced by a link gives a file more names than it has links.
   file.links = std::max<std::uint64_t>(state->links, 2);
   return std::nullopt;
 }
 
-// What the list has of the folders, under the names that a walk gives it.
+// Returns the files of the inventory in the folders, under the names that a walk would give them.
 WalkResult listed_files(const Options& options, Listed listed) {
   WalkResult found = read_inventory(options.inventory).or_throw();
   const std::string here = real_path(".").value_or(".");
@@ -83,8 +84,8 @@ ImageFormat format_by_content(const std::string& path) {
   return file ? sniff_format((*file)->peek(), path) : ImageFormat::unknown;
 }
 
-// Whatever its name. What begins as TIFF may be a RAW file, which its name alone tells: a TIFF's first picture is its
-// thumbnail then.
+// True if the first bytes are of a supported picture format, whatever the name. TIFF is excluded, since most RAW
+// formats begin like TIFF and only their names tell: the first picture in such a file is its thumbnail.
 bool may_be_read(const std::string& path) {
   const ImageFormat format = format_by_content(path);
   return format != ImageFormat::unknown && format != ImageFormat::tiff;
@@ -95,7 +96,7 @@ bool may_be_read(const std::string& path) {
 CatalogKey catalog_key() {
   return {fmt::format("hashes {} upright, decoders {}, reduced to {}, thumbnails {}", kHashVersion, kDecoderVersion,
                       kShortestSide, kThumbnailSide),
-          fmt::format("alike {}", kVerifierVersion)};  // the word that catalogues hold
+          fmt::format("alike {}", kVerifierVersion)};  // the word that existing catalogs hold
 }
 
 std::string catalog_file(const std::string& named) { return named.empty() ? data_path("catalog.sqlite") : named; }
@@ -155,7 +156,7 @@ Library walk_library(const Options& options, const RunContext& context, Listed l
       library.not_read.add(entry.path);
       continue;
     }
-    // A picture without a byte is a sign of loss, whatever size is asked for.
+    // An empty picture file is a sign of data loss, so it is reported whatever the minimum size.
     if (entry.size == 0) library.unreadable.push_back({entry.path, "the file is empty"});
     if (entry.size == 0 || entry.size < options.min_size.count) continue;
     if (auto reason = too_large_to_read(entry, options.files.max_size)) {

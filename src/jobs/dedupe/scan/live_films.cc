@@ -8,7 +8,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// Half of a Live Photo lasts three seconds.
+// True for a video that is small enough: the video of a Live Photo lasts three seconds.
 bool may_be_half(const std::string& film) {
   constexpr std::uint64_t kMost = 64 << 20;
   const std::string kind = extension(film);

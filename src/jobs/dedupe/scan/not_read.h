@@ -1,6 +1,6 @@
-// Input: names of files that hold no picture that is read, and accompany none.
-// Output: how many there are of each kind, in words.
-// Never: it lists what systems leave behind in folders.
+// Input: names of files that hold no supported picture and accompany none.
+// Output: the number of files of each kind, in words.
+// Never: counts files that operating systems leave in folders.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace millrace::dedupe {
 class NotRead {
  public:
   void add(const std::string& path);
-  // Uncounts a file that add() was given: it accompanies a picture after all.
+  // Removes a file that add() counted: it accompanies a picture after all.
   void take_back(const std::string& path);
 
   std::uint64_t files() const { return files_; }
-  // The kinds with most files first: ".psd", or "" for names without a kind.
+  // Returns the kinds, those with most files first: ".psd", or "" for names without an extension.
   std::vector<std::pair<std::string, std::uint64_t>> kinds() const;
-  // Says "12 files of kinds that are not read: 8 .psd, 4 .exr"; empty without any.
+  // Returns "12 files of kinds that are not read: 8 .psd, 4 .exr"; empty without any.
   std::string words() const;
 
  private:

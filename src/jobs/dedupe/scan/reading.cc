@@ -28,7 +28,8 @@ CatalogPicture picture_of(const Fingerprint& print, const ContentHash& content) 
   return p;
 }
 
-// A failure that tells more of this run, its limits and its machine, than of the picture: the next run tries again.
+// True for a failure that depends on this run, its limits and its machine rather than on the picture: the next run
+// tries again.
 bool passing_failure(const CatalogPicture& picture) {
   return picture.failed && (picture.code == ErrorCode::too_large || picture.code == ErrorCode::out_of_memory ||
                             picture.code == ErrorCode::unavailable || picture.code == ErrorCode::timed_out);
@@ -77,7 +78,7 @@ std::unique_ptr<Read> PictureReader::read(const FileEntry& entry, bool must_be, 
   }
   out->has_picture = true;
   if (!print) {
-    // The bytes were read and are not a picture that decodes: true of every copy of them.
+    // The bytes were read and do not decode as a picture; that holds for every copy of them.
     auto content = (*file)->finish_hash();
     if (!content) {
       out->has_picture = false;
@@ -109,7 +110,7 @@ void keep(Catalog& catalog, const FileEntry& entry, Read read) {
   }
   if (read.has_picture && !passing_failure(read.picture))
     catalog.put(std::move(read.picture), std::move(read.thumbnail));
-  // A file that vanished or could not be read may be there again at the next run.
+  // A file that vanished or could not be read may be readable at the next run.
   const auto passes = [&] {
     const ErrorCode code = read.error->code;
     return code == ErrorCode::not_found || code == ErrorCode::io || code == ErrorCode::conflict;
@@ -136,7 +137,7 @@ std::unique_ptr<Read> Reader::read(std::size_t index, bool twins, Span& span) {
     if (!claim(out->content, entry.path)) return out;
   }
   auto out = decode(index, span);
-  // Of two that were read at once, one is kept.
+  // If two files of one content were read at the same time, only the first result is kept.
   if (!twins && out->has_picture && !out->picture.failed && !claim(out->content, files_[index].entry.path))
     out->has_picture = false;
   return out;
@@ -154,7 +155,7 @@ std::uint64_t appearance_of(std::vector<std::uint8_t> thumbnail, const Thumbnail
   return short_hash(thumbnail);
 }
 
-// True for the first who asks for what is not known: that one decodes.
+// True for the first caller with a content that the catalog lacks: that caller decodes it.
 bool Reader::claim(const ContentHash& content, const std::string& path) {
   {
     const std::lock_guard lock(mutex_);

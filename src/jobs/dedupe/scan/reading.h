@@ -1,6 +1,6 @@
-// Enters: one file.
-// Leaves: what the catalogue keeps of it: hashes, facts and a thumbnail, or why it cannot be used.
-// Never: decodes a content that the catalogue knows, or that another file of this run has.
+// Input: a file.
+// Output: the catalog's record of it: hashes, metadata and a thumbnail, or the reason why it cannot be used.
+// Never: decodes a content that the catalog has, or that another file of this run has.
 #pragma once
 
 #include <memory>
@@ -13,39 +13,40 @@
 
 namespace millrace::dedupe {
 
-// Pixels on a thumbnail's longer side, and the most bytes of it as a JPEG.
+// Length of a thumbnail's longer side in pixels, and the largest size of its JPEG in bytes.
 inline constexpr int kThumbnailSide = 128;
 inline constexpr std::size_t kThumbnailBytes = 4096;
-// The largest target is phash's 32 x 32; eight times that keeps hashes within a bit or two of a full decode.
+// The largest hash input is phash's 32 x 32. A shorter side of eight times that keeps hashes within a bit or two of a
+// full decode.
 inline constexpr int kShortestSide = 256;
 
 struct Read {
   std::size_t file = 0;
-  std::optional<Error> error;  // of the file itself
+  std::optional<Error> error;  // an error of the file itself
   ContentHash content{};
-  bool has_picture = false;  // `picture` was made now; otherwise it is known, or another file's
+  bool has_picture = false;  // true if `picture` was decoded now; otherwise the catalog or another file has it
   CatalogPicture picture;
   std::vector<std::uint8_t> thumbnail;
 };
 
-// What the rule and the verifier see of a picture, as one number: its thumbnail as JPEG and its codes.
+// Returns a hash of all that the rule and the verifier compare of a picture: its thumbnail as JPEG, and its codes.
 std::uint64_t appearance_of(std::vector<std::uint8_t> thumbnail, const ThumbnailCodes& codes);
 
-// True when what an earlier run says of a picture is not taken: one that was decoded is over this run's limit, so that
-// what is said of it is what a run that knows nothing says; one that could not be is tried again with --retry.
+// True if an earlier run's record of a picture is not used. A decoded picture over this run's limit is read again, so
+// that it gets the same result as without a catalog. A failed picture is tried again with --retry.
 bool is_read_again(const CatalogPicture& picture, const Options& options);
 
-// Of a picture that could not be decoded under a name.
+// Records that a picture could not be decoded under this name.
 void mark_failed(CatalogPicture& picture, const std::string& path, ErrorCode code, const std::string& reason);
-// A name of another kind than the one under which it failed: it may be decoded under this one.
+// True if the name is of another kind (RAW or not) than the one under which decoding failed.
 bool may_be_decoded(const CatalogPicture& failed, const std::string& path);
 
-// Reads a file, and decodes it whatever is known of its content.
+// Reads a file, and decodes it whatever the catalog has.
 class PictureReader {
  public:
   PictureReader(const Options& options, RunContext& context);
 
-  // Error(conflict) where `must_be` is set and it has another size or time. Thread-safe.
+  // Returns Error(conflict) if `must_be` is set and the size or time differs from the entry. Thread-safe.
   std::unique_ptr<Read> read(const FileEntry& entry, bool must_be, Span& span) const;
 
  private:
@@ -54,20 +55,20 @@ class PictureReader {
   std::function<bool()> cancelled_;
 };
 
-// The catalog record of a file with this content.
+// Returns the catalog record of a file with this content.
 CatalogFile record_of(const FileEntry& entry, const ContentHash& content);
-// What a file that was read says to every later run: not what is passing, as what was not there, or what tells more of
-// this run, its limits and its machine.
+// Writes the result of reading a file for later runs. Temporary failures are not written: missing files, and failures
+// that come from this run's limits or machine.
 void keep(Catalog& catalog, const FileEntry& entry, Read read);
 
 class Reader {
  public:
   Reader(const Options& options, Catalog& catalog, RunContext& context, const std::vector<File>& files);
 
-  // `twins`: another file, here or in the catalogue, has the same size, so the bytes are hashed before anything is
-  // decoded. Thread-safe.
+  // `twins` is true if another file, in this run or in the catalog, has the same size; then the bytes are hashed before
+  // anything is decoded. Thread-safe.
   std::unique_ptr<Read> read(std::size_t index, bool twins, Span& span);
-  // The same, and decoded whatever is known of its content.
+  // Reads and decodes the file whatever the catalog has of its content.
   std::unique_ptr<Read> decode(std::size_t index, Span& span);
 
  private:

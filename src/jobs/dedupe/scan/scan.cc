@@ -20,7 +20,7 @@ void each_known_file(Catalog& catalog, const std::string& root, const std::strin
     const std::string begin = std::max(low, from), end = to.empty() ? high : std::min(high, to);
     if (begin < end) catalog.each_file(begin, end, visit);
   };
-  // The root itself, when it is a file, and all below it: '0' is what follows '/'.
+  // The range holds the root itself, if it is a file, and everything below it; '0' is the character after '/'.
   const std::string inside = root == "/" ? root : root + "/";
   if (root != "/") between(root, root + '\0');
   between(inside, inside.substr(0, inside.size() - 1) + '0');
@@ -62,7 +62,7 @@ class Scan {
  private:
   using FileIndex = std::uint32_t;
 
-  // Calls body(begin, end) on as many parts of [0, count) as there are threads; on one where there is little to do.
+  // Calls body(begin, end) on as many parts of [0, count) as there are threads; on fewer if there is little to do.
   void in_parts(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body) const {
     constexpr std::size_t kWorthAThread = 10'000;
     const std::size_t parts =
@@ -73,7 +73,7 @@ class Scan {
     context_.throw_if_cancelled();
   }
 
-  // Files that are as an earlier run saw them.
+  // Finds files that are unchanged since an earlier run.
   void recall_files() {
     const std::vector<File>& files = library_.files;
     const std::vector<std::string> roots = roots_of(options_);
@@ -82,7 +82,7 @@ class Scan {
     in_parts(files.size(), [&](std::size_t begin, std::size_t end) {
       for (const std::string& root : roots) {
         std::size_t at = begin;
-        // Both come in the order of path bytes.
+        // Files and records both come in the order of path bytes.
         const auto compare = [&](const CatalogFile& record) {
           if (at < end && before(files[at], record.path)) ++at;
           if (at < end && before(files[at], record.path))
@@ -111,7 +111,7 @@ class Scan {
     complete_records();
   }
 
-  // Adds inode and change time to records of an earlier version or another machine.
+  // Adds inode and change time to records of an earlier version or of another machine.
   void complete_records() {
     for (std::size_t i = 0; i < known_.size(); ++i) {
       if (known_[i] != kWithoutState) continue;
@@ -122,7 +122,7 @@ class Scan {
     catalog_.flush();
   }
 
-  // The contents of files [which], sorted, with their files.
+  // Returns the contents of the files for which `which` is true, sorted, with their files.
   std::vector<std::pair<ContentHash, FileIndex>> contents(const std::function<bool(std::size_t)>& which) const {
     std::vector<std::pair<ContentHash, FileIndex>> out;
     for (std::size_t i = 0; i < content_of_.size(); ++i) {
@@ -132,8 +132,8 @@ class Scan {
     return out;
   }
 
-  // The pictures of these files in the order of their content; one that is not known, or over this run's limit, is left
-  // empty.
+  // Returns the pictures of these files in the order of their content. A picture that the catalog lacks, or that is
+  // over this run's limit, is left empty.
   std::vector<Picture> recall(const std::vector<std::pair<ContentHash, FileIndex>>& files) {
     std::vector<ContentHash> wanted;
     wanted.reserve(files.size());
@@ -159,8 +159,8 @@ class Scan {
   void recall_pictures() {
     library_.pictures = recall(
         contents([&](std::size_t i) { return known_[i] != 0 && failure_of_.count(static_cast<FileIndex>(i)) == 0; }));
-    // A file whose picture is not there is read again: its failure was one of that run, or a killed run wrote it, or
-    // another limit is set.
+    // A file without a picture in the catalog is read again: its failure depended on that run, a killed run wrote the
+    // record, or the limit changed.
     std::vector<bool> found(known_.size(), false);
     for (const Picture& picture : library_.pictures) {
       for (const FileIndex i : picture.files) found[i] = true;
@@ -185,7 +185,8 @@ class Scan {
     for (const File& file : files) {
       if (const auto at = of_size.find(file.entry.size); at != of_size.end()) ++at->second;
     }
-    // A moved folder is known by its bytes. The sizes of a million files come in 0.08 s.
+    // A file in a moved folder is recognised by its bytes, so equal sizes in the catalog count too. Reading the sizes
+    // of a million files takes 0.08 s.
     catalog_.each_size([&](std::uint64_t size) {
       if (const auto at = of_size.find(size); at != of_size.end()) ++at->second;
     });
@@ -219,13 +220,13 @@ class Scan {
     context_.throw_if_cancelled();
   }
 
-  // A name decides how some files are decoded. Of one content under names of both kinds, whichever was read first would
-  // decide: the first name does, of those by which it can be decoded, of files that are known, too.
+  // The name decides how some files are decoded. If one content has names of both kinds, the result would depend on the
+  // reading order. So the first name under which it can be decoded decides, among all files, also the unchanged ones.
   void settle_names(Reader& reader) {
     const auto has_content = [&](std::size_t i) {
       return known_[i] != 0 && failure_of_.count(static_cast<FileIndex>(i)) == 0;
     };
-    std::map<ContentHash, Picture*> made;  // of those that have a RAW's name; null where it is known
+    std::map<ContentHash, Picture*> made;  // of contents with a RAW name; null if not decoded in this run
     for (std::size_t i = 0; i < known_.size(); ++i) {
       if (has_content(i) && has_raw_extension(library_.files[i].entry.path)) made.emplace(content_of_[i], nullptr);
     }
@@ -275,10 +276,10 @@ class Scan {
     keep(catalog_, entry, std::move(item));
   }
 
-  // A file that was found through a link is known by its own path as well: links may lead elsewhere by the time
-  // somebody decides, and then to what nobody saw.
+  // Records the real path of a file that was found through a link. The link may lead elsewhere by the time a person
+  // decides, to a file that no run has read.
   void remember_own_paths() {
-    std::map<std::string, std::string> real;  // of each folder
+    std::map<std::string, std::string> real;  // real path of each folder
     for (std::size_t i = 0; i < library_.files.size(); ++i) {
       const FileEntry& entry = library_.files[i].entry;
       if (library_.files[i].picture == kNone) continue;
@@ -288,7 +289,7 @@ class Scan {
       if (at->second == folder) continue;
       const std::string own = path_in(at->second, file_name(entry.path));
       const auto now = state_of(own);
-      // Exchanged already, since it was read.
+      // The file was replaced since it was read.
       if (!now || now->device != entry.device || now->inode != entry.inode || now->size != entry.size ||
           now->mtime_ns != entry.mtime_ns)
         continue;
@@ -300,7 +301,7 @@ class Scan {
     catalog_.flush();
   }
 
-  // Pictures in the order of their content: no index depends on which file was read first.
+  // Sorts the pictures by content, so that no index depends on the reading order.
   void assemble() {
     add_fresh();
     for (std::size_t p = 0; p < library_.pictures.size(); ++p) {
@@ -317,13 +318,13 @@ class Scan {
       library_.unreadable.push_back({library_.files[file].entry.path, reason});
     for (std::size_t i = 0; i < library_.files.size(); ++i) {
       if (library_.files[i].picture != kNone || failure_of_.count(static_cast<FileIndex>(i)) > 0) continue;
-      // The file that was to be decoded for all of its copies has gone in the meantime.
+      // The file that was to be decoded for all of its copies vanished in the meantime.
       library_.unreadable.push_back(
           {library_.files[i].entry.path, "a copy of it vanished while it was read; run the same command again"});
     }
   }
 
-  // The files that were read in this run, to pictures that were made in it, or that are known.
+  // Assigns the files read in this run to pictures that were decoded in it, or that the catalog has.
   void add_fresh() {
     const auto fresh = contents(
         [&](std::size_t i) { return library_.files[i].fresh && failure_of_.count(static_cast<FileIndex>(i)) == 0; });
@@ -331,7 +332,7 @@ class Scan {
     const auto by_content = [](const Picture& a, const Picture& b) { return a.data.content < b.data.content; };
     std::vector<Picture>& made = made_;
     std::sort(made.begin(), made.end(), by_content);
-    // One that failed and was tried again, under another name.
+    // Pictures that had failed and were decoded under another name.
     for (Picture& picture : made) {
       const auto [at, end] = places_of(library_.pictures, picture.data.content);
       if (at == end) continue;
@@ -357,11 +358,11 @@ class Scan {
       }
       if (picture != nullptr) std::sort(picture->files.begin(), picture->files.end());
     }
-    for (Picture& picture : recall(elsewhere)) {  // known of a file that is not in these folders
+    for (Picture& picture : recall(elsewhere)) {  // known from a file outside these folders
       if (!picture.files.empty()) made.push_back(std::move(picture));
     }
     std::sort(made.begin(), made.end(), by_content);
-    // From the back, so that a million pictures move once, to make room for a few.
+    // Merges from the back, so that a million pictures move once to make room for a few.
     std::vector<Picture>& all = library_.pictures;
     std::size_t from = all.size();
     all.resize(from + made.size());
@@ -379,9 +380,9 @@ class Scan {
   Catalog& catalog_;
   RunContext& context_;
   Library library_;
-  std::vector<ContentHash> content_of_;                         // of each file that is known
-  static constexpr std::uint8_t kKnown = 1, kWithoutState = 2;  // 2: without inode and ctime
-  std::vector<std::uint8_t> known_;                             // bytes, since threads write them; 0: to be read
+  std::vector<ContentHash> content_of_;                         // of each known file
+  static constexpr std::uint8_t kKnown = 1, kWithoutState = 2;  // kWithoutState: the record lacks inode and ctime
+  std::vector<std::uint8_t> known_;  // bytes, since several threads write them; 0: to be read
   std::map<FileIndex, std::string> failure_of_;
   std::vector<Picture> made_;  // decoded in this run
 };

@@ -22,12 +22,12 @@ Outcome<Fingerprint> decode_searched(const SearchedPicture& picture, int side, c
   wanted.decode = decode_options(options, context);
   const int longer = std::max({picture.width, picture.height, 1}), shorter = std::min(picture.width, picture.height);
   wanted.thumbnail_side = side > 0 ? side : longer;
-  // As much as the long side needs, along the short one.
+  // The shorter side is scaled like the longer one.
   if (side > 0) wanted.decode.shortest_side = std::max(1, static_cast<int>(std::int64_t{shorter} * side / longer));
   auto out = fingerprint(
       **file, wanted, context.budget, [&context] { return context.cancel.cancelled(); }, span);
   if (!out) return out;
-  // Who may have told of it, it is not the picture that was searched.
+  // The size differs from the recorded one, so this is not the picture that was searched.
   const bool swapped = swaps_sides(out->info.exif.orientation);
   const int width = swapped ? out->info.full_height : out->info.full_width,
             height = swapped ? out->info.full_width : out->info.full_height;

@@ -1,6 +1,6 @@
-// Enters: a file that a search has seen.
-// Leaves: its picture, upright, as large as it is wanted.
-// Never: decodes a file that is not as it was then.
+// Input: a file that an earlier search read.
+// Output: its picture, upright, at the requested size.
+// Never: decodes a file that changed since that search.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace millrace::dedupe {
 
-// As the search saw it.
+// Properties of a file at the time of the search.
 struct SearchedPicture {
   const std::string& path;
   std::uint64_t size;
@@ -18,8 +18,8 @@ struct SearchedPicture {
   int width, height;  // upright
 };
 
-// Its longer side at most `side`, reduced by the decoder as far as that can; 0: all its pixels. Error(conflict) where
-// the file changed; an Error where it cannot be opened or decoded.
+// Decodes the picture with a longer side of at most `side`, reduced by the decoder as far as possible; 0 means full
+// size. Returns Error(conflict) if the file changed, and another Error if it cannot be opened or decoded.
 Outcome<Fingerprint> decode_searched(const SearchedPicture& picture, int side, const PictureFileOptions& options,
                                      RunContext& context, Span& span);
 

@@ -20,7 +20,7 @@ Luma luma_of(const std::uint8_t* rgb64) {
   return luma;
 }
 
-// The part without `margin` pixels at each side, resized.
+// Returns the middle without `margin` pixels at each side, resized.
 std::vector<std::uint8_t> reduced(const Luma& luma, int margin, int width, int height) {
   const int side = similarity::kSide - 2 * margin;
   Resizer resizer(side, side, width, height);

@@ -14,10 +14,11 @@
 namespace millrace::dedupe {
 namespace {
 
-// Of one shard unless told: with fewer the tables that find candidates are built more often than pairs are compared.
+// Default number of pictures per shard, and the largest default number of shards. With fewer pictures per shard, the
+// tables that find candidates are built more often than pairs are compared.
 constexpr std::uint64_t kUsualShard = 16384, kMostShards = 256;
 
-// The appearances of a library, and where their codes are.
+// Appearances of a library, and the pictures that have their codes.
 struct Appearances {
   explicit Appearances(const Library& library) : pictures(library.pictures) {
     for (std::uint32_t p = 0; p < pictures.size(); ++p) {

@@ -1,7 +1,7 @@
-// Enters: a library whose pictures were read, and a catalogue of them that is this run's own.
-// Leaves: a folder of lines that say which pictures look alike, by their hashes and thumbnails; made in parts by as
-// many runs as there are. `dedupe --from` takes them into a catalogue. Never: looks at a picture closely, groups or
-// suggests.
+// Input: a library whose pictures were read, and a catalog that belongs to this run alone.
+// Output: a folder of lines that say which pictures look alike, by their hashes and thumbnails. Several runs may each
+// write some of its shards. `dedupe --from` imports the folder into a catalog.
+// Never: checks a pair in detail, forms groups or suggests.
 #pragma once
 
 #include "src/jobs/dedupe/run.h"
@@ -11,12 +11,13 @@ namespace millrace::dedupe {
 
 struct CompareStage {
   StoredLines stored;
-  std::uint64_t pictures = 0;  // that look each otherwise
-  std::uint64_t links = 0;     // pairs that look alike, that this run has found
+  std::uint64_t pictures = 0;  // number of pictures with different appearances
+  std::uint64_t links = 0;     // pairs that look alike, found by this run
 };
 CompareStage compare_stage(const Options& options, Catalog& catalog, RunContext& context);
 
-// The first row of a shard, so that each has about as many pairs: each row meets all before it.
+// Returns the first row of a shard. Each row is compared with all rows before it, so shards are cut to have about as
+// many pairs each.
 std::uint64_t first_row_of(std::uint64_t shard, std::uint64_t shards, std::uint64_t rows);
 
 }  // namespace millrace::dedupe

@@ -19,7 +19,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "words in lines are not turned");
 
-// Of a line, before base64: a multiple of what a record takes.
+// Bytes per line before base64: a multiple of the size of a record.
 constexpr std::size_t kTogether = 48 * 1024;
 
 struct PackedLink {
@@ -39,7 +39,7 @@ std::vector<std::uint8_t> packed(const std::vector<Of>& links) {
   return out;
 }
 
-// False where no pictures can have such a one.
+// Returns false for a record that no two pictures can have.
 template <typename Of>
 bool unpack(std::string_view bytes, std::vector<Of>& out) {
   if (bytes.size() % sizeof(PackedLink) != 0) return false;
@@ -69,13 +69,14 @@ void append(std::vector<std::uint8_t>& out, std::string_view bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-// One of the members in base64; nothing where there is none.
+// Decodes a member in base64; nullopt if there is none.
 std::optional<std::string> bytes_in(const Json& line, const char* name) {
   const auto at = line.find(name);
   return !at || !at->is_string() ? std::nullopt : from_base64(at->get<std::string>());
 }
 
-// Rows of words, in the order of the first of each, which is an appearance; with as many codes, or none.
+// True if the catalog could hold the batch: rows of words, sorted by the first word, which is an appearance. There is
+// one code per row, or none.
 bool is_kept(const ComparedPart& part) {
   const std::size_t row = part.codes.empty() ? sizeof(PackedCodes) : sizeof(std::uint64_t);
   const std::size_t rows = part.joined.size() / row;

@@ -1,12 +1,12 @@
-// Enters: what comparing a part of all pictures has brought, or lines that say so, which may be anybody's.
-// Leaves: the same as lines of JSON; from such lines, what comparing would have brought.
-// Never: makes a line longer than kLongestLine; believes that a part or a shard is whole whose last line does not say
-//   so, or takes one that a catalogue could not keep.
+// Input: results of comparing a range of pictures; or untrusted lines that claim such results.
+// Output: the results as lines of JSON; or the results that such lines hold.
+// Never: makes a line longer than kLongestLine; accepts a batch or a shard without its last line, or a batch that no
+// catalog could hold.
 //
-// {"rule": "...", "joined": base64}, {"rule", "codes"} and {"rule", "links"} as often as it takes, then
-// {"rule", "end": [bytes joined, bytes of codes, links]}; {"scores": base64}; behind all of a shard {"shard": K,
-// "xxh3": of its lines}. In base64: what a catalogue keeps of the rows, as words of a machine whose lowest byte comes
-// first; links and scores as (a, b: 64 bits; kind: 32 bits; score: float32).
+// Lines of a batch are {"rule": "...", "joined": base64}, {"rule", "codes"} and {"rule", "links"}, each as often as
+// needed. The last is {"rule", "end": [bytes joined, bytes of codes, links]}. Lines of scores are {"scores": base64}.
+// The last line of a shard is {"shard": K, "xxh3": hash of its lines}. The base64 data are the catalog's format of the
+// rows, as little-endian words; links and scores are (a, b: 64 bits; kind: 32 bits; score: float32).
 #pragma once
 
 #include <optional>
@@ -18,22 +18,22 @@
 
 namespace millrace::dedupe {
 
-// Of a stage's folder: an attribute of every such, and its lines.
+// Attribute that every folder of the stage has, and the name of its lines.
 inline constexpr const char *kCompareMark = "dedupe-compare", *kCompareLines = "compared.jsonl";
 
 std::string lines_of(const ComparedPart& part);
-// Behind these lines of it.
+// Returns the last line of a shard, which follows `lines`.
 std::string line_of_shard(std::uint64_t shard, const std::string& lines);
 
-// Puts lines together.
+// Assembles the results from lines.
 class ComparedLines {
  public:
-  // False where no run has written the line, or not here.
+  // Returns false for a line that no run writes, or not at this place.
   bool add(const std::string& line);
-  // Parts and scores of shards that are whole; whoever takes them clears it.
+  // Batches and scores of complete shards; the caller clears the list after use.
   std::vector<ComparedPart>& whole() { return whole_; }
   std::uint64_t shards() const { return shards_; }
-  // Nothing has begun that has not ended.
+  // True if no batch or shard is incomplete.
   bool at_end() const { return !begun_ && parts_.empty(); }
 
  private:
@@ -42,7 +42,7 @@ class ComparedLines {
   bool end_shard(const Json& line);
 
   std::optional<ComparedPart> begun_;
-  std::vector<ComparedPart> parts_, whole_;  // of the shard; of whole ones
+  std::vector<ComparedPart> parts_, whole_;  // of the current shard; of complete shards
   std::uint64_t shards_ = 0, hash_ = 0;
 };
 

@@ -61,7 +61,7 @@ TEST(ComparedLines, ComeBackAsTheyWere) {
 
 TEST(ComparedLines, NothingThatNoRunWritesIsTaken) {
   const std::vector<std::string> good = split(lines_of(a_part(2)) + line_of_shard(0, lines_of(a_part(2))));
-  // Anywhere but where it stands a line ends it; but for those of one kind among themselves.
+  // A missing line makes the result incomplete.
   for (std::size_t left_out = 0; left_out < good.size(); ++left_out) {
     ComparedLines lines;
     bool all = true;
@@ -76,7 +76,7 @@ TEST(ComparedLines, NothingThatNoRunWritesIsTaken) {
     ComparedLines lines;
     EXPECT_FALSE(lines.add(bad)) << bad;
   }
-  // A link to itself, of a kind that is none, and of no number.
+  // Links of a picture to itself, in the wrong order, of an invalid kind, and with a score that is not a number.
   for (const CatalogLink& link : {CatalogLink{5, 5, 1, 1}, CatalogLink{6, 5, 1, 1}, CatalogLink{5, 6, 3, 1},
                                   CatalogLink{5, 6, 1, std::numeric_limits<float>::quiet_NaN()}}) {
     ComparedPart part = a_part(1);
@@ -86,7 +86,7 @@ TEST(ComparedLines, NothingThatNoRunWritesIsTaken) {
     for (const std::string& line : split(lines_of(part))) all = all && lines.add(line);
     EXPECT_FALSE(all);
   }
-  // Rows that a catalogue could not keep: cut short, in another order, twice, with too few codes.
+  // Rows that no catalog could hold: cut short, in another order, repeated, with too few codes.
   const auto taken = [](const ComparedPart& part) {
     ComparedLines lines;
     bool all = true;
@@ -106,7 +106,7 @@ TEST(ComparedLines, NothingThatNoRunWritesIsTaken) {
   part = a_part(3);
   part.codes.resize(part.codes.size() - 848);
   EXPECT_FALSE(taken(part));
-  // Of a line that was edited the shard's last one does not tell.
+  // The hash in the last line of a shard does not match an edited line.
   const std::string text = lines_of(a_part(2));
   ComparedLines lines;
   for (std::string line : split(text)) {

@@ -15,7 +15,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// Looks of another's, and who was looked at.
+// Forwards to another Looks, and records the pairs.
 class WatchedLooks : public Looks {
  public:
   explicit WatchedLooks(Looks& looks) : looks_(looks) {}
@@ -28,7 +28,7 @@ class WatchedLooks : public Looks {
   }
   const CloseLook* find(std::uint32_t a, std::uint32_t b) const override { return looks_.find(a, b); }
   std::uint64_t looked_at() const override { return looks_.looked_at(); }
-  // The lower index first.
+  // Pairs, the lower index first.
   const std::set<PicturePair>& pairs() const { return pairs_; }
 
  private:
@@ -36,7 +36,7 @@ class WatchedLooks : public Looks {
   std::set<PicturePair> pairs_;
 };
 
-// What is looked at hangs on all of them.
+// Returns the options that determine which pairs are checked.
 std::string choices_text(const Options& options, const Rule& rule) {
   return fmt::format("match {}, group {}, parts {}, orientations {}, bursts {}, pairs {}, keep {}, prefer [{}]",
                      rule.text, choice_name(options.group), options.parts, options.orientations,
@@ -49,7 +49,7 @@ CheckpointSpec checkpoint_of(const LookSets& sets, const Options& options, const
   out.output = options.output;
   const std::uint64_t each = pictures_of_shard(options);
   out.dataset.unit = "shards";
-  // One where there is nothing to look at, too: whoever takes it over finds it.
+  // At least one shard, also without sets, so that an import finds the output.
   out.dataset.rows = std::max<std::uint64_t>(1, (sets.count() + each - 1) / each);
   out.dataset.arrays = {{.name = "looks", .rows = ArraySpec::Rows::texts, .type = kUint8, .extension = "jsonl"}};
   out.dataset.attributes = {

@@ -1,6 +1,7 @@
-// Enters: a library whose pictures were read, and a catalogue of them that is this run's own.
-// Leaves: a folder of lines, one a pair of pictures that look alike, that say what close looks at them have found; made
-// in parts by as many runs as there are. `dedupe --from` takes them into a catalogue. Never: groups or suggests.
+// Input: a library whose pictures were read, and a catalog that belongs to this run alone.
+// Output: a folder of lines, one for each pair of pictures that look alike, with the result of its detailed check.
+// Several runs may each write some of its shards. `dedupe --from` imports the folder into a catalog.
+// Never: forms groups or suggests.
 #pragma once
 
 #include "src/jobs/dedupe/run.h"
@@ -10,7 +11,7 @@ namespace millrace::dedupe {
 
 struct LookStage {
   StoredLines stored;
-  std::uint64_t sets = 0, looked_at = 0;  // all; pairs by this run
+  std::uint64_t sets = 0, looked_at = 0;  // all sets; pairs checked by this run
   std::uint64_t unseen = 0;               // pairs of which one could not be decoded: the search tries again
 };
 LookStage look_stage(const Options& options, Catalog& catalog, RunContext& context);

@@ -47,7 +47,8 @@ ReadStage read_stage(const Options& options, RunContext& context) {
       .stage = "read and decode",
       .remedy = "more threads, or a faster disk",
       .price = {FileReader::kChunk},
-      // Other runs go by the list, too, and one that goes on with this one's parts.
+      // A file that differs from the list is an error: other runs use the same list, and so does a run that resumes
+      // this one.
       .make =
           [&](std::uint64_t row, Span& span) {
             return Item{&files[row], reader.read(files[row], true, span)};
@@ -61,7 +62,7 @@ ReadStage read_stage(const Options& options, RunContext& context) {
         out.bytes += item.entry->size;
         std::string line = line_of(*item.entry, read);
         if (line.size() <= kLongestLine) return line;
-        // The search reads it itself.
+        // The search then reads this file itself.
         Read none;
         none.error = Error{ErrorCode::io, "what it says of itself is too long for a line", "", ""};
         return line_of(*item.entry, none);

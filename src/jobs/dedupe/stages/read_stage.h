@@ -1,7 +1,7 @@
-// Enters: folders, or a list of what is in them.
-// Leaves: a folder of lines, one a file, that say what reading it has brought; made in parts by as many runs as there
-//   are. `dedupe --from` takes them into a catalogue.
-// Never: opens a catalogue: many machines read at once.
+// Input: folders, or a list of the files in them.
+// Output: a folder of lines, one for each file, with the result of reading it. Several runs may each write some of its
+// shards. `dedupe --from` imports the folder into a catalog.
+// Never: opens a catalog: many machines read at once.
 #pragma once
 
 #include "src/jobs/dedupe/options.h"

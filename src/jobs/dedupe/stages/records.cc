@@ -19,7 +19,7 @@ Json json_of(const CatalogPicture& picture, const std::vector<std::uint8_t>& thu
   for (const std::uint64_t code : picture.codes) codes.push_back(std::to_string(code));
   Json out = {{"format", picture.format},   {"width", picture.width}, {"height", picture.height},
               {"quality", picture.quality}, {"codes", codes},         {"exif_fields", picture.exif_fields}};
-  // What a camera wrote is bytes.
+  // EXIF texts may hold any bytes.
   for (const auto& [name, text] : {std::pair("taken", &picture.taken), std::pair("subsecond", &picture.subsecond),
                                    std::pair("camera", &picture.camera), std::pair("damage", &picture.damage)}) {
     if (!text->empty()) out[name] = base64(*text);
@@ -70,7 +70,7 @@ bool read_picture(const Json& json, Read& out) {
     if (!read_number(codes[i].get<std::string>(), picture.codes[i])) return false;
   }
   out.thumbnail.assign(thumbnail.begin(), thumbnail.end());
-  // By which it is known: not what a line says of it.
+  // The appearance is a key, so it is computed here and not taken from the line.
   picture.appearance = appearance_of(out.thumbnail, picture.codes);
   return true;
 }

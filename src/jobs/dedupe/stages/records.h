@@ -1,9 +1,10 @@
-// Enters: what reading a file or looking at pictures has brought, or lines that say so, which may be anybody's.
-// Leaves: the same as a line of JSON; from such a line, what reading or looking would have brought.
-// Never: believes in a number that no picture can have.
+// Input: the result of reading a file or of a detailed check; or an untrusted line that claims such a result.
+// Output: the result as a line of JSON; or the result that such a line holds.
+// Never: accepts a number that no picture can have.
 //
-// {"path": ..., "bytes": ..., "mtime_ns": "...", "content": "32 hex digits", "picture": {...}}; a file that is no
-// picture has "failed" for "picture", and one that could not be read "error" for both and no content.
+// A line is {"path": ..., "bytes": ..., "mtime_ns": "...", "content": "32 hex digits", "picture": {...}}. A file that
+// is not a picture has "failed" instead of "picture". A file that could not be read has "error" instead of both, and no
+// content.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@
 
 namespace millrace::dedupe {
 
-// Of a stage's folder: an attribute of every such, and its lines.
+// Attributes that every folder of the two stages has, and the names of their lines.
 inline constexpr const char *kReadMark = "dedupe-read", *kReadLines = "read.jsonl";
 inline constexpr const char *kLookMark = "dedupe-look", *kLookLines = "looks.jsonl";
 
@@ -23,15 +24,15 @@ struct FileRecord {
 };
 
 std::string line_of(const FileEntry& entry, const Read& read);
-// Nothing where line_of() has not written it.
+// Returns nullopt for a line that line_of() cannot have written.
 std::optional<FileRecord> file_record(const std::string& line);
 
-// {"a": content, "b": content, "version": N, "verdict": base64}.
+// Returns {"a": content, "b": content, "version": N, "verdict": base64} as a line.
 std::string line_of(const CatalogCloseLook& look);
-// Nothing where line_of() has not written it.
+// Returns nullopt for a line that line_of() cannot have written.
 std::optional<CatalogCloseLook> look_record(const std::string& line);
 
-// No run writes a longer one: a thumbnail in base64 and what a camera wrote; a path of the system's longest, twice.
+// Longest line that a run writes: a thumbnail in base64 and the EXIF texts, and twice the longest path of the system.
 inline constexpr std::size_t kLongestLine = 1 << 17;
 
 }  // namespace millrace::dedupe

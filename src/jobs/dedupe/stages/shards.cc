@@ -16,7 +16,7 @@ StoredLines store_shards(const CheckpointSpec& spec, const std::function<std::st
       continue;
     }
     const std::string lines = lines_of(task->part);
-    context.throw_if_cancelled();  // what it has skipped is missing
+    context.throw_if_cancelled();  // the shard lacks what the work skipped
     block.clear(1);
     block.arrays[0].append_text(lines);
     block.rows = 1;

@@ -1,6 +1,6 @@
-// Enters: an output whose rows are shards of lines, and how the lines of a shard are made.
-// Leaves: the output, or this run's shards of it.
-// Never: makes two shards at once: what makes one takes all threads.
+// Input: an output whose rows are shards of lines, and a function that makes the lines of a shard.
+// Output: the whole output, or this run's shards of it.
+// Never: makes two shards at once: each one uses all threads.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace millrace::dedupe {
 
-// A row of the dataset is a shard, and a part of the output.
+// Stores the shards; a row of the dataset is one shard, and one part of the output.
 StoredLines store_shards(const CheckpointSpec& spec, const std::function<std::string(std::uint64_t)>& lines_of,
                          RunContext& context);
 

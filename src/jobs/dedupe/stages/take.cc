@@ -34,7 +34,7 @@ std::string value_of(const Attributes& attributes, const char* name) {
   return at == attributes.end() ? std::string() : at->second;
 }
 
-// What is in the folder, opened where nobody else can have written it.
+// Opens a file of the folder, if nobody else can have written it.
 std::unique_ptr<FileReader> open_lines(const std::string& folder, const char* name, Trust trust) {
   const std::string path = path_in(folder, name);
   return FileReader::of(open_own_file(path, trust, false, false), path, FileReader::Hashing::off).or_throw();
@@ -48,7 +48,7 @@ class Taking {
     auto record = file_record(line);
     if (!record) return false;
     if (!is_wanted(record->entry)) return true;
-    // What one name of a content failed with, another may not: decoders go by names, too.
+    // Decoders depend on names too, so a content that failed under one name may decode under another.
     if (record->read.has_picture && record->read.picture.failed) {
       failed_.push_back(*std::move(record));
     } else {
@@ -84,14 +84,15 @@ class Taking {
   }
 
  private:
-  // What a catalogue has under a rule, and how much of it we have met.
+  // Batches that the catalog has under a rule, and the number of them that were matched so far.
   struct Join {
     std::vector<std::vector<std::uint8_t>> there;
     std::size_t next = 0;
     bool goes_on = true;
   };
 
-  // Whose thumbnail the catalogue lacks is left out: later runs could compare nothing with it, and would not know.
+  // Leaves out the appearances whose thumbnail the catalog lacks: later runs could not compare them with others, and
+  // would not notice.
   ComparedPart of_known(ComparedPart part) const {
     const std::size_t rows =
         part.codes.empty() ? part.joined.size() / sizeof(PackedCodes) : part.joined.size() / sizeof(std::uint64_t);
@@ -114,12 +115,13 @@ class Taking {
       add(out.codes, part.codes, code);
     }
     if (all) return part;
-    // Links that lead to them, of this part or of those behind it, lead to nobody.
+    // Links to these appearances, in this batch or in later ones, then match no picture of the catalog.
     out.links = std::move(part.links);
     return out;
   }
 
-  // Behind what an earlier run of the same has taken over. What was compared with others was not compared with these.
+  // Appends a batch after those that an earlier run imported from the same folder. If the catalog has other batches,
+  // these were not compared with them, and are left out.
   void put_joined(const ComparedPart& part) {
     const auto [at, first] = joins_.try_emplace(part.rule);
     Join& join = at->second;
@@ -131,7 +133,8 @@ class Taking {
                        : catalog_.put_joined(part.rule, number, part.joined, part.links, part.codes);
     if (!join.goes_on) spdlog::info("the catalogue knows other pictures that were compared: these are compared again");
   }
-  // What is known of a content stays, under whatever name a line tells of it; of what is not, the first line counts.
+  // Keeps the result that the catalog has of a content, whatever name a line gives it. For a new content the first line
+  // counts.
   void keep_unknown(FileRecord record) {
     if (record.read.has_picture) {
       const auto known = catalog_.picture(record.read.content);
@@ -158,10 +161,11 @@ class Taking {
   std::map<std::uint64_t, Join> joins_;  // by rule
 };
 
-// Of one kind of stage: what is in its folder, and what becomes of a line; false where no run has written it.
+// Kind of stage: the mark and the file of lines of its folder, and the import function, which returns false for a line
+// that no run writes.
 struct Kind {
   const char *mark, *lines;
-  const char* count;  // what the folder says of itself: how many of these its lines are of
+  const char* count;  // name of the number of items in the folder's attributes
   bool (Taking::*take)(const std::string&);
 };
 constexpr std::array<Kind, 3> kKinds = {{{kReadMark, kReadLines, "files", &Taking::take_file},
@@ -175,7 +179,7 @@ std::optional<std::uint64_t> count_of(const Kind& kind, const Attributes& made_o
   return number && number->is_number_unsigned() ? std::optional(number->get<std::uint64_t>()) : std::nullopt;
 }
 
-// A stage's output, and what it says of itself.
+// Output folder of a stage, with its attributes.
 struct StageFolder {
   std::string named, folder;
   const Kind* kind = nullptr;
@@ -205,7 +209,7 @@ void take(const StageFolder& stage, Trust trust, Taking& taking, RunContext& con
   }
 }
 
-// What a run has left of it that is not put together yet.
+// Reports an output that is missing, or of which only the unmerged shards of a run exist.
 void refuse_unfinished(const std::string& named) {
   if (exists(named)) return;
   if (exists(RunFolder(named).name())) {
@@ -250,7 +254,7 @@ void take_stages(const std::vector<std::string>& folders, Trust trust, const std
   if (folders.empty()) return;
   std::vector<StageFolder> stages;
   for (const std::string& named : folders) stages.push_back(open_stage(named, trust));
-  // What was compared is taken of pictures that are known alone: first those that were read.
+  // Comparisons are imported only for known pictures, so the read stages come first.
   std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.kind < b.kind; });
   catalog.put_copies_unconfirmed(true);
   Taking taking(files, catalog);

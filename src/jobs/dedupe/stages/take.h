@@ -1,7 +1,7 @@
-// Enters: folders of lines that runs of a stage have made.
-// Leaves: what they say in a catalogue, as if this run had found it.
-// Never: believes a folder that somebody else could have written; takes what another version of the program found, or
-//   what was compared beside what a catalogue has compared already.
+// Input: folders of lines that runs of a stage have written.
+// Output: their results in a catalog, as if this run had computed them.
+// Never: trusts a folder that another user could have written; imports results of another version of the program, or
+// comparisons after others that the catalog has already.
 #pragma once
 
 #include "src/jobs/dedupe/catalog/catalog.h"
@@ -10,13 +10,14 @@
 
 namespace millrace::dedupe {
 
-// Of `files`, sorted by path, alone: those that have the size and time that a line tells, and of which the catalogue
-// knows nothing yet. Failure(bad_data) where a folder is none of these, is not whole, or holds a line that no run
-// writes; (conflict) where it is not believed (io/file/own.h), or was made by a program that decodes otherwise.
+// Imports results only for `files` (sorted by path) with the size and time of the line, if the catalog does not have
+// them yet. Throws Failure(bad_data) if a folder is not a stage's output, is incomplete, or holds a line that no run
+// writes. Throws Failure(conflict) if it is not trusted (io/file/own.h), or was made by a version that decodes
+// differently.
 void take_stages(const std::vector<std::string>& folders, Trust trust, const std::vector<File>& files, Catalog& catalog,
                  RunContext& context);
 
-// How many files they have read, as they say of themselves; nothing is taken. Fails likewise.
+// Returns the number of files that the read stages claim to have read; imports nothing. Throws as take_stages() does.
 std::uint64_t files_of_stages(const std::vector<std::string>& folders, Trust trust);
 
 }  // namespace millrace::dedupe

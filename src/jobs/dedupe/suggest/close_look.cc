@@ -5,17 +5,18 @@
 namespace millrace::dedupe {
 namespace {
 
-// Changes whenever the same pictures may be judged differently; where they meet is told by their parts.
+// Version of the verdicts. Increase it whenever the same pictures may be judged differently. Changes of the transform
+// between them are covered by parts::kVersion.
 constexpr std::uint32_t kJudgement = 19;
 constexpr std::uint32_t kLookVersion = 100 * kJudgement + parts::kVersion;
 static_assert(parts::kVersion < 100);
 
-// What the catalogue keeps of a look.
+// Format of a result in the catalog.
 struct Kept {
-  std::uint8_t seen;  // 1, 2 for in sRGB, 4 and 8 for the first and the second saved again, 16 and 32 for
-                      // them sharper, 64 where one shows all
+  std::uint8_t seen;  // bits: 1 decoded, 2 in sRGB, 4 and 8 first and second saved again, 16 and 32 first and second
+                      // sharper, 64 one shows all
   std::uint8_t same_pixels, kind, contained, enlarged, first_framed, second_framed;
-  std::uint8_t looked_for;  // 0: nothing; else 1, and 2 for cuts, 4 for what is turned
+  std::uint8_t looked_for;  // 0: no search for parts; else 1, plus 2 for crops and 4 for rotated or mirrored ones
   float scale;
   std::array<float, 4> first_place, second_place;
 };
@@ -74,22 +75,22 @@ CatalogCloseLook kept_of(const ContentHash& first, const ContentHash& second, co
 }
 
 Standing standing_of(const CloseLook& look, bool first_stays) {
-  // A part may go where the whole has about as many pixels for it.
+  // A crop is removable where the whole has about as many pixels for the same content.
   constexpr float kSameDetail = 0.97F;
   if (!look.seen) return Standing::unseen;
   if (look.same_pixels) return Standing::same;
   if (look.kind != closelook::Kind::same) return Standing::other;
   if (look.contained == closelook::Contained::neither) return Standing::other;
-  // Pixels of the one that would go to one of the other's.
+  // Pixels of the removable picture per pixel of the kept one, along a side.
   const float scale = first_stays ? look.scale : (look.scale > 0 ? 1 / look.scale : 0);
-  // More pixels are more detail, unless a look found that they are none.
+  // More pixels count as more detail, unless the check found no finer detail in them.
   constexpr float kLittleMore = 1.05F;
-  // Scaling makes a copy with fewer pixels look sharper.
+  // A scaled copy with fewer pixels looks sharper, so sharpness counts only at about the same number of pixels or more.
   if (look.contained == closelook::Contained::both && scale >= 1 / kLittleMore && look.sharper(!first_stays))
     return Standing::has_more_detail;
   if (look.contained == closelook::Contained::both)
     return scale <= kLittleMore || look.enlarged ? Standing::same : Standing::has_more_detail;
-  if ((look.contained == closelook::Contained::first) != first_stays) {  // it is a part of the one that stays
+  if ((look.contained == closelook::Contained::first) != first_stays) {  // a crop of the kept picture
     return scale <= 1 / kSameDetail ? Standing::same : Standing::has_more_detail;
   }
   return scale >= kSameDetail ? Standing::contains : Standing::shows_more;

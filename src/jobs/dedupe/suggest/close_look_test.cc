@@ -59,7 +59,7 @@ TEST(CloseLook, WhatTheCatalogueCannotMeanIsNotBelieved) {
   other = kept;
   other.verdict.push_back(0);
   EXPECT_FALSE(close_look_from(other));
-  // Bytes that name no kind make no verdict; whatever is made has a kind.
+  // Bytes that name no kind give no result; every result has a valid kind.
   for (std::size_t at = 0; at < kept.verdict.size(); ++at) {
     other = kept;
     other.verdict[at] = 0xFF;
@@ -79,13 +79,13 @@ TEST(CloseLook, WhoMayGoForWhom) {
     pixels.same_pixels = true;
     EXPECT_EQ(standing_of(pixels, first_stays), Standing::same);
   }
-  // The second has more pixels for the same.
+  // The second has more pixels for the same content.
   EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::both, 3), true), Standing::has_more_detail);
   EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::both, 3), false), Standing::same);
   CloseLook enlarged = appearance_of(Kind::same, Contained::both, 3);
   enlarged.enlarged = true;
   EXPECT_EQ(standing_of(enlarged, true), Standing::same);
-  // The first is a part of the second, which has as many pixels for it, twice, or half as many.
+  // The first is a crop of the second, which has the same number of pixels for it, twice as many, or half as many.
   EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::first, 1), false), Standing::same);
   EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::first, 2), false), Standing::same);
   EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::first, 0.5F), false), Standing::has_more_detail);
@@ -161,7 +161,7 @@ TEST(Origins, WhatIsCutOffSaysNothing) {
     EXPECT_FALSE(origin_from(other)) << size;
   }
   other = kept;
-  std::fill(other.told.begin(), other.told.begin() + 4, std::uint8_t{0xFF});  // a length beyond its end
+  std::fill(other.told.begin(), other.told.begin() + 4, std::uint8_t{0xFF});  // a length beyond the end
   EXPECT_FALSE(origin_from(other));
 }
 

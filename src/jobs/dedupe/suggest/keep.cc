@@ -16,8 +16,9 @@ const CatalogPicture& picture_of(const Library& library, std::uint32_t file) {
   return library.pictures[library.files[file].picture].data;
 }
 
-// Holdings that make a file the better one to keep. A profile may well mean the same colours, samples of 16 bits may
-// have been made of a camera's 8, pages of several pictures; and a RAW file has a rule of its own.
+// Holdings that make a file the better one to keep. Others do not: a profile may mean the same colours, and samples of
+// 16 bits may come from a camera's 8. Pages may come from several pictures, and RAW files have a criterion of their
+// own.
 bool makes_better(const Holding& holding) {
   switch (holding.what) {
     case HoldingKind::film:
@@ -36,7 +37,7 @@ const char* first_leading(const std::vector<Holding>& holdings) {
   return words_of(std::find_if(holdings.begin(), holdings.end(), makes_better)->what);
 }
 
-// A phone's own HEIF, of which the larger JPEG was made.
+// True for a phone's own HEIF file. A larger JPEG was made from it.
 bool is_cameras_heif(const Library& library, const Origins& origins, std::uint32_t file) {
   constexpr int kAsTheCameraWroteIt = 4;
   const CatalogPicture& picture = picture_of(library, file);
@@ -44,7 +45,7 @@ bool is_cameras_heif(const Library& library, const Origins& origins, std::uint32
          originality(origins.of(file), library.files[file].entry.path, picture) == kAsTheCameraWroteIt;
 }
 
-// Below zero when `a` is better, above when `b` is, 0 when the criterion does not tell.
+// Below zero if `a` is better, above zero if `b` is, 0 if the criterion does not decide.
 int compare_by(const Library& library, const Origins& origins, const std::string& criterion, std::uint32_t a,
                std::uint32_t b) {
   const File& fa = library.files[a];
@@ -61,7 +62,7 @@ int compare_by(const Library& library, const Origins& origins, const std::string
   if (criterion == "original")
     return more(originality(origins.of(a), fa.entry.path, pa), originality(origins.of(b), fb.entry.path, pb));
   if (criterion == "given") {
-    // A sidecar is somebody's work, whatever it says.
+    // A sidecar counts as a person's work, whatever it contains.
     return more(given(origins.of(a)) + (fa.companions.empty() ? 0 : 1),
                 given(origins.of(b)) + (fb.companions.empty() ? 0 : 1));
   }
@@ -73,7 +74,7 @@ int compare_by(const Library& library, const Origins& origins, const std::string
   if (criterion == "exif") return more(pa.exif_fields, pb.exif_fields);
   if (criterion == "shortest") return more(fb.entry.path.size(), fa.entry.path.size());
   if (criterion == "oldest") {
-    // A capture time beats a file's time, which every copying changes.
+    // A capture time counts before a file's time, which every copying changes.
     if (pa.taken.empty() != pb.taken.empty()) return pa.taken.empty() ? 1 : -1;
     if (!pa.taken.empty() && pa.taken != pb.taken) return pa.taken < pb.taken ? -1 : 1;
     return more(fb.entry.mtime_ns, fa.entry.mtime_ns);
@@ -109,7 +110,7 @@ std::string why_kept(const Library& library, const Origins& origins, const std::
   return "the first by name";
 }
 
-// With as many folders as it takes to tell it from a file of the same name.
+// Returns the file's name, with enough parent folders to distinguish it from a file of the same name.
 std::string name_of_file(const Library& library, std::uint32_t file, std::uint32_t beside) {
   return printable(name_beside(library.files[file].entry.path, library.files[beside].entry.path));
 }
@@ -195,7 +196,7 @@ std::vector<Member> rank_members(const Library& library, const Origins& origins,
       m.keep = true;
       m.why = fmt::format("{} has no copy", held);
     } else if (!kept_whole && picture_of(library, m.file).damage.empty()) {
-      // Only when the criteria were changed, or the reference itself is damaged.
+      // This happens only if the criteria were changed, or if the reference itself is damaged.
       m.keep = true;
       m.why = "whole; the one kept is damaged";
     } else if (const auto decided = deciding(best.file, m.file); decided.first > 0) {
@@ -211,7 +212,7 @@ void warn_of_losses(const Library& library, const Origins& origins, const Leader
                     std::vector<Member>& members) {
   std::string& out = members[0].warning;
   for (const char* criterion : {"pixels", "given", "exif"}) {
-    // Of a whole's part and of an enlargement, pixels say nothing.
+    // For a crop of the leader and for an enlargement, the number of pixels says nothing.
     if (leader.picture != kNone && criterion == std::string_view("pixels")) continue;
     for (const Member& m : members) {
       if (m.keep || compare_by(library, origins, criterion, members[0].file, m.file) <= 0) continue;
@@ -235,7 +236,7 @@ void keep_picture(const Library& library, std::uint32_t picture, const char* why
 }
 
 void keep_one_of_each(const Library& library, std::vector<Member>& members) {
-  std::map<std::uint32_t, std::uint32_t> first;  // the file that stays, of each picture
+  std::map<std::uint32_t, std::uint32_t> first;  // kept file of each picture
   for (Member& m : members) {
     const auto [at, fresh] = first.try_emplace(library.files[m.file].picture, m.file);
     if (m.keep) continue;

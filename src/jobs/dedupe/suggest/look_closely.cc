@@ -19,9 +19,9 @@ struct CloseLooks::Task {
   struct Other {
     std::uint32_t picture;
     Orientation orientation = Orientation::upright;  // of the picture with the higher index
-    std::array<float, 6> meeting{};                  // from the lower to the higher
+    std::array<float, 6> meeting{};                  // transform from the lower index to the higher
     CloseLook look;
-    Unshown unshown{};  // as this look met it
+    Unshown unshown{};  // content that this check found and does not show
   };
   std::uint32_t leader;
   std::vector<Other> others;
@@ -64,7 +64,7 @@ struct Seen {
   std::string path;
 };
 
-// The picture, upright; nothing where it does not decode whole any more.
+// Decodes the upright picture; nullopt if none of its files decodes completely any more.
 std::optional<Seen> prepared(const Library& library, std::uint32_t picture, const Options& options, RunContext& context,
                              Span& span) {
   const Picture& p = library.pictures[picture];
@@ -84,7 +84,7 @@ std::optional<Seen> prepared(const Library& library, std::uint32_t picture, cons
   return std::nullopt;
 }
 
-// In sRGB's numbers, where it has a profile that can be understood; nothing where that cannot be read.
+// Converts the colours to sRGB if the profile is supported; nullopt if the profile cannot be read.
 std::optional<closelook::Prepared> in_srgb(const Seen& seen) {
   const auto to_srgb = millrace::colours_of(seen.path);
   if (!to_srgb) return std::nullopt;
@@ -95,13 +95,14 @@ std::optional<closelook::Prepared> in_srgb(const Seen& seen) {
 
 }  // namespace
 
-// Strong compression makes lines look sharp.
+// True if `one` has less than half the bytes of `other` in the same format. Strong compression makes lines look sharp,
+// so sharpness of such a picture does not count.
 bool CloseLooks::is_compressed_more(const Picture& one, const Picture& other) const {
   const auto bytes = [&](const Picture& picture) { return library_.files[picture.files[0]].entry.size; };
   return one.data.format == other.data.format && 2 * bytes(one) < bytes(other);
 }
 
-// Pictures of a camera are left out: other signs tell which is nearer to what it wrote.
+// Skips pictures of a camera: other signs tell which of them is nearer to what the camera wrote.
 void CloseLooks::find_saved_again(std::uint32_t first, std::uint32_t second, CloseLook& look) const {
   const Picture &a = library_.pictures[first], &b = library_.pictures[second];
   for (const Picture* picture : {&a, &b}) {
@@ -127,17 +128,17 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     CloseLook& look = other.look;
     look.seen = true;
     look.in_srgb = colours_.at(task.leader).known && colours_.at(other.picture).known;
-    // Two files may differ in what nobody looks at.
+    // Two files may differ in content that is not compared.
     const bool first_shows_less = lower.unshown.any(), second_shows_less = higher.unshown.any();
     const bool another = lower.unshown.is_another_picture() || higher.unshown.is_another_picture();
     look.one_shows_all = first_shows_less != second_shows_less;
     if (another || (first_shows_less && second_shows_less)) continue;
-    // Pictures of one profile are compared by their numbers: so colours that sRGB has not are told apart.
+    // Pictures of one profile are compared by their values, so colours that sRGB lacks are told apart.
     const bool one_profile = are_of_one_profile(task.leader, other.picture);
     const bool one_size = lower.picture.raster().full_width == higher.picture.raster().full_width &&
                           lower.picture.raster().full_height == higher.picture.raster().full_height;
     if (!one_profile && one_size && lower.picture.raster().rgb == higher.picture.raster().rgb) {
-      // The same numbers, which mean other colours.
+      // The values are equal, but mean other colours.
       look.kind = closelook::Kind::toned;
       continue;
     }
@@ -184,18 +185,19 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     look.second_place = verdict.second_place;
     if (look.kind == closelook::Kind::same && look.contained == closelook::Contained::both && one_size && !by_turning)
       find_saved_again(std::min(task.leader, other.picture), std::max(task.leader, other.picture), look);
-    // b and d, a flag and another country's, an arrow to the left and one to the right.
+    // Such pairs are b and d, the flags of two countries, or arrows to the left and to the right.
     if (by_turning && look.kind == closelook::Kind::same && first.is_drawing() && second.is_drawing()) {
       look.kind = closelook::Kind::altered;
       look.contained = closelook::Contained::neither;
       look.first_place = look.second_place = {0, 0, 1, 1};
     }
-    // What was interrupted is looked at again.
+    // An interrupted check does not count, and is done again.
     if (context_.cancel.cancelled()) look.seen = false;
   }
 }
 
-// A search decodes as few pixels as it needs, among which single ones that are transparent vanish.
+// Adds newly found content to the picture's row. A search decodes as few pixels as it needs, and single transparent
+// pixels vanish among them.
 void CloseLooks::note_unshown(std::uint32_t picture, const Unshown& met) {
   const CatalogPicture& data = library_.pictures[picture].data;
   if (!data.unshown) return;
@@ -208,7 +210,7 @@ void CloseLooks::note_unshown(std::uint32_t picture, const Unshown& met) {
 
 void CloseLooks::look(std::span<const PicturePair> pairs) {
   const WantedParts wanted{options_.parts, options_.orientations};
-  constexpr std::size_t kOthers = 16;  // of a task: enough to save decoding, few enough to share work evenly
+  constexpr std::size_t kOthers = 16;  // per task: enough to save decoding, few enough to share work evenly
   std::vector<Task> tasks;
   std::size_t fresh = 0;
   for (const auto& [leader, other] : pairs) {
@@ -228,7 +230,7 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
     }
     known_.emplace(key, CloseLook{});
     Task::Other next{other, Orientation::upright, {0, 1, 0, 0, 0, 1}, {}};
-    // Where they meet, by their thumbnails.
+    // The thumbnails give the transform between the pictures.
     const auto jpeg_a = catalog_.thumbnail(a.appearance), jpeg_b = catalog_.thumbnail(b.appearance);
     const auto thumbnail = [](const auto& jpeg) { return jpeg ? parted_picture(*jpeg, {false, false}) : std::nullopt; };
     auto first = thumbnail(jpeg_a), second = thumbnail(jpeg_b);
@@ -248,7 +250,8 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
   Progress progress(fresh > 20 ? context_.progress : ProgressStyle::none, "looking closely", fresh);
   {
     Pool<closelook::Looker> lookers([] { return std::make_unique<closelook::Looker>(); });
-    // What a comparison takes is paid for as many as there are room for, so that decoding has the rest.
+    // Reserves memory for as many comparisons as fit into half of the memory that the budget grants, so that decoding
+    // has the rest.
     const std::uint64_t each = closelook::Looker::kMemory;
     const std::uint64_t room = context_.budget.largest_grant().count / 2 / each;
     const auto at_once = static_cast<std::size_t>(
@@ -273,7 +276,7 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
     for (const Task::Other& other : task.others) {
       const PicturePair key{std::min(task.leader, other.picture), std::max(task.leader, other.picture)};
       known_[key] = other.look;
-      // A picture that cannot be decoded now may be there again at the next run.
+      // A picture that cannot be decoded now may be readable in the next run.
       if (!other.look.seen) continue;
       note_unshown(task.leader, task.unshown);
       note_unshown(other.picture, other.unshown);

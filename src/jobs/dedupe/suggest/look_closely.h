@@ -1,6 +1,6 @@
-// Enters: pairs of pictures that a look at 64 x 64 pixels called the same.
-// Leaves: what a close look says of each, which the catalogue keeps.
-// Never: keeps pixels, or looks at a pair twice in the life of a catalogue while the same is looked for.
+// Input: pairs of pictures whose thumbnails of 64 x 64 pixels match.
+// Output: the result of the detailed check of each pair, which the catalog keeps.
+// Never: keeps pixels; checks a pair twice in the life of a catalog under the same options.
 #pragma once
 
 #include <map>
@@ -17,27 +17,27 @@
 
 namespace millrace::dedupe {
 
-// Indexes into Library::pictures.
+// Pair of indexes into Library::pictures.
 using PicturePair = std::pair<std::uint32_t, std::uint32_t>;
 
-// Who looks.
+// Interface of the detailed check of pairs.
 class Looks {
  public:
   virtual ~Looks() = default;
-  // Looks at what is not known yet. Pairs of one first picture are best given together.
+  // Checks the pairs that have no result yet. It is fastest if pairs with the same first picture are adjacent.
   virtual void look(std::span<const PicturePair> pairs) = 0;
-  // What came of it, with the lower index as the first; nullptr for a pair that was not looked at.
+  // Returns the result, with the lower index as the first picture; nullptr for a pair that was not checked.
   virtual const CloseLook* find(std::uint32_t a, std::uint32_t b) const = 0;
-  // How many pairs were looked at in this run.
+  // Number of pairs that were checked in this run.
   virtual std::uint64_t looked_at() const = 0;
 };
 
-// Looks at the files themselves, in parallel: the first picture of neighbouring pairs is decoded once.
+// Checks the files themselves, in parallel. The first picture of adjacent pairs is decoded once.
 class CloseLooks : public Looks {
  public:
   CloseLooks(const Options& options, const Library& library, Catalog& catalog, RunContext& context);
 
-  // Failure(out_of_memory) when the budget has no room for a comparison.
+  // Throws Failure(out_of_memory) when the budget has no room for a comparison.
   void look(std::span<const PicturePair> pairs) override;
   const CloseLook* find(std::uint32_t a, std::uint32_t b) const override;
   std::uint64_t looked_at() const override { return looked_at_; }
@@ -48,13 +48,13 @@ class CloseLooks : public Looks {
   void note_unshown(std::uint32_t picture, const Unshown& met);
   void find_saved_again(std::uint32_t first, std::uint32_t second, CloseLook& look) const;
   void look_at(Task& task, closelook::Looker& looker, Span& span) const;
-  // What the origin of a picture says of its colours; `known` where it could be read.
+  // Colour profile of a picture, from its origin; `known` if the origin could be read.
   struct Colours {
     bool known = false;
-    std::optional<Holding> profile{};  // none: sRGB's
+    std::optional<Holding> profile{};  // nullopt: sRGB
   };
   Colours colours_of(std::uint32_t picture);
-  // Of pictures that were asked for.
+  // True if both have one profile. Both must have been passed to colours_of() before.
   bool are_of_one_profile(std::uint32_t a, std::uint32_t b) const;
 
   const Options& options_;
@@ -62,7 +62,7 @@ class CloseLooks : public Looks {
   Catalog& catalog_;
   RunContext& context_;
   std::map<PicturePair, CloseLook> known_;
-  std::map<std::uint32_t, Colours> colours_;  // of each picture that was asked for
+  std::map<std::uint32_t, Colours> colours_;  // of each picture for which colours_of() was called
   std::uint64_t looked_at_ = 0;
 };
 

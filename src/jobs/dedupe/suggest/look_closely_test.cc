@@ -1,4 +1,4 @@
-// Looks at files, and what the catalogue keeps of them.
+// Tests of the detailed check of files, and of the results that the catalog keeps.
 #include "src/jobs/dedupe/suggest/look_closely.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class LookClosely : public testing::Test {
     ASSERT_EQ(library_.pictures.size(), 2U);
   }
 
-  // Whether it looked, and what came of it.
+  // Returns the number of pairs checked, and the kind found.
   std::pair<std::uint64_t, closelook::Kind> look(bool orientations) {
     options_.orientations = orientations;
     CloseLooks looks(options_, library_, catalog_, context_);

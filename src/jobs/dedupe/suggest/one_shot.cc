@@ -11,7 +11,7 @@ namespace {
 
 bool is(const NamedPicture& named, ImageFormat format) { return named.picture.format == static_cast<int>(format); }
 
-// Whatever the order of the two.
+// True if the rule holds for the two in either order.
 template <class Rule>
 bool either_way(const NamedPicture& a, const NamedPicture& b, const Rule& rule) {
   return rule(a, b) || rule(b, a);

@@ -1,6 +1,6 @@
-// Enters: two pictures, what their files are called and what they say.
-// Leaves: whether a camera or a phone wrote one press of the shutter twice.
-// Never: takes an export for what the camera wrote.
+// Input: two pictures, the names of their files, and their metadata.
+// Output: whether a camera or a phone wrote the same shot twice.
+// Never: takes an export for a file that the camera wrote.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ struct NamedPicture {
   const Provenance& told;
 };
 
-// HEIC and JPEG of one stem in one folder and of one moment; or a RAW file and the camera's own JPEG or HEIF of one
-// stem, in any two folders, whose cameras and times do not differ: some RAW files tell neither. In one folder the RAW
-// accompanies the other (assets.h).
+// True for a HEIC and a JPEG of one stem, folder and moment. Also true for a RAW file and the camera's own JPEG or HEIF
+// of one stem, in any two folders. Their cameras and times must not differ; some RAW files have neither. In one folder
+// the RAW file is a companion of the other (assets.h).
 bool is_one_shot(const NamedPicture& a, const NamedPicture& b);
 
 }  // namespace millrace::dedupe

@@ -13,10 +13,10 @@
 namespace millrace::dedupe {
 namespace {
 
-// Changes whenever a file may be told to say something else, or what is kept has another form.
+// Version of the records. Increase it whenever a file may be read differently, or the format changes.
 constexpr std::uint32_t kOriginsVersion = 4;
 
-// What the catalogue keeps: texts with their lengths, numbers as they are.
+// Writes a record for the catalog: texts with their lengths, numbers as they are in memory.
 class FieldWriter {
  public:
   void text(const std::string& value) {
@@ -62,7 +62,7 @@ std::array<bool*, kFlags> flags_of(Provenance& p) {
           &p.gps,        &p.colour_label,      &p.developed, &p.own_tables};
 }
 
-// The same order both ways.
+// Visits the fields in the same order for writing and reading.
 template <class Texts, class Numbers>
 void each_field(Provenance& p, const Texts& text, const Numbers& number) {
   for (std::string* field : {&p.make, &p.model, &p.serial, &p.software, &p.taken, &p.subsecond, &p.offset})
@@ -77,7 +77,7 @@ void each_field(Provenance& p, const Texts& text, const Numbers& number) {
   number(p.tables);
 }
 
-constexpr std::size_t kMostHeld = 1000;  // holdings of a file; readers of files stop at some 200
+constexpr std::size_t kMostHeld = 1000;  // largest number of holdings per file; readers of files stop at some 200
 
 std::vector<std::uint8_t> bytes_of(Origin origin) {
   Provenance& p = origin.told;
@@ -98,7 +98,7 @@ std::vector<std::uint8_t> bytes_of(Origin origin) {
   return std::move(writer.out);
 }
 
-// For what a decoder says besides its rows.
+// Discards the rows; used for the other results of a decoder.
 class NoRows : public WaitingSink {
  public:
   using WaitingSink::WaitingSink;
@@ -115,10 +115,10 @@ Outcome<Decoded> decoded(const std::string& path, const DecodeOptions& options, 
   return decode_picture(**file, options, sink);
 }
 
-// Decodes a RAW file, its RAW data too.
+// Result of decoding a RAW file with its RAW data.
 struct RawData {
-  std::string damage;  // empty where it is whole
-  bool known = true;   // false: what is said is true of this run alone
+  std::string damage;  // empty if the data is complete
+  bool known = true;   // false: the result is true of this run alone
 };
 RawData raw_data_of(const std::string& path, DecodeOptions decoding, Budget& budget) {
   decoding.raw_data = true;
@@ -129,7 +129,7 @@ RawData raw_data_of(const std::string& path, DecodeOptions decoding, Budget& bud
   return {fmt::format("its RAW data was not looked at: {}", error.what), false};
 }
 
-// Gives a picture the films that have its identifier, and takes from it those of another.
+// Adds to a picture the videos that have its Live Photo identifier, and removes those of another.
 void find_live_films(File& file, Library& library, LiveFilms& live_films) {
   if (!library.pictures[file.picture].data.camera.starts_with("Apple")) return;
   const std::string& path = file.entry.path;
@@ -144,7 +144,7 @@ void find_live_films(File& file, Library& library, LiveFilms& live_films) {
   file.has_film = std::any_of(file.companions.begin(), file.companions.end(), is_film);
 }
 
-// Its row is of a program that did not ask, and its format is one that may hold more.
+// True if an earlier version wrote the row without `unshown`, and the format may hold more than the picture.
 bool may_not_show_all(const CatalogPicture& picture) {
   const auto format = static_cast<ImageFormat>(picture.format);
   return !picture.unshown && !picture.failed && format != ImageFormat::jpeg && format != ImageFormat::raw;
@@ -160,12 +160,12 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
   }
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  // Copies say the same: one of them is read.
+  // Copies of one content have the same origin, so only one of them is read.
   struct Content {
     std::uint32_t file;
     Origin origin;
     bool fresh = false;
-    std::optional<Unshown> unshown{};  // asked of the decoder now
+    std::optional<Unshown> unshown{};  // asked from the decoder in this run
   };
   std::vector<Content> contents;
   const auto picture = [&](const Content& c) -> CatalogPicture& {
@@ -176,7 +176,7 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
   for (const std::uint32_t f : wanted) {
     if (of_picture.try_emplace(library.files[f].picture, 0).second) contents.push_back({f, {}, false});
   }
-  // In the catalogue's own order, in which neighbours share pages.
+  // The order of the catalog's rows, in which neighbours share database pages.
   std::sort(contents.begin(), contents.end(), [&](const Content& a, const Content& b) { return hash(a) < hash(b); });
   for (std::size_t i = 0; i < contents.size(); ++i) {
     Content& content = contents[i];
@@ -196,7 +196,7 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
       }
       if (!content.fresh) continue;
       auto read = provenance_of(path);
-      // One that cannot be read now says nothing in this run, and is asked again in the next.
+      // A file that cannot be read now has no origin in this run, and is read again in the next.
       content.fresh = read.ok();
       if (read) content.origin.told = std::move(*read);
       if (static_cast<ImageFormat>(picture(content).format) != ImageFormat::raw) continue;
@@ -213,7 +213,7 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
     for (std::uint32_t p = first; p < end; ++p) {
       CatalogPicture& data = library.pictures[p].data;
       if (content.unshown) data.unshown = content.unshown;
-      // A RAW file is never asked for what it does not show: what its row says of damage is the scan's.
+      // `unshown` is never asked for a RAW file, so a row that is written here has the damage that the scan found.
       if (content.unshown && p == first) catalog.put(data, {});
       if (data.damage.empty()) data.damage = content.origin.raw_damage;
     }
@@ -227,7 +227,7 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
     for (const std::string& companion : library.files[f].companions) add_sidecar(companion, told);
     known_.emplace(f, std::move(told));
   }
-  // Who looks closely asks the catalogue which pictures have colours of their own.
+  // The detailed check reads the pictures' colour profiles from the catalog.
   catalog.flush();
 }
 
@@ -278,15 +278,15 @@ int originality(const Provenance& origin, std::string_view path, const CatalogPi
   const std::size_t dot = name.find_last_of('.');
   const std::string stem = lower_ascii(name.substr(0, dot));
   if (stem.ends_with("-edited")) return 0;
-  // Of what no camera made, the program that is named in it may have made it: that says nothing against it.
+  // For a file without a camera, the program named in it may be its creator, so that does not count against it.
   if (origin.make.empty() && origin.model.empty()) return 1;
-  // EXIF goes along when a program scales, and still says how large the picture was.
+  // A program that scales a picture copies the EXIF, which still has the original size.
   const auto wide = static_cast<int>(origin.told_width), high = static_cast<int>(origin.told_height);
   const bool told = wide > 0 && high > 0;
   const bool turned = wide == picture.height && high == picture.width;
   const bool scaled = told && !turned && (wide != picture.width || high != picture.height);
   if (origin.edited_by_program || scaled) return 2;
-  // Programs that save a picture again mostly drop the camera's notes, and write their own tables.
+  // Programs that save a picture again usually drop the camera's notes and write their own JPEG tables.
   return (origin.maker_note ? 1 : 0) + (origin.jpeg_quality == 0 ? 1 : 0) + 2;
 }
 

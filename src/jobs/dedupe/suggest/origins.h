@@ -1,7 +1,7 @@
-// Input: files that look like each other.
-// Output: what each says about its origin, its sidecars' words among it; what the RAW data of a RAW file lacks; what
-// decoders meet and do not show, where an earlier program did not ask; and films of Live Photos that no name tells.
-// Never: it reads a file that stands in no group, or one twice in the life of a catalogue; sidecars and films are read
+// Input: files that resemble each other.
+// Output: for each file, metadata on its origin and those of its sidecars. Also damage of RAW data, content that
+// decoders find but do not show (if an earlier version did not ask), and videos of Live Photos that no name reveals.
+// Never: reads a file that is in no group, or a file twice in the life of a catalog. Only sidecars and videos are read
 // in every run.
 #pragma once
 
@@ -21,12 +21,12 @@ namespace millrace::dedupe {
 
 class Origins {
  public:
-  // `files` are indexes into Library::files; what is known already is not read again. A RAW file whose data is not
-  // whole is damaged from now on, in `library`: its preview, which was decoded, does not show that.
+  // `files` are indexes into Library::files; those that are known are not read again. Marks a RAW file with incomplete
+  // data as damaged in `library`: its preview, which was decoded, does not show the damage.
   void read(std::span<const std::uint32_t> files, Library& library, const PictureFileOptions& options, Catalog& catalog,
             RunContext& context);
 
-  // Of a file that was not read, one that says nothing.
+  // Returns empty provenance for a file that was not read.
   const Provenance& of(std::uint32_t file) const;
 
  private:
@@ -34,20 +34,20 @@ class Origins {
   std::optional<LiveFilms> live_films_;
 };
 
-// What the catalogue keeps of an origin; nothing for one that another version kept.
+// Record of an origin in the catalog. origin_from() returns nullopt for a record of another version.
 struct Origin {
   Provenance told;
-  std::string raw_damage;  // why the RAW data of a RAW file is not whole; empty where it is
+  std::string raw_damage;  // why the RAW data of a RAW file is incomplete; empty if it is complete
 };
 std::optional<Origin> origin_from(const CatalogOrigin& kept);
 CatalogOrigin kept_of(const ContentHash& content, const Origin& origin);
-// Lists all that a file holds beside the picture that is compared.
+// Lists all content that a file holds besides the picture that is compared.
 std::vector<Holding> holdings_of(const CatalogPicture& picture, const Origin& origin);
 
-// How near a file is to what a camera wrote, 0 to 4: a camera's own file as it was written is 4; one of a camera that
-// a program has saved or scaled again is 2; nothing known of a camera is 1; an edit by its name is 0.
+// Returns how near a file is to what a camera wrote, 0 to 4. A camera's own file as written is 4. A camera's file that
+// a program saved or scaled again is 2. A file that names no camera is 1; one whose name says that it was edited is 0.
 int originality(const Provenance& origin, std::string_view path, const CatalogPicture& picture);
-// What people have given it: stars, keywords, names, title, description, place.
+// Returns a score of the data that people added: stars, keywords, names, title, description, place.
 int given(const Provenance& origin);
 
 }  // namespace millrace::dedupe

@@ -9,7 +9,7 @@
 namespace millrace::dedupe {
 
 std::optional<std::uint64_t> few_that_differ(const std::string& one, const std::string& other) {
-  // A sector of a disk, and a sixteenth of a small file; what programs write anew differs in more.
+  // Limits: a disk sector, and a sixteenth of a small file. Files that a program rewrote differ in more bytes.
   constexpr std::uint64_t kFew = 4096, kPart = 16;
   const auto a = FileReader::open(one, FileReader::Hashing::off), b = FileReader::open(other, FileReader::Hashing::off);
   if (!a || !b || (*a)->size() != (*b)->size()) return std::nullopt;

@@ -1,6 +1,6 @@
 // Input: two files of one size.
-// Output: in how many bytes they differ, where these are few: then one of them is a copy that was damaged.
-// Never: it reads on where they are many.
+// Output: the number of bytes that differ, if these are few: one of the files is then a damaged copy.
+// Never: reads on once too many bytes differ.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace millrace::dedupe {
 
-// Nothing for equal bytes, for many that differ, and for files that cannot be read.
+// Returns nullopt for equal bytes, for many differing bytes, and for files that cannot be read.
 std::optional<std::uint64_t> few_that_differ(const std::string& one, const std::string& other);
 
 }  // namespace millrace::dedupe

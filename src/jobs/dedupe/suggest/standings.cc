@@ -26,7 +26,7 @@ Standing Standings::of(std::uint32_t leader, std::uint32_t picture) const {
   if (look == nullptr) return Standing::unseen;
   const Standing by_look = standing_of(*look, leader < picture);
   if (by_look == Standing::unseen) return by_look;
-  // A program may have written another date; the pixels tell.
+  // A program may have written another date; equal pixels count more.
   if (!look->same_pixels && same_shutter(origin_of(leader), origin_of(picture)) == SameShutter::different)
     return Standing::other;
   return by_look;
@@ -48,7 +48,7 @@ bool Standings::are_as_good(std::uint32_t leader, std::uint32_t picture) const {
 
 Lead Standings::better_lead(std::uint32_t leader, std::uint32_t picture) const {
   if (of(leader, picture) == Standing::contains && !are_one_shot(leader, picture)) return Lead::whole;
-  // What goes for its frame or its pixels has no more detail.
+  // A leader that gives way for its frame or its pixels must have no more detail.
   if (!are_as_good(leader, picture)) return Lead::by_rule;
   const CloseLook& look = *looks_.find(leader, picture);
   if (is_source(picture, leader, look)) return preferred_by_(leader, picture) == "bytes" ? Lead::source : Lead::by_rule;
@@ -69,7 +69,7 @@ bool Standings::is_source(std::uint32_t picture, std::uint32_t of, const CloseLo
 std::optional<Promotion> Standings::promotion(std::uint32_t leader, Lead lead,
                                               std::span<const std::uint32_t> left) const {
   if (is_reference(leader)) return std::nullopt;
-  bool preferred = true;  // by the rule, to the leader
+  bool preferred = true;  // true while `p` is preferred to the leader by the rule
   for (const std::uint32_t p : left) {
     if (p == leader) {
       preferred = false;

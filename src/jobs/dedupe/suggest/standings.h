@@ -1,6 +1,6 @@
-// Enters: what was looked at closely, where files come from, and what the keep rule prefers.
-// Leaves: what one picture is beside another that leads: whether it may go, should lead itself, or how it is shown.
-// Never: looks at a picture, or suggests one.
+// Input: results of the detailed check, origins of files, and preferences of the keep rule.
+// Output: the relation of a picture to the leader of its set: removable, a better leader, or a kind to show.
+// Never: looks at a picture, or suggests removing one.
 #pragma once
 
 #include <functional>
@@ -14,48 +14,51 @@
 
 namespace millrace::dedupe {
 
-// Why one leads its set: it is the best by the rule; or the best by the rule is a part of it, and it has all of that
-// one's detail; or an enlargement of it; or it with a frame around; or a larger file that was made of it.
+// Reason why a picture leads its set. by_rule: it is the best by the rule. In the other cases the best by the rule
+// differs. whole: that one is a crop of it, without more detail. detail: that one is an enlargement of it. unframed:
+// that one has a frame around it. source: that one is a larger file that was made from it.
 enum class Lead : std::uint8_t { by_rule, whole, detail, unframed, source };
 
-// The criterion for which the rule prefers the first of two pictures; empty where it does not.
+// Returns the criterion by which the rule prefers the first of two pictures; empty if it does not.
 using PreferredBy = std::function<std::string(std::uint32_t, std::uint32_t)>;
 
-// Who leads in the place of another.
+// New leader in the place of another.
 struct Promotion {
   std::uint32_t picture;
   Lead why;
 };
 
-// Pictures by their indexes in the library. All that is given outlives it.
+// Pictures are given by their indexes in the library. The constructor's arguments must outlive the object.
 class Standings {
  public:
   Standings(const Library& library, const Origins& origins, const PreferredBy& preferred_by, const Looks& looks)
       : library_(library), origins_(origins), preferred_by_(preferred_by), looks_(looks) {}
 
-  // Of a picture beside the one that leads. Another press of the shutter is another picture.
+  // Returns the relation of a picture to the leader. A picture of another shot is `other`.
   Standing of(std::uint32_t leader, std::uint32_t picture) const;
-  // The same picture as far as that can be told, or a part or a whole of it.
+  // True if they are the same picture as far as the check can tell, or one is a crop of the other.
   bool belong_together(std::uint32_t leader, std::uint32_t picture) const;
-  // A RAW and its JPEG, a HEIC and its JPEG: both stay.
+  // True for a RAW file and its JPEG, or a HEIC and its JPEG: both are kept.
   bool stays_as_one_shot(std::uint32_t leader, std::uint32_t picture) const;
-  // Detail before preference: who of `left`, in the order of the rule, should lead instead. A whole leads before its
-  // part. What the rule prefers for its pixels alone gives way to what it enlarges or frames, and that one to what the
-  // rule likes better and is as good. What it prefers for its bytes alone gives way to the JPEG that it was made of.
-  // Nobody leads in the place of a reference. `lead` says why the leader does.
+  // Returns the picture of `left` (in the order of the rule) that should lead instead; detail counts before preference.
+  // A whole leads before its crop. A leader that the rule prefers only for its pixels gives way to the picture that it
+  // enlarges or frames. That one gives way to a picture that the rule prefers and that is as good. A leader preferred
+  // only for its bytes gives way to the JPEG that it was made from. A reference file never gives way. `lead` is the
+  // reason of the current leader.
   std::optional<Promotion> promotion(std::uint32_t leader, Lead lead, std::span<const std::uint32_t> left) const;
-  // What a pair that is not suggested is shown as.
+  // Returns the kind under which a pair is shown when neither picture is suggested for removal.
   GroupKind kind(std::uint32_t leader, std::uint32_t picture) const;
 
  private:
   const Provenance& origin_of(std::uint32_t picture) const { return origins_.of(library_.pictures[picture].files[0]); }
   bool are_one_shot(std::uint32_t a, std::uint32_t b) const;
   bool is_reference(std::uint32_t picture) const;
-  // Either may go for the other.
+  // True if either picture is removable in favour of the other.
   bool are_as_good(std::uint32_t leader, std::uint32_t picture) const;
-  // A JPEG of which a file without loss was made: the other way round the pixels would differ.
+  // True if `of` was made from the JPEG `picture`: it is a lossless file of its pixels, or the JPEG saved again. A JPEG
+  // made from a lossless file would have other pixels.
   bool is_source(std::uint32_t picture, std::uint32_t of, const CloseLook& look) const;
-  // Why a picture has more to show than the one that leads; by_rule: it has not.
+  // Returns why a picture has more to show than the leader; by_rule if it has not.
   Lead better_lead(std::uint32_t leader, std::uint32_t picture) const;
 
   const Library& library_;

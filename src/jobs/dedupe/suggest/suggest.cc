@@ -12,13 +12,13 @@ namespace {
 
 constexpr int kMostPromotions = 2;
 
-// A candidate on its way: who leads now, and who is left.
+// A candidate set in progress: its current leader, and the pictures that remain.
 struct Work {
-  std::vector<std::uint32_t> left;  // in the order of the rule
+  std::vector<std::uint32_t> left;  // remaining pictures, in the order of the rule
   std::uint32_t leader = 0;
   int leaders = 0, promotions = 0;
   Lead lead = Lead::by_rule;
-  bool fresh = true;  // nobody of it was beside another yet
+  bool fresh = true;  // false once pictures of it were added to `beside`
 };
 
 class Suggesting {
@@ -31,8 +31,8 @@ class Suggesting {
         library_(library),
         looks_(looks) {}
 
-  // Most candidates are copies of one picture: the best leads, and they are done. Where many are left after a few
-  // leaders, each is looked at against those that are most like it, and what that brings together is led again.
+  // Most candidate sets are copies of one picture: the best one leads, and the set is done. If many pictures remain
+  // after a few leaders, each is checked against those most similar to it. The sets that result get leaders again.
   Suggested run(const std::vector<Candidate>& candidates, const std::vector<Across>& across) {
     std::vector<Work> many;
     std::vector<Work> open;
@@ -64,7 +64,8 @@ class Suggesting {
     }
   }
 
-  // Round by round, until nobody is left; `go_on` takes what a leader has left over.
+  // Chooses and checks leaders in rounds until no picture remains; `go_on` takes the pictures that a leader leaves
+  // over.
   template <class GoOn>
   void lead(std::vector<Work>& open, const GoOn& go_on) {
     while (!open.empty()) {
@@ -85,9 +86,10 @@ class Suggesting {
     }
   }
 
-  // Each against those that are most like it at 64 pixels; what is the same in chains stands together.
+  // Checks each picture against those most similar to it at 64 pixels, and forms sets of those that are the same in
+  // chains.
   std::vector<Work> bring_together(const std::vector<Work>& many) {
-    std::vector<std::vector<PicturePair>> near;  // of each
+    std::vector<std::vector<PicturePair>> near;  // of each picture
     std::vector<PicturePair> pairs;
     for (const Work& work : many) {
       near.push_back(nearest(work.left));
@@ -103,7 +105,7 @@ class Suggesting {
       for (const auto& [a, b] : near[w]) {
         if (standings_.belong_together(a, b)) together.join(at.at(a), at.at(b));
       }
-      std::map<std::size_t, Work> by_root;  // in the order of the rule, as the first of each is
+      std::map<std::size_t, Work> by_root;  // in the order of the rule, like the first of each
       for (std::size_t i = 0; i < work.left.size(); ++i) by_root[together.root(i)].left.push_back(work.left[i]);
       for (auto& [root, part] : by_root) {
         part.fresh = false;
@@ -117,7 +119,7 @@ class Suggesting {
     return parts;
   }
 
-  // The pairs of sets that are most alike, each set's best ones, in order.
+  // Returns the pairs of the most similar sets: for each set its kNearestSets best.
   std::set<std::pair<std::size_t, std::size_t>> nearest_sets(const std::vector<Across>& across) {
     std::map<std::uint32_t, std::size_t> set_of;
     for (std::size_t s = 0; s < out_.sets.size(); ++s) {
@@ -128,7 +130,7 @@ class Suggesting {
       if (fresh) alone({p}, false);
       return at->second;
     };
-    std::map<std::size_t, std::map<std::size_t, float>> scores;  // of each two sets that are alike, the best
+    std::map<std::size_t, std::map<std::size_t, float>> scores;  // best score of each pair of sets that match
     for (const auto& [a, b, score] : across) {
       const std::size_t x = set_with(a), y = set_with(b);
       if (x == y) continue;
@@ -149,15 +151,15 @@ class Suggesting {
     return out;
   }
 
-  // How many may go.
+  // Returns the number of removable pictures.
   static std::size_t going(std::span<const SameSet> sets) {
     std::size_t count = 0;
     for (const SameSet& set : sets) count += set.pictures.size() - 1 - set.also_kept.size();
     return count;
   }
 
-  // Sets whose leaders are the same become one where that takes nobody's copy away: a member that is the same as the
-  // one leader need not be the same as the other.
+  // Joins sets whose leaders are the same, if more pictures become removable by that. A member that is the same as one
+  // leader need not be the same as the other.
   template <class GoOn>
   void join_across(const std::vector<Across>& across, const GoOn& go_on) {
     auto near = nearest_sets(across);
@@ -172,7 +174,7 @@ class Suggesting {
     for (const auto& [x, y] : near) pairs.emplace_back(leader_of(x), leader_of(y));
     looks_.look(pairs);
     Union together(members.size());
-    std::vector<std::pair<std::size_t, Beside>> beside;  // with the set of the one that is not the leader
+    std::vector<std::pair<std::size_t, Beside>> beside;  // with the set of the leader
     std::map<std::uint32_t, std::size_t> set_of;         // of each leader
     for (const auto& [x, y] : near) {
       const Candidate two = preferences_.in_order({leader_of(x), leader_of(y)});
@@ -197,7 +199,7 @@ class Suggesting {
 
   template <class GoOn>
   void lead_joined(const std::vector<std::vector<std::uint32_t>>& members, Union& together, const GoOn& go_on) {
-    std::map<std::size_t, std::vector<SameSet>> before;  // of each root
+    std::map<std::size_t, std::vector<SameSet>> before;  // sets of each root
     for (std::size_t s = 0; s < members.size(); ++s) before[together.root(s)].push_back(std::move(out_.sets[s]));
     out_.sets.clear();
     std::map<std::size_t, Candidate> joined;
@@ -209,7 +211,7 @@ class Suggesting {
         if (p != all[0]) pairs.emplace_back(all[0], p);
       }
     }
-    looks_.look(pairs);  // of all at once: what follows asks for few more
+    looks_.look(pairs);  // checks all at once: the rounds that follow need few more
     for (auto& [root, sets] : before) {
       const std::size_t first = out_.sets.size();
       if (sets.size() > 1) {
@@ -228,13 +230,13 @@ class Suggesting {
     }
   }
 
-  // Frames of one film have one size, a copy of one of them most often another.
+  // Frames of one video have one size; a copy of one of them usually has another.
   bool of_one_size(std::uint32_t a, std::uint32_t b) const {
     const CatalogPicture &x = library_.pictures[a].data, &y = library_.pictures[b].data;
     return std::minmax(x.width, x.height) == std::minmax(y.width, y.height);
   }
 
-  // The first of these pictures, each with how much it is unlike `of`, and the first of those of another size.
+  // Adds the first pictures of `others`, which hold the difference from `of`, and then the first ones of another size.
   template <class Unlike>
   void take_nearest(std::uint32_t of, std::vector<std::pair<Unlike, std::uint32_t>>& others, std::size_t most,
                     std::size_t most_of_other_size, std::set<PicturePair>& out) const {
@@ -248,7 +250,7 @@ class Suggesting {
     }
   }
 
-  // Every two, or of many each with those whose hashes differ least.
+  // Returns all pairs, or for many pictures only the pairs whose hashes differ least.
   std::vector<PicturePair> worth_asking(const std::vector<std::uint32_t>& pictures) const {
     std::set<PicturePair> out;
     const bool every_two = pictures.size() <= kEveryTwo;
@@ -263,11 +265,11 @@ class Suggesting {
     return {out.begin(), out.end()};
   }
 
-  // The pairs of each picture with those that are most like it, the lower index first, each once.
+  // Returns the pairs of each picture with those most similar to it, the lower index first, each pair once.
   std::vector<PicturePair> nearest(const std::vector<std::uint32_t>& pictures) const {
     const std::vector<PicturePair> pairs = worth_asking(pictures);
     const std::vector<float> scores = similarity_.of(pairs);
-    std::map<std::uint32_t, std::vector<std::pair<float, std::uint32_t>>> others;  // of each
+    std::map<std::uint32_t, std::vector<std::pair<float, std::uint32_t>>> others;  // of each picture
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       others[pairs[i].first].emplace_back(-scores[i], pairs[i].second);
       others[pairs[i].second].emplace_back(-scores[i], pairs[i].first);
@@ -280,7 +282,7 @@ class Suggesting {
   template <class GoOn>
   void decide(Work& work, std::vector<Work>& open, const GoOn& go_on) {
     const auto look = [&](std::uint32_t p) { return looks_.find(work.leader, p); };
-    // Who has more to show is the one to stay, and everybody is looked at against it.
+    // A picture with more to show becomes the leader, and all others are checked against it.
     if (work.promotions < kMostPromotions) {
       if (const auto better = standings_.promotion(work.leader, work.lead, work.left)) {
         work.leader = better->picture;
@@ -294,8 +296,8 @@ class Suggesting {
     set.pictures.push_back(work.leader);
     set.lead = work.lead;
     set.same_pixels = true;
-    // Copies of one picture are the same thing beside the leader: what is another picture, and what is this one
-    // altered, need not be looked at against each other.
+    // Splits the rest in two: pictures that differ from the leader, and altered versions of it. They need not be
+    // checked against each other, since copies of one picture have the same relation to the leader.
     std::map<bool, Work> rest;
     for (const std::uint32_t p : work.left) {
       if (p == work.leader) continue;

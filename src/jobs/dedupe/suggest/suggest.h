@@ -1,8 +1,8 @@
-// Enters: pictures that look alike at 64 x 64 pixels, candidate by candidate.
-// Leaves: sets of which all but one may go, each member looked at closely against the one that stays; and beside them
-//   what is only shown.
-// Never: suggests what was not looked at, a picture that shows more than the one that stays, or another press of the
-//   shutter.
+// Input: candidate sets of pictures that match at 64 x 64 pixels.
+// Output: sets in which all but one picture are removable, each checked in detail against the kept one; and pictures
+// that are only shown beside them.
+// Never: suggests removing a picture that was not checked, one that shows more than the kept one, or one of another
+// shot.
 #pragma once
 
 #include <functional>
@@ -13,21 +13,21 @@
 
 namespace millrace::dedupe {
 
-// Pictures of one candidate, in the order of the keep rule: the best first.
+// Pictures of one candidate set, in the order of the keep rule: the best first.
 using Candidate = std::vector<std::uint32_t>;
 
 struct SameSet {
   struct Kept {
     std::uint32_t picture;
-    const char* why;  // "shows more than": words before the name of the one that stays
+    const char* why;  // "shows more than": words before the name of the kept picture
   };
-  std::vector<std::uint32_t> pictures;  // the one that stays first
-  std::vector<Kept> also_kept;          // of `pictures`
-  Lead lead = Lead::by_rule;            // why the first is
-  bool same_pixels = false;             // all of them
+  std::vector<std::uint32_t> pictures;  // the kept one first
+  std::vector<Kept> also_kept;          // further kept pictures of the set
+  Lead lead = Lead::by_rule;            // why the first one leads
+  bool same_pixels = false;             // true if all pictures have the same pixels
 };
 
-// Looked at against the leader of a set and found another picture, or not looked at.
+// A picture that was checked against the leader of a set and differs from it, or that was not checked.
 struct Beside {
   std::uint32_t leader, picture;
   GroupKind kind;
@@ -36,40 +36,40 @@ struct Beside {
 struct Suggested {
   std::vector<SameSet> sets;
   std::vector<Beside> beside;
-  // Pictures that were not looked at against all that may be the same, or could not be decoded.
+  // Number of pictures that were not checked against all that may be the same, or that could not be decoded.
   std::uint64_t not_looked = 0;
 };
 
-// Looks stay linear in the members: a thousand invoices on one form are a thousand pictures, and not half a million
-// looks. After three leaders, each of what is left is looked at against the eight that are most like it at 64 pixels
-// (and four more of another size), and what this brings together is led by up to eight more.
+// Limits that keep the number of checks linear in the members. A thousand invoices on one form are a thousand pictures,
+// and must not take half a million checks. After three leaders, each remaining picture is checked against the eight
+// most similar at 64 pixels, and four more of another size. Each set that this forms gets up to eight more leaders.
 inline constexpr int kFirstLeaders = 3, kMostLeaders = 8;
 inline constexpr std::size_t kNearest = 8, kNearestOfOtherSize = 4;
 
-// How much the pictures of each pair are alike at 64 x 64 pixels: more is more. The lower index first.
+// Similarity of the pictures of each pair at 64 x 64 pixels; higher is more similar. The lower index comes first.
 using PicturePairs = std::span<const PicturePair>;
 struct Similarity64 {
   std::function<std::vector<float>(PicturePairs)> of;
-  // Bits in which two pictures' hashes differ: of more than kEveryTwo, who is most like one is chosen from the
-  // kFewestBits that differ least from it.
+  // Number of bits in which the hashes of two pictures differ. Among more than kEveryTwo pictures, only the kFewestBits
+  // with the smallest difference are compared for similarity.
   std::function<int(std::uint32_t, std::uint32_t)> bits;
 };
 inline constexpr std::size_t kEveryTwo = 1000, kFewestBits = 32;
 
-// Two pictures that are alike and in no candidate together: in one, every two are alike. A version of a version is not
-// always like the first. Of each set, the one who stays is looked at against those of the two sets that are most like
-// it, and what is the same is one set; looks stay linear.
+// Two pictures that match but share no candidate set. Within a candidate set every pair matches, and a version of a
+// version does not always match the first. The kept picture of each set is checked against those of the two most
+// similar sets. Sets whose pictures are the same become one set. The number of checks stays linear.
 inline constexpr std::size_t kNearestSets = 2;
 struct Across {
   std::uint32_t a, b;
-  float score;  // more is more
+  float score;  // higher is more similar
 };
 
-// What of the keep rule and of what a person said is asked for.
+// Preferences of the keep rule, and decisions of a person.
 struct Preferences {
   PreferredBy preferred_by;
   std::function<Candidate(std::vector<std::uint32_t>)> in_order;
-  // Not where two were told apart by a person, or are shots of one burst.
+  // False if a person told two of the pictures apart, or if they are shots of one burst.
   std::function<bool(const std::vector<std::uint32_t>&, const std::vector<std::uint32_t>&)> may_stand_together;
 };
 

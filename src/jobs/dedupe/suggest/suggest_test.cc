@@ -1,4 +1,4 @@
-// What is suggested, by what a close look says of each pair.
+// Tests of the suggestions, given the results of the detailed check of each pair.
 #include "src/jobs/dedupe/suggest/suggest.h"
 
 #include <gtest/gtest.h>
@@ -11,14 +11,14 @@ namespace {
 using closelook::Contained;
 using closelook::Kind;
 
-// Says what a test wrote down; whatever was not is another picture.
+// Returns the results that a test defined; all other pairs are different pictures.
 class Scripted : public Looks {
  public:
   void say(std::uint32_t a, std::uint32_t b, const CloseLook& look) { said_[{a, b}] = look; }
   void same(std::uint32_t a, std::uint32_t b) {
     say(a, b, {.seen = true, .kind = Kind::same, .contained = Contained::both, .scale = 1});
   }
-  // `part` shows a part of `whole`, which has `scale` pixels for each of its.
+  // Makes `part` a crop of `whole`, which has `scale` pixels for each of the crop's.
   void part(std::uint32_t part, std::uint32_t whole, float scale) {
     if (part < whole) {
       say(part, whole, {.seen = true, .kind = Kind::same, .contained = Contained::first, .scale = scale});
@@ -76,7 +76,7 @@ class Suggest : public testing::Test {
 
   Library library_;
   Origins origins_;
-  // Neighbours are most alike.
+  // Pictures with neighbouring indexes are most similar.
   std::function<float(std::uint32_t, std::uint32_t)> score_of_ = [](std::uint32_t a, std::uint32_t b) {
     return -static_cast<float>(b - a);
   };
@@ -109,7 +109,7 @@ class Suggest : public testing::Test {
 TEST_F(Suggest, OnlyWhatWasLookedAtAgainstTheOneThatStays) {
   pictures(4);
   looks_.same(0, 2);
-  looks_.same(2, 3);  // which is not the same as 0: no chain
+  looks_.same(2, 3);  // which differs from 0: no chain
   looks_.same(1, 3);
   const Suggested out = run({all()});
   EXPECT_EQ(sets_of(out), (Sets{{0, 2}, {1, 3}}));
@@ -127,8 +127,8 @@ TEST_F(Suggest, EachOfTwelveInvoicesStays) {
 
 TEST_F(Suggest, LooksAreLinearInTheMembersAndWhatWasNotLookedAtIsSaid) {
   pictures(1500);
-  looks_.same(998, 999);  // of those that are most alike
-  looks_.same(3, 500);    // far apart: not looked at
+  looks_.same(998, 999);  // among the most similar
+  looks_.same(3, 500);    // far apart: not checked
   looks_.same(1400, 1401);
   const Suggested out = run({all()});
   EXPECT_LE(looks_.looked_at(), 1500U * (kFirstLeaders + kNearest));
@@ -179,7 +179,7 @@ TEST_F(Suggest, APartGoesOnlyWhereTheWholeHasItsDetail) {
 
 TEST_F(Suggest, WhatWasEnlargedGoesForItsOriginal) {
   pictures(3);
-  // The rule prefers 0 for its pixels, and 1 has as much detail; so 2 is looked at against 1.
+  // The rule prefers 0 for its pixels, and 1 has as much detail, so 2 is checked against 1.
   looks_.say(0, 1, {.seen = true, .kind = Kind::same, .contained = Contained::both, .scale = 0.5F, .enlarged = true});
   looks_.same(0, 2);
   looks_.same(1, 2);
@@ -187,7 +187,7 @@ TEST_F(Suggest, WhatWasEnlargedGoesForItsOriginal) {
   ASSERT_EQ(out.sets.size(), 1U);
   EXPECT_EQ(out.sets[0].pictures, (std::vector<std::uint32_t>{1, 0, 2}));
   EXPECT_EQ(out.sets[0].lead, Lead::detail);
-  // Where the rule prefers it for more than its pixels, it stays.
+  // A picture that the rule prefers for more than its pixels is kept.
   preferences_.preferred_by = [](std::uint32_t, std::uint32_t) { return std::string(); };
   out = run({all()});
   EXPECT_EQ(out.sets[0].pictures[0], 0U);
@@ -202,7 +202,7 @@ TEST_F(Suggest, AFramedCopyGoesForWhatItFrames) {
   EXPECT_EQ(out.sets[0].lead, Lead::unframed);
 }
 
-// The first by the rule has a frame, and the second is the same as all others but that one.
+// The first by the rule has a frame. The second is the same as all others except that one.
 TEST_F(Suggest, OfWhatHasNoFrameTheBestByTheRuleLeads) {
   pictures(3);
   looks_.say(0, 1, {.seen = true, .kind = Kind::altered, .contained = Contained::neither});
@@ -216,7 +216,7 @@ TEST_F(Suggest, AFramedCopyWithMoreDetailStays) {
   looks_.say(0, 1,
              {.seen = true, .kind = Kind::same, .contained = Contained::both, .scale = 0.5F, .first_framed = true});
   EXPECT_EQ(run({all()}).sets[0].lead, Lead::by_rule);
-  // And where the rule has another reason than pixels.
+  // The same holds if the rule has another reason than pixels.
   looks_.say(0, 1, {.seen = true, .kind = Kind::same, .contained = Contained::both, .scale = 1, .first_framed = true});
   preferences_.preferred_by = [](std::uint32_t, std::uint32_t) { return std::string(); };
   EXPECT_EQ(run({all()}).sets[0].lead, Lead::by_rule);
@@ -224,20 +224,20 @@ TEST_F(Suggest, AFramedCopyWithMoreDetailStays) {
 
 TEST_F(Suggest, AWholeNeverGoesForItsPart) {
   pictures(3);
-  // The rule prefers the part; the whole leads all the same, and 2 is looked at against it.
+  // The rule prefers the crop; the whole leads all the same, and 2 is checked against it.
   looks_.part(0, 1, 1.0F);
   looks_.same(1, 2);
   Suggested out = run({all()});
   ASSERT_EQ(out.sets.size(), 1U);
   EXPECT_EQ(out.sets[0].pictures, (std::vector<std::uint32_t>{1, 0, 2}));
   EXPECT_EQ(out.sets[0].lead, Lead::whole);
-  // One with fewer pixels for it shows more, and stays beside it.
+  // A whole with fewer pixels for the common content shows more, and is kept beside the crop.
   looks_.part(0, 1, 0.5F);
   out = run({{0, 1}});
   ASSERT_EQ(out.sets.size(), 1U);
   ASSERT_EQ(out.sets[0].also_kept.size(), 1U);
   EXPECT_EQ(out.sets[0].also_kept[0].picture, 1U);
-  // A reference leads.
+  // A reference file leads.
   looks_.part(0, 1, 1.0F);
   library_.files[0].reference = true;
   out = run({{0, 1}});
@@ -266,7 +266,7 @@ TEST_F(Suggest, SamePixelsAreToldFromSimilarOnes) {
   EXPECT_FALSE(run({all()}).sets[0].same_pixels);
 }
 
-// A chain at 64 pixels: the last is a version of a version, and in no candidate with the first.
+// A chain at 64 pixels: the last picture is a version of a version, and in no candidate set with the first.
 TEST_F(Suggest, WhatIsAlikeAcrossCandidatesIsLookedAtOnce) {
   pictures(5);
   looks_.same(0, 1);
@@ -274,7 +274,7 @@ TEST_F(Suggest, WhatIsAlikeAcrossCandidatesIsLookedAtOnce) {
   looks_.same(0, 3);
   looks_.same(1, 3);
   across_ = {{1, 2, 0.9F}, {2, 4, 0.8F}};
-  // 2 and 3 by themselves, 4 alone.
+  // Pictures 2 and 3 have no candidate set, 4 is alone.
   const auto sets = sets_of(run({{0, 1}}));
   EXPECT_NE(std::find(sets.begin(), sets.end(), std::vector<std::uint32_t>{0, 1, 2}), sets.end());
   EXPECT_EQ(looks_.find(0, 3), nullptr) << "nobody said that they are alike";
@@ -285,7 +285,7 @@ TEST_F(Suggest, AcrossCandidatesSetsAreJoinedOnlyWhereNobodyIsLeftAlone) {
   pictures(4);
   looks_.same(0, 1);
   looks_.same(2, 3);
-  looks_.same(0, 2);  // the leaders; 0 and 3 are not the same, and 3 would have no copy any more
+  looks_.same(0, 2);  // the leaders; 0 and 3 differ, and 3 would have no copy any more
   across_ = {{1, 3, 0.9F}};
   EXPECT_EQ(sets_of(run({{0, 1}, {2, 3}})), Sets({{0, 1}, {2, 3}}));
   looks_.same(0, 3);

@@ -1,5 +1,5 @@
-// Enters: items by number, and which two of them stand together.
-// Leaves: which stand together in chains; each set is named by its lowest item.
+// Input: numbered items, and pairs that belong together.
+// Output: the sets of items connected by chains of pairs; the lowest item names each set.
 // Never: knows what an item is.
 #pragma once
 

@@ -12,7 +12,7 @@
 namespace millrace::latents {
 namespace {
 
-// Comparisons of columns that at least half of the videos of both groups have.
+// Returns [pairs, columns]: 1 where at least half of the videos of both groups have a number in the column.
 std::vector<std::uint8_t> in_family(const statistics::Table& table) {
   const auto rows_of = statistics::rows_by_group(table);
   std::vector<std::size_t> counts(rows_of.size() * table.columns);  // [groups, columns]
@@ -40,7 +40,7 @@ std::string why_no_tests(const Analysis& analysis) {
   return "a p needs two groups of two videos at least: of one video nobody knows how much videos of its group differ";
 }
 
-// What a reader must know of the family's tests.
+// Adds the notes that a reader needs to judge the family's tests.
 void add_notes(const Family& family, Analysis& out) {
   const auto few = static_cast<std::size_t>(
       std::count_if(family.least.begin(), family.least.end(), [](double p) { return p > kAlpha; }));
@@ -137,9 +137,11 @@ const char* words_of(statistics::Reason reason) {
 Bytes analysis_memory(const LatentSet& set, std::size_t columns, int threads) {
   const std::uint64_t videos = set.videos.size(), groups = set.groups(), pairs = groups * (groups - 1) / 2;
   constexpr std::uint64_t kShufflesAtOnce = 128, kLanes = 16;  // src/kernels/statistics/permute.cc
-  constexpr std::uint64_t kDeal = 8 + 2 * 8;  // the greatest t; places of a side, where there are so few deals
-  // Numbers a latent, and a video twice; tests; of each replicate a word a video, and a mean a group for columns that
-  // are worked on together; of all shuffles a maximum, of those at once their videos and two rows of lanes.
+  // Bytes per permutation: the greatest t^2, and the videos of one side where all permutations are stored.
+  constexpr std::uint64_t kDeal = 8 + 2 * 8;
+  // Terms, in order: the numbers of all latents; the numbers of all videos, twice; tests and means; the family flags.
+  // Each replicate holds a word per video, and per thread a mean per group for the columns that are processed together.
+  // Each permutation holds a maximum; those in progress on a thread also hold their videos and two rows of lanes.
   return Bytes{8 * set.files.size() * (columns / std::max<std::uint64_t>(1, set.steps().size()) + 1) +
                2 * 8 * videos * columns + columns * (pairs * sizeof(PairTest) + groups * sizeof(GroupMean)) +
                columns * pairs + kReplicates * (4 * videos + 64 * groups * static_cast<std::uint64_t>(threads)) +

@@ -24,7 +24,7 @@ std::vector<std::vector<long long>> steps_of_videos(const LatentSet& set) {
   return out;
 }
 
-// Those that most videos have, all of them; of what is had as often, the more.
+// Returns the list of steps that most videos have; of equally frequent lists, the longest.
 std::vector<long long> usual_of(const std::vector<std::vector<long long>>& of_videos) {
   std::map<std::vector<long long>, std::size_t> counts;
   for (const auto& steps : of_videos) ++counts[steps];
@@ -35,8 +35,8 @@ std::vector<long long> usual_of(const std::vector<std::vector<long long>>& of_vi
       ->first;
 }
 
-// What was measured, as bits; `telling` becomes 1 where they are not whole numbers alone, which may be the same by
-// chance.
+// Appends the bits of a measured value. Sets `telling` to 1 if the value is not a whole number: whole numbers may be
+// equal by chance.
 void add_bits(double value, std::vector<std::uint64_t>& bits, char& telling) {
   bits.push_back(std::bit_cast<std::uint64_t>(value));
   if (is_there(value) && value != std::floor(value)) telling = 1;
@@ -45,11 +45,12 @@ void add_bits(const MetricTable& table, std::size_t row, std::vector<std::uint64
   for (std::size_t m = 0; m < table.metrics.size(); ++m) add_bits(table.at(row, m), bits, telling);
 }
 
-// Videos whose first latent is, to the last bit of what is measured, that of a video of another group: they began with
-// the noise of one seed.
+// Counts videos whose first latent has the same measured bits as that of a video of another group. Such videos began
+// with the noise of one seed.
 std::size_t beginnings_shared(const LatentSet& set, const MetricTable& table) {
   const std::vector<std::uint32_t> group_of = set.group_numbers();
-  std::map<std::vector<std::uint64_t>, std::vector<std::uint32_t>> groups;  // of videos, by what they begin with
+  // Groups of videos, by the bits of their first latent.
+  std::map<std::vector<std::uint64_t>, std::vector<std::uint32_t>> groups;
   for (std::size_t row = 0; row < set.files.size(); ++row) {
     if (row > 0 && set.files[row].video == set.files[row - 1].video) continue;
     std::vector<std::uint64_t> bits;
@@ -63,8 +64,8 @@ std::size_t beginnings_shared(const LatentSet& set, const MetricTable& table) {
   return out;
 }
 
-// Of every video whether it is a copy of one before it in its group, in all that is measured at all of its steps: a
-// video that is counted twice makes its group look surer than it is.
+// Returns for every video 1 if it copies an earlier video of its group: all measured values at all steps are equal. A
+// video that is counted twice makes its group look more certain than it is.
 std::vector<char> copies(const LatentSet& set, const MetricTable& table) {
   const std::vector<std::uint32_t> group_of = set.group_numbers();
   std::vector<std::vector<std::uint64_t>> all(set.videos.size());
@@ -131,13 +132,14 @@ class Builder {
         grouped(shared), grouped(set_.videos.size())));
   }
 
-  // Of one step; NaN where a video lacks it.
+  // Adds the column of a metric at one step; NaN where a video lacks the step.
   void add_step(std::size_t metric, long long step) {
     std::vector<double> values = absent();
     for (const std::size_t row : rows_of_step_.at(step)) values[set_.files[row].video] = table_.at(row, metric);
     add({out_.metrics.size(), step}, std::move(values));
   }
-  // The mean over the usual steps; NaN of a video that lacks one: means over other steps would differ for that alone.
+  // Adds the column of a metric's mean over the usual steps. A video that lacks one of them gets NaN: a mean over other
+  // steps would differ for that reason alone.
   void add_mean(std::size_t metric) {
     std::vector<double> sums(set_.videos.size());
     std::vector<std::size_t> counts(sums.size());
@@ -151,7 +153,8 @@ class Builder {
       sums[v] = counts[v] == steps.size() ? sums[v] / static_cast<double>(counts[v]) : Measures::kAbsent;
     last_.emplace_back(Column{out_.metrics.size(), std::nullopt}, std::move(sums));
   }
-  // Of a video that has the usual steps and no others: along more of them a path is longer for that alone.
+  // Adds the column of a trajectory metric. Only videos with exactly the usual steps have a number: a path along more
+  // steps is longer for that reason alone.
   void add_trajectories(std::size_t which) {
     std::vector<double> values = absent();
     for (std::size_t v = 0; v < table_.trajectories.size(); ++v)
@@ -161,13 +164,13 @@ class Builder {
     last_.emplace_back(Column{out_.metrics.size(), std::nullopt}, std::move(values));
     out_.metrics.push_back(kTrajectoryNames[which]);
   }
-  // The metric whose columns were added.
+  // Adds the name of the metric whose columns were added last.
   void name(std::string_view metric) { out_.metrics.push_back(metric); }
 
   ComparedVideos finish() {
     out_.over_steps = out_.columns.size();
     for (auto& [column, values] : last_) add(column, std::move(values));
-    // A video without any number is none: it would be dealt to a side, and count for nothing there.
+    // A video without any number is left out: permutations would assign it to a side, where it would count for nothing.
     for (std::size_t v = 0; v < set_.videos.size(); ++v) {
       if (std::none_of(by_column_.begin(), by_column_.end(), [&](const auto& column) { return is_there(column[v]); }))
         continue;
@@ -183,7 +186,7 @@ class Builder {
   void add(const Column& column, std::vector<double> of_videos) {
     for (std::size_t v = 0; v < of_videos.size(); ++v) {
       double& value = of_videos[v];
-      // Of what has no square nothing can be tested.
+      // Values whose square cannot be represented are absent: they cannot be tested.
       if (alike_[v] == 0 || std::fabs(value) > statistics::kMost) value = Measures::kAbsent;
       if (std::fabs(value) < statistics::kLeast) value = 0;
     }
@@ -193,11 +196,11 @@ class Builder {
 
   const LatentSet& set_;
   const MetricTable& table_;
-  const std::vector<std::vector<long long>> steps_;  // of each video
-  std::vector<char> alike_;  // whether a video is compared: it has the usual number of frames, and is no copy
+  const std::vector<std::vector<long long>> steps_;  // steps of each video
+  std::vector<char> alike_;  // 1 for a video that is compared: it has the usual number of frames and is no copy
   std::map<long long, std::vector<std::size_t>> rows_of_step_;
   std::vector<std::vector<double>> by_column_;
-  std::vector<std::pair<Column, std::vector<double>>> last_;  // over steps
+  std::vector<std::pair<Column, std::vector<double>>> last_;  // columns over all steps
   ComparedVideos out_;
 };
 
@@ -208,12 +211,12 @@ ComparedVideos compared_videos(const Options& options, const LatentSet& set, con
   out.note_seeds();
   const std::vector<long long> steps = set.steps();
   for (std::size_t m = 0; m < table.metrics.size(); ++m) {
-    // What no latent has is no metric here.
+    // A metric that no latent has gets no columns.
     bool any = false;
     for (std::size_t row = 0; row < set.files.size() && !any; ++row) any = is_there(table.at(row, m));
     if (!any) continue;
     for (const long long step : steps) out.add_step(m, step);
-    // Of one step they would be its numbers again.
+    // A mean over a single step would repeat that step's column.
     if (steps.size() > 1) out.add_mean(m);
     out.name(table.metrics[m]);
   }

@@ -1,7 +1,8 @@
-// Enters: the one number a latent and metric.
-// Leaves: the table that groups are compared by: a row a video, a column a metric and step, or a metric over steps.
-// Never: lets a video into a column where its number would be of something else than the others': of another number of
-//   frames, or over other steps.
+// Input: a number for each latent and metric.
+// Output: the table by which groups are compared: a row per video; a column per metric and step, or per metric over all
+//   steps.
+// Never: lets a video into a column where its number would not be comparable: because of another number of frames, or
+//   other steps.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +16,18 @@
 namespace millrace::latents {
 
 struct Column {
-  std::size_t metric = 0;         // of ComparedVideos::metrics
-  std::optional<long long> step;  // none: over all steps
+  std::size_t metric = 0;         // index into ComparedVideos::metrics
+  std::optional<long long> step;  // empty for a column over all steps
 };
 
 struct ComparedVideos {
-  std::vector<std::string_view> metrics;  // of latents, then of trajectories; those that any video has
-  std::vector<Column> columns;            // by metric and step; from over_steps on, a column a metric
+  std::vector<std::string_view> metrics;  // metrics of latents, then of trajectories; only those that any video has
+  std::vector<Column> columns;            // by metric and step; from over_steps on, one per metric
   std::size_t over_steps = 0;
-  std::vector<std::size_t> videos;     // of the set: those that have a number in any column
+  std::vector<std::size_t> videos;     // indices into the set of the videos that have a number in any column
   std::vector<double> values;          // [videos, columns]; NaN where absent
-  std::vector<long long> usual_steps;  // that most videos have; means over steps and trajectories are of these
-  std::vector<std::string> notes;      // what is not compared, for a person
+  std::vector<long long> usual_steps;  // steps that most videos have; means over steps and trajectories use these
+  std::vector<std::string> notes;      // messages for users about what is not compared
 };
 
 ComparedVideos compared_videos(const Options& options, const LatentSet& set, const MetricTable& table);

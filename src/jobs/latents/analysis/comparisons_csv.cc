@@ -23,7 +23,7 @@ OutputKind comparisons_kind() { return {"a table of comparisons", Readers::every
 void write_comparisons_csv(const Analysis& analysis, const Output& csv, RunContext& context) {
   OutputFile out(csv);
   out.write(std::string(kHeader) + "\n");
-  // A metric's columns together, its steps first.
+  // The order of columns: those of a metric are adjacent, its steps first.
   std::vector<std::size_t> order(analysis.columns.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

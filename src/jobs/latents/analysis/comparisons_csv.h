@@ -1,6 +1,6 @@
-// Enters: what pairs of groups differ by.
-// Leaves: comparisons.csv: a line a pair of groups, metric and step.
-// Never: leaves a line out because it finds nothing.
+// Input: the test results of pairs of groups.
+// Output: comparisons.csv: a line per pair of groups, metric and step.
+// Never: leaves a line out because its test found no difference.
 #pragma once
 
 #include "src/io/output/output.h"
@@ -10,8 +10,8 @@ namespace millrace::latents {
 
 OutputKind comparisons_kind();
 
-// By pair, metric and step; a metric's line over all steps, which has no step, behind those of its steps. A number that
-// is not defined is empty; `reason` says why there is no p. Throws Failure.
+// Writes lines by pair, metric and step. A metric's line over all steps has no step and follows those of its steps. An
+// undefined number is an empty cell; `reason` says why there is no p. Throws Failure.
 void write_comparisons_csv(const Analysis& analysis, const Output& csv, RunContext& context);
 
 }  // namespace millrace::latents

@@ -17,7 +17,7 @@ struct Found {
 };
 
 std::string probability_text(double p) {
-  // What as many shuffles can show at the least.
+  // The permutations cannot show a smaller p-value.
   if (p <= 1.0 / (kShuffles + 1) * 1.5) return fmt::format("p <= {:.1g}", 1.0 / kShuffles);
   return fmt::format("p = {:.2g}", p);
 }
@@ -49,7 +49,7 @@ std::string too_few_words(const Analysis& analysis) {
 
 namespace {
 
-// Of the step at which groups are most apart; p is corrected for that choice.
+// Describes the step at which groups are farthest apart; p is corrected for the choice of that step.
 std::string separability_words(const SeparabilityOfSteps& separability) {
   const StepSeparability* most = nullptr;
   for (const StepSeparability& at : separability.steps) {
@@ -93,7 +93,7 @@ std::vector<std::string> of_metrics(const Analysis& analysis) {
       fmt::format("{} of {} metrics differ between at least two groups (p <= {} after correction for {} tests); the "
                   "largest differences:",
                   metrics.size(), tested.size(), kAlpha, grouped(tests))};
-  // By size of the difference beside the spread; one line a metric.
+  // Differences are sorted by their size relative to the spread (Hedges' g); one line per metric is shown.
   const auto size = [&](const Found& f) { return std::fabs(analysis.test(f.pair, f.column).comparison.hedges_g); };
   std::stable_sort(found.begin(), found.end(), [&](const Found& a, const Found& b) { return size(a) > size(b); });
   constexpr std::size_t kShown = 3;

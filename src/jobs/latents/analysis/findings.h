@@ -1,6 +1,6 @@
-// Enters: tests of pairs of groups.
-// Leaves: what they find, in words with numbers, for a terminal.
-// Never: says that groups differ without how much, and how probable that is where they do not.
+// Input: tests of pairs of groups.
+// Output: their findings as sentences with numbers, for a terminal.
+// Never: reports a difference without its size, and without how probable it is where groups do not differ.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace millrace::latents {
 
-// How many metrics differ, the three largest differences; or that none was found; or why nothing can be said. Then
-// whether groups can be told apart by all features together, where that was asked.
+// Returns the number of metrics that differ and the three largest differences. Where none was found, or nothing can be
+// tested, it says so. A sentence about separability by all features together follows if it was computed.
 std::vector<std::string> findings_of(const Analysis& analysis, const SeparabilityOfSteps& separability);
 
-// That no p can be as low as 0.05 with so few videos; empty where one can, or where nothing is tested at all.
+// Returns a message if no p-value can be as low as 0.05 with so few videos. Empty if one can, or if nothing is tested.
 std::string too_few_words(const Analysis& analysis);
 
 }  // namespace millrace::latents

@@ -10,11 +10,11 @@
 namespace millrace::latents {
 namespace {
 
-// Means and deviations of elements, row by row (Welford 1962).
+// Means and variances of elements, updated row by row (Welford 1962).
 class Rows {
  public:
   void add(std::span<const double> values) {
-    if (values.empty() || values.front() != values.front()) return;  // a latent that is not measured
+    if (values.empty() || values.front() != values.front()) return;  // a latent that was not measured
     mean_.resize(values.size());
     squares_.resize(values.size());
     ++count_;
@@ -47,7 +47,7 @@ Profiles profiles_of(const std::string& arrays, const Options& options, const La
   Profiles out;
   out.groups.resize(set.groups());
   const std::vector<std::uint32_t> group_of_video = set.group_numbers();
-  std::vector<std::size_t> group_of;  // of each latent
+  std::vector<std::size_t> group_of;  // group of each latent
   for (const LatentFile& latent : set.files) group_of.push_back(group_of_video[latent.video]);
   const std::vector<long long> steps = set.steps();
   for (const std::size_t k : {std::size_t{0}, (steps.size() - 1) / 2, steps.size() - 1})

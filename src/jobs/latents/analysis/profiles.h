@@ -1,6 +1,6 @@
-// Enters: arrays.h5.
-// Leaves: what a group's latents look like on average: by channel, by pair of channels, by scale.
-// Never: tests anything.
+// Input: arrays.h5.
+// Output: averages over each group's latents: by channel, by pair of channels, by spatial scale.
+// Never: tests a difference.
 #pragma once
 
 #include <string>
@@ -10,17 +10,18 @@
 
 namespace millrace::latents {
 
-// Over all latents of a group that have it; T-deviations over them. Empty where it was not measured.
+// Means, sample deviations and variances over all latents of a group that have the measure. Empty where it was not
+// measured.
 struct GroupProfile {
   std::vector<double> channel_variance, channel_variance_deviation;  // [channels]
   std::vector<double> channel_correlation;                           // [channels (channels - 1) / 2]
-  std::vector<double> spectrum, spectrum_variance;                   // by radius, from 1
-  std::vector<std::vector<double>> spectra;                          // of each of Profiles::spectrum_steps
+  std::vector<double> spectrum, spectrum_variance;                   // [radii], from radius 1
+  std::vector<std::vector<double>> spectra;  // [spectrum steps, radii]: a mean for each of Profiles::spectrum_steps
 };
 
 struct Profiles {
   std::vector<GroupProfile> groups;
-  std::vector<long long> spectrum_steps;  // the first, the middle one and the last of all steps
+  std::vector<long long> spectrum_steps;  // the first, the middle and the last of all steps
 };
 
 // Throws Failure.

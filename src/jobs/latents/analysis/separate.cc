@@ -19,10 +19,11 @@
 namespace millrace::latents {
 namespace {
 
-// Videos at a step: distances are between all of them, and components take the cube of their number.
+// Largest number of videos at a step: distances are between all pairs, and components take time in the cube of the
+// number.
 constexpr std::size_t kMostSamples = 2000;
 
-// Half of the memory is for features: for all of them, or for as many slices as there is room for.
+// Returns how many features fit half of `room`: all of them, or as many whole slices as fit, at least one.
 std::size_t features_at_once(std::size_t features, std::size_t samples, Bytes room) {
   constexpr std::size_t kSlice = statistics::FeatureProducts::kSlice;
   const std::size_t slices = room.count / 2 / (sizeof(float) * samples) / kSlice;
@@ -41,8 +42,9 @@ class Separator {
 
   std::size_t features() const { return features_; }
 
-  // Features [first, first + count) of every sample, side by side. Samples that are to be used are 1 in `used`: those
-  // that are finite and no copies of one before them in their group, for what is counted twice looks surer than it is.
+  // Returns features [first, first + count) of every sample, side by side. Sets `used` to 1 for samples that are finite
+  // and no copy of an earlier sample of their group. A sample that is counted twice makes a difference look more
+  // certain.
   std::span<float> read(const std::vector<std::size_t>& rows, std::size_t first, std::size_t count,
                         std::vector<char>& used, Progress& progress) {
     values_.resize(rows.size() * count);
@@ -53,7 +55,7 @@ class Separator {
       std::vector<float> own(features_);
       for (std::size_t i = begin; i < end && !context_.cancel.cancelled(); ++i) {
         features_of(reader->read(set_.files[rows[i]]), shape_, own);
-        // What is not finite is neither in its sum of magnitudes nor in its range.
+        // A latent with NaN or infinity is found by its features: its sum of magnitudes and its range are not finite.
         used[i] = std::all_of(own.begin(), own.end(), [](float value) { return value - value == 0; });
         hashes_[i] = short_hash({reinterpret_cast<const std::uint8_t*>(own.data()), own.size() * sizeof(float)});
         std::copy_n(own.begin() + static_cast<std::ptrdiff_t>(first), count, values_.data() + i * count);
@@ -67,7 +69,7 @@ class Separator {
       if (used[i] != 0 && !known.emplace(group_of_[set_.files[rows[i]].video], hashes_[i]).second) used[i] = 0;
     return values_.span();
   }
-  // Of what was read last.
+  // Number of finite samples in the last read().
   std::size_t finite() const { return finite_; }
 
  private:
@@ -82,7 +84,7 @@ class Separator {
   std::size_t finite_ = 0;
 };
 
-// Those that are used, moved together: what is left of `values`.
+// Moves the used samples to the front of `values` and returns them; `each` is the number of features per sample.
 std::span<float> keep_used(std::span<float> values, std::size_t each, const std::vector<char>& used) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < used.size(); ++i) {
@@ -93,7 +95,7 @@ std::span<float> keep_used(std::span<float> values, std::size_t each, const std:
   return values.first(kept * each);
 }
 
-// ", nor is any of group a, b".
+// Returns ", nor is any of group a, b", or an empty text if no group is left out.
 std::string groups_without(const LatentSet& set, const SeparabilityOfSteps& separability) {
   std::set<std::string> without, with;
   for (const StepSeparability& at : separability.steps)
@@ -114,7 +116,7 @@ Bytes separability_memory(const Options& options, const LatentSet& set, int thre
   const std::uint64_t features = feature_count(shape);
   const std::uint64_t at_once = features_at_once(features, most, room);
   const std::uint64_t each_thread = reading_memory(set, options.normalize) + 4 * features;
-  // Both variants' Gram matrices and distances; what finds their components works on a copy.
+  // Memory of the Gram matrices and distances of both variants; the search for components works on a copy.
   const std::uint64_t distances = 6 * sizeof(double) * most * most;
   return Bytes{sizeof(float) * most * at_once + statistics::FeatureProducts::memory(most, threads) + distances +
                each_thread * static_cast<std::uint64_t>(threads)};

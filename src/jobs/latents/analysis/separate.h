@@ -1,10 +1,10 @@
-// Enters: latents.
-// Leaves: how well groups of videos can be told apart at each step, by all that the published analyser told them by.
+// Input: latents.
+// Output: how well groups of videos can be told apart at each step, by the features of the published analyser.
 // Never: holds the features of more than one step.
 //
-// Latents are read once more, step by step: a step's features are 4 bytes each, and 102,036 of them for a latent of
-// [16, 16, 60, 106]. Where those of a step do not fit half of the memory they come slice by slice, and its latents are
-// read once a slice: slower, and the same numbers.
+// Latents are read once more, step by step. A feature takes 4 bytes; a latent of [16, 16, 60, 106] has 102,036 of them.
+// Where the features of a step do not fit half of the memory, they are read slice by slice. The step's latents are then
+// read once per slice: slower, with the same numbers.
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@ namespace millrace::latents {
 
 struct StepSeparability {
   long long step = 0;
-  std::vector<std::size_t> videos;  // of the samples, in their order
-  // p of the standardized variant times the steps that have one, at most 1 (Bonferroni): whoever looks at all of them
-  // looks at the one that is most apart.
+  std::vector<std::size_t> videos;  // video of each sample, in the samples' order
+  // p of the standardized variant times the number of steps that have a p, at most 1 (Bonferroni). A reader of all
+  // steps looks at the one that is farthest apart.
   double corrected = statistics::kNoNumber;
   statistics::Separability found;
 };
@@ -29,13 +29,14 @@ struct StepSeparability {
 struct SeparabilityOfSteps {
   std::vector<StepSeparability> steps;
   std::size_t features = 0;
-  std::vector<std::string> notes;  // what was left out, and why
+  std::vector<std::string> notes;  // messages for users: what was left out, and why
 };
 
-// What it holds, where features take up to half of `room`; a slice of them at the least.
+// Bytes that separate() holds. Features take up to half of `room`, but at least one slice.
 Bytes separability_memory(const Options& options, const LatentSet& set, int threads, Bytes room);
 
-// Of latents whose number of frames is the commonest. Failure as LatentReader::read(), (cancelled).
+// Uses latents with the most common number of frames. Throws Failure as LatentReader::read() does, and
+// Failure(cancelled).
 SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const Normalization& normalization,
                              RunContext& context);
 

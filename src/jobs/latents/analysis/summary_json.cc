@@ -9,7 +9,7 @@
 namespace millrace::latents {
 namespace {
 
-// NaN is null, which JSON has.
+// Returns null for NaN and infinity, which JSON does not have.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 Json numbers(const std::vector<double>& values) {
   Json out = Json::array();
@@ -17,7 +17,7 @@ Json numbers(const std::vector<double>& values) {
   return out;
 }
 
-// numpy.quantile's, of sorted values.
+// Quantile of sorted values, as numpy.quantile computes it.
 double quantile(const std::vector<double>& sorted, double q) {
   const double at = q * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
@@ -40,7 +40,7 @@ Json spread_of(std::vector<double> values) {
           {"max", values.back()}};
 }
 
-// "spatial.variance" under "spatial", as "variance".
+// Returns the place of a metric: "spatial.variance" is "variance" in the object "spatial".
 Json& place_of(Json& object, std::string_view metric) {
   const std::size_t dot = metric.find('.');
   return object[std::string(metric.substr(0, dot))][std::string(metric.substr(dot + 1))];
@@ -111,7 +111,7 @@ Json groups_json(const LatentSet& set, const MetricTable& table, const Analysis&
 }
 
 Json comparisons_json(const Analysis& analysis) {
-  // Of many groups there are so many that a reader wants those that differ; comparisons.csv has all.
+  // Many groups have more comparisons than a reader needs: only those that differ are written. comparisons.csv has all.
   constexpr std::size_t kMostInFull = 2000;
   const bool in_full = analysis.pairs.size() * analysis.metrics.size() <= kMostInFull;
   Json out = Json::array();

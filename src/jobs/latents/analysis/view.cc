@@ -17,7 +17,7 @@ std::vector<std::vector<GroupCurve>> curves_of(const Analysis& analysis) {
     for (std::size_t c = 0; c < analysis.columns.size(); ++c) {
       const Column& column = analysis.columns[c];
       const bool whole = analysis.metrics[column.metric].starts_with("trajectory.");
-      // A metric's means over steps stand beside its curve, not in it.
+      // A metric's mean over steps is shown beside its curve, not in it.
       if (!column.step && !whole) continue;
       GroupCurve& curve = out[g][column.metric];
       const GroupMean& mean = analysis.mean(g, c);
@@ -64,7 +64,7 @@ std::vector<PairResult> results_of(const Analysis& analysis) {
   return out;
 }
 
-// What was not used, and metrics that no latent has.
+// Lists what was left out, with the reason: unusable files, metrics that some latents lack, and notes.
 std::vector<std::pair<std::string, std::string>> left_out(const LatentSet& set, const MetricTable& table,
                                                           const Analysis& analysis,
                                                           const SeparabilityOfSteps& separability) {

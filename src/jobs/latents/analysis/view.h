@@ -1,6 +1,6 @@
-// Enters: all that was found.
-// Leaves: the same as the page shows it.
-// Never: computes.
+// Input: the results of the analysis.
+// Output: the same results, in the form that the page shows.
+// Never: measures or tests.
 #pragma once
 
 #include "src/jobs/latents/analysis/analysis.h"

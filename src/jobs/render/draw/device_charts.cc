@@ -11,8 +11,8 @@
 namespace millrace::render {
 namespace {
 
-// What the one writer of an HDF5 file takes (docs/performance.md). Where the CPU draws as fast as that, a device gains
-// nothing.
+// Charts per second that the one writer of an HDF5 file takes (docs/performance.md). If the CPU draws as fast as that,
+// a device gains nothing.
 constexpr double kWrittenChartsS = 86000;
 
 chart::Spec spec_of(const Options& options, const ChartPlan& plan) {
@@ -21,7 +21,7 @@ chart::Spec spec_of(const Options& options, const ChartPlan& plan) {
   return out;
 }
 
-// A body that the CPU makes where the device does not.
+// Returns the memory for a body that the CPU makes if the device does not.
 std::uint64_t bytes_on_cpu(const chart::Spec& spec, const Encoding& encoding) {
   return encoding.code() != nullptr ? chart::DeviceStreamer::bytes_on_cpu(spec, encoding.format())
                                     : chart::DeviceDrawer::bytes_on_cpu(spec, encoding.format());
@@ -45,18 +45,18 @@ void Windows::add(const ChartPlan& plan, const Options& options, std::uint64_t c
 
 DevicePortions portions_of(const Options& options, const ChartPlan& plan, const Encoding& encoding,
                            const RunContext& context, Bytes most_in_flight) {
-  // As many as a device takes at once; three batches are on their way where there is room.
+  // Maximum number of charts that a device takes at once. Three batches are in flight if there is room.
   constexpr std::uint64_t kMost = 2048, kWays = 3, kMostOnCpu = 32 << 20;
   const chart::Spec spec = spec_of(options, plan);
   const std::uint64_t most = encoding.most_bytes(), one = bytes_on_cpu(spec, encoding);
   const auto threads = static_cast<std::uint64_t>(context.executor.threads());
-  // What the CPU draws with is paid for first.
+  // Memory for drawing on the CPU is reserved first.
   const std::uint64_t drawing = (style_workspace(spec) * threads).host.count,
                       all = context.budget.largest_grant().count;
   const std::uint64_t room = all > drawing ? all - drawing : 0;
   DevicePortions out;
   out.at_once = std::clamp<std::uint64_t>(kMostOnCpu / one, 1, 8 * threads);
-  // A body is there once more when it is wrapped.
+  // A body is in memory twice while it is wrapped.
   out.each = 2 * most + chart::most_rows_bytes(spec);
   for (std::uint64_t together = kMost; together > 0; together /= 2) {
     const std::uint64_t ways = together > 1 ? kWays : 1;
@@ -113,7 +113,7 @@ Route route_of(const Options& options, const ChartPlan& plan, const Encoding& en
   const bool streams = encoding.code() != nullptr;
   work.source = streams ? &bodies::deflate() : &bodies::chart();
   work.operation = streams ? "deflate.charts" : options.style == Style::line ? "chart.line" : "chart.candle";
-  // In charts as large as those that were measured.
+  // Amount of work, in charts of the size that was measured.
   work.amount = count * static_cast<double>(options.width) * static_cast<double>(options.height) /
                 (static_cast<double>(usual.width) * usual.height);
   work.bytes_up = count * static_cast<double>(chart::most_rows_bytes(spec));

@@ -1,6 +1,6 @@
-// Enters: windows of a batch of charts.
-// Leaves: what stores keep of them, before it is wrapped: streams or pixels, made on the run's device.
-// Never: writes. What the device cannot do, or did wrong, the CPU does.
+// Input: the windows of a batch of charts.
+// Output: the bodies that stores keep, before they are wrapped: streams or pixels, made on the run's device.
+// Never: writes. The CPU makes the bodies that the device cannot make, or made wrong.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,19 @@
 
 namespace millrace::render {
 
-// Consecutive charts of one part.
+// Consecutive charts of one shard.
 struct Windows {
-  std::vector<double> series, ends;  // as chart::SeriesArray has them
+  std::vector<double> series, ends;  // in the layout of chart::SeriesArray
   std::vector<ChartRow> rows;
 
   void clear();
   void add(const ChartPlan& plan, const Options& options, std::uint64_t chart, WindowReader& reader);
 };
 
-// What is made of them, one after the other.
+// Bodies of these charts, one after the other.
 struct Bodies {
   std::vector<std::uint8_t> bytes;
-  std::vector<std::size_t> ends;  // where each ends
+  std::vector<std::size_t> ends;  // end of each body in `bytes`
 
   std::span<const std::uint8_t> of(std::size_t i) const {
     const std::size_t begin = i == 0 ? 0 : ends[i - 1];
@@ -34,23 +34,23 @@ struct Bodies {
   }
 };
 
-// What a run has of its memory for that.
+// Division of a run's memory for such batches.
 struct DevicePortions {
-  std::uint64_t together = 0;  // charts of a batch; 0: there is no room for one
-  std::uint64_t each = 0;      // bytes of a chart on its way, from its window to its row
-  std::uint64_t working = 0;   // bytes beside these
-  std::size_t at_once = 0;     // charts that the CPU makes in the device's place
+  std::uint64_t together = 0;  // charts in a batch; 0: there is no room for a batch
+  std::uint64_t each = 0;      // bytes of a chart in flight, from its window to its row
+  std::uint64_t working = 0;   // bytes besides these
+  std::size_t at_once = 0;     // charts that the CPU makes at once in the device's place
 };
 DevicePortions portions_of(const Options& options, const ChartPlan& plan, const Encoding& encoding,
                            const RunContext& context, Bytes most_in_flight);
 
-// One thread at a time.
+// Makes bodies on a device. For one thread at a time.
 class DeviceCharts {
  public:
-  // All outlive it; the context has an accelerator. OutOfMemory where the portions do not fit.
+  // The arguments must outlive this object; the context has an accelerator. OutOfMemory if the portions do not fit.
   DeviceCharts(const Options& options, const ChartPlan& plan, const Encoding& encoding, const DevicePortions& portions,
                RunContext& context);
-  // The bodies of all, in their order.
+  // Makes the bodies of all windows, in their order.
   void make(const Windows& windows, Bodies& out);
 
  private:
@@ -59,18 +59,18 @@ class DeviceCharts {
   const bool global_;
   Reservation paid_;
   Budget own_;
-  std::unique_ptr<chart::DeviceStreamer> streams_;  // or
+  std::unique_ptr<chart::DeviceStreamer> streams_;  // exactly one of these two is set
   std::unique_ptr<chart::DeviceDrawer> drawer_;
 };
 
-// What the CPU takes for a chart, in seconds of one thread, and what comes of it.
+// Time that the CPU needs for a chart, in seconds of one thread, and the size of the result.
 struct ChartCost {
   double seconds = 0;
-  double others_seconds = 0;  // of these, for what a device leaves to it
+  double others_seconds = 0;  // share of `seconds` for work that a device leaves to the CPU
   std::uint64_t bytes = 0;
 };
 
-// Which side makes so many charts.
+// Decides which side makes these charts, the CPU or the device.
 Route route_of(const Options& options, const ChartPlan& plan, const Encoding& encoding, const ChartCost& cost,
                std::uint64_t charts, const DevicePortions& portions, const RunContext& context);
 

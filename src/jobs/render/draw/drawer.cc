@@ -20,7 +20,7 @@ using namespace render;
 
 namespace {
 
-// By the table that the command line goes by; messages name the member that was set.
+// Uses the option table of the command line; messages name the member that was set.
 Options options_of(const ChartOptions& given) {
   Options out;
   Settings settings;
@@ -51,7 +51,7 @@ Options options_of(const ChartOptions& given) {
     if (value >= 0 && value <= rle::kLongestSide) return value;
     throw Failure(ErrorCode::usage, fmt::format("{} is outside 0 to {}", value, rle::kLongestSide), name);
   };
-  // One of them may be left to the style, which --size does not say.
+  // A side of 0 is left to the style, which --size cannot express.
   out.width = side("width", given.width);
   out.height = side("height", given.height);
   out.volume = given.volume;
@@ -70,7 +70,7 @@ void require(const ArrayView& array, const char* name, ElementType type, const s
   if (!array.shape.empty() && array.shape[0] < 0) {
     refuse(fmt::format("{} charts are fewer than none", array.shape[0]));
   }
-  // Their bytes must be a number.
+  // The number of bytes must not overflow.
   std::uint64_t each = type.bytes();
   for (std::size_t i = 1; i < shape.size(); ++i) each *= static_cast<std::uint64_t>(shape[i]);
   if (!array.shape.empty() && static_cast<std::uint64_t>(array.shape[0]) > (std::uint64_t{1} << 62) / each) {
@@ -92,12 +92,13 @@ void require(const ArrayView& array, const char* name, ElementType type, const s
   }
 }
 
-// A device, as it is opened for a drawer. (Not a part of State: what the class has is seen from outside the library.)
+// A device that was opened for a drawer. (It is no member of State: members of an exported class are visible outside of
+// the library.)
 struct OpenedDevice {
   OpenedDevice(const chart::Spec& spec, const Format& format, const Executor& executor, const Device& device,
                const AcceleratorOptions& options)
       : accelerator(device, options, budget, trace), drawer(spec, format, executor, accelerator, budget) {}
-  Budget budget{Bytes{std::numeric_limits<std::int64_t>::max()}};  // who draws on the fly has no --memory
+  Budget budget{Bytes{std::numeric_limits<std::int64_t>::max()}};  // a caller that draws on the fly has no --memory
   Trace trace;
   Accelerator accelerator;
   chart::DeviceDrawer drawer;
@@ -115,13 +116,13 @@ struct ChartDrawer::State {
         painters(spec, format),
         device(given.device, given.verify_device, given.device_memory) {}
 
-  // The number that the device has whose memory an array is in.
+  // Returns the number of the device whose memory holds an array; nullopt for host memory.
   static std::optional<std::int32_t> place_of(const ArrayView& array) {
     if (array.memory != MemoryKind::device) return std::nullopt;
     return array.device;
   }
 
-  // Where these arrays are worked on; null: by the CPU alone.
+  // Returns the device that works on these arrays; null: only the CPU does.
   OpenedDevice* device_for(const ArrayView& series, const ArrayView& images) {
     const std::optional<std::int32_t> in = place_of(series), out = place_of(images);
     if (!in && !out) return device.named() ? &open(*device.named()) : nullptr;
@@ -150,7 +151,7 @@ struct ChartDrawer::State {
     const std::lock_guard lock(on->drawing);
     const std::size_t step =
         series.type.bytes() * static_cast<std::size_t>(from.count > 0 ? series.elements() / series.shape[0] : 0);
-    // Some batches at a time, tenths of a second.
+    // Charts between two checks for cancellation: some batches, which take tenths of a second.
     constexpr std::size_t kChartsAtOnce = 8192;
     for (std::size_t at = 0; at < from.count; at += kChartsAtOnce) {
       own.throw_if_cancelled("some were drawn");
@@ -212,7 +213,8 @@ void ChartDrawer::draw(const ArrayView& series, const ArrayView& images, const C
 
 DeviceUse ChartDrawer::device_use() const {
   DeviceUse out;
-  // Each stays where it is, once it is there; its own lock may be a draw's for long.
+  // An opened device is never removed. Its own lock may be held by a draw for long, so it is taken after `mutex` is
+  // free.
   std::vector<std::pair<std::string, OpenedDevice*>> opened;
   {
     const std::lock_guard lock(state_->mutex);

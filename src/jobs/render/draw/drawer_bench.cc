@@ -1,5 +1,5 @@
-// Charts into memory, distinct batches of 205 MB: charts a second, and beside it the floor, the memory's own rate of
-// taking as many bytes.
+// Benchmark: draws charts into memory, in distinct batches of 205 MB. It prints charts per second and, as an upper
+// bound, the rate at which the memory itself takes as many bytes.
 #include <fmt/format.h>
 
 #include <algorithm>

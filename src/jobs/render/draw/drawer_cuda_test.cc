@@ -1,4 +1,4 @@
-// Charts into memory of a CUDA device, which is a simulated one (tests/support/gpu).
+// Tests charts in the memory of a CUDA device, which is a simulated one (tests/support/gpu).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ class ChartDrawerOnCuda : public testing::Test {
     }
   }
 
-  // Somebody else's, of the same process.
+  // Returns a device that belongs to another user in the same process.
   static Device device(int index = 0) {
     std::string reason;
     return list_devices(DeviceKind::cuda, reason).at(static_cast<std::size_t>(index));
@@ -87,9 +87,9 @@ TEST_F(ChartDrawerOnCuda, EveryPlaceOfSeriesAndImagesGivesTheSameCharts) {
       drawer.draw(from, view_of(host.data(), images_shape()));
       EXPECT_EQ(host, by_cpu());
     }
-    // By itself a device that no hardware has attested draws nothing: the CPU does, and what it drew is copied.
+    // With `auto`, a device that no hardware has attested draws nothing: the CPU draws, and its result is copied.
     const DeviceUse use = drawer.device_use();
-    // (Between arrays of the host it does without asking anybody.)
+    // (Between arrays of the host the CPU draws without asking a device.)
     const bool by_itself = std::string(name) == "auto";
     EXPECT_EQ(use.drawn, by_itself ? 0U : 4U * kCharts);
     EXPECT_EQ(use.by_cpu, by_itself ? 3U * kCharts : 0U);
@@ -100,7 +100,7 @@ TEST_F(ChartDrawerOnCuda, EveryPlaceOfSeriesAndImagesGivesTheSameCharts) {
   EXPECT_EQ(fake_.violations(), "");
 }
 
-// Arrays of CuPy and JAX come so: their numbers are not there yet, and images are not cleared yet.
+// Arrays of CuPy and JAX may still be in use: their numbers are not there yet, and images are not cleared yet.
 TEST_F(ChartDrawerOnCuda, WhatOthersHaveUnderWayComesFirst) {
   DeviceBuffer<std::uint8_t> images(theirs_, kBytes, "images");
   DeviceBuffer<double> there(theirs_, series_.size(), "series");
@@ -120,7 +120,7 @@ TEST_F(ChartDrawerOnCuda, WhatOthersHaveUnderWayComesFirst) {
 }
 
 #ifdef MILLRACE_ATTESTED
-// A program in which charts are attested for the second card: `auto` draws there for arrays that lie there, and nowhere
+// Program in which charts are attested for the second card: `auto` draws there for arrays that are there, and nowhere
 // else.
 TEST_F(ChartDrawerOnCuda, AutoDrawsWhereItIsAttested) {
   Accelerator second(device(1), {}, budget_, trace_);
@@ -143,7 +143,7 @@ TEST_F(ChartDrawerOnCuda, AutoDrawsWhereItIsAttested) {
 #endif
 
 TEST_F(ChartDrawerOnCuda, AWrongAnswerIsTheCpusAndTold) {
-  // Known answers are right; what comes behind them fails once.
+  // The known answers are right; the first launch after them fails once.
   std::uint64_t launches = 0;
   {
     const FakeCuda fake;
@@ -159,7 +159,7 @@ TEST_F(ChartDrawerOnCuda, AWrongAnswerIsTheCpusAndTold) {
   EXPECT_EQ(host, by_cpu());
   EXPECT_NE(drawer.device_use().why, "");
   EXPECT_EQ(drawer.device_use().by_cpu, 0U + kCharts);
-  // And so it stays.
+  // The device is not used any more.
   host.assign(kBytes, 0);
   drawer.draw(series(), view_of(host.data(), images_shape()));
   EXPECT_EQ(host, by_cpu());
@@ -220,7 +220,7 @@ TEST_F(ChartDrawerOnCuda, ThreadsShareADrawer) {
   EXPECT_EQ(drawer.device_use().drawn, 0U + all.size() * 3 * kCharts);
 }
 
-// Whatever ends draw() early, nothing of it goes on in the caller's memory.
+// However draw() ends early, no part of it continues in the caller's memory.
 TEST_F(ChartDrawerOnCuda, ALostDeviceThatImagesAreOnIsThrown) {
   options_.device = "cuda";
   for (int n = 1;; n += 5) {

@@ -68,7 +68,7 @@ TEST(ChartDrawer, ABatchIsItsChartsOneByOneForAnyThreads) {
                              all.begin() + static_cast<std::ptrdiff_t>((k + 1) * pixels), drawn(one, alone).begin()))
           << style << " " << k;
     }
-    // Floats are the same prices, rounded: whole ones the same pixels.
+    // Floats are the same prices, rounded; whole prices give the same pixels.
     for (double& v : series) v = std::isfinite(v) ? std::round(v) : 0;
     const std::vector<float> floats(series.begin(), series.end());
     std::vector<std::uint8_t> out(all.size());

@@ -12,7 +12,7 @@ namespace {
 constexpr int kMargin = 8;
 constexpr std::uint8_t kTable = 128;
 
-// How many charts a row holds, so that the sheet is about a third wider than high.
+// Returns the number of charts in a row, so that the sheet is about a third wider than high.
 int columns_of(std::uint64_t charts, int width, int height) {
   int columns = 1;
   const auto rows = [&](int c) {
@@ -41,7 +41,7 @@ Summary draw_sheet(const Options& options, const Output& output, RunContext& con
              sheet_row = static_cast<std::size_t>(width) * channels;
   const rle::EncodedLevels pixels =
       rle::encoded_levels(colour_table_of(options), static_cast<int>(channels), rle::Depth::bytes);
-  // The sheet, and the PNG that is made of it.
+  // Memory for the sheet and for the PNG that is made of it.
   const Reservation paid = context.budget.reserve(Bytes{2 * sheet_row * static_cast<std::size_t>(height)}, "the sheet");
   std::vector<std::uint8_t> sheet(sheet_row * static_cast<std::size_t>(height), kTable);
   std::vector<std::uint8_t> chart(row * static_cast<std::size_t>(options.height));

@@ -74,7 +74,7 @@ class JpegWrapping : public ChartWrapping {
   const Options& options_;
 };
 
-// A sample of WebDataset: files of one archive whose names begin alike.
+// A sample of WebDataset: files of one archive whose names have the same beginning.
 class SampleWrapping : public ChartWrapping {
  public:
   SampleWrapping(const ChartPlan& plan, const Format& format, const Options& options)
@@ -97,7 +97,7 @@ class SampleWrapping : public ChartWrapping {
     if (layout_.date_bytes > 0) {
       about["date"] = row.date;
       about["end_date"] = row.end_date;
-      // Not known: null, as what JSON has no number for.
+      // An unknown time is null: JSON has no number for it.
       about["end_time"] = row.end_time == kNoTime ? Json() : Json(row.end_time);
     }
     for (std::size_t h = 0; h < horizons_.size(); ++h) {
@@ -173,8 +173,8 @@ std::unique_ptr<ChartWrapping> Encoding::make_wrapping() const {
 ChartEncoder Encoding::make() const { return {make_body(), make_wrapping()}; }
 
 std::uint64_t Encoding::most_bytes() const {
-  // A stream is a tenth of its pixels where they are noise; as long as they are where a window has more rows than
-  // the picture columns.
+  // A stream has about a tenth of the bytes of its pixels if they are noise. It is as long as its pixels if a window
+  // has more rows than the image has columns.
   const std::uint64_t pixels = plan_.layout.image_bytes();
   const std::uint64_t sequence = 4 * std::uint64_t{plan_.layout.window} * plan_.layout.columns;
   const bool dense = plan_.window > static_cast<std::size_t>(options_.width) / 2;

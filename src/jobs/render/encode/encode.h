@@ -1,6 +1,6 @@
-// Enters: charts as pictures of ink, with what there is to say about each.
-// Leaves: what a store keeps of each: a compressed chunk, a PNG, a JPEG, records of an archive, or pixels.
-// Never: writes.
+// Input: charts as run-length images, with the data of each.
+// Output: the bytes that a store keeps of each: a compressed chunk, a PNG, a JPEG, records of an archive, or pixels.
+// Never: writes a file.
 #pragma once
 
 #include <memory>
@@ -14,27 +14,27 @@
 
 namespace millrace::render {
 
-// What is made of a picture: a stream, or pixels. One thread's; holds what it needs from one chart to the next.
+// Encodes an image as a stream or as pixels. For one thread; keeps its buffers from one chart to the next.
 class PictureBody {
  public:
   virtual ~PictureBody() = default;
   virtual void append(const rle::Image& picture, std::vector<std::uint8_t>& out) = 0;
 };
-// What a store has around that.
+// Adds the file format of a store around such a body.
 class ChartWrapping {
  public:
   virtual ~ChartWrapping() = default;
   virtual void append(std::span<const std::uint8_t> body, const ChartRow& row, std::vector<std::uint8_t>& out) = 0;
 };
 
-// One thread's.
+// Encodes charts for a store. For one thread.
 class ChartEncoder {
  public:
-  // Without a wrapping the store keeps the body as it is.
+  // Without a wrapping, the store keeps the body as it is.
   ChartEncoder(std::unique_ptr<PictureBody> body, std::unique_ptr<ChartWrapping> wrapping)
       : body_(std::move(body)), wrapping_(std::move(wrapping)) {}
   void append(const rle::Image& picture, const ChartRow& row, std::vector<std::uint8_t>& out);
-  // The same of a body that was made elsewhere.
+  // Appends a chart in the same way, with a body that was made elsewhere.
   void append(std::span<const std::uint8_t> body, const ChartRow& row, std::vector<std::uint8_t>& out);
 
  private:
@@ -43,7 +43,7 @@ class ChartEncoder {
   std::vector<std::uint8_t> made_;
 };
 
-// What all encoders of a run share: the format, and the Huffman code where there is one. The code is made from up to
+// State that all encoders of a run share: the format, and the Huffman code if there is one. The code is made from up to
 // 256 charts, evenly spaced: it depends on the input and the options alone.
 class Encoding {
  public:
@@ -52,9 +52,9 @@ class Encoding {
   ChartEncoder make() const;
   std::unique_ptr<PictureBody> make_body() const;
   const Format& format() const { return format_; }
-  // Of the streams that bodies are; none where they are pixels.
+  // Returns the code of bodies that are streams; null if bodies are pixels.
   const rle_deflate::Code* code() const { return code_.get(); }
-  // Bytes of a chart at most, about.
+  // Returns about the maximum of the bytes of a chart.
   std::uint64_t most_bytes() const;
 
  private:

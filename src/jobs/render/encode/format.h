@@ -1,5 +1,5 @@
-// Enters: options whose defaults are filled.
-// Leaves: what the levels of a chart look like, and what a chart is stored as.
+// Input: options with their defaults filled in.
+// Output: the colours of the levels of a chart, and the pixel format in which a chart is stored.
 // Never: draws.
 #pragma once
 

@@ -39,7 +39,7 @@ void read_numbers(const std::byte* at, std::size_t step, ElementType type, std::
 
 }  // namespace
 
-// Rows of another width, and room for as many as are wanted.
+// Changes the width of the texts of a part, and makes room for `room` rows.
 void TextColumn::repack(Part& part, std::size_t rows, std::size_t room, std::size_t width) {
   std::vector<char> bytes(width * room);
   const std::size_t kept = std::min(width, part.width);
@@ -56,13 +56,14 @@ void TextColumn::append(std::string_view text) {
   if (at == 0) {
     complete();
     parts_.emplace_back();
-    // The first grows, as of Values; those behind it begin with what the one before came to.
+    // The first part grows, as in Values; a later part begins with the width of the part before it.
     if (size_ > 0) repack(parts_.back(), 0, kPart, parts_[parts_.size() - 2].width);
   }
   Part& part = parts_.back();
   const std::size_t room = part.width == 0 ? 0 : part.bytes.size() / part.width;
   if (text.size() > part.width || at == room) {
-    // In steps, so that neither texts of growing length nor their number move them each time.
+    // Width and room grow in steps, so that the texts are not moved each time one of them is longer, or one more is
+    // added.
     const std::size_t width = std::max(part.width, std::max<std::size_t>(1, (text.size() + 7) / 8) * 8);
     repack(part, at, at < room ? room : std::clamp<std::size_t>(2 * at, 64, kPart), width);
   }

@@ -1,6 +1,6 @@
-// Enters: numbers and texts, row by row; or rows of a file.
-// Leaves: any rows of them again.
-// Never: holds one long piece of memory that must be moved to grow, or more than its rows once it is complete.
+// Input: numbers and texts, row by row; or the rows of a file.
+// Output: any range of these rows.
+// Never: holds one long block that must be moved to grow, or more than its rows once it is complete.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace millrace::render {
 
 using chart::kLargest;
-// Rows in memory come in parts of this many.
+// Rows of a part: rows in memory are divided into parts.
 constexpr std::size_t kPart = 1 << 14;
 
 // Values in memory.
@@ -28,13 +28,13 @@ class Values {
   void append(T value) {
     if (size_ % kPart == 0) {
       parts_.emplace_back();
-      // The first grows: there may be thousands of short columns.
+      // The first part grows: there may be thousands of short columns.
       if (size_ > 0) parts_.back().reserve(kPart);
     }
     parts_.back().push_back(value);
     ++size_;
   }
-  // No more will come: room that was kept for them is given back.
+  // Called after the last value: gives unused memory back.
   void complete() {
     if (!parts_.empty()) parts_.back().shrink_to_fit();
   }
@@ -59,11 +59,11 @@ class Values {
 };
 using NumberColumn = Values<double>;
 
-// Short texts in memory, in as many bytes each as the longest around it has. None holds a zero byte.
+// Short texts in memory. Each takes as many bytes as the longest in its part. None holds a zero byte.
 class TextColumn {
  public:
   void append(std::string_view text);
-  // As of Values.
+  // Called after the last text: gives unused memory back.
   void complete();
   std::string operator[](std::size_t row) const { return std::string(view(row)); }
   std::string_view view(std::size_t row) const;
@@ -82,17 +82,18 @@ class TextColumn {
   std::size_t size_ = 0, longest_ = 0, memory_ = 0;
 };
 
-// A column of prices: numbers in memory, or one of those in a file's rows. Copied cheaply; thread-safe.
+// A column of prices: numbers in memory, or one number of each row of a file. Copied cheaply; thread-safe.
 class Column {
  public:
   Column() = default;
-  // From row `first` of them.
+  // Begins at row `first` of the numbers.
   explicit Column(std::shared_ptr<const NumberColumn> held, std::size_t first = 0)
       : held_(std::move(held)), first_(first) {}
   Column(std::shared_ptr<const RowFile> file, std::shared_ptr<RowCache> cache, ElementType type, std::size_t offset)
       : file_(std::move(file)), cache_(std::move(cache)), type_(type), offset_(offset) {}
 
-  // Rows [begin, begin + out.size()); what is not finite is NaN. Failure where the file cannot be read any more.
+  // Reads rows [begin, begin + out.size()). Values that are not finite, or beyond kLargest, become NaN. Failure if the
+  // file cannot be read any more.
   void read(std::size_t begin, std::span<double> out) const;
 
  private:
@@ -101,7 +102,7 @@ class Column {
   std::shared_ptr<const RowFile> file_;
   std::shared_ptr<RowCache> cache_;
   ElementType type_ = kFloat64;
-  std::size_t offset_ = 0;  // in a row of the file
+  std::size_t offset_ = 0;  // offset in a row of the file, in bytes
 };
 
 }  // namespace millrace::render

@@ -7,7 +7,7 @@ namespace millrace::render {
 std::string inputs_json(const std::vector<Source>& sources) {
   Json list = Json::array();
   for (const Source& source : sources) {
-    // One entry for all the series of a table.
+    // Series of one table share an entry.
     if (source.input < list.size()) continue;
     Json entry;
     add_path(entry, source.path);

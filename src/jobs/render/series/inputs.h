@@ -1,5 +1,5 @@
-// Enters: the inputs that are drawn.
-// Leaves: what a store says of them.
+// Input: the inputs that are drawn.
+// Output: the description of them that a store contains.
 // Never: takes one file for another because of its name.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace millrace::render {
 
-// The attribute `inputs`: names, sizes, hashes and datasets, in the order of `index`.
+// Returns the attribute `inputs`: names, sizes, hashes and datasets, in the order of `index`.
 std::string inputs_json(const std::vector<Source>& sources);
 
 }  // namespace millrace::render

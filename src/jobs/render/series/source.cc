@@ -16,7 +16,7 @@ namespace millrace::render {
 namespace {
 
 void look_over(const OpenContext& context, Source& out) {
-  // On a scale of logarithms what is not above 0 has no place.
+  // A logarithmic scale cannot show a value of 0 or less.
   const bool logarithms = context.options.scale == Scaling::log;
   std::vector<double> values;
   std::vector<std::uint8_t> missing;
@@ -41,7 +41,7 @@ void look_over(const OpenContext& context, Source& out) {
   }
 }
 
-// "prices.h5:/close" is a file and a dataset in it, unless there is a file of all that name.
+// Splits "prices.h5:/close" into a file and a dataset, unless a file has all of that as its name.
 std::pair<std::string, std::string> file_and_dataset(const std::string& input) {
   const auto is_file = [](const std::string& path) {
     std::error_code error;
@@ -140,7 +140,7 @@ struct SourceOpener::State : OpenContext {};
 
 SourceOpener::SourceOpener(const Options& options, RunContext& context)
     : state_(new State{{options, context, nullptr, nullptr, nullptr}}) {
-  // The program with its libraries, before it reads anything: 17 MB were measured.
+  // Memory of the program with its libraries, before it reads anything: 17 MB were measured.
   Budget& budget = context.budget;
   const Bytes own{std::min((24_MiB).count, budget.limit().count / 4)};
   state_->program = std::make_shared<Reservation>(budget.reserve(own, "the program itself"));

@@ -1,7 +1,6 @@
-// Enters: files of prices: CSV, .npy or HDF5.
-// Leaves: series by column, or windows that are ready, as rows of doubles; of a table with several symbols, a series
-// each.
-// Never: fills a gap: what is missing or not finite is NaN. Never holds what it can read again.
+// Input: files of prices: CSV, .npy or HDF5.
+// Output: series by column, or ready windows, as rows of doubles; a series per symbol of a table.
+// Never: fills a gap: missing values and values that are not finite are NaN. Never holds data that it can read again.
 #pragma once
 
 #include <array>
@@ -21,23 +20,23 @@ namespace millrace::render {
 
 using chart::kClose, chart::kHigh, chart::kLow, chart::kOpen, chart::kVolume, chart::Role;
 
-// The file that an input names: of FILE.h5:/DATASET, FILE.h5.
+// Returns the file that an input names: FILE.h5 for FILE.h5:/DATASET.
 std::string input_file(const std::string& input);
 
-// When a moment is not known: numpy's NaT.
+// Value of a time that is not known: numpy's NaT.
 constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
 
 // The dates of a series.
 class Dates {
  public:
   Dates() = default;
-  // From row `first` of the texts; without a notation none of them is understood.
+  // Begins at row `first` of the texts; without a notation no date is understood.
   Dates(std::shared_ptr<const TextColumn> texts, std::size_t first, std::optional<DateNotation> notation)
       : texts_(std::move(texts)), first_(first), notation_(notation) {}
   bool understood() const { return notation_.has_value(); }
-  // As it was written; empty where there is none.
+  // Returns the date as it was written; empty if there is none.
   std::string text(std::size_t row) const { return texts_ ? (*texts_)[first_ + row] : std::string(); }
-  // Nanoseconds since 1970-01-01 UTC, or kNoTime.
+  // Returns nanoseconds since 1970-01-01 UTC, or kNoTime.
   std::int64_t time(std::size_t row) const {
     return notation_ ? notation_->parse(texts_->view(first_ + row)).value_or(kNoTime) : kNoTime;
   }
@@ -49,40 +48,40 @@ class Dates {
   std::optional<DateNotation> notation_;
 };
 
-// An input, or a series of one.
+// A whole input, or one series of it.
 struct Source {
   std::string name;     // as it was given
-  std::string path;     // of the file
-  std::string dataset;  // in it; empty where the file has none
+  std::string path;     // path of the file
+  std::string dataset;  // dataset in the file; empty if it has none
   std::uint64_t bytes = 0;
   std::int64_t mtime_ns = 0;
-  std::string content;      // hex of its hash
-  std::uint32_t input = 0;  // its place among those that can be used; series of one table share it
+  std::string content;      // its hash, in hexadecimal
+  std::uint32_t input = 0;  // index among the usable inputs; series of one table share it
 
-  std::size_t rows = 0;           // of the series; of all ready windows together
+  std::size_t rows = 0;           // rows of the series, or of all ready windows together
   std::size_t ready = 0;          // rows of a ready window; 0: this is a series
-  std::array<Column, 5> columns;  // by Role; those that the style needs
+  std::array<Column, 5> columns;  // indexed by Role; those that the style needs
   Dates dates;
   std::string symbol;         // empty: not known
-  std::uint64_t repeats = 0;  // rows of the input that were left out because another has their time
+  std::uint64_t repeats = 0;  // rows of the input left out because another row has the same time
   bool sorted = false;        // its rows were not in the order of their dates
 
   std::uint64_t gaps = 0;          // rows without a price that can be drawn
-  double lowest = 0, highest = 0;  // of the finite prices
+  double lowest = 0, highest = 0;  // range of the finite prices
 
   std::size_t windows(const Options& options) const;
-  // The first row of a window, and its number of rows.
+  // Functions that return the first row of a window, and its number of rows.
   std::size_t row_of(const Options& options, std::size_t window) const;
   std::size_t length(const Options& options) const;
 
-  // Failure(conflict) where the file is not what was opened.
+  // Failure(conflict) if the file has changed since it was opened.
   void throw_if_changed() const;
 
-  // For what it holds in memory, and for what every run takes.
+  // Reservations for the data in memory, and for the memory that every run needs.
   std::shared_ptr<const Reservation> paid, program;
 };
 
-// The same for all; series of one file are asked once.
+// Checks all files; a file with several series is checked once.
 void throw_if_changed(const std::vector<Source>& sources);
 
 // Opens inputs, one after the other, for options whose defaults are filled.
@@ -93,8 +92,8 @@ class SourceOpener {
   SourceOpener(const SourceOpener&) = delete;
   SourceOpener& operator=(const SourceOpener&) = delete;
 
-  // At least one. Failure names the file and what was looked for. OutOfMemory when it does not fit what is left of
-  // --memory.
+  // Returns at least one source. Failure names the file and what was expected in it. OutOfMemory if the source does not
+  // fit the rest of --memory.
   std::vector<Source> open(const std::string& input);
 
  private:

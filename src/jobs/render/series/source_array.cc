@@ -14,12 +14,12 @@ bool readable(ElementType type) {
          type.code == TypeCode::unsigned_integer;
 }
 
-// How an array is read: its rows, each of so many columns.
+// Division of an array: rows, columns of each row, and rows of a ready window.
 struct Rows {
   std::uint64_t rows = 0, columns = 1, ready = 0;
 };
 
-// Nothing where it is neither a series nor windows.
+// Returns nullopt if the shape is neither a series nor windows.
 std::optional<Rows> rows_of(const std::vector<std::uint64_t>& shape) {
   if (shape.empty() || shape.size() > 3) return std::nullopt;
   const std::uint64_t last = shape.back();
@@ -42,7 +42,7 @@ Failure refuse(const std::string& words, const std::string& name) {
           "[N, n, 4]; numbers of any width"};
 }
 
-// The columns that the style needs, of rows of numbers of one type.
+// Sets the columns that the style needs, from rows of numbers of one type.
 void take_columns(OpenContext& context, const std::shared_ptr<const RowFile>& file, ElementType type, const Rows& shape,
                   const std::string& words, Source& out) {
   const Options& options = context.options;
@@ -79,7 +79,7 @@ class Hdf5Rows : public RowFile {
   const hdf5::Series series_;
 };
 
-// The one dataset of a file that can be drawn.
+// Returns the only dataset of a file that can be drawn.
 hdf5::Series only_series(OpenContext& context, const FileReader& file) {
   constexpr std::size_t kMostTold = 12;
   const std::string& path = file.path();

@@ -11,14 +11,15 @@
 namespace millrace::render {
 namespace {
 
-// No date that a person reads is longer, and no symbol; every row of an index has room for the longest.
+// Maximum bytes of a date or a symbol: none that a person reads is longer. Every row of an index has room for the
+// longest.
 constexpr std::size_t kLongestText = 64;
 constexpr const char* kPurpose = "inputs";
-// For --columns date=: the table's rows are in their order, whatever its columns say.
+// Value of --columns date=: the rows are already in order, whatever the columns say.
 constexpr const char* kNoDates = "none";
 constexpr const char* kNameless = "its first line holds numbers: write the names of the columns above them";
 
-// For a message: a cell may be megabytes long.
+// Returns a cell's text for a message: a cell may be megabytes long.
 std::string shown(std::string_view text) {
   constexpr std::size_t kMost = 60;
   return printable(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "");
@@ -35,7 +36,7 @@ class TableHeader {
     return std::all_of(names_.begin(), names_.end(),
                        [](const std::string& name) { return csv_number(name).has_value(); });
   }
-  // It names nothing: it is the first row of numbers and dates.
+  // Returns true if the row names nothing: it is the first row of numbers and dates.
   bool all_data() const {
     return std::all_of(names_.begin(), names_.end(), [](const std::string& name) {
       const auto text = [&](std::size_t) -> std::string_view { return name; };
@@ -55,7 +56,7 @@ class TableHeader {
     return out + (size() > kMost ? fmt::format(" and {} more", size() - kMost) : "");
   }
 
-  // A column's name as others write it: MetaTrader's <DATE> is a date, and "open_time" is "Open time".
+  // Normalizes a column's name: MetaTrader's <DATE> is a date, and "open_time" is "Open time".
   static std::string plain(const std::string& name) {
     std::string out = lower_ascii(trim(name));
     if (out.size() > 2 && out.front() == '<' && out.back() == '>') out = out.substr(1, out.size() - 2);
@@ -63,8 +64,8 @@ class TableHeader {
     return out;
   }
 
-  // The column of this name, whatever its case; where several have it in some case, the one that has it in `exact`ly
-  // this.
+  // Returns the column of this name, in upper or lower case. If several match, `exact` selects the one that is spelled
+  // exactly like this.
   std::optional<std::size_t> find(std::string_view wanted, bool exact) const {
     const std::string lower = lower_ascii(trim(wanted));
     std::vector<std::size_t> same, any;
@@ -85,12 +86,12 @@ class TableHeader {
   const std::string path_;
 };
 
-// Which columns are read.
+// Columns that are read.
 struct Chosen {
-  std::vector<std::size_t> roles;         // for each of roles_of()
-  std::optional<std::size_t> date, time;  // time: of the day, beside a date
+  std::vector<std::size_t> roles;         // a column for each of roles_of()
+  std::optional<std::size_t> date, time;  // time: time of day, beside a date
   std::optional<std::size_t> by;          // names the series
-  std::optional<std::size_t> symbol;      // seems to, though nobody said so
+  std::optional<std::size_t> symbol;      // seems to name the series, though the user did not say so
   bool nameless = false;                  // the first row is data
 };
 
@@ -101,7 +102,7 @@ class Chooser {
 
   Chosen choose() const {
     Chosen out;
-    // A column that is called by its first price would lose it.
+    // A table without a header would lose its first prices, which would be taken for names.
     if (header_.size() > 1 && header_.all_data()) {
       throw Failure(ErrorCode::bad_data,
                     fmt::format("it has no column '{}'; its columns are: {}", name_of(kClose), header_.words()), path_,
@@ -112,14 +113,12 @@ class Chooser {
       std::optional<std::size_t> at = named(name_of(role), {name_of(role)});
       if (!at && roles.size() == 1 && header_.size() == 1) {
         at = 0;
-        // A number names nothing: the column has no header.
+        // A number is no name: the column has no header.
         out.nameless = header_.all_numbers();
       }
       if (!at) refuse(role);
       out.roles.push_back(*at);
     }
-    // What exchanges, brokers and libraries call it; `dtyyyymmdd` is Metastock's, the last ones are Polygon's and
-    // CRSP's.
     find_dates(out);
     if (options_.by.empty() || options_.by == kOneSeries) {
       if (options_.by.empty())
@@ -136,17 +135,17 @@ class Chooser {
   void find_dates(Chosen& out) const {
     const auto given = options_.columns.find("date");
     if (given != options_.columns.end() && given->second == kNoDates && !header_.find(kNoDates, true)) return;
-    // What exchanges, brokers and libraries call it; `dtyyyymmdd` is Metastock's, the last ones are Polygon's and
+    // Names that exchanges, brokers and libraries use. `dtyyyymmdd` is Metastock's; the last ones are Polygon's and
     // CRSP's.
     out.date = named("date", {"datetime", "date time", "date/time", "date", "timestamp", "open time", "gmt time",
                               "local time", "observation date", "time key", "dtyyyymmdd", "trade date", "trading date",
                               "window start", "caldt", "datadate", "dlycaldt"});
     out.time = named("time", {"time"}, true);
     if (!out.date) out.date = std::exchange(out.time, std::nullopt);
-    // pandas leaves an index without a name without a header too.
+    // pandas writes an index that has no name as a column without a header.
     if (!out.date && header_.size() > 1 && header_.name(0).empty()) out.date = 0;
   }
-  // `guessed`: nobody asked for such a column, so that two of one name are none.
+  // `guessed`: the user did not ask for this column, so two columns of the same name count as none.
   std::optional<std::size_t> named(const char* role, std::initializer_list<const char*> names,
                                    bool guessed = false) const {
     if (const auto chosen = options_.columns.find(role); chosen != options_.columns.end()) {
@@ -177,7 +176,7 @@ class Chooser {
   const std::string& path_;
 };
 
-// Memory that grows while a file is read, paid for before it is used.
+// Memory that grows while a file is read; it is reserved before it is used.
 class GrowingMemory {
  public:
   GrowingMemory(const FileReader& file, Budget& budget) : file_(file), budget_(budget) {}
@@ -191,7 +190,7 @@ class GrowingMemory {
       paid_ += kStep;
     }
   }
-  // What is held in the end, for as long as the job lives.
+  // Returns a reservation for what is held in the end, for as long as the job lives.
   Reservation keep_only(Bytes held) {
     parts_.clear();
     return budget_.reserve(held, kPurpose);
@@ -217,7 +216,7 @@ class GrowingMemory {
   Bytes paid_;
 };
 
-// The rows of a file.
+// Returns a reader of a file's rows.
 CsvReader rows_of(FileReader& file, const OpenContext& context, const std::string& path) {
   return CsvReader(
       [&file, &context] {
@@ -229,7 +228,7 @@ CsvReader rows_of(FileReader& file, const OpenContext& context, const std::strin
       path);
 }
 
-// Where a row begins, from 1: found by reading again, for a message alone.
+// Returns the line on which a row begins, counted from 1. It reads the file again, for a message alone.
 std::size_t line_of_row(const OpenContext& context, const std::string& path, std::size_t row, bool nameless) {
   auto file = FileReader::open(path, FileReader::Hashing::off).or_throw();
   CsvReader table = rows_of(*file, context, path);
@@ -239,7 +238,7 @@ std::size_t line_of_row(const OpenContext& context, const std::string& path, std
   return table.line();
 }
 
-// Puts a table's cells where they belong, row after row.
+// Collects a table's cells by column, row after row.
 class Collector {
  public:
   Collector(const TableHeader& header, const Chosen& chosen, TableRows& out)
@@ -266,11 +265,11 @@ class Collector {
     if (chosen_.symbol) look_at_symbol(table);
     ++out_.rows;
   }
-  // Of what --by names.
+  // Returns the memory of the symbols in the column of --by.
   Bytes memory() const { return {symbol_bytes_}; }
 
  private:
-  // No text that a row of the index has room for is longer. What a store says is UTF-8.
+  // Returns a cell's text as UTF-8, as stores contain it. Refuses a text that is longer than a row of the index allows.
   std::string text(const CsvReader& table, std::size_t column, const char* what, const char* remedy) const {
     const std::string_view cell = table.cells()[column];
     if (cell.size() > kLongestText) {
@@ -284,7 +283,7 @@ class Collector {
   void add_date(const CsvReader& table) {
     std::string date = text(table, *chosen_.date, "date", "--columns date=NAME");
     if (chosen_.time) {
-      // A column of that name may hold something else, and the date the time already: the first row tells.
+      // A column of that name may hold something else, or the date may include the time already: the first row decides.
       const std::string time = text(table, *chosen_.time, "time", "--columns time=NAME");
       if (out_.rows == 0) with_time_ = is_time_of_day(time) && is_day(date);
       if (with_time_) date += " " + time;
@@ -319,8 +318,8 @@ class Collector {
     }
   }
 
-  // A symbol's text, its place among the others, and its series in the plan, with the file's names: 2,100 were
-  // measured.
+  // Memory of a symbol: its text, its entry in the map, and its series in the plan, with the file's names. 2,100 bytes
+  // were measured.
   static constexpr std::uint64_t kSymbolBytes = 2400;
 
   const TableHeader& header_;
@@ -345,7 +344,7 @@ std::vector<Source> read_csv(FileReader& reader, OpenContext& context, const Sou
   Collector collector(header, chosen, rows);
   GrowingMemory memory(reader, context.run.budget);
   for (bool row = chosen.nameless || table.next(); row; row = table.next()) {
-    // Symbols may be met at every row.
+    // Every row may have a new symbol.
     if (rows.rows % kPart == 0 || (rows.rows % 1024 == 0 && chosen.by)) memory.hold(rows.memory() + collector.memory());
     collector.add(table);
   }

@@ -1,6 +1,6 @@
-// Enters: an input whose kind is known.
-// Leaves: its columns.
-// Never: says anything about other inputs.
+// Input: an input file of a known kind.
+// Output: its columns.
+// Never: depends on other inputs.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace millrace::render {
 
-// The reader of HDF5 inputs, and what its memory was paid with.
+// Reader of HDF5 inputs, and the reservations for its memory.
 struct Hdf5Helper {
   explicit Hdf5Helper(RunContext& context)
       : reader([&context] { return context.cancel.cancelled(); }, context.budget.limit()) {}
@@ -21,17 +21,17 @@ struct Hdf5Helper {
   std::vector<Reservation> paid;
 };
 
-// What inputs share while they are opened.
+// State that inputs share while they are opened.
 struct OpenContext {
   const Options& options;
   RunContext& run;
   std::shared_ptr<const Reservation> program;
-  // Neither is there before the first input that needs it.
+  // Both are made for the first input that needs them.
   std::shared_ptr<RowCache> cache;
   std::shared_ptr<Hdf5Helper> helper;
 
   void throw_if_cancelled() const;
-  // Failure(usage) where an option asks for what only a table has.
+  // Failure(usage) if an option asks for a property that only a table has.
   void refuse_table_options(const Source& source) const;
   std::shared_ptr<RowCache> rows();
   std::shared_ptr<Hdf5Helper> hdf5();
@@ -39,12 +39,12 @@ struct OpenContext {
 
 const char* name_of(Role role);
 
-// Reads all of the file, so that its hash is known at once. What it holds is paid for from the budget. `file` says what
-// is known of the input so far.
+// Reads all of the file, so that its hash is known at once. Reserves memory for the data from the budget. `file` is the
+// input with all that is known of it so far.
 std::vector<Source> read_csv(FileReader& reader, OpenContext& context, const Source& file);
-// Looks at the header alone.
+// Reads only the header.
 void read_npy(OpenContext& context, Source& out);
-// Looks at what it is alone. Where `out` names no dataset, the one that can be drawn is taken and named.
+// Reads only the description of the dataset. If `out` names none, the only one that can be drawn is used and named.
 void read_hdf5(const FileReader& file, OpenContext& context, Source& out);
 
 }  // namespace millrace::render

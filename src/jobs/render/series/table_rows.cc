@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
-// Two rows of one series, of which the second is not later than the first.
+// Two rows of one series; the second is not later than the first.
 struct Step {
   std::size_t before, row;
 };
 struct Steps {
-  std::optional<Step> back, repeat;  // the first of each
+  std::optional<Step> back, repeat;  // first step of each kind
 };
 
 class Arranger {
@@ -57,7 +57,7 @@ class Arranger {
   std::string date(std::size_t row) const { return printable(table_.dates->view(row)); }
   std::size_t line(std::size_t row) const { return table_.line_of(row); }
 
-  // In the order of the file.
+  // Compares rows in the order of the file.
   Steps steps_of(const DateNotation& notation) const {
     struct Last {
       std::int64_t time = kNone;
@@ -91,9 +91,9 @@ class Arranger {
                     table_.path, "mend that line, or name another column with --columns date=NAME");
     }
     std::vector<DateNotation>& possible = reading.possible;
-    // Who has the rows sorted says that their order tells nothing.
+    // With --sort date the user says that the order of the rows means nothing.
     if (possible.size() > 1 && options_.sort != Sort::date) {
-      // Of day/month and month/day, the one in which the rows do not go back.
+      // If both day/month and month/day are possible, the one in which no row goes back in time is meant.
       const auto forward = [&](const DateNotation& notation) { return !steps_of(notation).back.has_value(); };
       std::vector<DateNotation> likely;
       std::copy_if(possible.begin(), possible.end(), std::back_inserter(likely), forward);
@@ -111,7 +111,7 @@ class Arranger {
   }
 
   [[noreturn]] void refuse_back(const Step& step) const {
-    // All of them in the wrong direction is a common way to export prices, and has a plainer name.
+    // Rows that are all in reverse are a common way to export prices, and get a plainer message.
     const bool newest_first = time(*out_.notation, 0) > time(*out_.notation, table_.rows - 1);
     throw Failure(ErrorCode::bad_data,
                   fmt::format("line {}: {}: {} comes after {}", line(step.row),
@@ -131,7 +131,8 @@ class Arranger {
         "has the time, --columns date=NAME or time=NAME");
   }
 
-  // Rows by series, by time where they are sorted, and else as they were; without repeats where these are not wanted.
+  // Orders rows by series, then by time if they have to be sorted, else as in the file. Leaves out repeats if
+  // `thinned`.
   void reorder(bool thinned) {
     const Reservation paid = context_.budget.reserve(Bytes{table_.rows * (sizeof(std::size_t) + sizeof(std::int64_t))},
                                                      "putting rows in order");
@@ -184,7 +185,7 @@ class Arranger {
     order.resize(kept);
   }
 
-  // The rows of this order, in it.
+  // Replaces the table by these rows, in this order.
   void take(const std::vector<std::size_t>& order) {
     const std::size_t widest = std::max<std::size_t>(sizeof(double), table_.dates ? table_.dates->longest() : 0);
     const Reservation paid = context_.budget.reserve(Bytes{order.size() * widest}, "putting rows in order");
