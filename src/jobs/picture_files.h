@@ -17,7 +17,7 @@ namespace millrace {
 struct PictureFileOptions : FolderOptions {
   Bytes max_size = kMostFileBytes;
   long long max_pixels = 1'000'000'000;
-  bool wide_gray = false, over_gray = false;  // as DecodeOptions has them; a job's, and nobody's to choose
+  bool wide_gray = false, over_gray = false;  // as in DecodeOptions; set by the job, not by the user
 };
 
 void describe(Settings& settings, PictureFileOptions& options);

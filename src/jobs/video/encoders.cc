@@ -23,7 +23,6 @@ struct Takes {
   // Chroma subsampling, as base-2 logarithms of the horizontal and vertical factors.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> chroma;
   bool gray = false, rgb = false, alpha = false, odd = true;
-  bool ten_of_twelve = false;
 };
 Takes takes_of(Codec codec, bool alpha) {
   switch (codec) {
@@ -37,8 +36,8 @@ Takes takes_of(Codec codec, bool alpha) {
     case Codec::av1:
       return {{8, 10, 12}, {{1, 1}, {1, 0}, {0, 0}}, false, true, false};
     case Codec::prores:
-      if (alpha) return {{10}, {{0, 0}}, false, false, true, true, true};
-      return {{10}, {{1, 0}, {0, 0}}, false, false, false, true, true};
+      if (alpha) return {{10}, {{0, 0}}, false, false, true, true};
+      return {{10}, {{1, 0}, {0, 0}}, false, false, false, true};
     default:
       if (alpha) return {{8, 10, 16}, {{1, 1}, {1, 0}, {0, 0}}, false, true, true};
       return {{8, 9, 10, 12, 14, 16}, {{1, 1}, {1, 0}, {0, 0}}, true, true, false};

@@ -168,6 +168,11 @@ class Tallying {
 
 int Crowds::level_of(std::uint64_t appearance) { return std::min(std::countr_zero(appearance), kMostLevel); }
 
+Crowds::Crowds(std::vector<Member> members) : members_(std::move(members)) {
+  std::sort(members_.begin(), members_.end(),
+            [](const Member& a, const Member& b) { return a.appearance < b.appearance; });
+}
+
 bool Crowds::holds(std::uint64_t appearance) const {
   return std::binary_search(members_.begin(), members_.end(), Member{appearance, {}},
                             [](const Member& x, const Member& y) { return x.appearance < y.appearance; });

@@ -33,8 +33,8 @@ class Crowds {
   };
 
   Crowds() = default;
-  // `members` is sorted by appearance.
-  explicit Crowds(std::vector<Member> members) : members_(std::move(members)) {}
+  // Sorts the members by appearance.
+  explicit Crowds(std::vector<Member> members);
 
   bool empty() const { return members_.empty(); }
   std::span<const Member> members() const { return members_; }
@@ -59,8 +59,8 @@ inline constexpr std::uint32_t kManyClose = 7, kManyNear = 7;
 // Largest number of other appearances that a member is compared with at one distance.
 inline constexpr std::uint32_t kCompared = 16;
 
-// Finds the dense groups of a library. `appearances` is sorted without repeats; `codes` are those of the upright
-// images. Where images are also compared rotated or mirrored, only upright neighbours count.
+// Finds the dense groups of a library. `appearances` are in any order, without repeats; `codes` are those of the
+// upright images. Where images are also compared rotated or mirrored, only upright neighbours count.
 Crowds find_crowds(std::span<const std::uint64_t> appearances, const CodeColumns& codes, const Rule& rule,
                    RunContext& context);
 

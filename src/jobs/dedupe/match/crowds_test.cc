@@ -145,5 +145,18 @@ TEST_F(CrowdsTest, TheLibraryAloneDecides) {
   }
 }
 
+TEST_F(CrowdsTest, TheOrderOfAppearancesDoesNotMatter) {
+  Pictures pictures;
+  pictures.add(random_, random_codes(random_), 4, 2000);
+  Pictures sorted = pictures;
+  sorted.sort();
+  const Crowds crowds = crowds_of(pictures), of_sorted = crowds_of(sorted);
+  ASSERT_GT(crowds.members().size(), 1000U);
+  for (const std::uint64_t appearance : pictures.appearances) {
+    EXPECT_EQ(crowds.holds(appearance), of_sorted.holds(appearance));
+    EXPECT_EQ(crowds.levels_of(appearance), of_sorted.levels_of(appearance));
+  }
+}
+
 }  // namespace
 }  // namespace millrace::dedupe

@@ -174,7 +174,7 @@ ChartEncoder Encoding::make() const { return {make_body(), make_wrapping()}; }
 
 std::uint64_t Encoding::most_bytes() const {
   // A stream has about a tenth of the bytes of its pixels if they are noise. It is as long as its pixels if a window
-  // has more rows than the image has columns.
+  // has more rows than half of the image's columns.
   const std::uint64_t pixels = plan_.layout.image_bytes();
   const std::uint64_t sequence = 4 * std::uint64_t{plan_.layout.window} * plan_.layout.columns;
   const bool dense = plan_.window > static_cast<std::size_t>(options_.width) / 2;
