@@ -296,7 +296,8 @@ Json& Json::operator[](std::string_view key) {
   if (const Json* found = find(key)) return const_cast<Json&>(*found);
   auto* members = std::get_if<Object>(&value_);
   if (!members) not_a("object");
-  return members->emplace_back(std::string(key), Json()).value;
+  members->push_back({std::string(key), Json()});
+  return members->back().value;
 }
 
 const Json& Json::operator[](std::string_view key) const {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
+
 #include "src/base/json.h"
 #include "src/io/store/dataset_for_test.h"
 
