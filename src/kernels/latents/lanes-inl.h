@@ -94,7 +94,7 @@ HWY_INLINE Wide operator*(const Wide& a, const Wide& b) {
   out.high = a.high * b.high;
   return out;
 }
-// Product and sum of float64, rounded twice: few are needed, and their precision is what matters.
+// Returns a * b + c in float64, rounded twice: not every CPU level can round once there.
 HWY_INLINE Wide multiply_add(const Wide& a, const Wide& b, const Wide& c) { return a * b + c; }
 // Returns a * b + c, rounded once in float32 and twice in float64: not every CPU level can round once there.
 template <typename T, std::size_t N>
