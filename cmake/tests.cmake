@@ -33,7 +33,7 @@ function(millrace_tests name shards)
   elseif(NOT MILLRACE_KERNELS_ONLY AND NOT MILLRACE_SANITIZE STREQUAL "thread")
     add_dependencies(${name}_tests millrace-decoder millrace-hdf5)
   endif()
-  # These take half a minute or more under a sanitizer, and a smaller one beside each runs the same code.
+  # These take half a minute or more under a sanitizer, and a smaller one stands beside each.
   set(slow "")
   if(MILLRACE_SANITIZE AND name STREQUAL "kernels")
     set(slow SelfJoinOf64BitsEqualsTheDefinition SelfJoinOf256BitsEqualsTheDefinition CountedPairsAreHeldNowhere ALineOnAFrameIsLostWithIt

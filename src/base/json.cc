@@ -2,69 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 namespace millrace {
 
 namespace {
 
 constexpr std::size_t kDeepest = 64;
-
-// Builds a tree from the parser's events.
-class Builder : public nlohmann::json_sax<nlohmann::json> {
- public:
-  explicit Builder(Json& out) : out_(out) {}
-
-  bool null() override { return add(nullptr); }
-  bool boolean(bool value) override { return add(value); }
-  bool number_integer(std::int64_t value) override { return add(value); }
-  bool number_unsigned(std::uint64_t value) override { return add(value); }
-  bool number_float(double value, const std::string&) override { return add(value); }
-  bool string(std::string& value) override { return add(std::move(value)); }
-  bool binary(nlohmann::json::binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(Json::object()); }
-  bool start_array(std::size_t) override { return open(Json::array()); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-  // The last of two members of one name counts.
-  bool key(std::string& name) override {
-    place_ = &(*open_.back())[name];
-    return true;
-  }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) override {
-    words = error.what();
-    at = position;
-    return false;
-  }
-
-  std::string words = "it is nested too deep";
-  std::size_t at = 0;
-
- private:
-  Json& put(Json value) {
-    if (open_.empty()) return out_ = std::move(value);
-    if (open_.back()->is_array()) return open_.back()->emplace_back(std::move(value));
-    return *place_ = std::move(value);
-  }
-  bool add(Json value) {
-    put(std::move(value));
-    return true;
-  }
-  bool open(Json value) {
-    if (open_.size() == kDeepest) return false;
-    open_.push_back(&put(std::move(value)));
-    return true;
-  }
-  bool close() {
-    open_.pop_back();
-    return true;
-  }
-
-  Json& out_;
-  std::vector<Json*> open_;  // lists and objects that have not been closed
-  Json* place_ = nullptr;    // where the value of the last key goes
-};
 
 bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
@@ -138,7 +83,98 @@ class Writer {
 
 [[noreturn]] void not_a(const char* kind) { throw Json::Error(std::string("a value is no ") + kind); }
 
+// Returns true if two members have one name. Takes no more than n log n steps: a text may have a million members.
+bool has_repeated(const Json::Object& members) {
+  constexpr std::size_t kFew = 16;
+  if (members.size() <= kFew) {
+    for (std::size_t b = 1; b < members.size(); ++b)
+      for (std::size_t a = 0; a < b; ++a)
+        if (members[a].key == members[b].key) return true;
+    return false;
+  }
+  std::vector<std::string_view> names;
+  names.reserve(members.size());
+  for (const Json::Member& each : members) names.emplace_back(each.key);
+  std::sort(names.begin(), names.end());
+  return std::adjacent_find(names.begin(), names.end()) != names.end();
+}
+
+// Keeps the last value of each name, in the place of the first.
+void merge_repeated(Json::Object& members) {
+  if (!has_repeated(members)) return;
+  Json::Object out;
+  std::unordered_map<std::string, std::size_t> places;
+  for (Json::Member& each : members) {
+    const auto [at, is_new] = places.emplace(each.key, out.size());
+    if (is_new) {
+      out.push_back(std::move(each));
+    } else {
+      out[at->second].value = std::move(each.value);
+    }
+  }
+  members = std::move(out);
+}
+
 }  // namespace
+
+// Builds a tree from the parser's events.
+class Json::Builder : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit Builder(Json& out) : out_(out) {}
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(std::int64_t value) override { return add(value); }
+  bool number_unsigned(std::uint64_t value) override { return add(value); }
+  bool number_float(double value, const std::string&) override { return add(value); }
+  bool string(std::string& value) override { return add(std::move(value)); }
+  bool binary(nlohmann::json::binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_object() override {
+    merge_repeated(std::get<Object>(open_.back()->value_));
+    return close();
+  }
+  bool end_array() override { return close(); }
+  bool key(std::string& name) override {
+    Object& members = std::get<Object>(open_.back()->value_);
+    members.push_back({std::move(name), Json()});
+    place_ = &members.back().value;
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) override {
+    words = error.what();
+    at = position;
+    return false;
+  }
+
+  std::string words = "it is nested too deep";
+  std::size_t at = 0;
+
+ private:
+  Json& put(Json value) {
+    if (open_.empty()) return out_ = std::move(value);
+    if (open_.back()->is_array()) return open_.back()->emplace_back(std::move(value));
+    return *place_ = std::move(value);
+  }
+  bool add(Json value) {
+    put(std::move(value));
+    return true;
+  }
+  bool open(Json value) {
+    if (open_.size() == kDeepest) return false;
+    open_.push_back(&put(std::move(value)));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  Json& out_;
+  std::vector<Json*> open_;  // lists and objects that have not been closed
+  Json* place_ = nullptr;    // where the value of the last key goes
+};
 
 void append_json(std::string& out, std::string_view text) {
   if (!is_plain(text)) {
@@ -212,7 +248,8 @@ Json Json::parse(std::string_view text) {
 Json Json::parse_or_null(std::string_view text) {
   Json out;
   Builder builder(out);
-  return nlohmann::json::sax_parse(text, &builder) ? out : Json();
+  if (!nlohmann::json::sax_parse(text, &builder)) return Json();
+  return out;
 }
 
 std::string Json::dump(int indent) const {

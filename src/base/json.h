@@ -141,6 +141,8 @@ class Json {
   friend bool operator==(const Json& a, const Json& b);
 
  private:
+  class Builder;
+
   bool boolean() const;
   std::int64_t integer(std::int64_t least, std::int64_t most) const;
   std::uint64_t count(std::uint64_t most) const;

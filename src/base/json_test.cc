@@ -96,7 +96,20 @@ TEST(Json, TextsThatAreNone) {
   } catch (const Json::Error& error) {
     EXPECT_EQ(error.at, 11U);
   }
-  EXPECT_EQ(Json::parse(R"({"a": 1, "b": 2, "a": [3]})").dump(), R"({"a":[3],"b":2})") << "of two the last counts";
+}
+
+TEST(Json, TheLastOfTwoMembersOfOneNameCounts) {
+  EXPECT_EQ(Json::parse(R"({"a": 1, "b": 2, "a": [3]})").dump(), R"({"a":[3],"b":2})");
+  EXPECT_EQ(Json::parse(R"({"a": {"x": 1, "x": 2}, "a": {"x": 3}})").dump(), R"({"a":{"x":3}})");
+  // Members are compared with one another in no more than n log n steps: this would take minutes.
+  std::string text = "{";
+  constexpr int kMany = 300'000;
+  for (int k = 0; k < kMany; ++k) text += "\"k" + std::to_string(k) + "\":" + std::to_string(k) + ",";
+  const Json many = Json::parse(text + "\"k7\":-1}");
+  EXPECT_EQ(many.size(), static_cast<std::size_t>(kMany));
+  EXPECT_EQ(many.at("k7"), -1);
+  EXPECT_EQ(many.items()[7].key, "k7");
+  EXPECT_EQ(many.at("k299999"), kMany - 1);
 }
 
 }  // namespace

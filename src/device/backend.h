@@ -3,7 +3,7 @@
 // used only by queue.cc and accelerator.cc.
 // Never: exposes a vendor's type or decides anything: no call is repeated here and nothing falls back to the CPU.
 //
-// All requests of a queue are executed later and in order. Until finish() the host memory in a request must not change,
+// Requests of a queue are all executed later, in order. Until finish() the host memory in a request must not change,
 // and every allocation stays alive. OutOfMemory is thrown if an allocation does not fit, DeviceLost once this process
 // cannot use the device any more. A wrong call throws Failure(internal).
 #pragma once

@@ -16,8 +16,11 @@ Exif parse_exif(std::span<const std::uint8_t> block) {
   const TiffFields fields{ByteRange(source)};
   Exif exif;
   exif.fields = fields.distinct();
+  // One number of 16 bits: browsers ignore any other type, and would show the picture otherwise than it is compared.
   const auto orientation = fields.number(TiffDirectory::main, kOrientation);
-  if (orientation && *orientation >= 1 && *orientation <= 8) exif.orientation = static_cast<Orientation>(*orientation);
+  const bool is_short = fields.value(TiffDirectory::main, kOrientation).size() == 2;
+  if (orientation && is_short && *orientation >= 1 && *orientation <= 8)
+    exif.orientation = static_cast<Orientation>(*orientation);
   exif.taken = fields.text(TiffDirectory::exif, kTaken);
   if (capture_seconds(exif.taken, "") < 0) exif.taken.clear();
   exif.subsecond = fields.text(TiffDirectory::exif, kSubsecond);

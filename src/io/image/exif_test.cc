@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "src/io/image/metadata/metadata_for_test.h"
 #include "src/io/test_pictures.h"
 
 namespace millrace {
@@ -23,6 +24,17 @@ TEST(Exif, ReadsWithAndWithoutTheHeaderOfJpeg) {
 
 TEST(Exif, AnOrientationThatIsNoneIsUpright) {
   for (const int o : {0, 9, 127}) EXPECT_EQ(parse(test_exif(o)).orientation, Orientation::upright);
+}
+
+TEST(Exif, AnOrientationOfAnotherTypeIsNone) {
+  constexpr std::uint16_t kOrientation = 0x0112, kByte = 1, kShort = 3, kLong = 4;
+  for (const ByteOrder order : {ByteOrder::big, ByteOrder::little}) {
+    for (const auto& [type, expected] : {std::pair{kByte, Orientation::upright}, std::pair{kLong, Orientation::upright},
+                                         std::pair{kShort, static_cast<Orientation>(6)}}) {
+      const std::string block = TestTiff(order).whole(TiffDirectory::main, kOrientation, 6, type).build();
+      EXPECT_EQ(parse(block).orientation, expected) << type;
+    }
+  }
 }
 
 TEST(Exif, NeverFails) {

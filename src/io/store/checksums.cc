@@ -51,6 +51,15 @@ bool is_as_it_was(const std::string& folder, const FileDigest& file, const std::
   }
 }
 
+void add_files(std::span<const FileDigest> files, Json& list) {
+  for (const FileDigest& file : files) {
+    const Json name = is_utf8(file.name) ? Json(file.name) : Json{{"base64", base64(file.name)}};
+    Json one = Json::array({name, file.at, file.bytes, fmt::format("{:016x}", file.hash)});
+    if (file.files != 0) one.push_back(file.files);
+    list.push_back(std::move(one));
+  }
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> number_from_hex(const std::string& hexadecimal) {
@@ -63,18 +72,13 @@ std::optional<std::uint64_t> number_from_hex(const std::string& hexadecimal) {
 
 std::string json_of(std::span<const FileDigest> files) {
   Json out = Json::array();
-  for (const FileDigest& file : files) {
-    const Json name = is_utf8(file.name) ? Json(file.name) : Json{{"base64", base64(file.name)}};
-    Json one = Json::array({name, file.at, file.bytes, fmt::format("{:016x}", file.hash)});
-    if (file.files != 0) one.push_back(file.files);
-    out.push_back(std::move(one));
-  }
+  add_files(files, out);
   return out.dump();
 }
 
 std::string json_with_own(std::span<const FileDigest> files) {
   Json out = Json::array({Json{{kSelf, std::string(kDigits, '0')}}});
-  for (const Json& file : Json::parse(json_of(files))) out.push_back(file);
+  add_files(files, out);
   return out.dump();
 }
 
@@ -108,7 +112,7 @@ std::vector<std::string> missing_or_cut(const std::string& folder, std::span<con
 
 std::optional<std::vector<FileDigest>> checksums_in(std::string_view text) {
   try {
-    const Json json = Json::parse_or_null(std::string(text));
+    const Json json = Json::parse_or_null(text);
     if (!json.is_array()) return std::nullopt;
     std::vector<FileDigest> out;
     for (const Json& one : json) {

@@ -3,8 +3,8 @@
 //   file.
 // Never: decodes a latent's numbers, or takes a file for something that its header does not say.
 //
-// All latents have one type, one number of channels, one height and one width; the number of frames may differ between
-// videos. The most frequent kind decides; other files are left out, each with its reason.
+// Latents of a run all have one type, one number of channels, one height and one width; the number of frames may differ
+// between videos. The most frequent kind decides; other files are left out, each with its reason.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Output: its windows, one by one, while the image is decoded; windows that need not be segmented are left out.
 // Never: holds more rows of the image than a window has, except for rows that were decoded ahead.
 //
-// One thread cuts windows, and another receives their results. They share only data that does not change.
+// Windows are cut by one thread, and another receives their results. They share only data that does not change.
 #pragma once
 
 #include <memory>

@@ -35,7 +35,7 @@ Json read_file() {
   if (!file) return Json::object();
   // The first bytes are enough: a file that this program writes has a few thousand bytes.
   const auto bytes = (*file)->peek();
-  Json out = Json::parse_or_null(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  Json out = Json::parse_or_null({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   return out.is_object() ? out : Json::object();
 }
 
