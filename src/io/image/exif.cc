@@ -16,7 +16,8 @@ Exif parse_exif(std::span<const std::uint8_t> block) {
   const TiffFields fields{ByteRange(source)};
   Exif exif;
   exif.fields = fields.distinct();
-  // One number of 16 bits: browsers ignore any other type, and would show the picture otherwise than it is compared.
+  // An orientation is a single number of 16 bits: browsers ignore any other type, and would show the picture otherwise
+  // than it is compared.
   const auto orientation = fields.number(TiffDirectory::main, kOrientation);
   const bool is_short = fields.value(TiffDirectory::main, kOrientation).size() == 2;
   if (orientation && is_short && *orientation >= 1 && *orientation <= 8)
