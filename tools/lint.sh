@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formatting, floors, comments, clang-tidy (on what changed since the branch's base, or on everything with --all), docs up to date.
+# Formatting, floors, comments, locks, clang-tidy (on what changed since the branch's base, or on everything with --all), docs up to date.
 set -euo pipefail
 all=${1:-}
 failed=0
@@ -22,6 +22,14 @@ if [ ${#checked[@]} -gt 0 ]; then
   printf '%s\n' "${checked[@]}" | while read -r f; do if grep -q "\"$PWD/$f\"" build/lint/compile_commands.json; then echo "$f"; fi; done |
     xargs -r -P "$(nproc)" -n 4 clang-tidy-14 -p build/lint --quiet 2>/dev/null || failed=1
 fi
+# Data that a mutex guards is touched under that mutex: src/base/mutex.h. The two other kinds of mutex have no annotations.
+if git grep -nE 'std::(mutex|condition_variable|lock_guard<|scoped_lock)|<(mutex|condition_variable)>' -- 'src/*.cc' 'src/*.h' ':!*_test.cc' ':!src/base/mutex.h' \
+  ':!src/model/session.cc' ':!src/jobs/segment/library.cc'; then
+  echo "lint: src/base/mutex.h has a mutex, a lock and a condition that are checked"
+  failed=1
+fi
+git grep -l MutexLock -- 'src/*.cc' | xargs -P "$(nproc)" -n 6 clang-tidy-14 -p build/lint --quiet --checks='-*,misc-unused-using-decls,clang-diagnostic-thread-safety*' \
+  --warnings-as-errors='*' --extra-arg=-Wthread-safety 2>/dev/null || failed=1
 tools/ptx.sh || failed=1
 [ $failed -eq 0 ] && echo "lint: ${#sources[@]} files formatted, floors in order, ${#checked[@]} files through clang-tidy"
 exit $failed

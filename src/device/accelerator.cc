@@ -33,7 +33,7 @@ Accelerator::Accelerator(const Accelerator& of, std::shared_ptr<Opened> opened)
 Accelerator::~Accelerator() = default;
 
 std::shared_ptr<Accelerator::Opened> Accelerator::open() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!opened_) opened_ = std::make_shared<Opened>(device_, options_.memory);
   return opened_;
 }
@@ -50,7 +50,7 @@ bool Accelerator::ready(const KernelSource& source, std::span<const KernelEntry>
                         const std::function<bool(Accelerator&)>& known) {
   if (struck_out_ || !may_use(source)) return false;
   if (asking_ || !options_.known_answers) return true;
-  const std::lock_guard lock(ready_mutex_);
+  const MutexLock lock(ready_mutex_);
   const std::string name(source.name);
   const auto asked = known_.find(name);
   if (asked != known_.end()) return asked->second && !struck_out_;
@@ -86,7 +86,7 @@ bool Accelerator::gives_known_answers(const KernelSource& source, std::span<cons
     Accelerator asked(*this, open());
     const bool right = known(asked);
     const bool all = std::all_of(entries.begin(), entries.end(),
-                                 [&](const KernelEntry& entry) { return asked.launched_.count(entry.name) > 0; });
+                                 [&](const KernelEntry& entry) { return asked.has_launched(entry); });
     if (asked.struck_out()) {
       strike_out(asked.reason());
       return false;
@@ -105,13 +105,13 @@ bool Accelerator::gives_known_answers(const KernelSource& source, std::span<cons
 }
 
 void Accelerator::launched(std::string_view entry) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   launched_.insert(entry);
 }
 
 void Accelerator::strike_out(const std::string& reason, bool fault) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (struck_out_) return;
     reason_ = reason;
     struck_out_ = true;
@@ -120,17 +120,17 @@ void Accelerator::strike_out(const std::string& reason, bool fault) {
 }
 
 std::string Accelerator::reason() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return reason_;
 }
 
 void Accelerator::leave(const std::string& why) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (why_left_.empty()) why_left_ = why;
 }
 
 std::string Accelerator::why_left() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return why_left_;
 }
 
@@ -165,15 +165,20 @@ Bytes Accelerator::free_memory() {
   return {std::min(left, host < taken ? 0 : (host - taken).count)};
 }
 
+bool Accelerator::has_launched(const KernelEntry& entry) const {
+  const MutexLock lock(mutex_);
+  return launched_.count(entry.name) > 0;
+}
+
 DeviceCounts Accelerator::counts() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   DeviceCounts out = counts_;
   if (opened_) out.peak = opened_->memory->peak(MemoryKind::device);
   return out;
 }
 
 void Accelerator::add(const DeviceCounts& more) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   counts_.uploads += more.uploads;
   counts_.upload_bytes += more.upload_bytes;
   counts_.downloads += more.downloads;

@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "src/base/choice.h"
+#include "src/base/mutex.h"
 #include "src/device/attested.h"
 #include "src/device/backend.h"
 #include "src/device/device.h"
@@ -97,6 +97,7 @@ class Accelerator {
   Bytes free_memory();
 
   DeviceCounts counts() const;
+  bool has_launched(const KernelEntry& entry) const;
   // Adds to the counts of this device.
   void add(const DeviceCounts& more);
 
@@ -119,13 +120,13 @@ class Accelerator {
   const AcceleratorOptions options_;
   Budget& host_;
   Trace& trace_;
-  mutable std::mutex mutex_;
-  std::mutex ready_mutex_;  // held during a known-answer test
-  std::shared_ptr<Opened> opened_;
-  const bool asking_ = false;            // true for the object that a known-answer test uses
-  std::map<std::string, bool> known_;    // results of known-answer tests, by source
-  std::set<std::string_view> launched_;  // names of entries, which are string constants
-  DeviceCounts counts_;
+  mutable Mutex mutex_;
+  Mutex ready_mutex_;  // held during a known-answer test
+  std::shared_ptr<Opened> opened_ MILLRACE_GUARDED_BY(mutex_);
+  const bool asking_ = false;  // true for the object that a known-answer test uses
+  std::map<std::string, bool> known_ MILLRACE_GUARDED_BY(ready_mutex_);  // results of known-answer tests, by source
+  std::set<std::string_view> launched_ MILLRACE_GUARDED_BY(mutex_);      // names of entries, which are string constants
+  DeviceCounts counts_ MILLRACE_GUARDED_BY(mutex_);
   std::atomic<bool> struck_out_{false};
   std::string reason_, why_left_;
 };

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
+
+#include "src/base/mutex.h"
 
 namespace millrace {
 namespace {
@@ -40,9 +41,9 @@ void Queue::drain() {
     backend_->finish();
   } catch (const Failure&) {
     // The state of pending operations is unknown, so their memory is kept until the process ends.
-    static std::mutex mutex;
+    static Mutex mutex;
     static auto& lost = *new std::vector<std::shared_ptr<DeviceAllocation>>;
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     lost.insert(lost.end(), held_.begin(), held_.end());
     staging_.reset();
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 
 #include "include/millrace/jobs.h"
 #include "src/base/edit_distance.h"

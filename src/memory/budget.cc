@@ -38,7 +38,7 @@ void Budget::refuse(Bytes size, const std::string& purpose, MemoryKind kind, Byt
   const bool device = kind == MemoryKind::device;
   throw OutOfMemory(ErrorCode::out_of_memory,
                     fmt::format("{} needs {}{}, and {} of {} can be had", purpose, to_text(size),
-                                device ? " of the device's memory" : "", to_text(available), to_text(limit(kind))),
+                                device ? " of the device's memory" : "", to_text(available), to_text(pool(kind).limit)),
                     {},
                     device ? "run it on a device with more memory, or on the CPU with --device cpu"
                            : fmt::format("allow at least {} more with --memory", to_text(size - available)));
@@ -55,7 +55,7 @@ Reservation Budget::grant(Bytes size, MemoryKind kind, bool stands) {
 }
 
 Reservation Budget::reserve(Bytes size, const std::string& purpose, MemoryKind kind) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!fits(size, kind)) {
     const Bytes host = pool(MemoryKind::host).left(), own = pool(kind).left();
     refuse(size, purpose, kind, kind == MemoryKind::pinned ? std::min(host, own) : own);
@@ -81,14 +81,14 @@ ReservedWorkspace Budget::reserve_all(const Workspace& size, const std::string& 
 }
 
 std::optional<Reservation> Budget::try_reserve(Bytes size) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!fits(size, MemoryKind::host)) return std::nullopt;
   return grant(size, MemoryKind::host, false);
 }
 
 std::optional<Reservation> Budget::wait_for(Bytes size, const std::string& purpose,
                                             const std::function<bool()>& cancelled) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   const Pool& host = pool(MemoryKind::host);
   while (!host.fits(size)) {
     const Bytes reachable = host.limit < host.standing ? Bytes{} : host.limit - host.standing;
@@ -103,25 +103,30 @@ std::optional<Reservation> Budget::wait_for(Bytes size, const std::string& purpo
 
 void Budget::give_back(Bytes size, MemoryKind kind, bool stands) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     pool(kind).take_off(size, stands);
     if (kind == MemoryKind::pinned) pool(MemoryKind::host).take_off(size, stands);
   }
   returned_.notify_all();
 }
 
+Bytes Budget::limit(MemoryKind kind) const {
+  const MutexLock lock(mutex_);
+  return pool(kind).limit;
+}
+
 Bytes Budget::used(MemoryKind kind) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return pool(kind).used;
 }
 
 Bytes Budget::peak(MemoryKind kind) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return pool(kind).peak;
 }
 
 Bytes Budget::largest_grant() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Pool& host = pool(MemoryKind::host);
   return host.limit < host.standing ? Bytes{} : host.limit - host.standing;
 }

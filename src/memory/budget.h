@@ -11,14 +11,13 @@
 #pragma once
 
 #include <array>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "src/base/error.h"
+#include "src/base/mutex.h"
 #include "src/base/sizes.h"
 #include "src/memory/workspace.h"
 
@@ -91,7 +90,7 @@ class Budget {
   // standing reservations, as waiting cannot help then. Returns std::nullopt when `cancelled` becomes true.
   std::optional<Reservation> wait_for(Bytes size, const std::string& purpose, const std::function<bool()>& cancelled);
 
-  Bytes limit(MemoryKind kind = MemoryKind::host) const { return pool(kind).limit; }
+  Bytes limit(MemoryKind kind = MemoryKind::host) const;
   Bytes used(MemoryKind kind = MemoryKind::host) const;
   Bytes peak(MemoryKind kind = MemoryKind::host) const;
   // Returns the largest size that a single waiting request can be granted.
@@ -106,16 +105,19 @@ class Budget {
     void add(Bytes size, bool stands);
     void take_off(Bytes size, bool stands);
   };
-  Pool& pool(MemoryKind kind) { return pools_[static_cast<std::size_t>(kind) - 1]; }
-  const Pool& pool(MemoryKind kind) const { return pools_[static_cast<std::size_t>(kind) - 1]; }
+  Pool& pool(MemoryKind kind) MILLRACE_REQUIRES(mutex_) { return pools_[static_cast<std::size_t>(kind) - 1]; }
+  const Pool& pool(MemoryKind kind) const MILLRACE_REQUIRES(mutex_) {
+    return pools_[static_cast<std::size_t>(kind) - 1];
+  }
   void give_back(Bytes size, MemoryKind kind, bool stands);
-  Reservation grant(Bytes size, MemoryKind kind, bool stands);
-  bool fits(Bytes size, MemoryKind kind) const;
-  [[noreturn]] void refuse(Bytes size, const std::string& purpose, MemoryKind kind, Bytes available) const;
+  Reservation grant(Bytes size, MemoryKind kind, bool stands) MILLRACE_REQUIRES(mutex_);
+  bool fits(Bytes size, MemoryKind kind) const MILLRACE_REQUIRES(mutex_);
+  [[noreturn]] void refuse(Bytes size, const std::string& purpose, MemoryKind kind, Bytes available) const
+      MILLRACE_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::condition_variable returned_;
-  std::array<Pool, 3> pools_;  // indexed by MemoryKind minus 1
+  mutable Mutex mutex_;
+  Condition returned_;
+  std::array<Pool, 3> pools_ MILLRACE_GUARDED_BY(mutex_);  // indexed by MemoryKind minus 1
 };
 
 // Resident memory of this process and its live children, now and at the peak of each, as the system counts it.

@@ -5,9 +5,10 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
+
+#include "src/base/mutex.h"
 
 namespace millrace {
 
@@ -21,7 +22,7 @@ class Pool {
   std::shared_ptr<T> take() {
     std::unique_ptr<T> item;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (!free_.empty()) {
         item = std::move(free_.back());
         free_.pop_back();
@@ -29,7 +30,7 @@ class Pool {
     }
     if (!item) item = make_();
     return {item.release(), [this](T* back) {
-              const std::lock_guard lock(mutex_);
+              const MutexLock lock(mutex_);
               free_.emplace_back(back);
             }};
   }
@@ -37,14 +38,14 @@ class Pool {
   // Calls visit(T&) for each object that is not on loan.
   template <typename Visit>
   void each(const Visit& visit) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const std::unique_ptr<T>& item : free_) visit(*item);
   }
 
  private:
   std::function<std::unique_ptr<T>()> make_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<T>> free_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<T>> free_ MILLRACE_GUARDED_BY(mutex_);
 };
 
 }  // namespace millrace

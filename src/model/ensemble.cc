@@ -87,8 +87,8 @@ Ensemble::Ensemble(std::vector<PictureModel>& models, const PictureModelOptions&
 // Waits for all windows: between two networks, no session knows about a window.
 Ensemble::~Ensemble() {
   {
-    std::unique_lock lock(mutex_);
-    ended_.wait(lock, [this] { return under_way_ == 0; });
+    MutexLock lock(mutex_);
+    while (under_way_ > 0) ended_.wait(lock);
   }
   sessions_.clear();
 }
@@ -176,7 +176,7 @@ void Ensemble::submit(const float* input, Prediction& out, Session::Done done) {
   work->done = std::move(done);
   work->flip = work->member = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ++under_way_;
   }
   next(std::move(work));
@@ -236,7 +236,7 @@ void Ensemble::end(std::shared_ptr<Work> work, const Error* error) {
   const Session::Done done = std::exchange(work->done, nullptr);
   work.reset();
   done(error);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   --under_way_;
   ended_.notify_all();
 }

@@ -9,13 +9,12 @@
 // lower resolution is first enlarged to the window.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/memory/buffer.h"
 #include "src/memory/pool.h"
 #include "src/model/picture_model.h"
@@ -119,9 +118,9 @@ class Ensemble {
   std::size_t channels_ = 0, input_elements_ = 0;
   std::vector<float> ones_;  // weights for label()
   std::unique_ptr<Pool<Work>> works_;
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  std::size_t under_way_ = 0;
+  Mutex mutex_;
+  Condition ended_;
+  std::size_t under_way_ MILLRACE_GUARDED_BY(mutex_) = 0;
 };
 
 // Provenance of its results, for the record of a run.

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "src/base/mutex.h"
 #include "src/memory/budget.h"
 #include "src/memory/buffer.h"
 #include "src/model/compiled_cache.h"
@@ -111,7 +110,7 @@ void Session::submit(const float* input, std::vector<float*> outputs, Done done)
   Request* request = nullptr;
   bool ends = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ends = interrupted_;
     if (!ends && free_.empty()) {
       waiting_.push_back(std::move(item));
@@ -130,7 +129,7 @@ void Session::submit(const float* input, std::vector<float*> outputs, Done done)
 void Session::interrupt() {
   std::deque<Waiting> dropped;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     interrupted_ = true;
     dropped.swap(waiting_);
   }
@@ -140,7 +139,7 @@ void Session::interrupt() {
 }
 
 void Session::go_on() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   interrupted_ = false;
 }
 
@@ -166,7 +165,7 @@ void Session::end(Request& request, const char* what) {
   if (what != nullptr) error = error_of(what);
   std::optional<Waiting> next;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (error && interrupted_) error = interrupted();
     if (waiting_.empty()) {
       free_.push_back(&request);
@@ -188,22 +187,23 @@ Error Session::error_of(const std::string& what) const {
 void Session::wait_for(const std::function<void(Done)>& submit, const CancelToken* cancel) {
   // Shared with `done`, which may be called when nobody waits any more.
   struct Wait {
-    std::mutex mutex;
-    std::condition_variable ended;
+    Mutex mutex;
+    Condition ended;
     bool done = false;
     std::optional<Error> failed;
   };
   constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
   const auto wait = std::make_shared<Wait>();
   submit([wait](const Error* error) {
-    const std::lock_guard lock(wait->mutex);
+    const MutexLock lock(wait->mutex);
     if (error != nullptr) wait->failed = *error;
     wait->done = true;
     wait->ended.notify_one();
   });
-  std::unique_lock lock(wait->mutex);
-  while (!wait->ended.wait_for(lock, kBetweenLooks, [&] { return wait->done; })) {
-    if (cancel != nullptr && cancel->cancelled()) throw Failure(interrupted());
+  MutexLock lock(wait->mutex);
+  while (!wait->done) {
+    wait->ended.wait_for(lock, kBetweenLooks);
+    if (!wait->done && cancel != nullptr && cancel->cancelled()) throw Failure(interrupted());
   }
   if (wait->failed) throw Failure(*wait->failed);
 }
@@ -216,7 +216,7 @@ Session::Memory Session::measure() {
     wait_for([&](Done done) { submit(input->data(), {}, std::move(done)); }, cancel_);
   } catch (const Failure& failure) {
     if (failure.error().code == ErrorCode::cancelled) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stuck_ = free_.size() < requests_.size();
       if (stuck_) static_cast<void>(input.release());
     }

@@ -8,12 +8,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "include/millrace/cancel.h"
 #include "src/base/choice.h"
+#include "src/base/mutex.h"
 #include "src/base/sizes.h"
 #include "src/model/backend.h"
 #include "src/model/model_file.h"
@@ -103,11 +103,11 @@ class Session {
   std::vector<Output> outputs_;
   std::string runtime_, precision_, not_cached_;
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::vector<std::unique_ptr<Request>> requests_;
-  std::vector<Request*> free_;
-  std::deque<Waiting> waiting_;
-  bool interrupted_ = false;
+  std::vector<Request*> free_ MILLRACE_GUARDED_BY(mutex_);
+  std::deque<Waiting> waiting_ MILLRACE_GUARDED_BY(mutex_);
+  bool interrupted_ MILLRACE_GUARDED_BY(mutex_) = false;
   const CancelToken* const cancel_;
   bool stuck_ = false;
 };

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <utility>
+
+#include "src/base/mutex.h"
 
 #include "include/millrace/cancel.h"
 
@@ -22,7 +22,7 @@ class CancelWatch {
       : cancel_(cancel), tell_(std::move(tell)), thread_([this] { watch(); }) {}
   ~CancelWatch() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ended_ = true;
     }
     changed_.notify_all();
@@ -34,9 +34,10 @@ class CancelWatch {
  private:
   void watch() {
     constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
-    std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, kBetweenLooks, [this] { return ended_; })) {
-      if (!cancel_.cancelled()) continue;
+    MutexLock lock(mutex_);
+    while (!ended_) {
+      changed_.wait_for(lock, kBetweenLooks);
+      if (ended_ || !cancel_.cancelled()) continue;
       lock.unlock();
       try {
         tell_();
@@ -48,9 +49,9 @@ class CancelWatch {
 
   const CancelToken& cancel_;
   const std::function<void()> tell_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ended_ = false;
+  Mutex mutex_;
+  Condition changed_;
+  bool ended_ MILLRACE_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

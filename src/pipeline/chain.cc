@@ -6,8 +6,9 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <utility>
+
+#include "src/base/mutex.h"
 
 namespace millrace::chain {
 namespace {
@@ -76,7 +77,7 @@ class Run {
 
   std::optional<Token> next() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (at_source_ || ended_ || in_flight_ >= tokens_ || oneapi::tbb::is_current_task_group_canceling()) {
         return std::nullopt;
       }
@@ -86,7 +87,7 @@ class Run {
     if (!waiting_) waiting_ = take(later);
     while (later || (waiting_ && !pay(*waiting_))) {
       {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         // The last item in flight may have finished meanwhile; otherwise the next one that finishes returns to the
         // source.
         if (in_flight_ > 0) {
@@ -97,7 +98,7 @@ class Run {
       if (std::exchange(later, false)) waiting_ = take(later);
     }
     std::optional<Token> out = std::exchange(waiting_, std::nullopt);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     at_source_ = false;
     ended_ = !out;
     if (out) {
@@ -122,7 +123,7 @@ class Run {
     if (!price_.is_by_item()) return true;
     bool alone = false;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       alone = in_flight_ == 0;
       if (!alone && (price_.most().count < in_flight_bytes_.count ||
                      token.price.count > price_.most().count - in_flight_bytes_.count)) {
@@ -199,7 +200,7 @@ class Run {
   void end(Token& token) {
     token.paid.release();
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       --in_flight_;
       in_flight_bytes_.count -= token.price.count;
     }
@@ -207,7 +208,7 @@ class Run {
   }
 
   bool enter(Place& place, Token& token) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (place.busy || token.number != place.next) {
       place.early.emplace(token.number, std::move(token));
       return false;
@@ -222,7 +223,7 @@ class Run {
   void leave(Place& place, const Token& token, std::optional<Token>& after) {
     std::optional<Token> freed;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       place.busy = false;
       ++place.next;
       const auto at = place.early.find(place.next);
@@ -244,12 +245,12 @@ class Run {
   Trace::Stage& given_;
   std::deque<Place> places_;
 
-  std::mutex mutex_;
-  bool at_source_ = false, ended_ = false;
+  Mutex mutex_;
+  bool at_source_ MILLRACE_GUARDED_BY(mutex_) = false, ended_ MILLRACE_GUARDED_BY(mutex_) = false;
   std::optional<Token> waiting_;  // item without memory yet; only for the thread at the source
-  std::uint64_t numbered_ = 0;
-  std::size_t in_flight_ = 0;
-  Bytes in_flight_bytes_;
+  std::uint64_t numbered_ MILLRACE_GUARDED_BY(mutex_) = 0;
+  std::size_t in_flight_ MILLRACE_GUARDED_BY(mutex_) = 0;
+  Bytes in_flight_bytes_ MILLRACE_GUARDED_BY(mutex_);
 
   std::atomic<bool> called_{false};  // a thread was asked to come to the source and has not come yet
   oneapi::tbb::task_group tasks_;

@@ -21,7 +21,7 @@ Progress::Progress(ProgressTo to, std::string what, std::uint64_t total)
 Progress::~Progress() {
   if (!thread_.joinable()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   stop_.notify_all();
@@ -37,8 +37,10 @@ void Progress::loop() {
   const auto interval = to_.style == ProgressStyle::lines  ? std::chrono::milliseconds(5000)
                         : to_.style == ProgressStyle::json ? std::chrono::milliseconds(1000)
                                                            : std::chrono::milliseconds(200);
-  std::unique_lock lock(mutex_);
-  while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) {
+  MutexLock lock(mutex_);
+  while (!stopping_) {
+    stop_.wait_for(lock, interval);
+    if (stopping_) return;
     // A watcher is foreign code, and no caller is above this thread: an exception of the watcher only ends the reports.
     try {
       report(false);

@@ -5,14 +5,13 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "src/base/choice.h"
+#include "src/base/mutex.h"
 #include "src/base/stopwatch.h"
 
 namespace millrace {
@@ -64,9 +63,9 @@ class Progress {
   std::string what_;
   std::atomic<std::uint64_t> total_, done_{0}, bytes_{0};
   Stopwatch watch_;
-  std::mutex mutex_;
-  std::condition_variable stop_;
-  bool stopping_ = false;
+  Mutex mutex_;
+  Condition stop_;
+  bool stopping_ MILLRACE_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -9,7 +9,7 @@
 namespace millrace {
 
 std::string Trace::chrome_json() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Json events = Json::array();
   const auto name_lane = [&](int at, const std::string& name) {
     events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", 1}, {"tid", at}, {"args", {{"name", name}}}});

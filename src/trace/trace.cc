@@ -21,7 +21,7 @@ Trace::Trace(bool keep_spans) : keep_spans_(keep_spans), start_(Clock::now()), i
 Trace::~Trace() = default;
 
 Trace::Stage& Trace::stage(const std::string& name, int width, const std::string& remedy) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Stage& stage : stages_) {
     if (stage.name_ == name) return stage;
   }
@@ -36,7 +36,7 @@ Trace::Stage& Trace::stage(const std::string& name, int width, const std::string
 double Trace::elapsed_s() const { return static_cast<double>(nanoseconds(Clock::now() - start_)) * 1e-9; }
 
 std::vector<StageTotals> Trace::totals() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<StageTotals> out;
   for (const Stage& s : stages_) {
     out.push_back({s.name_, s.width_, s.items_.load(), s.bytes_.load(), static_cast<double>(s.busy_ns_.load()) * 1e-9,
@@ -59,7 +59,7 @@ void Trace::add_elsewhere(const std::string& lane, double begin_s, double end_s,
   const auto begin = static_cast<std::int64_t>(begin_s * 1e9), end = static_cast<std::int64_t>(end_s * 1e9);
   where.busy_ns_.fetch_add(end - begin, std::memory_order_relaxed);
   if (!keep_spans_) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   elsewhere_.push_back({&where, begin, end, false});
 }
 
@@ -70,7 +70,7 @@ Trace::Lane& Trace::lane() {
   thread_local Lane* mine = nullptr;
   thread_local const std::uint64_t me = next_thread.fetch_add(1);  // own numbers, as the system reuses its thread ids
   if (mine != nullptr && trace == id_) return *mine;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) { return lane->owner == me; });
   if (found == lanes_.end()) {
     lanes_.push_back(std::make_unique<Lane>(Lane{static_cast<int>(lanes_.size()), me, {}}));

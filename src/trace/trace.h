@@ -8,9 +8,10 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
+
+#include "src/base/mutex.h"
 
 namespace millrace {
 
@@ -89,10 +90,10 @@ class Trace {
   const bool keep_spans_;
   const Clock::time_point start_;
   const std::uint64_t id_;
-  mutable std::mutex mutex_;
-  std::deque<Stage> stages_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<Event> elsewhere_;
+  mutable Mutex mutex_;
+  std::deque<Stage> stages_ MILLRACE_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Lane>> lanes_ MILLRACE_GUARDED_BY(mutex_);
+  std::vector<Event> elsewhere_ MILLRACE_GUARDED_BY(mutex_);
 };
 
 // Measures the time inside a stage, from construction to destruction. Counts one item.

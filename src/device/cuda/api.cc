@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <mutex>
+
+#include "src/base/mutex.h"
 
 namespace millrace::cuda {
 namespace {
@@ -39,10 +40,10 @@ Found open_library(const std::string& library) {
 }  // namespace
 
 const Api* find_api(const std::string& library, std::string& reason) {
-  static std::mutex mutex;
+  static Mutex mutex;
   // The map is never freed: allocations and queues may outlive all other objects.
   static auto& libraries = *new std::map<std::string, Found>;
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   const auto known = libraries.find(library);
   const Found& found = known != libraries.end() ? known->second : (libraries[library] = open_library(library));
   reason = found.reason;

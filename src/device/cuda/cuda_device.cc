@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/device/cuda/api.h"
 #include "src/device/cuda/driver.h"
 #include "src/device/open.h"
@@ -36,8 +36,9 @@ struct Shared {
   int device = 0, ordinal = 0;
   cuda::Context context = nullptr;
 
-  std::mutex mutex;
-  std::vector<cuda::DriverEvent> idle;  // completed events for reuse: every operation needs two
+  Mutex mutex;
+  std::vector<cuda::DriverEvent> idle
+      MILLRACE_GUARDED_BY(mutex);  // completed events for reuse: every operation needs two
 
   explicit Shared(const Api& api) : api(api) {}
   ~Shared();
@@ -109,7 +110,7 @@ class DeviceMemory : public DeviceAllocation {
 class CudaEvent : public DeviceEvent {
  public:
   explicit CudaEvent(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     if (shared_->idle.empty()) {
       shared_->check(shared_->api.event_create(&event, 0), "making an event");
     } else {
@@ -119,7 +120,7 @@ class CudaEvent : public DeviceEvent {
   }
   ~CudaEvent() override {
     if (passed) {
-      const std::lock_guard lock(shared_->mutex);
+      const MutexLock lock(shared_->mutex);
       shared_->idle.push_back(event);
       return;
     }
@@ -317,7 +318,7 @@ class CudaBackend : public DeviceBackend {
   }
 
   void* kernel(const KernelSource& source, const KernelEntry& entry) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::string name = fmt::format("{}/{}", source.name, entry.name);
     const auto known = kernels_.find(name);
     if (known != kernels_.end()) return known->second;
@@ -335,7 +336,7 @@ class CudaBackend : public DeviceBackend {
   }
 
  private:
-  cuda::Module module_of(const KernelSource& source) {
+  cuda::Module module_of(const KernelSource& source) MILLRACE_REQUIRES(mutex_) {
     const std::string hash(source.hash);
     const auto known = modules_.find(hash);
     if (known != modules_.end()) return known->second;
@@ -355,9 +356,9 @@ class CudaBackend : public DeviceBackend {
   }
 
   std::shared_ptr<Shared> shared_;
-  std::mutex mutex_;
-  std::map<std::string, cuda::Module> modules_;
-  std::map<std::string, void*> kernels_;
+  Mutex mutex_;
+  std::map<std::string, cuda::Module> modules_ MILLRACE_GUARDED_BY(mutex_);
+  std::map<std::string, void*> kernels_ MILLRACE_GUARDED_BY(mutex_);
 };
 
 }  // namespace

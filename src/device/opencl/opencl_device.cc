@@ -5,10 +5,10 @@
 #include <array>
 #include <cstdlib>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/device/open.h"
 #include "src/device/opencl/api.h"
 #include "src/device/opencl/devices.h"
@@ -96,7 +96,7 @@ class OpenClEvent : public DeviceEvent {
 // A kernel and its mutex. Arguments are part of the kernel object, so only one launch at a time may set them.
 struct SharedKernel {
   opencl::Kernel kernel = nullptr;
-  std::mutex mutex;
+  Mutex mutex;
 };
 
 class OpenClQueue : public QueueBackend {
@@ -120,7 +120,7 @@ class OpenClQueue : public QueueBackend {
   }
   void launch(void* kernel, unsigned blocks, unsigned threads, std::span<const KernelArgument> arguments) override {
     SharedKernel& shared = *static_cast<SharedKernel*>(kernel);
-    const std::lock_guard lock(shared.mutex);
+    const MutexLock lock(shared.mutex);
     for (std::size_t at = 0; at < arguments.size(); ++at) {
       const KernelArgument& argument = arguments[at];
       const auto place = static_cast<std::uint32_t>(at);
@@ -191,7 +191,7 @@ class OpenClBackend : public DeviceBackend {
   Bytes free_memory() override { return memory_; }
 
   void* kernel(const KernelSource& source, const KernelEntry& entry) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::string name = fmt::format("{}/{}", source.name, entry.name);
     const auto known = kernels_.find(name);
     if (known != kernels_.end()) return known->second.get();
@@ -220,7 +220,7 @@ class OpenClBackend : public DeviceBackend {
                   fmt::format("its floating numbers are not exact enough for the kernels of '{}'", source.name));
   }
 
-  opencl::Program program_of(const KernelSource& source) {
+  opencl::Program program_of(const KernelSource& source) MILLRACE_REQUIRES(mutex_) {
     const std::string name(source.name);
     const auto known = programs_.find(name);
     if (known != programs_.end()) return known->second;
@@ -249,9 +249,9 @@ class OpenClBackend : public DeviceBackend {
   std::shared_ptr<Shared> shared_;
   const Bytes memory_;
   const bool assume_exact_;
-  std::mutex mutex_;
-  std::map<std::string, opencl::Program> programs_;
-  std::map<std::string, std::unique_ptr<SharedKernel>> kernels_;
+  Mutex mutex_;
+  std::map<std::string, opencl::Program> programs_ MILLRACE_GUARDED_BY(mutex_);
+  std::map<std::string, std::unique_ptr<SharedKernel>> kernels_ MILLRACE_GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -180,7 +180,7 @@ HelperPool::HelperPool(Bytes memory) : memory_(memory) {}
 HelperPool::~HelperPool() = default;
 
 std::unique_ptr<HelperProcess> HelperPool::take_idle() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   while (!idle_.empty()) {
     auto helper = std::move(idle_.back());
     idle_.pop_back();
@@ -212,13 +212,13 @@ Outcome<std::unique_ptr<HelperProcess>> HelperPool::one_with(const DecodeOptions
 }
 
 void HelperPool::end_idle() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& helper : idle_) seconds_ += helper->seconds_computed();
   idle_.clear();
 }
 
 std::string HelperPool::cost() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return fmt::format("the sandbox decoded all pictures: {:.2f} s of CPU time in its processes", seconds_);
 }
 
@@ -236,7 +236,7 @@ Outcome<Decoded> HelperPool::decode(FileReader& file, ImageFormat format, const 
   auto result = conversation.run();
   if (!conversation.reusable()) return result;
   helper->set_cancelled({});
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   idle_.push_back(std::move(helper));
   return result;
 }

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/io/image/picture.h"
 
 namespace millrace {
@@ -42,9 +42,9 @@ class HelperPool {
                                                    const std::string& subject);
 
   const Bytes memory_;
-  mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<HelperProcess>> idle_;
-  double seconds_ = 0;  // CPU time of the helpers that were ended
+  mutable Mutex mutex_;
+  std::vector<std::unique_ptr<HelperProcess>> idle_ MILLRACE_GUARDED_BY(mutex_);
+  double seconds_ MILLRACE_GUARDED_BY(mutex_) = 0;  // CPU time of the helpers that were ended
 };
 
 }  // namespace millrace

@@ -1,14 +1,13 @@
 #include "src/io/image/picture_rows.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/io/file/scratch_file.h"
 
 namespace millrace {
@@ -19,7 +18,7 @@ class PictureRows::Between : public RowSink {
   explicit Between(Bytes ahead) : ahead_(ahead) {}
   ~Between() override {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       given_up_ = true;
     }
     changed_.notify_all();
@@ -39,7 +38,7 @@ class PictureRows::Between : public RowSink {
       } catch (const std::exception& error) {
         ended = Outcome<Decoded>(Error{ErrorCode::internal, error.what(), file_->path(), ""});
       }
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ended_ = std::move(ended);
       changed_.notify_all();
     });
@@ -47,22 +46,22 @@ class PictureRows::Between : public RowSink {
 
   // The decoder calls these on its thread.
   Outcome<void> begin(const PictureInfo& info) override {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     info_ = info;
     row_bytes_ = static_cast<std::size_t>(info.width) * static_cast<std::size_t>(info.channels);
     rows_ = std::clamp<std::size_t>(ahead_.count / row_bytes_, 1, static_cast<std::size_t>(info.height));
     begun_ = true;
     changed_.notify_all();
     // The decoder may allocate its memory only when somebody asks for rows.
-    changed_.wait(lock, [&] { return wanted_ || given_up_; });
+    while (!wanted_ && !given_up_) changed_.wait(lock);
     if (given_up_) return Error{ErrorCode::cancelled, "nobody wants its rows", file_->path(), ""};
     ring_.resize(rows_ * row_bytes_);
     return {};
   }
   void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
     for (int k = 0; k < count; ++k) {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return given_ - taken_ < rows_ || given_up_; });
+      MutexLock lock(mutex_);
+      while (given_ - taken_ >= rows_ && !given_up_) changed_.wait(lock);
       if (given_up_) return;
       std::memcpy(ring_.data() + given_ % rows_ * row_bytes_, data + k * stride, row_bytes_);
       ++given_;
@@ -72,21 +71,21 @@ class PictureRows::Between : public RowSink {
 
   // The owner calls these.
   Outcome<void> wait_for_info() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return begun_ || ended_; });
+    MutexLock lock(mutex_);
+    while (!begun_ && !ended_) changed_.wait(lock);
     if (begun_) return {};
     return ended_->ok() ? Error{ErrorCode::bad_data, "this picture has no rows", file_->path(), ""} : ended_->error();
   }
   Outcome<void> take(int count, std::uint8_t* out) {
     want();
     for (int k = 0; k < count; ++k) {
+      MutexLock lock(mutex_);
       if (is_spooled_ && taken_ < spooled_) {
         const std::span row(out + static_cast<std::size_t>(k) * row_bytes_, row_bytes_);
         scratch_->read_at(std::uint64_t{taken_++} * row_bytes_, std::as_writable_bytes(row));
         continue;
       }
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return given_ > taken_ || ended_; });
+      while (given_ <= taken_ && !ended_) changed_.wait(lock);
       if (is_spooled_ || given_ == taken_) {
         return ended_->ok() ? Error{ErrorCode::bad_data, "this picture has fewer rows than it says", file_->path(), ""}
                             : ended_->error();
@@ -100,11 +99,9 @@ class PictureRows::Between : public RowSink {
   }
   Outcome<Finished> finish() {
     want();
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return ended_.has_value(); });
-      if (!ended_->ok()) return ended_->error();
-    }
+    MutexLock lock(mutex_);
+    while (!ended_) changed_.wait(lock);
+    if (!ended_->ok()) return ended_->error();
     // The decoder's thread has finished with the file.
     auto hash = file_->finish_hash();
     if (!hash) return hash.error();
@@ -119,6 +116,7 @@ class PictureRows::Between : public RowSink {
     // The end of its thread frees the decoder's memory. The decoder's final outcome stays in `ended_`.
     thread_.join();
     ring_ = {};
+    const MutexLock lock(mutex_);
     taken_ = 0;
     is_spooled_ = true;
   }
@@ -128,27 +126,28 @@ class PictureRows::Between : public RowSink {
 
  private:
   void want() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (std::exchange(wanted_, true)) return;
     changed_.notify_all();
   }
   bool given_up() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return given_up_;
   }
 
   const Bytes ahead_;
   std::unique_ptr<FileReader> file_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool begun_ = false, wanted_ = false, given_up_ = false;
+  Mutex mutex_;
+  Condition changed_;
+  bool begun_ MILLRACE_GUARDED_BY(mutex_) = false, wanted_ MILLRACE_GUARDED_BY(mutex_) = false,
+              given_up_ MILLRACE_GUARDED_BY(mutex_) = false;
   PictureInfo info_;
-  std::size_t row_bytes_ = 0, rows_ = 0, given_ = 0, taken_ = 0;
+  std::size_t row_bytes_ = 0, rows_ = 0, given_ MILLRACE_GUARDED_BY(mutex_) = 0, taken_ MILLRACE_GUARDED_BY(mutex_) = 0;
   std::vector<std::uint8_t> ring_;
   std::optional<ScratchFile> scratch_;  // rows that spool() has decoded
   bool is_spooled_ = false;
   std::size_t spooled_ = 0;
-  std::optional<Outcome<Decoded>> ended_;
+  std::optional<Outcome<Decoded>> ended_ MILLRACE_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

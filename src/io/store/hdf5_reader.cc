@@ -86,7 +86,7 @@ Outcome<void> Reader::send(const helper::Request& request, const Opened& file, c
 }
 
 Outcome<void> Reader::start(const std::string& path) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return have_helper(path);
 }
 
@@ -107,7 +107,7 @@ Outcome<void> Reader::have_helper(const std::string& path) {
 Outcome<Reader::Reply> Reader::ask(helper::Request request, const Opened& file, const FileReader* open,
                                    const std::string& name, const std::string& type, const Room& room) {
   const std::string& path = file.path;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (auto ready = have_helper(path); !ready.ok()) return ready.error();
   request.dataset_bytes = static_cast<std::uint32_t>(name.size());
   request.type_bytes = static_cast<std::uint32_t>(type.size());

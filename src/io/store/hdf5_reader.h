@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/base/mutex.h"
 #include "src/base/sizes.h"
 #include "src/io/file/place.h"
 #include "src/io/file/reader.h"
@@ -82,21 +82,21 @@ class Reader {
     double* values = nullptr;
     std::vector<std::uint8_t>* rows = nullptr;
   };
-  // Starts the helper if there is none; the caller holds mutex_.
-  Outcome<void> have_helper(const std::string& path);
+  // Starts the helper if there is none.
+  Outcome<void> have_helper(const std::string& path) MILLRACE_REQUIRES(mutex_);
   Outcome<Reply> ask(helper::Request request, const Opened& file, const FileReader* open, const std::string& name,
                      const std::string& type, const Room& room);
   // Sends the request, and the file's descriptor if the helper does not have it.
   Outcome<void> send(const helper::Request& request, const Opened& file, const FileReader* open,
-                     const std::string& name, const std::string& type);
+                     const std::string& name, const std::string& type) MILLRACE_REQUIRES(mutex_);
   // Returns why there was no answer, and ends the helper.
-  Error exit_reason(const std::string& path);
+  Error exit_reason(const std::string& path) MILLRACE_REQUIRES(mutex_);
 
   const std::function<bool()> cancelled_;
   const Bytes most_;
-  std::mutex mutex_;
-  std::unique_ptr<Child> helper_;
-  std::optional<Opened> given_;  // file that this helper has
+  Mutex mutex_;
+  std::unique_ptr<Child> helper_ MILLRACE_GUARDED_BY(mutex_);
+  std::optional<Opened> given_ MILLRACE_GUARDED_BY(mutex_);  // file that this helper has
 };
 
 // Returns the attributes of a file. Error if it is not a file, is not an HDF5 file, or cannot be read here.

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/base/sizes.h"
 #include "src/memory/buffer.h"
 
@@ -65,11 +65,11 @@ class RowCache {
   void visit(const RowFile& file, std::uint64_t first, std::size_t count, const Take& take) {
     const std::size_t rows = std::max<std::size_t>(1, kBlockBytes / file.row_bytes());
     while (count > 0) {
-      const std::uint64_t block = first / rows;
+      const std::uint64_t block MILLRACE_GUARDED_BY(mutex) = first / rows;
       const auto skipped = static_cast<std::size_t>(first % rows);
       const std::size_t part = std::min(count, rows - skipped);
       Slot& slot = slots_[(block + 7 * file.number()) % kSlots];
-      const std::lock_guard lock(slot.mutex);
+      const MutexLock lock(slot.mutex);
       fill(slot, file, block, rows);
       take(slot.bytes.data() + skipped * file.row_bytes(), part);
       first += part;
@@ -79,9 +79,9 @@ class RowCache {
 
  private:
   struct alignas(64) Slot {
-    std::mutex mutex;
-    std::uint64_t file = 0, block = 0;
-    Buffer<std::byte> bytes;
+    Mutex mutex;
+    std::uint64_t file MILLRACE_GUARDED_BY(mutex) = 0, block = 0;
+    Buffer<std::byte> bytes MILLRACE_GUARDED_BY(mutex);
   };
   static void fill(Slot& slot, const RowFile& file, std::uint64_t block, std::size_t rows);
 

@@ -67,7 +67,7 @@ FilmEncoder::FilmEncoder(const EncoderOptions& options, const std::string& subje
 
 FilmEncoder::~FilmEncoder() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     no_more_ = true;
   }
   changed_.notify_all();
@@ -82,15 +82,15 @@ void FilmEncoder::listen() {
   try {
     while (true) {
       {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return no_more_ || begun_ > ended_; });
+        MutexLock lock(mutex_);
+        while (!no_more_ && begun_ <= ended_) changed_.wait(lock);
         if (no_more_ && begun_ == ended_) return;
       }
       process_->hear(heard, kMostData);
       take(heard, opened);
     }
   } catch (...) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     failed_ = std::current_exception();
     changed_.notify_all();
   }
@@ -124,7 +124,7 @@ void FilmEncoder::take(FilmProcess::Heard& heard, bool& opened) {
       heard.data = {};
       return;
     case Say::slot: {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (said.slot >= lent_.size() || !lent_[said.slot]) refuse();
       lent_[said.slot] = false;
       free_.push_back(said.slot);
@@ -135,7 +135,7 @@ void FilmEncoder::take(FilmProcess::Heard& heard, bool& opened) {
       if (!opened) refuse();
       opened = false;
       listener_.ended();
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ++ended_;
       changed_.notify_all();
       return;
@@ -146,13 +146,13 @@ void FilmEncoder::take(FilmProcess::Heard& heard, bool& opened) {
 }
 
 void FilmEncoder::throw_if_failed() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (failed_) std::rethrow_exception(failed_);
 }
 
 FilmEncoder::Slot FilmEncoder::room() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return failed_ || !free_.empty(); });
+  MutexLock lock(mutex_);
+  while (!failed_ && free_.empty()) changed_.wait(lock);
   if (failed_) std::rethrow_exception(failed_);
   Slot out;
   out.number = free_.back();
@@ -166,7 +166,7 @@ void FilmEncoder::begin() {
   Message message;
   message.say = Say::encode;
   process_->say(message, json_of(options_, process_->memory()).dump());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++begun_;
   changed_.notify_all();
 }
@@ -174,7 +174,7 @@ void FilmEncoder::begin() {
 void FilmEncoder::send(const Slot& slot, std::int64_t pts, std::int64_t duration) {
   throw_if_failed();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     lent_[slot.number] = true;
   }
   Message message;
@@ -193,8 +193,8 @@ void FilmEncoder::drain() {
 }
 
 void FilmEncoder::finish() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return failed_ || begun_ == ended_; });
+  MutexLock lock(mutex_);
+  while (!failed_ && begun_ != ended_) changed_.wait(lock);
   if (failed_) std::rethrow_exception(failed_);
 }
 

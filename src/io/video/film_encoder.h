@@ -3,17 +3,16 @@
 // Never: lets the number of the program's threads, or other work in progress, change a byte of the packets.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/io/video/film_file.h"
 #include "src/io/video/film_process.h"
 
@@ -101,13 +100,13 @@ class FilmEncoder : public PictureEncoder {
   const std::size_t slot_bytes_;
   const std::unique_ptr<FilmProcess> process_;
   const Listener listener_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::uint32_t> free_;
-  std::vector<bool> lent_;  // slots that the helper holds
-  std::uint64_t begun_ = 0, ended_ = 0;
-  bool no_more_ = false;
-  std::exception_ptr failed_;
+  Mutex mutex_;
+  Condition changed_;
+  std::vector<std::uint32_t> free_ MILLRACE_GUARDED_BY(mutex_);
+  std::vector<bool> lent_ MILLRACE_GUARDED_BY(mutex_);  // slots that the helper holds
+  std::uint64_t begun_ MILLRACE_GUARDED_BY(mutex_) = 0, ended_ = 0;
+  bool no_more_ MILLRACE_GUARDED_BY(mutex_) = false;
+  std::exception_ptr failed_ MILLRACE_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

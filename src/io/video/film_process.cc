@@ -57,7 +57,7 @@ FilmProcess::~FilmProcess() {
 void FilmProcess::say(Message message, std::string_view text, const void* data, std::size_t bytes, int fd) {
   message.text_bytes = static_cast<std::uint32_t>(text.size());
   message.data_bytes = static_cast<std::uint32_t>(bytes);
-  const std::lock_guard one_at_a_time(saying_);
+  const MutexLock one_at_a_time(saying_);
   // Errors are ignored here, because hear() reports them in words. A descriptor goes with the first message, when the
   // socket has room.
   const bool begun =

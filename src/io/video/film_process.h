@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/base/sizes.h"
 #include "src/io/process/child.h"
 #include "src/io/video/helper/protocol.h"
@@ -56,7 +56,7 @@ class FilmProcess {
   std::size_t shared_bytes_ = 0;
   std::unique_ptr<Child> child_;
   const std::function<bool()> cancelled_;
-  std::mutex saying_;
+  Mutex saying_;
 };
 
 }  // namespace millrace::film

@@ -12,11 +12,11 @@
 #include <bit>
 #include <chrono>
 #include <cstdlib>
-#include <mutex>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/jobs/dedupe/match/candidates.h"
 #include "src/jobs/dedupe/pictures_for_bench.h"
 
@@ -59,7 +59,7 @@ inline Compared compare_rows(const Collection& all, std::size_t rows, const Exec
   constexpr std::size_t kInFull = 1009;
   Compared out;
   std::atomic<std::uint64_t> pairs = 0, in_full = 0;
-  std::mutex mutex;
+  Mutex mutex;
   // Sixteen pictures stay in the L2 cache while all rows are compared with them.
   executor.parallel_for((count + 15) / 16, 1, [&](std::size_t from, std::size_t to) {
     std::vector<Pair> same;
@@ -87,7 +87,7 @@ inline Compared compare_rows(const Collection& all, std::size_t rows, const Exec
     }
     pairs += found;
     in_full += checked;
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     out.same.insert(out.same.end(), same.begin(), same.end());
   });
   std::sort(out.same.begin(), out.same.end());

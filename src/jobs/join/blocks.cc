@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "src/base/json.h"
+#include "src/base/mutex.h"
 #include "src/base/paths.h"
 #include "src/base/stopwatch.h"
 #include "src/base/text.h"
@@ -124,22 +124,25 @@ class TaskProgress {
  public:
   TaskProgress(Progress& progress, std::uint64_t weight) : progress_(progress), weight_(weight) {}
   void compared(std::uint64_t more, std::uint64_t all) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     seen_ += more;
     tell(std::min(1.0, static_cast<double>(seen_) / static_cast<double>(std::max<std::uint64_t>(1, all))));
   }
-  void end() { tell(1); }
+  void end() {
+    const MutexLock lock(mutex_);
+    tell(1);
+  }
 
  private:
-  void tell(double share) {
+  void tell(double share) MILLRACE_REQUIRES(mutex_) {
     const auto now = static_cast<std::uint64_t>(static_cast<double>(weight_) * share);
     if (now > told_) progress_.add(now - told_);
     told_ = std::max(told_, now);
   }
   Progress& progress_;
   const std::uint64_t weight_;
-  std::mutex mutex_;
-  std::uint64_t seen_ = 0, told_ = 0;
+  Mutex mutex_;
+  std::uint64_t seen_ MILLRACE_GUARDED_BY(mutex_) = 0, told_ MILLRACE_GUARDED_BY(mutex_) = 0;
 };
 
 std::uint64_t weight_of(const Blocks& blocks, std::uint64_t k) {

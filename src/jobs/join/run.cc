@@ -4,10 +4,10 @@
 
 #include <cmath>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/io/store/pair_lists.h"
@@ -105,10 +105,10 @@ void join_codes(std::span<const Code> codes, const Options& options, const Files
   hamming::Joined joined;
   {
     // The number of comparisons is known only when the join begins.
-    std::mutex mutex;
+    Mutex mutex;
     std::optional<Progress> progress;
     wanted.progress = [&](std::uint64_t more, std::uint64_t all) {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       if (!progress) progress.emplace(context.progress, "comparing codes", all);
       progress->add(more);
     };

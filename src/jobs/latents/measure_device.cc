@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/jobs/latents/measure_parts.h"
 #include "src/kernels/latents/latents_device.h"
 #include "src/kernels/latents/latents_entries.h"
@@ -155,7 +155,7 @@ class DeviceStage {
     }
     out.views.assign(views.begin() + static_cast<std::ptrdiff_t>(out.begin - first), views.end());
     span.stage().add_bytes(items.size() * set_.files[out.begin].bytes());
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     seconds_.add(took);
     return out;
   }
@@ -223,7 +223,7 @@ class DeviceStage {
   }
   void drop_analyzer() {
     if (!analyzer_) return;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     seconds_.parts[static_cast<std::size_t>(Part::numbers)] += analyzer_->counts().finishing_s;
     analyzer_.reset();
   }
@@ -244,7 +244,7 @@ class DeviceStage {
   std::uint64_t gathered_ = 0;  // number of latents in waiting_
   Shape shape_;
   std::unique_ptr<DeviceAnalyzer> analyzer_;
-  std::mutex mutex_;  // guards `seconds_` while latents are read
+  Mutex mutex_;  // guards `seconds_` while latents are read
   MeasuringSeconds seconds_;
 };
 

@@ -6,12 +6,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <ctime>
 #include <filesystem>
 #include <functional>
-#include <mutex>
 
+#include "src/base/mutex.h"
 #include "src/base/paths.h"
 #include "src/base/stopwatch.h"
 #include "src/base/text.h"
@@ -58,20 +57,20 @@ class Scratch {
 // Starts all operations and waits for all of them.
 template <typename Begin>
 void all_at_once(std::size_t count, const Begin& begin) {
-  std::mutex mutex;
-  std::condition_variable changed;
+  Mutex mutex;
+  Condition changed;
   std::size_t left = count;
   std::exception_ptr failed;
   for (std::size_t k = 0; k < count; ++k) {
     begin(k, [&](const std::exception_ptr& error) {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       if (error) failed = error;
       --left;
       changed.notify_one();
     });
   }
-  std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return left == 0; });
+  MutexLock lock(mutex);
+  while (left > 0) changed.wait(lock);
   if (failed) std::rethrow_exception(failed);
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 
+#include "src/base/mutex.h"
 #include "src/kernels/matte/matte.h"
 
 namespace millrace::video {
@@ -22,8 +22,8 @@ void Looking::submit(Look& look, std::function<void(std::exception_ptr)> done) c
   struct All {
     std::function<void(std::exception_ptr)> done;
     std::atomic<std::size_t> left;
-    std::mutex mutex;
-    std::exception_ptr failed;
+    Mutex mutex;
+    std::exception_ptr failed MILLRACE_GUARDED_BY(mutex);
   };
   const std::size_t count = views_.count();
   auto all = std::make_shared<All>();
@@ -33,10 +33,16 @@ void Looking::submit(Look& look, std::function<void(std::exception_ptr)> done) c
     network_.session.submit(look.input.data() + k * network_.model.input_elements(),
                             {look.output.data() + k * network_.output_elements()}, [all](const Error* error) {
                               if (error != nullptr) {
-                                const std::lock_guard lock(all->mutex);
+                                const MutexLock lock(all->mutex);
                                 all->failed = std::make_exception_ptr(Failure(*error));
                               }
-                              if (--all->left == 0) all->done(all->failed);
+                              if (--all->left > 0) return;
+                              std::exception_ptr failed;
+                              {
+                                const MutexLock lock(all->mutex);
+                                failed = all->failed;
+                              }
+                              all->done(failed);
                             });
   }
 }

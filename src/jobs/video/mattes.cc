@@ -36,8 +36,8 @@ MatteEncoder::MatteEncoder(const film::Shape& shape, std::uint32_t slots, Listen
 }
 
 film::PictureEncoder::Slot MatteEncoder::room() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !free_.empty(); });
+  MutexLock lock(mutex_);
+  while (free_.empty()) changed_.wait(lock);
   const std::uint32_t number = free_.back();
   free_.pop_back();
   return {slots_[number].data(), number};
@@ -53,7 +53,7 @@ void MatteEncoder::send(const Slot& slot, std::int64_t pts, std::int64_t duratio
   for (std::size_t y = 0; y < height; ++y)
     std::copy_n(slot.pixels + layout_.offset[0] + y * layout_.stride[0], width, rows.data() + y * (width + 1) + 1);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     free_.push_back(slot.number);
   }
   changed_.notify_one();

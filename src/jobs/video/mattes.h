@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/io/video/film_encoder.h"
 #include "src/jobs/video/segments.h"
 #include "src/pipeline/run_context.h"
@@ -30,9 +31,9 @@ class MatteEncoder : public film::PictureEncoder {
   const film::Layout layout_;
   const Listener listener_;
   std::vector<std::vector<std::uint8_t>> slots_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::uint32_t> free_;
+  Mutex mutex_;
+  Condition changed_;
+  std::vector<std::uint32_t> free_ MILLRACE_GUARDED_BY(mutex_);
 };
 
 // Name of the file with the counts, in a folder of masks.

@@ -27,7 +27,7 @@ void PiecesWriter::add(Made made) {
     note_.before = seen_;
     note_.maker = maker_;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       begun_.emplace_back().piece = frame.piece;
     }
     encoder_->begin();
@@ -38,7 +38,7 @@ void PiecesWriter::add(Made made) {
 void PiecesWriter::send_last(std::int64_t duration) {
   const FilmFrame& frame = last_->frame;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     begun_.back().durations[frame.pts] = duration;
   }
   encoder_->send(last_->slot, frame.pts, duration);
@@ -72,7 +72,7 @@ void PiecesWriter::end_piece(const std::optional<Frames::Beyond>& next) {
     sum_.errors += frames_.errors_behind();
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     begun_.back().note = json_of(note_);
   }
   encoder_->drain();
@@ -95,7 +95,7 @@ void PiecesWriter::opened(const film::Encoded& encoded) {
   encoder_name_ = encoded.encoder;
   std::uint64_t piece = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     piece = begun_.front().piece;
   }
   file_ = std::make_unique<film::PacketFileWriter>(segments_.path(piece));
@@ -103,7 +103,7 @@ void PiecesWriter::opened(const film::Encoded& encoded) {
 
 void PiecesWriter::packet(film::EncodedPacket packet) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto& durations = begun_.front().durations;
     const auto found = durations.find(packet.pts);
     if (found == durations.end())
@@ -119,7 +119,7 @@ void PiecesWriter::ended() {
   std::string note;
   std::uint64_t piece = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!begun_.front().durations.empty())
       throw Failure(ErrorCode::internal, "the encoder left pictures out", segments_.path(begun_.front().piece), "");
     note = std::move(begun_.front().note);

@@ -7,9 +7,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "src/base/mutex.h"
 #include "src/io/video/film_encoder.h"
 #include "src/jobs/video/frames.h"
 #include "src/jobs/video/segments.h"
@@ -62,13 +62,13 @@ class PiecesWriter {
   Note note_;
   Counts sum_;
 
-  std::mutex mutex_;
+  Mutex mutex_;
   struct Begun {
     std::uint64_t piece = 0;
     std::map<std::int64_t, std::int64_t> durations{};  // durations by time, of frames whose packets are still to come
     std::string note{};
   };
-  std::deque<Begun> begun_;  // shards that have not ended
+  std::deque<Begun> begun_ MILLRACE_GUARDED_BY(mutex_);  // shards that have not ended
 
   // Used by the encoder's thread only.
   std::unique_ptr<film::PacketFileWriter> file_;

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/device/batches.h"
 #include "src/device/queue.h"
 #include "src/kernels/hamming/hamming_entries.h"
@@ -44,7 +44,7 @@ class Gathered : public PairTaker {
   void take(std::vector<Pair>& pairs) override {
     // A vector that grows is twice as large as its contents.
     Reservation paid = budget_.reserve({2 * pairs.size() * sizeof(Pair)}, "pairs found");
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     found_.memory.push_back(std::move(paid));
     found_.list.insert(found_.list.end(), pairs.begin(), pairs.end());
     pairs.clear();
@@ -54,8 +54,8 @@ class Gathered : public PairTaker {
 
  private:
   Budget& budget_;
-  std::mutex mutex_;
-  FoundPairs found_;
+  Mutex mutex_;
+  FoundPairs found_ MILLRACE_GUARDED_BY(mutex_);
 };
 
 template <typename Code>

@@ -66,35 +66,40 @@ void PairCollector::take(std::vector<Pair>& pairs) {
   // A copy has the right size: room that a vector kept for growth was not reserved.
   std::vector<Pair> chunk(pairs);
   pairs.clear();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   chunks_.push_back(std::move(chunk));
   memory_.push_back(std::move(memory));
 }
 
 void PairCollector::clear() {
+  const MutexLock lock(mutex_);
   chunks_.clear();
   memory_.clear();
 }
 
 Pairs PairCollector::sorted(std::uint64_t limit, std::uint64_t second_limit, const Executor& executor) {
+  MutexLock lock(mutex_);
   std::uint64_t total = 0;
   for (const auto& chunk : chunks_) total += chunk.size();
   Pairs result;
   result.memory = budget_.reserve({total * sizeof(Pair)}, "sorted pairs");
   allocate(result.list, total);
   if (total == 0) return result;
+  std::vector<std::vector<Pair>> chunks = std::exchange(chunks_, {});
+  std::vector<Reservation> memory = std::exchange(memory_, {});
+  lock.unlock();
 
   // Pairs go into ranges of i with about 1024 pairs each, and each range is then sorted.
   const int wanted = std::clamp(static_cast<int>(std::bit_width(total / 1024)), 0, 12);
   const int shift = std::max(0, static_cast<int>(std::bit_width(limit)) - wanted);
   const std::size_t parts = static_cast<std::size_t>(limit >> shift) + 1;
-  const std::size_t groups = std::min(chunks_.size(), 4 * static_cast<std::size_t>(executor.threads()));
+  const std::size_t groups = std::min(chunks.size(), 4 * static_cast<std::size_t>(executor.threads()));
   std::vector<std::uint64_t> places(groups * parts);
   const auto each = [&](const auto& body) {
     executor.parallel_for(groups, 1, [&](std::size_t from, std::size_t to) {
       for (std::size_t group = from; group < to; ++group) {
-        for (std::size_t c = group * chunks_.size() / groups; c < (group + 1) * chunks_.size() / groups; ++c) {
-          for (const Pair& pair : chunks_[c]) body(pair, places[group * parts + (pair.i >> shift)]);
+        for (std::size_t c = group * chunks.size() / groups; c < (group + 1) * chunks.size() / groups; ++c) {
+          for (const Pair& pair : chunks[c]) body(pair, places[group * parts + (pair.i >> shift)]);
         }
       }
     });
@@ -112,7 +117,8 @@ Pairs PairCollector::sorted(std::uint64_t limit, std::uint64_t second_limit, con
   }
   starts[parts] = at;
   each([&](const Pair& pair, std::uint64_t& place) { result.list[place++] = pair; });
-  clear();
+  chunks.clear();
+  memory.clear();
   const std::uint64_t largest = std::min<std::uint64_t>(total, kMaxRadix);
   const Reservation scratch =
       budget_.reserve({largest * sizeof(Pair) * static_cast<std::uint64_t>(executor.threads())}, "sorting pairs");

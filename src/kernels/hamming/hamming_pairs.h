@@ -4,10 +4,10 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/kernels/hamming/hamming.h"
 
 namespace millrace::hamming {
@@ -60,9 +60,9 @@ class PairCollector : public PairTaker {
 
  private:
   Budget& budget_;
-  std::mutex mutex_;
-  std::vector<std::vector<Pair>> chunks_;
-  std::vector<Reservation> memory_;
+  Mutex mutex_;
+  std::vector<std::vector<Pair>> chunks_ MILLRACE_GUARDED_BY(mutex_);
+  std::vector<Reservation> memory_ MILLRACE_GUARDED_BY(mutex_);
 };
 
 }  // namespace millrace::hamming

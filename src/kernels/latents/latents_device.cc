@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/base/mutex.h"
 #include "src/base/stopwatch.h"
 #include "src/device/batches.h"
 #include "src/kernels/latents/latents_entries.h"
@@ -94,7 +94,7 @@ struct DeviceAnalyzer::State {
   const Reservation paid_on_cpu;  // memory for one latent; a later call might not get it
   std::optional<BatchMemory> memory;
   std::optional<Queue> reading;  // reads latents that lie on the device
-  std::mutex reading_mutex;
+  Mutex reading_mutex;
   Pool<Finisher> finishers;
   std::optional<Reservation> finishing;  // memory of the finishers
   MeasuredLatents counts;
@@ -263,7 +263,7 @@ void DeviceAnalyzer::State::with_host_view(const ArrayView& latent, const Body& 
   if (!on_device_memory(latent)) return body(latent);
   Buffer<std::byte> bytes(plan.shape.elements() * latent.type.bytes());
   {
-    const std::lock_guard lock(reading_mutex);
+    const MutexLock lock(reading_mutex);
     if (!reading) reading.emplace(accelerator);
     const auto from = DeviceBuffer<std::byte>::adopt(accelerator, latent.data, bytes.size(), "view");
     reading->download(from, bytes.span());

@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <list>
 #include <memory>
-#include <mutex>
+
+#include "src/base/mutex.h"
 
 namespace millrace {
 
@@ -16,7 +17,7 @@ class Recent {
   template <typename Make>
   std::shared_ptr<const T> get(int in, int out, Make make) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       for (auto at = items_.begin(); at != items_.end(); ++at) {
         if ((*at)->in != in || (*at)->out != out) continue;
         items_.splice(items_.begin(), items_, at);
@@ -25,7 +26,7 @@ class Recent {
     }
     std::shared_ptr<const T> made = make();
     if (made->weight_count() <= kLongest) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       items_.push_front(made);
       if (items_.size() > kKept) items_.pop_back();
     }
@@ -35,8 +36,8 @@ class Recent {
  private:
   // Number of kept items, and their maximum number of weights: long axes are rare and large.
   static constexpr std::size_t kKept = 32, kLongest = 1 << 16;
-  std::mutex mutex_;
-  std::list<std::shared_ptr<const T>> items_;
+  Mutex mutex_;
+  std::list<std::shared_ptr<const T>> items_ MILLRACE_GUARDED_BY(mutex_);
 };
 
 }  // namespace millrace

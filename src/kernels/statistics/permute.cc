@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <optional>
 
 #include "src/base/error.h"
+#include "src/base/mutex.h"
 #include "src/kernels/statistics/compare.h"
 #include "src/kernels/statistics/deals.h"
 #include "src/kernels/statistics/permute_steps.h"
@@ -120,7 +120,7 @@ struct ThreadScratch {
 std::vector<double> count_deals(std::vector<OwnBlock>& blocks, const Deals& deals, std::uint64_t seed,
                                 std::uint32_t pair, const Executor& executor) {
   std::vector<double> most(deals.count(), 0);
-  std::mutex merging;
+  Mutex merging;
   for_all(executor, (deals.count() + kAtOnce - 1) / kAtOnce, 1, [&](std::size_t begin, std::size_t end) {
     ThreadScratch scratch;
     scratch.counts.assign(blocks.size() * kBlock, 0);
@@ -141,7 +141,7 @@ std::vector<double> count_deals(std::vector<OwnBlock>& blocks, const Deals& deal
         most[from + k] = *std::max_element(scratch.most.begin() + static_cast<std::ptrdiff_t>(k * kBlock),
                                            scratch.most.begin() + static_cast<std::ptrdiff_t>((k + 1) * kBlock));
     }
-    const std::lock_guard lock(merging);
+    const MutexLock lock(merging);
     for (std::size_t k = 0; k < blocks.size(); ++k)
       for (std::size_t lane = 0; lane < kBlock; ++lane) blocks[k].counts[lane] += scratch.counts[k * kBlock + lane];
   });

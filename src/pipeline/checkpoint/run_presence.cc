@@ -175,7 +175,7 @@ bool RunPresence::put_in_place(const std::string& temporary) {
 
 RunPresence::~RunPresence() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   stop_.notify_all();
@@ -194,8 +194,11 @@ void RunPresence::write_beat() {
 }
 
 void RunPresence::loop() {
-  std::unique_lock lock(mutex_);
-  while (!stop_.wait_for(lock, timing_.beat, [this] { return stopping_; })) write_beat();
+  MutexLock lock(mutex_);
+  while (!stopping_) {
+    stop_.wait_for(lock, timing_.beat);
+    if (!stopping_) write_beat();
+  }
 }
 
 // Returns nullopt if there is no such file, or it is not a regular one.
@@ -238,7 +241,7 @@ RunPresence::Others RunPresence::state_of(const Run& run) {
 }
 
 RunPresence::Others RunPresence::others() {
-  const std::lock_guard lock(looking_);
+  const MutexLock lock(looking_);
   Others out = Others::none;
   for (const std::string& name : names_in(folder_)) {
     if (!name.starts_with(kRun) || !name.ends_with(kLive) || name == name_of(id_)) continue;
@@ -258,6 +261,16 @@ RunPresence::Others RunPresence::others() {
   return out;
 }
 
+std::string RunPresence::other() const {
+  const MutexLock lock(looking_);
+  return other_;
+}
+
+bool RunPresence::other_is_alone() const {
+  const MutexLock lock(looking_);
+  return other_is_alone_;
+}
+
 void RunPresence::pause(const std::function<void()>& go_on) const {
   constexpr auto kBetween = std::chrono::milliseconds(100);
   if (go_on) go_on();
@@ -265,7 +278,7 @@ void RunPresence::pause(const std::function<void()>& go_on) const {
 }
 
 void RunPresence::say_that_it_waits() const {
-  spdlog::warn("{} may be at work on the same output: waiting up to {} s for a sign of it", other_,
+  spdlog::warn("{} may be at work on the same output: waiting up to {} s for a sign of it", other(),
                std::chrono::duration_cast<std::chrono::seconds>(timing_.dead_after).count());
 }
 
@@ -303,7 +316,7 @@ RunPresence::Claim RunPresence::claim(const std::string& what) {
     const auto seen = state_of_name(folder_, name);
     const std::string owner = read_claim(name);
     if (owner == id_) return Claim::mine;
-    const std::lock_guard lock(looking_);
+    const MutexLock lock(looking_);
     const auto run = owner.empty() ? std::nullopt : read(name_of(owner));
     // A run whose file is gone has ended. A claim without its text was cut by a crash.
     const Others state = run ? state_of(*run) : Others::none;
@@ -314,7 +327,7 @@ RunPresence::Claim RunPresence::claim(const std::string& what) {
     mine = put_claim(name, seen);
   }
   if (!mine) return Claim::taken;
-  const std::lock_guard lock(looking_);
+  const MutexLock lock(looking_);
   claims_.push_back(name);
   return Claim::mine;
 }
@@ -328,7 +341,7 @@ bool RunPresence::claim_when_known(const std::string& what, const std::function<
 
 void RunPresence::unclaim(const std::string& what) {
   const std::string name = fmt::format("{}{}", kClaim, what);
-  const std::lock_guard lock(looking_);
+  const MutexLock lock(looking_);
   const auto at = std::find(claims_.begin(), claims_.end(), name);
   if (at == claims_.end()) return;
   claims_.erase(at);

@@ -13,15 +13,14 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/io/file/place.h"
 
 namespace millrace {
@@ -54,8 +53,8 @@ class RunPresence {
   // Waits until the answer is known, no longer than a bit over `dead_after`. `go_on` as below.
   Others wait_for_others(const std::function<void()>& go_on = {});
   // Describes another run for messages: "process 4711 on node12".
-  const std::string& other() const { return other_; }
-  bool other_is_alone() const { return other_is_alone_; }
+  std::string other() const;
+  bool other_is_alone() const;
 
   // `taken`: another run that is alive has it; `unknown`: a run of another machine has it, and may be dead. Of several
   // runs that try at once one gets it.
@@ -79,7 +78,7 @@ class RunPresence {
   };
   std::string name_of(const std::string& id) const;
   std::optional<Run> read(const std::string& name) const;
-  Others state_of(const Run& run);
+  Others state_of(const Run& run) MILLRACE_REQUIRES(looking_);
   void pause(const std::function<void()>& go_on) const;
   void say_that_it_waits() const;
   bool put_in_place(const std::string& temporary);
@@ -94,14 +93,14 @@ class RunPresence {
   const std::string id_;
   Descriptor file_;
   std::uint64_t beats_ = 0;
-  std::mutex mutex_;
-  std::condition_variable stop_;
-  bool stopping_ = false;
-  std::mutex looking_;                // guards the members below
-  std::map<std::string, Seen> seen_;  // by the run's ID
-  std::string other_;
-  bool other_is_alone_ = false;
-  std::vector<std::string> claims_;
+  Mutex mutex_;
+  Condition stop_;
+  bool stopping_ MILLRACE_GUARDED_BY(mutex_) = false;
+  mutable Mutex looking_;
+  std::map<std::string, Seen> seen_ MILLRACE_GUARDED_BY(looking_);  // by the run's ID
+  std::string other_ MILLRACE_GUARDED_BY(looking_);
+  bool other_is_alone_ MILLRACE_GUARDED_BY(looking_) = false;
+  std::vector<std::string> claims_ MILLRACE_GUARDED_BY(looking_);
   std::thread thread_;
 };
 

@@ -13,7 +13,7 @@ void Channel::say(Message message, std::string_view text, const void* data, std:
   message.text_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(text.size(), kMostText));
   if (bytes + more_bytes > kMostData) throw CannotGoOn(ErrorCode::too_large, "a packet of it is larger than 1 GiB");
   message.data_bytes = static_cast<std::uint32_t>(bytes + more_bytes);
-  const std::lock_guard one_at_a_time(saying_);
+  const MutexLock one_at_a_time(saying_);
   const bool sent = send_bytes(kSocket, &message, sizeof message) &&
                     send_bytes(kSocket, text.data(), message.text_bytes) && send_bytes(kSocket, data, bytes) &&
                     send_bytes(kSocket, more, more_bytes);

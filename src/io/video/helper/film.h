@@ -3,13 +3,13 @@
 // Never: opens a file by its name; lives longer than the program.
 #pragma once
 
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "src/base/error.h"
 #include "src/base/json.h"
+#include "src/base/mutex.h"
 #include "src/io/video/helper/libav.h"
 #include "src/io/video/helper/protocol.h"
 
@@ -50,7 +50,7 @@ class Channel {
  private:
   std::uint8_t* slots_;
   std::size_t bytes_;
-  std::mutex saying_;  // encoders release frames on threads of their own
+  Mutex saying_;  // encoders release frames on threads of their own
 };
 
 // Each of these runs until its work is done. The file's descriptor belongs to the caller.

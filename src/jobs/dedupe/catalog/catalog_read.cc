@@ -69,7 +69,7 @@ void Catalog::each_file(std::string_view from, std::string_view to,
 
 std::optional<CatalogFile> Catalog::file(std::string_view path) {
   State& s = *state_;
-  const std::lock_guard lock(s.asking);
+  const MutexLock lock(s.asking);
   if (s.file_known.handle == nullptr) {
     if (s.asked.db == nullptr) s.asked.open_beside(s);
     s.asked.prepare(s.file_known, fmt::format("{} WHERE path = ?", kFileColumns).c_str());
@@ -133,7 +133,7 @@ void Catalog::each_picture(std::optional<std::span<const ContentHash>> wanted,
 
 std::optional<CatalogPicture> Catalog::picture(const ContentHash& content) {
   State& s = *state_;
-  const std::lock_guard lock(s.asking);
+  const MutexLock lock(s.asking);
   if (s.picture_known.handle == nullptr) {
     if (s.asked.db == nullptr) s.asked.open_beside(s);
     s.asked.prepare(s.picture_known, fmt::format("{} WHERE content = ?", kPictureColumns).c_str());

@@ -9,11 +9,11 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/base/text.h"
 #include "src/jobs/dedupe/catalog/catalog.h"
 
@@ -187,8 +187,8 @@ struct Catalog::State : Connection {
   std::vector<std::pair<ContentHash, ContentHash>> not_duplicates, duplicates_after_all;
   std::vector<std::string> forgotten;  // paths
   std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
-  Connection asked;  // used by picture() and file(), under the lock `asking`
-  std::mutex asking;
+  Connection asked MILLRACE_GUARDED_BY(asking);  // used by picture() and file(), under the lock `asking`
+  Mutex asking;
   Statement picture_known, file_known, thumbnail_of, preview_of, close_look_of, origin_of;
 
   // Begins a transaction that writes this run's results, which are valid only under its key.

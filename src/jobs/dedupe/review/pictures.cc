@@ -98,7 +98,7 @@ auto Pictures::with_room(const Work& work) {
   } catch (const OutOfMemory&) {
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     wholes_.clear();
   }
   return work();
@@ -149,7 +149,7 @@ Outcome<Pictures::Shown> Pictures::shown_as_png(const Thumbnail& picture, const 
 }
 
 Outcome<std::shared_ptr<const Thumbnail>> Pictures::whole(std::size_t id) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto known = std::find_if(wholes_.begin(), wholes_.end(), [&](const Whole& w) { return w.id == id; });
   if (known != wholes_.end()) {
     wholes_.splice(wholes_.begin(), wholes_, known);

@@ -7,11 +7,11 @@
 #include <array>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/io/image/fingerprint.h"
 #include "src/jobs/dedupe/review/found.h"
 #include "src/jobs/picture_files.h"
@@ -70,8 +70,8 @@ class Pictures {
   const PictureFileOptions& options_;
   RunContext& context_;
   Trace::Stage& stage_;
-  std::mutex mutex_;  // guards wholes_; held while a picture is decoded, so that two pages do not decode the same
-  std::list<Whole> wholes_;  // the most recently used first
+  Mutex mutex_;  // guards wholes_; held while a picture is decoded, so that two pages do not decode the same
+  std::list<Whole> wholes_ MILLRACE_GUARDED_BY(mutex_);  // the most recently used first
 };
 
 }  // namespace millrace::dedupe

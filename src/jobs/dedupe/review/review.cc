@@ -143,12 +143,12 @@ HttpResponse Review::data() {
   words.words = words_of(action);
   words.merge_metadata = options_.apply.merge_metadata;
   {
-    const std::lock_guard lock(marks_mutex_);
+    const MutexLock lock(marks_mutex_);
     words.visit = ++visit_;
     words.marks = known_marks_ = kept_marks();
   }
   // While files are being moved, it is unknown which ones still exist.
-  const std::lock_guard lock(acting_);
+  const MutexLock lock(acting_);
   for (std::uint32_t i = 0; i < found_.files.size(); ++i) {
     const auto state = state_of(found_.files[i].path);
     if (!state && state.error().code == ErrorCode::not_found) words.gone.push_back(i);
@@ -159,7 +159,13 @@ HttpResponse Review::data() {
   return {200, "text/plain; charset=utf-8", data_lines(found_, words)};
 }
 
+std::vector<std::string> Review::told() const {
+  const MutexLock lock(acting_);
+  return told_;
+}
+
 std::vector<std::string> Review::standing() const {
+  const MutexLock lock(acting_);
   std::vector<std::string> out;
   for (const Run& run : runs_) {
     if (!run.undone) out.push_back(run.journal);
@@ -235,7 +241,7 @@ std::string Review::kept_marks() const {
 HttpResponse Review::keep_marks(const HttpRequest& request) {
   const Json marks = Json::parse_or_null(request.body);
   if (!marks.is_object()) return refused(400, "the marks are no JSON object");
-  const std::lock_guard lock(marks_mutex_);
+  const MutexLock lock(marks_mutex_);
   const auto is = [&](const char* name, std::uint64_t number) {
     return !marks.contains(name) || marks[name] == number;
   };
@@ -333,7 +339,7 @@ struct Draft {
 // Handles {"decisions": [...], "go", "merge", "plan": the answer of the dry run before}.
 HttpResponse Review::carry_out(const HttpRequest& request) {
   const Carrying carrying(carrying_);
-  const std::lock_guard lock(acting_);
+  const MutexLock lock(acting_);
   const std::string text = decisions_from(request.body);
   const Json asked = Json::parse_or_null(request.body);
   const auto flag = [&](const char* name) { return asked.contains(name) && asked[name] == true; };
@@ -374,7 +380,7 @@ std::string Review::plan_of(const std::string& decisions, const Applied& applied
 // Handles {"run": a number that carry_out() gave, "go"}.
 HttpResponse Review::take_back(const HttpRequest& request) {
   const Carrying carrying(carrying_);
-  const std::lock_guard lock(acting_);
+  const MutexLock lock(acting_);
   const Json asked = Json::parse_or_null(request.body);
   if (!asked.is_object() || !asked.contains("run") || !asked["run"].is_number_unsigned() ||
       asked["run"].get<std::uint64_t>() >= runs_.size())

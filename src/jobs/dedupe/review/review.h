@@ -6,10 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/io/http/local_server.h"
 #include "src/jobs/dedupe/apply/apply.h"
 #include "src/jobs/dedupe/options.h"
@@ -36,7 +36,7 @@ class Review {
   // minute, or when no page has come within a quarter of an hour.
   void serve(LocalServer& server);
   // Reports of apply and undo on the actions carried out and reversed, in order.
-  const std::vector<std::string>& told() const { return told_; }
+  std::vector<std::string> told() const;
   // Journals of the actions that are not fully reversed.
   std::vector<std::string> standing() const;
 
@@ -52,7 +52,7 @@ class Review {
   HttpResponse keep_marks(const HttpRequest& request);
   HttpResponse carry_out(const HttpRequest& request);
   HttpResponse take_back(const HttpRequest& request);
-  HttpResponse tell(const Applied& applied);
+  HttpResponse tell(const Applied& applied) MILLRACE_REQUIRES(acting_);
   std::string decisions_from(const std::string& body) const;
   std::string marks_file() const;
   std::string kept_marks() const;
@@ -69,19 +69,21 @@ class Review {
   std::atomic<std::int64_t> alive_ = 0;  // time of the last sign from a page, by steady_clock
   std::int64_t looked_ = 0;              // time of the last call of ended()
   std::atomic<int> carrying_ = 0;
-  std::mutex acting_;  // held for one apply or undo at a time
-  std::vector<std::string> told_;
+  mutable Mutex acting_;  // held for one apply or undo at a time
+  std::vector<std::string> told_ MILLRACE_GUARDED_BY(acting_);
   // Actions that were carried out; pages refer to them by index.
   struct Run {
     std::string journal;
     std::uint64_t files = 0;
     bool undone = false;  // true if all of it was undone
   };
-  std::vector<Run> runs_;
-  std::mutex marks_mutex_;
-  std::uint64_t visit_ = 0;         // number of the page that was loaded last: only that page may write marks
-  std::uint64_t marks_number_ = 0;  // number of the marks that are stored
-  std::string known_marks_;         // content of the marks file as this review last read or wrote it
+  std::vector<Run> runs_ MILLRACE_GUARDED_BY(acting_);
+  Mutex marks_mutex_;
+  std::uint64_t visit_ MILLRACE_GUARDED_BY(marks_mutex_) =
+      0;  // number of the page that was loaded last: only that page may write marks
+  std::uint64_t marks_number_ MILLRACE_GUARDED_BY(marks_mutex_) = 0;  // number of the marks that are stored
+  std::string known_marks_
+      MILLRACE_GUARDED_BY(marks_mutex_);  // content of the marks file as this review last read or wrote it
 };
 
 }  // namespace millrace::dedupe

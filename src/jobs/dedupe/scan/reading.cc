@@ -158,7 +158,7 @@ std::uint64_t appearance_of(std::vector<std::uint8_t> thumbnail, const Thumbnail
 // True for the first caller with a content that the catalog lacks: that caller decodes it.
 bool Reader::claim(const ContentHash& content, const std::string& path) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!claimed_.insert(content).second) return false;
   }
   const auto known = catalog_.picture(content);

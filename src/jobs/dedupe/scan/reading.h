@@ -4,9 +4,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <set>
 
+#include "src/base/mutex.h"
 #include "src/io/image/fingerprint.h"
 #include "src/jobs/dedupe/scan/library.h"
 #include "src/jobs/dedupe/scan/thumbnail_codes.h"
@@ -79,8 +79,8 @@ class Reader {
   RunContext& context_;
   const std::vector<File>& files_;
   const PictureReader pictures_;
-  std::mutex mutex_;
-  std::set<ContentHash> claimed_;
+  Mutex mutex_;
+  std::set<ContentHash> claimed_ MILLRACE_GUARDED_BY(mutex_);
 };
 
 }  // namespace millrace::dedupe

@@ -1,10 +1,10 @@
 #include <oneapi/tbb/parallel_sort.h>
 
 #include <algorithm>
-#include <mutex>
 #include <unordered_map>
 
 #include "src/base/log.h"
+#include "src/base/mutex.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/relocate.h"
@@ -77,7 +77,7 @@ class Scan {
   void recall_files() {
     const std::vector<File>& files = library_.files;
     const std::vector<std::string> roots = roots_of(options_);
-    std::mutex failures;
+    Mutex failures;
     const auto before = [](const File& file, const std::string& path) { return file.entry.path < path; };
     in_parts(files.size(), [&](std::size_t begin, std::size_t end) {
       for (const std::string& root : roots) {
@@ -97,7 +97,7 @@ class Scan {
           if (record.failed && options_.retry) {
             known_[at] = 0;
           } else if (record.failed) {
-            const std::lock_guard lock(failures);
+            const MutexLock lock(failures);
             failure_of_[static_cast<FileIndex>(at)] = record.reason;
           } else {
             content_of_[at] = record.content;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/base/text.h"
 #include "src/device/accelerator.h"
 #include "src/jobs/callers_device.h"
@@ -101,8 +101,8 @@ struct OpenedDevice {
   Budget budget{Bytes{std::numeric_limits<std::int64_t>::max()}};  // a caller that draws on the fly has no --memory
   Trace trace;
   Accelerator accelerator;
-  chart::DeviceDrawer drawer;
-  std::mutex drawing;
+  chart::DeviceDrawer drawer MILLRACE_GUARDED_BY(drawing);
+  Mutex drawing;
 };
 
 }  // namespace
@@ -134,7 +134,7 @@ struct ChartDrawer::State {
   }
 
   OpenedDevice& open(const Device& of) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     std::unique_ptr<OpenedDevice>& out = opened[name_of(of)];
     if (!out) {
       out = std::make_unique<OpenedDevice>(spec, format, executor, of, device.options());
@@ -148,7 +148,7 @@ struct ChartDrawer::State {
     const Executor own(executor, cancel);
     OpenedDevice* on = device_for(series, images);
     if (on == nullptr) return painters.paint(from, own, static_cast<std::uint8_t*>(images.data));
-    const std::lock_guard lock(on->drawing);
+    const MutexLock lock(on->drawing);
     const std::size_t step =
         series.type.bytes() * static_cast<std::size_t>(from.count > 0 ? series.elements() / series.shape[0] : 0);
     // Charts between two checks for cancellation: some batches, which take tenths of a second.
@@ -170,8 +170,8 @@ struct ChartDrawer::State {
   const Executor executor;
   const chart::SeriesPainters painters;
   const CallersDevice device;
-  mutable std::mutex mutex;
-  std::map<std::string, std::unique_ptr<OpenedDevice>> opened;
+  mutable Mutex mutex;
+  std::map<std::string, std::unique_ptr<OpenedDevice>> opened MILLRACE_GUARDED_BY(mutex);
 };
 
 ChartDrawer::ChartDrawer(const ChartOptions& options) : state_(std::make_unique<State>(options)) {}
@@ -217,11 +217,11 @@ DeviceUse ChartDrawer::device_use() const {
   // free.
   std::vector<std::pair<std::string, OpenedDevice*>> opened;
   {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     for (const auto& [name, on] : state_->opened) opened.emplace_back(name, on.get());
   }
   for (const auto& [name, on] : opened) {
-    const std::lock_guard drawing(on->drawing);
+    const MutexLock drawing(on->drawing);
     const chart::DrawnCharts& counts = on->drawer.counts();
     out.device += fmt::format("{}{}", out.device.empty() ? "" : ", ", on->accelerator.title());
     out.drawn += counts.by_device;
