@@ -55,7 +55,10 @@ else()
       unset(CMAKE_REQUIRED_LIBRARIES)
       unset(CMAKE_REQUIRED_INCLUDES)
       if(MILLRACE_HDF5_WITHOUT_CURL)
-        set_target_properties(PkgConfig::HDF5 PROPERTIES INTERFACE_LINK_LIBRARIES "${archive}")
+        # For programs alone: the archive is not made for shared libraries.
+        get_target_property(shared PkgConfig::HDF5 INTERFACE_LINK_LIBRARIES)
+        set_target_properties(PkgConfig::HDF5 PROPERTIES INTERFACE_LINK_LIBRARIES
+          "$<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>,${archive},${shared}>")
       endif()
     endif()
   endif()
