@@ -2,7 +2,7 @@
 # Tests, benches and the separate programs inside a floor's folders are left out.
 set(MILLRACE_FLOORS "")
 # The jobs' files that define something of include/millrace: compiled once, for the floor and for the shared library.
-set(MILLRACE_API_SOURCES src/jobs/dedupe/match/library.cc src/jobs/hash/library.cc src/jobs/join/library.cc
+set(MILLRACE_API_SOURCES src/jobs/dedupe/match/same_picture_api.cc src/jobs/hash/library.cc src/jobs/join/library.cc
   src/jobs/latents/library.cc src/jobs/library.cc src/jobs/render/draw/drawer.cc src/jobs/segment/library.cc)
 # The time of a run is spent in other code than a cold target's: it is compiled in two thirds of the time.
 function(millrace_cold target)

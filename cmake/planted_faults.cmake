@@ -76,7 +76,7 @@ millrace_caught(missing_wait fake_cuda *AKernelWaitsForTheOtherQueuesCopy*simula
 millrace_caught(freed_in_use fake_cuda *ABufferLivesAsLongAsItIsInUse*simulated* "freed while it was in use" ${queue} ${planted}/freed_in_use.cc)
 # Batches that nobody compares, or that are kept though the device was struck out.
 millrace_plant(src/device/batches.h "if (!work_.same(*one->part, truth))" "if (false)" ${planted}/uncompared/src/device/batches.h)
-millrace_plant(src/device/batches.h "if (accelerator_.struck_out()) forget_waiting();" "" ${planted}/not_redone/src/device/batches.h)
+millrace_plant(src/device/batches.h "if (accelerator_.is_excluded()) forget_waiting();" "" ${planted}/not_redone/src/device/batches.h)
 foreach(fault uncompared not_redone)
   add_executable(planted_${fault} ${CMAKE_SOURCE_DIR}/src/device/batches_test.cc)
   target_include_directories(planted_${fault} BEFORE PRIVATE ${planted}/${fault})

@@ -37,7 +37,7 @@ function(millrace_tests name shards)
   set(slow "")
   if(MILLRACE_SANITIZE AND name STREQUAL "kernels")
     set(slow SelfJoinOf64BitsEqualsTheDefinition SelfJoinOf256BitsEqualsTheDefinition CountedPairsAreHeldNowhere ALineOnAFrameIsLostWithIt
-      AMarkIsFoundWhereverTilesMeet APartIsLookedAtPixelByPixel FramesOfAStackAreNoCopiesOfEachOther WhatHoldsAPictureDoesNot
+      AMarkIsFoundWhereverTilesMeet ATileIsComparedPixelByPixel FramesOfAStackAreNoCopiesOfEachOther WhatHoldsAPictureDoesNot
       WhatTheOneHasNoiseInIsNotSharper)
   elseif(MILLRACE_SANITIZE AND name STREQUAL "jobs")
     set(slow InACrowdEachIsComparedWithAFewThatAllHaveInCommon TheLibraryAloneDecides WhoIsNearerThanTheCrowdIsComparedWithAll
@@ -68,8 +68,8 @@ endforeach()
 millrace_tests(kernels 8)
 if(MILLRACE_KERNELS_ONLY)
   # The doctor's known answers must hold on this architecture too.
-  target_sources(kernels_tests PRIVATE ${CMAKE_SOURCE_DIR}/src/jobs/doctor/known_answers.cc
-                 ${CMAKE_SOURCE_DIR}/src/jobs/doctor/known_answers_test.cc)
+  target_sources(kernels_tests PRIVATE ${CMAKE_SOURCE_DIR}/src/jobs/doctor/self_test.cc
+                 ${CMAKE_SOURCE_DIR}/src/jobs/doctor/self_test_test.cc)
 else()
   foreach(floor trace model report cli)
     millrace_tests(${floor} 1)
@@ -106,18 +106,18 @@ if(NOT MILLRACE_KERNELS_ONLY AND NOT MILLRACE_SANITIZE)
   endforeach()
 endif()
 
-# What src/io/process/walls_test.cc starts as a helper.
+# What src/io/process/helper_sandbox_test.cc starts as a helper.
 if(NOT MILLRACE_KERNELS_ONLY)
-  add_executable(walled ${CMAKE_SOURCE_DIR}/tests/support/walled.cc)
-  target_link_libraries(walled PRIVATE millrace_walls)
+  add_executable(walled ${CMAKE_SOURCE_DIR}/tests/support/sandboxed.cc)
+  target_link_libraries(walled PRIVATE millrace_sandbox)
   # The same without the list of calls, behind which the other walls would not be seen.
-  add_executable(walled_but_calls ${CMAKE_SOURCE_DIR}/tests/support/walled.cc
-                 ${CMAKE_SOURCE_DIR}/src/io/process/helper/walls.cc ${CMAKE_SOURCE_DIR}/src/io/process/helper/landlock.cc)
+  add_executable(walled_but_calls ${CMAKE_SOURCE_DIR}/tests/support/sandboxed.cc
+                 ${CMAKE_SOURCE_DIR}/src/io/process/helper/sandbox.cc ${CMAKE_SOURCE_DIR}/src/io/process/helper/landlock.cc)
   target_link_libraries(walled_but_calls PRIVATE millrace_base)
   target_compile_definitions(walled_but_calls PRIVATE MILLRACE_SANITIZED=1)
   add_dependencies(io_tests walled walled_but_calls)
-  target_compile_definitions(io_tests PRIVATE MILLRACE_WALLED="$<TARGET_FILE:walled>"
-                             MILLRACE_WALLED_BUT_CALLS="$<TARGET_FILE:walled_but_calls>")
+  target_compile_definitions(io_tests PRIVATE MILLRACE_SANDBOXED="$<TARGET_FILE:walled>"
+                             MILLRACE_SANDBOXED_BUT_CALLS="$<TARGET_FILE:walled_but_calls>")
 endif()
 
 # What src/io/store/hdf5_reader_test.cc reads with.

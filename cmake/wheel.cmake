@@ -1,5 +1,5 @@
 # What a wheel holds (pyproject.toml): the package, all of it in one folder, where the extension finds the library and both
-# find their helpers. Those that link libvips and FFmpeg are not in it (src/io/process/helper_place.h).
+# find their helpers. Those that link libvips and FFmpeg are not in it (src/io/process/helper_path.h).
 if(NOT TARGET millrace_python)
   message(FATAL_ERROR "A wheel needs a Python with nanobind")
 endif()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fails when a folder has no line in src/README.md, or a folder of kernels no known answer (src/kernels/known), which is what
+# Fails when a folder has no line in src/README.md, or a folder of kernels no known answer (src/kernels/test_vectors), which is what
 # `doctor` and the test of CPU levels ask.
 set -euo pipefail
 missing=0
@@ -12,6 +12,6 @@ done < <(git ls-files 'src/*' | xargs -n1 dirname | sort -u)
 for folder in src/kernels/*/; do
   name=$(basename "$folder")
   [ "$name" = known ] && continue
-  grep -q "^    {\"$name\", " src/kernels/known/*.cc || { echo "$folder: no known answer in src/kernels/known"; missing=1; }
+  grep -q "^    {\"$name\", " src/kernels/test_vectors/*.cc || { echo "$folder: no known answer in src/kernels/test_vectors"; missing=1; }
 done
 exit $missing

@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
     const double start = cpu_seconds();
     const Comparison v = compare(a, b);
     const double took = cpu_seconds() - start;
-    const std::size_t kind = v.overlap == 0 ? 2 : static_cast<std::size_t>(v.kind == Kind::same ? 0 : 1);
+    const std::size_t kind = v.overlap == 0 ? 2 : static_cast<std::size_t>(v.kind == SimilarityKind::same ? 0 : 1);
     seconds[kind] += took;
     ++counts[kind];
     for (const float f : {static_cast<float>(v.kind), v.score, v.coarse, v.overlap, v.structure, v.correlation,

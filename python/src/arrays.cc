@@ -48,8 +48,8 @@ Array cast_to(nb::handle object, const char* name, const char* what) {
 }
 
 // Reads an array that was imported once: a second import may describe another array.
-Held held(nb::ndarray<nb::ro> array, const char* name) {
-  Held out;
+HeldArray hold_array(nb::ndarray<nb::ro> array, const char* name) {
+  HeldArray out;
   out.array = std::move(array);
   nb::dlpack::dltensor tensor;
   tensor.data = const_cast<void*>(static_cast<const void*>(out.array.data()));
@@ -64,23 +64,24 @@ Held held(nb::ndarray<nb::ro> array, const char* name) {
 
 }  // namespace
 
-Held held(nb::handle object, const char* name) {
-  return held(cast_to<nb::ndarray<nb::ro>>(object, name, "can be read (NumPy, DLPack or the buffer protocol)"), name);
+HeldArray hold_array(nb::handle object, const char* name) {
+  return hold_array(cast_to<nb::ndarray<nb::ro>>(object, name, "can be read (NumPy, DLPack or the buffer protocol)"),
+                    name);
 }
 
-Held held_for_writing(nb::handle object, const char* name) {
-  return held(nb::ndarray<nb::ro>(cast_to<nb::ndarray<>>(object, name, "can be written to")), name);
+HeldArray hold_writable_array(nb::handle object, const char* name) {
+  return hold_array(nb::ndarray<nb::ro>(cast_to<nb::ndarray<>>(object, name, "can be written to")), name);
 }
 
 std::uint64_t bytes_of(const ArrayView& view) {
   return static_cast<std::uint64_t>(view.elements()) * view.type.bytes();
 }
 
-std::vector<ArrayView> views_of(const nb::list& objects, const char* name, std::vector<Held>& arrays) {
+std::vector<ArrayView> views_of(const nb::list& objects, const char* name, std::vector<HeldArray>& arrays) {
   std::vector<ArrayView> out;
   // Reading one may run Python, which may change the list.
   for (nb::handle object : nb::tuple(objects)) {
-    arrays.push_back(held(object, name));
+    arrays.push_back(hold_array(object, name));
     out.push_back(arrays.back().view);
   }
   return out;

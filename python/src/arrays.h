@@ -17,22 +17,22 @@ namespace millrace::python {
 namespace nb = nanobind;
 
 // An array that is held as long as this lives.
-struct Held {
+struct HeldArray {
   nb::ndarray<nb::ro> array;
   ArrayView view;
 };
 
 // Failure(usage) naming the object's type where it is no array, or, to be written, one that may not be.
-Held held(nb::handle object, const char* name);
-Held held_for_writing(nb::handle object, const char* name);
+HeldArray hold_array(nb::handle object, const char* name);
+HeldArray hold_writable_array(nb::handle object, const char* name);
 // Size of the array's elements, in host or in device memory.
 std::uint64_t bytes_of(const ArrayView& view);
 // Each of them, held by `arrays` behind what is there already.
-std::vector<ArrayView> views_of(const nb::list& objects, const char* name, std::vector<Held>& arrays);
+std::vector<ArrayView> views_of(const nb::list& objects, const char* name, std::vector<HeldArray>& arrays);
 
 // `numbers` become NumPy's, without a copy.
 template <typename Number>
-nb::object numpy_of(std::vector<Number>&& numbers, const std::vector<std::int64_t>& shape) {
+nb::object to_numpy(std::vector<Number>&& numbers, const std::vector<std::int64_t>& shape) {
   auto own = std::make_unique<std::vector<Number>>(std::move(numbers));
   const nb::capsule owner(own.get(), [](void* p) noexcept { delete static_cast<std::vector<Number>*>(p); });
   std::vector<Number>* const kept = own.release();

@@ -20,12 +20,12 @@ void throw_if_signalled() {
 struct Calls {
   std::mutex mutex;
   std::condition_variable changed;
-  std::set<UnderWay*> under_way;
+  std::set<RunningCall*> under_way;
   bool ends = false;
   bool forked_within = false;  // a call of another thread, which has not come along: what it held is held for ever
   pid_t process = ::getpid();
 
-  void be_of_this_process() {
+  void reset_after_fork() {
     if (process == ::getpid()) return;
     forked_within = forked_within || !under_way.empty();
     under_way.clear();
@@ -42,9 +42,9 @@ Failure ended() { return Failure(ErrorCode::cancelled, "the interpreter ends", "
 
 }  // namespace
 
-UnderWay::UnderWay() {
+RunningCall::RunningCall() {
   const std::lock_guard lock(calls().mutex);
-  calls().be_of_this_process();
+  calls().reset_after_fork();
   if (calls().ends) throw ended();
   if (calls().forked_within) {
     throw Failure(ErrorCode::unavailable, "it was forked while a call was under way in its parent", "this process",
@@ -52,7 +52,7 @@ UnderWay::UnderWay() {
   }
   calls().under_way.insert(this);
 }
-UnderWay::~UnderWay() {
+RunningCall::~RunningCall() {
   const std::lock_guard lock(calls().mutex);
   // In a child it stays: of its work nothing has come along.
   if (calls().process == ::getpid()) calls().under_way.erase(this);
@@ -62,15 +62,15 @@ UnderWay::~UnderWay() {
 void end_calls() {
   nb::gil_scoped_release release;
   std::unique_lock lock(calls().mutex);
-  calls().be_of_this_process();
+  calls().reset_after_fork();
   calls().ends = true;
-  for (UnderWay* call : calls().under_way) call->cancel.cancel();
+  for (RunningCall* call : calls().under_way) call->cancel.cancel();
   // A device may not look at that for long.
   calls().changed.wait_for(lock, std::chrono::seconds(10), [] { return calls().under_way.empty(); });
 }
 
-void interruptible(const std::function<void(const CancelToken&)>& work, const std::function<void()>& meanwhile) {
-  UnderWay call;
+void run_interruptible(const std::function<void(const CancelToken&)>& work, const std::function<void()>& meanwhile) {
+  RunningCall call;
   CancelToken& cancel = call.cancel;
   std::exception_ptr failed;
   std::mutex mutex;
@@ -121,10 +121,10 @@ void interruptible(const std::function<void(const CancelToken&)>& work, const st
   if (meanwhile) meanwhile();
 }
 
-void interruptible(std::uint64_t bytes, const std::function<void(const CancelToken&)>& work) {
+void run_interruptible(std::uint64_t bytes, const std::function<void(const CancelToken&)>& work) {
   constexpr std::uint64_t kFew = 512 << 10;
-  if (bytes > kFew) return interruptible(work);
-  const UnderWay call;
+  if (bytes > kFew) return run_interruptible(work);
+  const RunningCall call;
   nb::gil_scoped_release release;
   work(call.cancel);
 }

@@ -19,12 +19,12 @@ namespace nb = nanobind;
 
 // A call that is under way without Python's lock. Made and destroyed with it. When the interpreter ends, calls of other
 // threads are cancelled and waited for: a thread that asks for the lock behind that end never returns.
-class UnderWay {
+class RunningCall {
  public:
-  UnderWay();  // Failure(cancelled) where the interpreter ends
-  ~UnderWay();
-  UnderWay(const UnderWay&) = delete;
-  UnderWay& operator=(const UnderWay&) = delete;
+  RunningCall();  // Failure(cancelled) where the interpreter ends
+  ~RunningCall();
+  RunningCall(const RunningCall&) = delete;
+  RunningCall& operator=(const RunningCall&) = delete;
 
   CancelToken cancel;
 };
@@ -33,24 +33,24 @@ void end_calls();
 
 // On a thread of its own, while this one asks Python for signals, and calls `meanwhile` with the lock held, twenty
 // times a second. What either throws cancels the work, which is waited for.
-void interruptible(const std::function<void(const CancelToken&)>& work, const std::function<void()>& meanwhile = {});
+void run_interruptible(const std::function<void(const CancelToken&)>& work,
+                       const std::function<void()>& meanwhile = {});
 
 // The same, of work like reading and writing so many bytes of images: where they are few, on this thread, in some
 // hundredths of a second.
-void interruptible(std::uint64_t bytes, const std::function<void(const CancelToken&)>& work);
+void run_interruptible(std::uint64_t bytes, const std::function<void(const CancelToken&)>& work);
 
 // Once more where this process is a child of fork(): what the parent's object holds is not to be touched here. Called
 // with Python's lock, which making one may let go: of two that are made meanwhile one stays.
 template <typename Object>
-class OwnOfProcess {
+class PerProcess {
  public:
-  explicit OwnOfProcess(std::function<Object*()> make)
-      : make_(std::move(make)), object_(make_()), process_(::getpid()) {}
-  ~OwnOfProcess() {
+  explicit PerProcess(std::function<Object*()> make) : make_(std::move(make)), object_(make_()), process_(::getpid()) {}
+  ~PerProcess() {
     if (process_ == ::getpid()) delete object_;
   }
-  OwnOfProcess(const OwnOfProcess&) = delete;
-  OwnOfProcess& operator=(const OwnOfProcess&) = delete;
+  PerProcess(const PerProcess&) = delete;
+  PerProcess& operator=(const PerProcess&) = delete;
 
   Object& get() {
     if (process_ == ::getpid()) return *object_;

@@ -29,22 +29,22 @@ class Drawer {
   // Waits for a draw of another thread, which may want Python's lock to end.
   DeviceUse device_use() {
     const ChartDrawer& drawer = drawer_.get();
-    const UnderWay call;
+    const RunningCall call;
     nb::gil_scoped_release release;
     return drawer.device_use();
   }
 
   void draw(const nb::object& series, const nb::object& images) {
-    const Held from = held(series, "series"), to = held_for_writing(images, "out");
+    const HeldArray from = hold_array(series, "series"), to = hold_writable_array(images, "out");
     const ChartDrawer& drawer = drawer_.get();
     if (overlap(from.view, to.view))
       throw Failure(ErrorCode::usage, "it shares memory with the series", "out", "give another array");
-    interruptible(bytes_of(from.view) + bytes_of(to.view),
-                  [&](const CancelToken& cancel) { drawer.draw(from.view, to.view, &cancel); });
+    run_interruptible(bytes_of(from.view) + bytes_of(to.view),
+                      [&](const CancelToken& cancel) { drawer.draw(from.view, to.view, &cancel); });
   }
 
  private:
-  OwnOfProcess<ChartDrawer> drawer_;
+  PerProcess<ChartDrawer> drawer_;
 };
 
 }  // namespace

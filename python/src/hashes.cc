@@ -33,7 +33,7 @@ class Hasher {
   // uint8 [images, bytes], by kind.
   nb::list hash(const nb::list& images) {
     const ImageHasher& hasher = hasher_.get();
-    std::vector<Held> arrays;
+    std::vector<HeldArray> arrays;
     const std::vector<ArrayView> views = views_of(images, "image", arrays);
     std::vector<std::vector<std::uint8_t>> codes;
     for (std::size_t k = 0; k < hasher.kinds(); ++k) codes.emplace_back(views.size() * hasher.bytes(k));
@@ -43,17 +43,17 @@ class Hasher {
     constexpr std::uint64_t kOfEach = 32 << 10;
     std::uint64_t bytes = 0;
     for (const ArrayView& view : views) bytes += kOfEach + bytes_of(view);
-    interruptible(bytes, [&](const CancelToken& cancel) { hasher.hash(views, places, &cancel); });
+    run_interruptible(bytes, [&](const CancelToken& cancel) { hasher.hash(views, places, &cancel); });
     nb::list out;
     for (std::size_t k = 0; k < codes.size(); ++k) {
-      out.append(numpy_of(std::move(codes[k]),
+      out.append(to_numpy(std::move(codes[k]),
                           {static_cast<std::int64_t>(views.size()), static_cast<std::int64_t>(hasher.bytes(k))}));
     }
     return out;
   }
 
  private:
-  OwnOfProcess<ImageHasher> hasher_;
+  PerProcess<ImageHasher> hasher_;
 };
 
 // Pairs as the program writes them: i and j of four bytes, the distance of one.
@@ -90,9 +90,9 @@ class PackedPairs {
 };
 
 nb::object join(const nb::object& codes, int radius, const std::string& algorithm, int threads, std::uint64_t memory) {
-  const Held array = held(codes, "codes");
+  const HeldArray array = hold_array(codes, "codes");
   PackedPairs pairs;
-  interruptible([&](const CancelToken& cancel) {
+  run_interruptible([&](const CancelToken& cancel) {
     join_codes(array.view, {radius, algorithm, threads, memory, &cancel},
                [&](std::span<const CodePair> block, std::uint64_t all) { pairs.add(block, all); });
   });
@@ -101,19 +101,19 @@ nb::object join(const nb::object& codes, int radius, const std::string& algorith
 
 nb::object search(const nb::object& queries, const nb::object& base, int radius, const std::string& algorithm,
                   int threads, std::uint64_t memory) {
-  const Held wanted = held(queries, "queries"), array = held(base, "base");
+  const HeldArray wanted = hold_array(queries, "queries"), array = hold_array(base, "base");
   PackedPairs pairs;
-  interruptible([&](const CancelToken& cancel) {
+  run_interruptible([&](const CancelToken& cancel) {
     search_codes(wanted.view, array.view, {radius, algorithm, threads, memory, &cancel},
                  [&](std::span<const CodePair> block, std::uint64_t all) { pairs.add(block, all); });
   });
   return pairs.numpy();
 }
 
-nb::tuple same(const nb::object& a, const nb::object& b, bool orientations) {
-  const Held first = held(a, "a"), second = held(b, "b");
+nb::tuple compare_pictures(const nb::object& a, const nb::object& b, bool orientations) {
+  const HeldArray first = hold_array(a, "a"), second = hold_array(b, "b");
   PictureComparison out;
-  interruptible(0, [&](const CancelToken&) { out = same_picture(first.view, second.view, orientations); });
+  run_interruptible(0, [&](const CancelToken&) { out = same_picture(first.view, second.view, orientations); });
   return nb::make_tuple(out.kind, out.score, out.turned);
 }
 
@@ -127,7 +127,7 @@ void bind_hashes(nb::module_& m) {
   m.def("join", join, nb::arg("codes"), nb::arg("radius"), nb::arg("algorithm"), nb::arg("threads"), nb::arg("memory"));
   m.def("search", search, nb::arg("queries"), nb::arg("base"), nb::arg("radius"), nb::arg("algorithm"),
         nb::arg("threads"), nb::arg("memory"));
-  m.def("same_picture", same, nb::arg("a"), nb::arg("b"), nb::arg("orientations"));
+  m.def("same_picture", compare_pictures, nb::arg("a"), nb::arg("b"), nb::arg("orientations"));
 }
 
 }  // namespace millrace::python

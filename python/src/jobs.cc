@@ -22,7 +22,7 @@ nb::list lines_of(const std::vector<std::string>& lines) {
   return out;
 }
 
-nb::list described() {
+nb::list list_jobs() {
   nb::list out;
   for (const JobDescription& job : describe_jobs()) {
     nb::dict one;
@@ -68,7 +68,7 @@ nb::dict run(const std::string& job, const nb::list& arguments, const nb::list& 
   };
   JobResult result;
   const bool watched = !progress.is_none();
-  interruptible(
+  run_interruptible(
       [&](const CancelToken& cancel) {
         JobWatch watch{&cancel, {}};
         if (watched) watch.progress = keep;
@@ -87,7 +87,7 @@ nb::dict run(const std::string& job, const nb::list& arguments, const nb::list& 
 }  // namespace
 
 void bind_jobs(nb::module_& m) {
-  m.def("describe_jobs", described);
+  m.def("describe_jobs", list_jobs);
   m.def("run_job", run, nb::arg("job"), nb::arg("arguments"), nb::arg("options"), nb::arg("config"),
         nb::arg("progress").none());
 }

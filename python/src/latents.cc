@@ -15,12 +15,12 @@
 namespace millrace::python {
 namespace {
 
-nb::dict as_dict(LatentMeasures&& measures) {
+nb::dict to_dict(LatentMeasures&& measures) {
   nb::dict metrics, distributions;
   for (const NamedNumber& metric : measures.metrics)
     metrics[nb::str(metric.name.data(), metric.name.size())] = metric.value;
   for (NamedNumbers& own : measures.distributions) {
-    distributions[nb::str(own.name.data(), own.name.size())] = numpy_of(std::move(own.values), own.shape);
+    distributions[nb::str(own.name.data(), own.name.size())] = to_numpy(std::move(own.values), own.shape);
   }
   nb::dict out;
   out["metrics"] = metrics;
@@ -35,34 +35,34 @@ class Measurer {
   explicit Measurer(const LatentOptions& options) : measurer_([options] { return new Shared(options); }) {}
 
   nb::dict measure(const nb::object& latent) {
-    const Held array = held(latent, "latent");
+    const HeldArray array = hold_array(latent, "latent");
     Shared& shared = measurer_.get();
     LatentMeasures out;
-    interruptible(shared.cost(bytes_of(array.view), 1), [&](const CancelToken& cancel) {
-      const auto lock = shared.turn(cancel);
+    run_interruptible(shared.cost(bytes_of(array.view), 1), [&](const CancelToken& cancel) {
+      const auto lock = shared.wait_for_turn(cancel);
       out = shared.measurer.measure(array.view, &cancel);
     });
-    return as_dict(std::move(out));
+    return to_dict(std::move(out));
   }
 
   nb::list measure_all(const nb::object& latents) {
-    const Held array = held(latents, "latents");
+    const HeldArray array = hold_array(latents, "latents");
     Shared& shared = measurer_.get();
     std::vector<LatentMeasures> measured;
     const std::size_t count = array.view.shape.empty() ? 0 : static_cast<std::size_t>(array.view.shape.front());
-    interruptible(shared.cost(bytes_of(array.view), count), [&](const CancelToken& cancel) {
-      const auto lock = shared.turn(cancel);
+    run_interruptible(shared.cost(bytes_of(array.view), count), [&](const CancelToken& cancel) {
+      const auto lock = shared.wait_for_turn(cancel);
       measured = shared.measurer.measure_all(array.view, &cancel);
     });
     nb::list out;
-    for (LatentMeasures& one : measured) out.append(as_dict(std::move(one)));
+    for (LatentMeasures& one : measured) out.append(to_dict(std::move(one)));
     return out;
   }
   LatentDeviceUse device_use() {
     Shared& shared = measurer_.get();
     LatentDeviceUse out;
-    interruptible(shared.cost(0, 0), [&](const CancelToken& cancel) {
-      const auto lock = shared.turn(cancel);
+    run_interruptible(shared.cost(0, 0), [&](const CancelToken& cancel) {
+      const auto lock = shared.wait_for_turn(cancel);
       out = shared.measurer.device_use();
     });
     return out;
@@ -79,7 +79,7 @@ class Measurer {
       return idle ? bytes + kOfEach * latents : std::numeric_limits<std::uint64_t>::max();
     }
     // Waits until no other thread's call has the measurer.
-    std::unique_lock<std::timed_mutex> turn(const CancelToken& cancel) {
+    std::unique_lock<std::timed_mutex> wait_for_turn(const CancelToken& cancel) {
       std::unique_lock lock(mutex, std::defer_lock);
       while (!lock.try_lock_for(std::chrono::milliseconds(50)))
         if (cancel.cancelled()) throw Failure(ErrorCode::cancelled, "another call had the measurer", "latent", "");
@@ -88,15 +88,15 @@ class Measurer {
     std::timed_mutex mutex;
     LatentMeasurer measurer;
   };
-  OwnOfProcess<Shared> measurer_;
+  PerProcess<Shared> measurer_;
 };
 
 // A list of dicts, by pair of groups, then by column.
 nb::list compare(const nb::object& values, const std::vector<std::uint32_t>& groups, std::uint64_t seed,
                  std::uint32_t shuffles, std::uint32_t replicates, int threads) {
-  const Held array = held(values, "values");
+  const HeldArray array = hold_array(values, "values");
   std::vector<GroupDifference> found;
-  interruptible([&](const CancelToken& cancel) {
+  run_interruptible([&](const CancelToken& cancel) {
     found = compare_groups(array.view, groups, {seed, shuffles, replicates, threads, &cancel});
   });
   nb::list out;

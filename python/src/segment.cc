@@ -11,15 +11,15 @@
 namespace millrace::python {
 namespace {
 
-nb::dict as_dict(SegmentOutput&& output, std::int64_t height, std::int64_t width, bool probabilities) {
+nb::dict to_dict(SegmentOutput&& output, std::int64_t height, std::int64_t width, bool probabilities) {
   nb::dict out;
   out["name"] = text_of(output.name);
   out["task"] = output.task;
   const bool has_maps = probabilities && output.maps > 0;
   out["probability"] =
-      has_maps ? numpy_of(std::move(output.probability), {static_cast<std::int64_t>(output.maps), height, width})
+      has_maps ? to_numpy(std::move(output.probability), {static_cast<std::int64_t>(output.maps), height, width})
                : nb::none();
-  out["mask"] = output.mask.empty() ? nb::none() : numpy_of(std::move(output.mask), {height, width});
+  out["mask"] = output.mask.empty() ? nb::none() : to_numpy(std::move(output.mask), {height, width});
   nb::list labels, classes, points, values;
   for (const SegmentLabel& label : output.labels)
     labels.append(nb::make_tuple(text_of(label.name), nb::make_tuple(label.color[0], label.color[1], label.color[2]),
@@ -39,10 +39,10 @@ nb::dict as_dict(SegmentOutput&& output, std::int64_t height, std::int64_t width
   return out;
 }
 
-nb::dict as_dict(SegmentedImage&& image, bool probabilities) {
+nb::dict to_dict(SegmentedImage&& image, bool probabilities) {
   nb::list outputs, doubts;
   for (SegmentOutput& output : image.outputs)
-    outputs.append(as_dict(std::move(output), image.height, image.width, probabilities));
+    outputs.append(to_dict(std::move(output), image.height, image.width, probabilities));
   for (const std::string& doubt : image.doubts) doubts.append(text_of(doubt));
   nb::dict out;
   out["height"] = image.height;
@@ -61,7 +61,7 @@ class PySegmenter {
   PySegmenter(const nb::list& models, const nb::list& options)
       : segmenter_([models = texts_of(models), options = options_of(options)] {
           std::unique_ptr<Segmenter> out;
-          interruptible(
+          run_interruptible(
               [&](const CancelToken& cancel) { out = std::make_unique<Segmenter>(models, options, &cancel); });
           return out.release();
         }) {}
@@ -70,17 +70,19 @@ class PySegmenter {
 
   nb::list segment(const nb::list& images, const nb::list& regions, bool probabilities) {
     const Segmenter& segmenter = segmenter_.get();
-    std::vector<Held> arrays;
+    std::vector<HeldArray> arrays;
     const std::vector<ArrayView> views = views_of(images, "image", arrays), where = views_of(regions, "roi", arrays);
     std::vector<SegmentedImage> made;
-    interruptible([&](const CancelToken& cancel) { made = segmenter.segment(views, {where, probabilities, &cancel}); });
+    run_interruptible([&](const CancelToken& cancel) {
+      made = segmenter.segment(views, {where, probabilities, &cancel});
+    });
     nb::list out;
-    for (SegmentedImage& image : made) out.append(as_dict(std::move(image), probabilities));
+    for (SegmentedImage& image : made) out.append(to_dict(std::move(image), probabilities));
     return out;
   }
 
  private:
-  OwnOfProcess<Segmenter> segmenter_;
+  PerProcess<Segmenter> segmenter_;
 };
 
 }  // namespace

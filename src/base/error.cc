@@ -47,15 +47,15 @@ std::string Error::message() const {
   if (!subject.empty()) text += subject + ": ";
   text += what;
   if (!remedy.empty()) text += "; " + remedy;
-  return printable(text);
+  return escape_unprintable(text);
 }
 
 void throw_system_error(const char* what, const std::string& path) {
-  throw Failure(system_error(what, printable(path), errno));
+  throw Failure(system_error(what, escape_unprintable(path), errno));
 }
 
-Error interrupted(const std::string& standing, std::string subject) {
-  return {ErrorCode::cancelled, "interrupted; " + standing, std::move(subject), ""};
+Error interrupted(const std::string& remaining_state, std::string subject) {
+  return {ErrorCode::cancelled, "interrupted; " + remaining_state, std::move(subject), ""};
 }
 
 ExitCode exit_code_for(ErrorCode code) {
@@ -77,7 +77,7 @@ namespace {
 std::atomic<bool> files_are_closed{false};
 }  // namespace
 
-void say_that_files_are_closed() { files_are_closed = true; }
+void mark_files_sandboxed() { files_are_closed = true; }
 
 Error system_error(const std::string& what, std::string subject, int error_number) {
   const ErrorCode code = error_number == ENOENT   ? ErrorCode::not_found

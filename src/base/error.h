@@ -21,10 +21,10 @@ Error system_error(const std::string& what, std::string subject, int error_numbe
 [[noreturn]] void throw_system_error(const char* what, const std::string& path);
 
 // Tells later errors that the sandbox now refuses all files that were not given: EACCES gets a matching remedy.
-void say_that_files_are_closed();
+void mark_files_sandboxed();
 
 // Error of a run that a person interrupted. `standing` describes the state that is left: "what was printed is right".
-Error interrupted(const std::string& standing = "the same command goes on where this one stopped",
+Error interrupted(const std::string& remaining_state = "the same command goes on where this one stopped",
                   std::string subject = {});
 
 // The result of one item, or the reason why it has none. A failed item does not stop a job.

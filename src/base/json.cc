@@ -9,7 +9,7 @@ namespace millrace {
 
 namespace {
 
-constexpr std::size_t kDeepest = 64;
+constexpr std::size_t kMaxDepth = 64;
 
 bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
@@ -81,7 +81,7 @@ class Writer {
   std::size_t depth_ = 0;
 };
 
-[[noreturn]] void not_a(const char* kind) { throw Json::Error(std::string("a value is no ") + kind); }
+[[noreturn]] void throw_not_a(const char* kind) { throw Json::Error(std::string("a value is no ") + kind); }
 
 // Returns true if two members have one name. Takes no more than n log n steps: a text may have a million members.
 bool has_repeated(const Json::Object& members) {
@@ -162,7 +162,7 @@ class Json::Builder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool open(Json value) {
-    if (open_.size() == kDeepest) return false;
+    if (open_.size() == kMaxDepth) return false;
     open_.push_back(&put(std::move(value)));
     return true;
   }
@@ -272,7 +272,7 @@ bool Json::is_object() const { return std::holds_alternative<Object>(value_); }
 
 bool Json::boolean() const {
   if (const bool* value = std::get_if<bool>(&value_)) return *value;
-  not_a("truth value");
+  throw_not_a("truth value");
 }
 
 std::int64_t Json::integer(std::int64_t least, std::int64_t most) const {
@@ -280,7 +280,7 @@ std::int64_t Json::integer(std::int64_t least, std::int64_t most) const {
     return *number;
   if (const auto* number = std::get_if<std::uint64_t>(&value_); number && std::cmp_less_equal(*number, most))
     return static_cast<std::int64_t>(*number);
-  not_a("integer of that size");
+  throw_not_a("integer of that size");
 }
 
 std::uint64_t Json::count(std::uint64_t most) const {
@@ -288,19 +288,19 @@ std::uint64_t Json::count(std::uint64_t most) const {
   if (const auto* number = std::get_if<std::int64_t>(&value_);
       number && *number >= 0 && std::cmp_less_equal(*number, most))
     return static_cast<std::uint64_t>(*number);
-  not_a("count of that size");
+  throw_not_a("count of that size");
 }
 
 double Json::real() const {
   if (const auto* number = std::get_if<double>(&value_)) return *number;
   if (const auto* number = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*number);
   if (const auto* number = std::get_if<std::uint64_t>(&value_)) return static_cast<double>(*number);
-  not_a("number");
+  throw_not_a("number");
 }
 
 const std::string& Json::text() const {
   if (const auto* value = std::get_if<std::string>(&value_)) return *value;
-  not_a("text");
+  throw_not_a("text");
 }
 
 std::size_t Json::size() const {
@@ -312,7 +312,7 @@ std::size_t Json::size() const {
 Json* Json::begin() {
   if (auto* elements = std::get_if<Array>(&value_)) return elements->data();
   if (is_null()) return nullptr;
-  not_a("list");
+  throw_not_a("list");
 }
 Json* Json::end() {
   auto* elements = std::get_if<Array>(&value_);
@@ -325,14 +325,14 @@ const Json::Object& Json::items() const {
   static const Object none;
   if (const auto* members = std::get_if<Object>(&value_)) return *members;
   if (is_null()) return none;
-  not_a("object");
+  throw_not_a("object");
 }
 
 Json& Json::operator[](std::string_view key) {
   if (is_null()) value_ = Object();
   if (const Json* found = find(key)) return const_cast<Json&>(*found);
   auto* members = std::get_if<Object>(&value_);
-  if (!members) not_a("object");
+  if (!members) throw_not_a("object");
   members->push_back({std::string(key), Json()});
   return members->back().value;
 }
@@ -350,7 +350,7 @@ const Json& Json::at(std::string_view key) const {
 
 Json& Json::element(std::size_t index) {
   auto* elements = std::get_if<Array>(&value_);
-  if (!elements) not_a("list");
+  if (!elements) throw_not_a("list");
   if (index >= elements->size()) throw Error("a list is too short");
   return (*elements)[index];
 }
@@ -366,12 +366,12 @@ const Json* Json::find(std::string_view key) const {
 Json& Json::emplace_back(Json value) {
   if (is_null()) value_ = Array();
   auto* elements = std::get_if<Array>(&value_);
-  if (!elements) not_a("list");
+  if (!elements) throw_not_a("list");
   return elements->emplace_back(std::move(value));
 }
 
 void Json::update(const Json& object) {
-  if (!object.is_object()) not_a("object");
+  if (!object.is_object()) throw_not_a("object");
   for (const Member& each : object.items()) (*this)[each.key] = each.value;
 }
 

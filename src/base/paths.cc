@@ -11,16 +11,16 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-std::string path_in(const std::string& folder, std::string_view name) {
+std::string join_path(const std::string& folder, std::string_view name) {
   return (folder == "/" ? "/" : folder + "/") + std::string(name);
 }
 
-bool inside(const std::string& path, const std::string& folder) {
+bool is_inside(const std::string& path, const std::string& folder) {
   return path == folder || folder == "/" ||
          (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
 }
 
-std::string_view name_beside(std::string_view path, std::string_view other) {
+std::string_view shortest_distinct_suffix(std::string_view path, std::string_view other) {
   std::size_t begin = path.find_last_of('/') + 1;  // 0 if there is no slash
   const auto ends_alike = [&] {
     const std::string_view end = path.substr(begin);

@@ -13,13 +13,13 @@
 namespace millrace {
 namespace {
 
-constexpr std::size_t kLongestFile = 1 << 20;
+constexpr std::size_t kMaxFileBytes = 1 << 20;
 
 [[noreturn]] void refuse(std::string what, std::string remedy = {}) {
   throw Failure(ErrorCode::usage, std::move(what), {}, std::move(remedy));
 }
 
-std::string joined(const std::vector<std::string>& parts, const char* separator) {
+std::string join_texts(const std::vector<std::string>& parts, const char* separator) {
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
@@ -48,15 +48,15 @@ std::string yaml_list(const std::vector<std::string>& values) {
 
 }  // namespace
 
-const char* name_of(Origin origin) {
+const char* name_of(OptionOrigin origin) {
   switch (origin) {
-    case Origin::default_value:
+    case OptionOrigin::default_value:
       return "default";
-    case Origin::file:
+    case OptionOrigin::file:
       return "file";
-    case Origin::environment:
+    case OptionOrigin::environment:
       return "environment";
-    case Origin::flag:
+    case OptionOrigin::flag:
       return "flag";
   }
   return "default";
@@ -70,7 +70,7 @@ std::string environment_name(std::string_view option) {
   return name;
 }
 
-std::string Settings::Entry::text() const { return joined(values, ","); }
+std::string Settings::Entry::text() const { return join_texts(values, ","); }
 
 void Settings::add(Entry entry) {
   entry.group = group_;
@@ -142,11 +142,11 @@ void Settings::add_bytes(std::string name, std::string help, Bytes& value) {
 
 void Settings::add_choice_of(std::string name, std::vector<std::string> choices, std::string help, std::string initial,
                              std::function<void(std::size_t)> set) {
-  std::string shown = joined(choices, "|");
+  std::string shown = join_texts(choices, "|");
   add_parsed(std::move(name), std::move(shown), std::move(help), std::move(initial),
              [set = std::move(set), choices = std::move(choices)](const std::string& text) {
                const auto at = std::find(choices.begin(), choices.end(), text);
-               if (at == choices.end()) refuse(fmt::format("'{}' is not one of {}", text, joined(choices, ", ")));
+               if (at == choices.end()) refuse(fmt::format("'{}' is not one of {}", text, join_texts(choices, ", ")));
                set(static_cast<std::size_t>(at - choices.begin()));
              });
 }
@@ -161,7 +161,7 @@ void Settings::add_parsed(std::string name, std::string value_name, std::string 
        .set = [set = std::move(set)](const auto& v) { set(v.back()); }});
 }
 
-bool Settings::knows(std::string_view name) const {
+bool Settings::has_option(std::string_view name) const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == name; });
 }
 
@@ -176,12 +176,12 @@ Settings::Entry& Settings::find(std::string_view name, const std::string& subjec
       nearest = &entry;
     }
   }
-  throw Failure(ErrorCode::usage, fmt::format("there is no option '{}'", printable(name)), subject,
+  throw Failure(ErrorCode::usage, fmt::format("there is no option '{}'", escape_unprintable(name)), subject,
                 nearest != nullptr ? fmt::format("did you mean '{}'?", nearest->name) : "--help lists the options");
 }
 
-void Settings::assign(Entry& entry, std::vector<std::string> values, Origin origin, const std::string& subject) {
-  if (entry.consent && origin != Origin::flag) {
+void Settings::assign(Entry& entry, std::vector<std::string> values, OptionOrigin origin, const std::string& subject) {
+  if (entry.consent && origin != OptionOrigin::flag) {
     throw Failure(ErrorCode::usage, fmt::format("'{}' is said on the command line alone", entry.name), subject,
                   fmt::format("add --{} to the command that is meant", entry.name));
   }
@@ -203,19 +203,19 @@ void Settings::assign(Entry& entry, std::vector<std::string> values, Origin orig
 void Settings::apply_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) {
-    throw Failure(ErrorCode::usage, "the settings file cannot be read", printable(path),
+    throw Failure(ErrorCode::usage, "the settings file cannot be read", escape_unprintable(path),
                   "check the path given to --config");
   }
   // A device without end is read only up to the size that apply_yaml() refuses.
-  std::string text(kLongestFile + 1, '\0');
+  std::string text(kMaxFileBytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  apply_yaml(text, printable(path));
+  apply_yaml(text, escape_unprintable(path));
 }
 
 void Settings::apply_yaml(const std::string& text, const std::string& subject) {
   // yaml-cpp itself stops at 500 nested levels, but does not limit the size.
-  if (text.size() > kLongestFile) {
+  if (text.size() > kMaxFileBytes) {
     throw Failure(ErrorCode::usage, "the settings file is larger than 1 MiB", subject);
   }
   YAML::Node root;
@@ -246,7 +246,7 @@ void Settings::apply_yaml(const std::string& text, const std::string& subject) {
       } else {
         throw Failure(ErrorCode::usage, fmt::format("'{}' has no plain value", entry.name), subject);
       }
-      assign(entry, std::move(values), Origin::file, subject);
+      assign(entry, std::move(values), OptionOrigin::file, subject);
     }
   } catch (const YAML::Exception& e) {
     throw Failure(ErrorCode::usage, fmt::format("the settings file is not YAML: {}", e.what()), subject);
@@ -261,12 +261,12 @@ void Settings::apply_environment(const std::function<const char*(const char*)>& 
     if (value == nullptr) continue;
     std::vector<std::string> values{value};
     if (entry.repeatable) values = *value == '\0' ? std::vector<std::string>{} : split(value, ',');
-    assign(entry, std::move(values), Origin::environment, variable);
+    assign(entry, std::move(values), OptionOrigin::environment, variable);
   }
 }
 
 void Settings::apply_flag(std::string_view name, std::vector<std::string> values) {
-  assign(find(name, ""), std::move(values), Origin::flag, "");
+  assign(find(name, ""), std::move(values), OptionOrigin::flag, "");
 }
 
 std::string Settings::print() const {
@@ -279,7 +279,7 @@ std::string Settings::print() const {
   return out;
 }
 
-std::string Settings::markdown() const {
+std::string Settings::to_markdown() const {
   std::string out = "| option | value | default | meaning |\n|---|---|---|---|\n";
   for (const Entry& entry : entries_) {
     std::string value = entry.is_switch() ? "" : "`" + entry.value_name + "`";

@@ -18,8 +18,8 @@
 
 namespace millrace {
 
-enum class Origin { default_value, file, environment, flag };
-const char* name_of(Origin origin);
+enum class OptionOrigin { default_value, file, environment, flag };
+const char* name_of(OptionOrigin origin);
 
 class Settings {
  public:
@@ -34,7 +34,7 @@ class Settings {
     bool repeatable = false;
     bool consent = false;             // accepted on the command line only
     std::vector<std::string> values;  // as text; a switch has "true" or "false"
-    Origin origin = Origin::default_value;
+    OptionOrigin origin = OptionOrigin::default_value;
     Setter set;
 
     bool is_switch() const { return value_name.empty(); }
@@ -42,7 +42,7 @@ class Settings {
   };
 
   // Sets the heading under which options added later are shown.
-  void heading(std::string name) { group_ = std::move(name); }
+  void set_heading(std::string name) { group_ = std::move(name); }
 
   void add_switch(std::string name, std::string help, bool& value);
   // Shows "auto" until the option is given.
@@ -66,7 +66,7 @@ class Settings {
                   std::function<void(const std::string&)> set);
 
   const std::vector<Entry>& entries() const { return entries_; }
-  bool knows(std::string_view name) const;
+  bool has_option(std::string_view name) const;
 
   // Sources in rising priority: file, environment, flag. A key that is not described throws an error that names the
   // most similar option.
@@ -78,14 +78,14 @@ class Settings {
   // Returns "name: value    # origin", one line per option, in the order of the table. The text is valid YAML.
   std::string print() const;
   // Returns the options as a Markdown table for a documentation page; marks options that only the command line accepts.
-  std::string markdown() const;
+  std::string to_markdown() const;
 
  private:
   void add_choice_of(std::string name, std::vector<std::string> choices, std::string help, std::string initial,
                      std::function<void(std::size_t)> set);
   Entry& find(std::string_view name, const std::string& subject);
   void add(Entry entry);
-  void assign(Entry& entry, std::vector<std::string> values, Origin origin, const std::string& subject);
+  void assign(Entry& entry, std::vector<std::string> values, OptionOrigin origin, const std::string& subject);
 
   std::vector<Entry> entries_;
   std::string group_;

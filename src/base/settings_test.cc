@@ -28,11 +28,11 @@ struct Options {
   std::string kinds = "phash";
 
   void describe(Settings& settings) {
-    settings.heading("First");
+    settings.set_heading("First");
     settings.add_switch("recurse", "go into folders", recurse);
     settings.add_text("output", "FILE", "where to write", output);
     settings.add_list("exclude", "GLOB", "what to leave out", exclude);
-    settings.heading("Second");
+    settings.set_heading("Second");
     settings.add_integer("radius", "BITS", "how many bits may differ", radius, 0, 64);
     settings.add_bytes("memory", "the most memory", memory);
     settings.add_choice("format", "how to write", format);
@@ -81,9 +81,9 @@ TEST(Settings, DefaultsStand) {
   EXPECT_EQ(f.entry("recurse").text(), "false");
   EXPECT_TRUE(f.entry("recurse").is_switch());
   EXPECT_EQ(f.entry("radius").group, "Second");
-  EXPECT_EQ(f.entry("radius").origin, Origin::default_value);
-  EXPECT_TRUE(f.settings.knows("radius"));
-  EXPECT_FALSE(f.settings.knows("radios"));
+  EXPECT_EQ(f.entry("radius").origin, OptionOrigin::default_value);
+  EXPECT_TRUE(f.settings.has_option("radius"));
+  EXPECT_FALSE(f.settings.has_option("radios"));
   EXPECT_EQ(environment_name("max-pixels"), "MILLRACE_MAX_PIXELS");
 }
 
@@ -94,17 +94,17 @@ TEST(Settings, EachSourceBeatsTheOneBefore) {
   EXPECT_EQ(f.memory, 2_GiB);
   EXPECT_TRUE(f.recurse);
   EXPECT_THAT(f.exclude, ElementsAre("a", "b"));
-  EXPECT_EQ(f.entry("radius").origin, Origin::file);
+  EXPECT_EQ(f.entry("radius").origin, OptionOrigin::file);
   f.environment({{"MILLRACE_RADIUS", "2"}, {"MILLRACE_EXCLUDE", "c,d"}});
   EXPECT_EQ(f.radius, 2);
   EXPECT_THAT(f.exclude, ElementsAre("c", "d"));
-  EXPECT_EQ(f.entry("radius").origin, Origin::environment);
-  EXPECT_EQ(f.entry("output").origin, Origin::file);
+  EXPECT_EQ(f.entry("radius").origin, OptionOrigin::environment);
+  EXPECT_EQ(f.entry("output").origin, OptionOrigin::file);
   f.settings.apply_flag("radius", {"7", "3"});
   EXPECT_EQ(f.radius, 3);  // the last one given
-  EXPECT_EQ(f.entry("radius").origin, Origin::flag);
+  EXPECT_EQ(f.entry("radius").origin, OptionOrigin::flag);
   EXPECT_EQ(f.output, "file.csv");
-  EXPECT_EQ(f.entry("format").origin, Origin::default_value);
+  EXPECT_EQ(f.entry("format").origin, OptionOrigin::default_value);
 }
 
 TEST(Settings, AnEmptyVariableEmptiesAList) {
@@ -210,7 +210,7 @@ TEST(Settings, BadValuesNameTheOption) {
   EXPECT_EQ(refused([&] { f.settings.apply_flag("max-kinds", {"none"}); }).remedy, "name one");
   // A refused value changes nothing.
   EXPECT_EQ(f.radius, 5);
-  EXPECT_EQ(f.entry("radius").origin, Origin::default_value);
+  EXPECT_EQ(f.entry("radius").origin, OptionOrigin::default_value);
 }
 
 TEST(Settings, BadFilesAreRefused) {
@@ -230,7 +230,7 @@ TEST(Settings, BadFilesAreRefused) {
 
 TEST(Settings, MarkdownHasARowAnOption) {
   Fixture f;
-  const std::string table = f.settings.markdown();
+  const std::string table = f.settings.to_markdown();
   EXPECT_THAT(table, HasSubstr("| `--radius` | `BITS` | `5` | how many bits may differ |\n"));
   EXPECT_THAT(table, HasSubstr("| `--format` | `csv\\|json` | `csv` | how to write |\n"));
   EXPECT_THAT(table, HasSubstr("| `--recurse` |  | `false` | go into folders |\n"));

@@ -43,7 +43,7 @@ Outcome<Bytes> parse_bytes(std::string_view text) {
   return Bytes{static_cast<std::uint64_t>(bytes)};
 }
 
-std::string to_text(Bytes bytes) {
+std::string format_bytes(Bytes bytes) {
   static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes.count);
   int unit = 0;
@@ -55,7 +55,7 @@ std::string to_text(Bytes bytes) {
   return value < 10 ? fmt::format("{:.1f} {}", value, kUnits[unit]) : fmt::format("{:.0f} {}", value, kUnits[unit]);
 }
 
-std::string duration_text(double seconds) {
+std::string format_duration(double seconds) {
   if (!(seconds >= 0)) return "?";
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
@@ -63,20 +63,20 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-std::string short_duration_text(double seconds) {
-  return seconds < 0.95 ? fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.01 ? 1 : 0) : duration_text(seconds);
+std::string format_short_duration(double seconds) {
+  return seconds < 0.95 ? fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.01 ? 1 : 0) : format_duration(seconds);
 }
 
-std::string grouped(std::uint64_t n) {
+std::string group_digits(std::uint64_t n) {
   std::string digits = std::to_string(n);
   for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
   return digits;
 }
 
-std::string rate_text(double per_second) {
+std::string format_rate(double per_second) {
   // Work that took no measurable time has no rate.
   if (!std::isfinite(per_second) || per_second >= 1e18) return "?";
-  if (per_second >= 100) return grouped(static_cast<std::uint64_t>(std::llround(per_second)));
+  if (per_second >= 100) return group_digits(static_cast<std::uint64_t>(std::llround(per_second)));
   if (per_second >= 10) return fmt::format("{:.1f}", per_second);
   return fmt::format("{:.2f}", per_second);
 }

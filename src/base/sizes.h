@@ -33,18 +33,18 @@ constexpr Bytes operator""_GiB(unsigned long long n) { return {n << 30}; }
 Outcome<Bytes> parse_bytes(std::string_view text);
 
 // Returns "1.5 GiB", "312 B".
-std::string to_text(Bytes bytes);
+std::string format_bytes(Bytes bytes);
 
 // Returns "3.2 s", "4 min 10 s", "2 h 5 min".
-std::string duration_text(double seconds);
+std::string format_duration(double seconds);
 
 // Returns milliseconds for durations well under a second: "47 ms", "0.1 ms".
-std::string short_duration_text(double seconds);
+std::string format_short_duration(double seconds);
 
 // Returns "1,234,567".
-std::string grouped(std::uint64_t n);
+std::string group_digits(std::uint64_t n);
 
 // Returns a rate with three significant digits: "2.26", "35.4", "1,210".
-std::string rate_text(double per_second);
+std::string format_rate(double per_second);
 
 }  // namespace millrace

@@ -34,38 +34,38 @@ TEST(Sizes, RefusesWithTheReason) {
 }
 
 TEST(Sizes, InWords) {
-  EXPECT_EQ(to_text(Bytes{0}), "0 B");
-  EXPECT_EQ(to_text(Bytes{1023}), "1023 B");
-  EXPECT_EQ(to_text(1_KiB), "1.0 KiB");
-  EXPECT_EQ(to_text(1_GiB + 512_MiB), "1.5 GiB");
-  EXPECT_EQ(to_text(24_GiB), "24 GiB");
-  EXPECT_EQ(to_text(Bytes{std::numeric_limits<std::uint64_t>::max()}), "16777216 TiB");
-  EXPECT_EQ(duration_text(0), "0.0 s");
-  EXPECT_EQ(duration_text(3.24), "3.2 s");
-  EXPECT_EQ(duration_text(250), "4 min 10 s");
-  EXPECT_EQ(duration_text(3599.7), "1 h 0 min");
-  EXPECT_EQ(duration_text(7500), "2 h 5 min");
-  EXPECT_EQ(duration_text(-1), "?");
-  EXPECT_EQ(duration_text(std::numeric_limits<double>::quiet_NaN()), "?");
-  EXPECT_EQ(grouped(0), "0");
-  EXPECT_EQ(grouped(999), "999");
-  EXPECT_EQ(grouped(1000), "1,000");
-  EXPECT_EQ(grouped(1234567), "1,234,567");
-  EXPECT_EQ(rate_text(2.256), "2.26");
-  EXPECT_EQ(rate_text(35.44), "35.4");
-  EXPECT_EQ(rate_text(1209.7), "1,210");
-  EXPECT_EQ(rate_text(std::numeric_limits<double>::infinity()), "?");
-  EXPECT_EQ(rate_text(std::numeric_limits<double>::quiet_NaN()), "?");
+  EXPECT_EQ(format_bytes(Bytes{0}), "0 B");
+  EXPECT_EQ(format_bytes(Bytes{1023}), "1023 B");
+  EXPECT_EQ(format_bytes(1_KiB), "1.0 KiB");
+  EXPECT_EQ(format_bytes(1_GiB + 512_MiB), "1.5 GiB");
+  EXPECT_EQ(format_bytes(24_GiB), "24 GiB");
+  EXPECT_EQ(format_bytes(Bytes{std::numeric_limits<std::uint64_t>::max()}), "16777216 TiB");
+  EXPECT_EQ(format_duration(0), "0.0 s");
+  EXPECT_EQ(format_duration(3.24), "3.2 s");
+  EXPECT_EQ(format_duration(250), "4 min 10 s");
+  EXPECT_EQ(format_duration(3599.7), "1 h 0 min");
+  EXPECT_EQ(format_duration(7500), "2 h 5 min");
+  EXPECT_EQ(format_duration(-1), "?");
+  EXPECT_EQ(format_duration(std::numeric_limits<double>::quiet_NaN()), "?");
+  EXPECT_EQ(group_digits(0), "0");
+  EXPECT_EQ(group_digits(999), "999");
+  EXPECT_EQ(group_digits(1000), "1,000");
+  EXPECT_EQ(group_digits(1234567), "1,234,567");
+  EXPECT_EQ(format_rate(2.256), "2.26");
+  EXPECT_EQ(format_rate(35.44), "35.4");
+  EXPECT_EQ(format_rate(1209.7), "1,210");
+  EXPECT_EQ(format_rate(std::numeric_limits<double>::infinity()), "?");
+  EXPECT_EQ(format_rate(std::numeric_limits<double>::quiet_NaN()), "?");
 }
 
 TEST(Sizes, WhatIsPrintedReadsBack) {
-  for (const Bytes bytes : {Bytes{17}, 3_KiB, 20_MiB, 6_GiB}) EXPECT_EQ(*parse_bytes(to_text(bytes)), bytes);
+  for (const Bytes bytes : {Bytes{17}, 3_KiB, 20_MiB, 6_GiB}) EXPECT_EQ(*parse_bytes(format_bytes(bytes)), bytes);
 }
 
 TEST(Sizes, ShortDurations) {
-  EXPECT_EQ(short_duration_text(0.0001), "0.1 ms");
-  EXPECT_EQ(short_duration_text(0.047), "47 ms");
-  EXPECT_EQ(short_duration_text(0.96), "1.0 s");
+  EXPECT_EQ(format_short_duration(0.0001), "0.1 ms");
+  EXPECT_EQ(format_short_duration(0.047), "47 ms");
+  EXPECT_EQ(format_short_duration(0.96), "1.0 s");
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ unsigned order_mark_at(std::string_view text, std::size_t i) {
   return turns ? point : 0;
 }
 
-bool looks_like_a_formula(const std::string& text) {
+bool is_formula(const std::string& text) {
   if (text.empty()) return false;
   // Full-width forms of = + - @, which some spreadsheets treat like the plain ones.
   for (const char* wide : {"\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"}) {
@@ -160,7 +160,7 @@ std::string hex_of_bytes(std::span<const std::uint8_t> bytes) {
   return text;
 }
 
-std::string base64(std::string_view bytes) {
+std::string to_base64(std::string_view bytes) {
   std::string out;
   out.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
@@ -208,7 +208,7 @@ bool is_utf8(std::string_view bytes) {
   return true;
 }
 
-std::string utf8_of(std::uint32_t code) {
+std::string encode_utf8(std::uint32_t code) {
   std::string out;
   const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
   if (code == 0 || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return out;
@@ -230,7 +230,7 @@ std::string utf8_of(std::uint32_t code) {
   return out;
 }
 
-std::string utf8_for_display(std::string_view bytes) {
+std::string replace_invalid_utf8(std::string_view bytes) {
   std::string out;
   for (std::size_t i = 0; i < bytes.size();) {
     const std::size_t n = utf8_length(bytes, i);
@@ -245,8 +245,8 @@ std::string utf8_for_display(std::string_view bytes) {
   return out;
 }
 
-std::string printable(std::string_view bytes) {
-  const std::string text = utf8_for_display(bytes);
+std::string escape_unprintable(std::string_view bytes) {
+  const std::string text = replace_invalid_utf8(bytes);
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const unsigned u = byte_at(text, i);
@@ -282,11 +282,11 @@ bool glob_match_inside(std::string_view pattern, std::string_view path) {
   }
 }
 
-std::string csv_field(const std::string& field) {
+std::string quote_csv_field(const std::string& field) {
   // A field of apostrophes followed by a formula gets one more apostrophe, so that two different fields never become
   // equal.
   const std::size_t first = std::min(field.find_first_not_of('\''), field.size());
-  std::string text = looks_like_a_formula(field.substr(first)) ? "'" + field : field;
+  std::string text = is_formula(field.substr(first)) ? "'" + field : field;
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

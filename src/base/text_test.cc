@@ -29,7 +29,7 @@ TEST(Text, Base64KnownAnswers) {
                                                         {"fooba", "Zm9vYmE="},
                                                         {"foobar", "Zm9vYmFy"}};
   for (const auto& [plain, coded] : kPairs) {
-    EXPECT_EQ(base64(plain), coded);
+    EXPECT_EQ(to_base64(plain), coded);
     EXPECT_EQ(from_base64(coded), plain);
   }
 }
@@ -39,44 +39,44 @@ TEST(Text, Base64RoundTrip) {
   for (std::size_t length = 0; length < 200; ++length) {
     std::string bytes;
     for (std::size_t i = 0; i < length; ++i) bytes += static_cast<char>(random());
-    EXPECT_EQ(from_base64(base64(bytes)), bytes);
+    EXPECT_EQ(from_base64(to_base64(bytes)), bytes);
   }
 }
 
 TEST(Text, Base64RefusesWhatItIsNot) {
   for (const auto& bad : {"A"s, "AA"s, "AAA"s, "A==="s, "===="s, "AA=A"s, "A=AA"s, "AAA\n"s, "AA A"s, "AA-_"s,
                           "Zg==Zg=="s, "AAA\0"s, "\xff\xff\xff\xff"s}) {
-    EXPECT_EQ(from_base64(bad), std::nullopt) << printable(bad);
+    EXPECT_EQ(from_base64(bad), std::nullopt) << escape_unprintable(bad);
   }
 }
 
 TEST(Text, Utf8) {
   for (const auto& good : {""s, "plain"s, "\xC2\x80"s, "Gr\xC3\xBC\xC3\x9F"s, "\xE2\x82\xAC"s, "\xED\x9F\xBF"s,
                            "\xEE\x80\x80"s, "\xF0\x9F\x98\x80"s, "\xF4\x8F\xBF\xBF"s, "a\0b"s}) {
-    EXPECT_TRUE(is_utf8(good)) << printable(good);
-    EXPECT_EQ(utf8_for_display(good), good);
+    EXPECT_TRUE(is_utf8(good)) << escape_unprintable(good);
+    EXPECT_EQ(replace_invalid_utf8(good), good);
   }
   for (const auto& bad : {"\x80"s, "\xC0\x80"s, "\xC1\xBF"s, "\xC3"s, "\xE0\x9F\xBF"s, "\xED\xA0\x80"s, "\xE2\x82"s,
                           "\xF0\x8F\xBF\xBF"s, "\xF4\x90\x80\x80"s, "\xF5\x80\x80\x80"s, "\xFF"s, "\xC3("s}) {
-    EXPECT_FALSE(is_utf8(bad)) << printable(bad);
-    EXPECT_TRUE(is_utf8(utf8_for_display(bad)));
+    EXPECT_FALSE(is_utf8(bad)) << escape_unprintable(bad);
+    EXPECT_TRUE(is_utf8(replace_invalid_utf8(bad)));
   }
-  EXPECT_EQ(utf8_for_display("a\xFF"
-                             "b\xE2\x82"),
+  EXPECT_EQ(replace_invalid_utf8("a\xFF"
+                                 "b\xE2\x82"),
             "a\xEF\xBF\xBD"
             "b\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
 TEST(Text, PrintableCannotDriveATerminal) {
-  EXPECT_EQ(printable("a\x1B[31m\n\t\x7F"), "a\\x1b[31m\\x0a\\x09\\x7f");
-  EXPECT_EQ(printable("\xC2\x9B"
-                      "31m"),
+  EXPECT_EQ(escape_unprintable("a\x1B[31m\n\t\x7F"), "a\\x1b[31m\\x0a\\x09\\x7f");
+  EXPECT_EQ(escape_unprintable("\xC2\x9B"
+                               "31m"),
             "\\x9b31m");  // U+009B is a terminal's "ESC [" in one character
-  EXPECT_EQ(printable("\xC2\xA0\xC3\x9F"), "\xC2\xA0\xC3\x9F");
-  EXPECT_EQ(printable("photo\u202Egpj.exe"), "photo\\u{202e}gpj.exe");
-  EXPECT_EQ(printable("\u2066a\u2069\u200F\u061C\u2028"), "\\u{2066}a\\u{2069}\\u{200f}\\u{061c}\\u{2028}");
-  EXPECT_EQ(printable("\u2019 \u2013 \u0627 \u2070 \u200D"), "\u2019 \u2013 \u0627 \u2070 \u200D");
-  EXPECT_EQ(printable("a\0b"s), "a\\x00b");
+  EXPECT_EQ(escape_unprintable("\xC2\xA0\xC3\x9F"), "\xC2\xA0\xC3\x9F");
+  EXPECT_EQ(escape_unprintable("photo\u202Egpj.exe"), "photo\\u{202e}gpj.exe");
+  EXPECT_EQ(escape_unprintable("\u2066a\u2069\u200F\u061C\u2028"), "\\u{2066}a\\u{2069}\\u{200f}\\u{061c}\\u{2028}");
+  EXPECT_EQ(escape_unprintable("\u2019 \u2013 \u0627 \u2070 \u200D"), "\u2019 \u2013 \u0627 \u2070 \u200D");
+  EXPECT_EQ(escape_unprintable("a\0b"s), "a\\x00b");
 }
 
 TEST(Text, Globs) {
@@ -147,17 +147,17 @@ TEST(Text, Parts) {
 }
 
 TEST(Text, CsvQuotesOnlyWhatNeedsIt) {
-  EXPECT_EQ(csv_field("plain name.jpg"), "plain name.jpg");
-  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
-  EXPECT_EQ(csv_field("=HYPERLINK(\"x\")"), "\"'=HYPERLINK(\"\"x\"\")\"");
+  EXPECT_EQ(quote_csv_field("plain name.jpg"), "plain name.jpg");
+  EXPECT_EQ(quote_csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(quote_csv_field("=HYPERLINK(\"x\")"), "\"'=HYPERLINK(\"\"x\"\")\"");
   for (const char* formula : {"=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "-", "\t=1"}) {
-    EXPECT_EQ(csv_field(formula), std::string("'") + formula);
+    EXPECT_EQ(quote_csv_field(formula), std::string("'") + formula);
   }
   for (const char* plain : {"-5", "+0.25", "-1e-9", "-inf", "", "a=b", "2024-01-01"})
-    EXPECT_EQ(csv_field(plain), plain);
-  EXPECT_EQ(csv_field("'=1"), "''=1") << "not what '=1' without it becomes";
-  EXPECT_EQ(csv_field("'quoted'"), "'quoted'");
-  EXPECT_EQ(csv_field("say \"hi\""), "\"say \"\"hi\"\"\"");
+    EXPECT_EQ(quote_csv_field(plain), plain);
+  EXPECT_EQ(quote_csv_field("'=1"), "''=1") << "not what '=1' without it becomes";
+  EXPECT_EQ(quote_csv_field("'quoted'"), "'quoted'");
+  EXPECT_EQ(quote_csv_field("say \"hi\""), "\"say \"\"hi\"\"\"");
 }
 
 TEST(GlobMatchInside, TriesThePathAndTheFoldersItLiesIn) {

@@ -14,17 +14,17 @@
 #include "src/base/standard_streams.h"
 #include "src/base/text.h"
 #include "src/base/version.h"
+#include "src/cli/option_mistakes.h"
 #include "src/cli/program_sandbox.h"
-#include "src/cli/slips.h"
-#include "src/device/cpu/level.h"
+#include "src/device/cpu/cpu_level.h"
 #include "src/device/cpu/machine.h"
 
 namespace millrace::cli {
 namespace {
 
 void on_interrupt(int) {
-  if (interrupt().cancelled()) std::_Exit(static_cast<int>(ExitCode::interrupted));
-  interrupt().cancel();
+  if (interrupt_token().cancelled()) std::_Exit(static_cast<int>(ExitCode::interrupted));
+  interrupt_token().cancel();
 }
 
 constexpr const char* kOutOfMemory = "millrace: out of memory; allow less with --memory, or use fewer --threads\n";
@@ -45,17 +45,17 @@ void report_out_of_memory() {
 }
 
 // Makes text for a person safe to print, whatever names it contains; keeps its line breaks.
-std::string printable_lines(const std::string& text) {
+std::string escape_unprintable_lines(const std::string& text) {
   std::vector<std::string> lines = split(text, '\n');
-  for (std::string& line : lines) line = printable(line);
+  for (std::string& line : lines) line = escape_unprintable(line);
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 }  // namespace
 
-CLI::Option* one_value(CLI::Option* option) { return option->expected(1)->allow_extra_args(false); }
+CLI::Option* require_one_value(CLI::Option* option) { return option->expected(1)->allow_extra_args(false); }
 
-CancelToken& interrupt() {
+CancelToken& interrupt_token() {
   static CancelToken token;
   return token;
 }
@@ -94,7 +94,7 @@ void Command::add_flags() {
     } else {
       auto values = std::make_shared<std::vector<std::string>>();
       auto* option = app_.add_option(names, *values, entry.help);
-      one_value(option)->type_name(entry.value_name)->group(group);
+      require_one_value(option)->type_name(entry.value_name)->group(group);
       option->multi_option_policy(entry.repeatable ? CLI::MultiOptionPolicy::TakeAll
                                                    : CLI::MultiOptionPolicy::TakeLast);
       if (!entry.text().empty()) option->default_str(entry.text());
@@ -102,7 +102,9 @@ void Command::add_flags() {
     }
   }
   // These options come after the job's own, because the help shows groups in the order of their first option.
-  one_value(app_.add_option("--config", config_, "read options from a YAML file"))->type_name("FILE")->group("Running");
+  require_one_value(app_.add_option("--config", config_, "read options from a YAML file"))
+      ->type_name("FILE")
+      ->group("Running");
   app_.add_flag("--print-config", print_config_, "print every option, its value and where it came from, and stop")
       ->group("Running");
   app_.add_flag("--print-options", print_options_, "print the options as the documentation's table, and stop")
@@ -124,7 +126,7 @@ const Settings& Command::resolve_options() {
 
 ExitCode Command::execute() {
   if (print_options_) {
-    write_stdout(runner_.settings().markdown());
+    write_stdout(runner_.settings().to_markdown());
     return ExitCode::done;
   }
   resolve_options();
@@ -133,26 +135,26 @@ ExitCode Command::execute() {
     return ExitCode::done;
   }
   start_logging(terminal_.log_level);
-  runner_.start(interrupt(), terminal_.quiet ? ProgressStyle::none : terminal_.progress, config_, enter_sandbox);
+  runner_.start(interrupt_token(), terminal_.quiet ? ProgressStyle::none : terminal_.progress, config_, enter_sandbox);
   for (const std::string& note : {runner_.device_note(), runner_.sandbox_note()})
-    if (!note.empty()) spdlog::warn("{}", printable(note));
+    if (!note.empty()) spdlog::warn("{}", escape_unprintable(note));
   const RunContext& context = runner_.context();
   spdlog::info("millrace {} {}: {} threads, CPU level {}, {} of memory ({})", version(), app_.get_name(),
-               context.executor.threads(), name_of(current_cpu_level()), to_text(context.budget.limit()),
+               context.executor.threads(), name_of(current_cpu_level()), format_bytes(context.budget.limit()),
                runner_.running().memory.count > 0 ? "--memory" : "60 % of what is available");
   for (const Settings::Entry& entry : runner_.settings().entries()) {
-    if (entry.origin == Origin::default_value) continue;
-    spdlog::debug("--{} is {}, by {}", entry.name, printable(entry.text()), name_of(entry.origin));
+    if (entry.origin == OptionOrigin::default_value) continue;
+    spdlog::debug("--{} is {}, by {}", entry.name, escape_unprintable(entry.text()), name_of(entry.origin));
   }
   if (runner_.running().plan) {
-    show(runner_.plan());
+    print_plan(runner_.plan());
     return ExitCode::done;
   }
   return run();
 }
 
-void Command::show(const Plan& plan) const {
-  if (runner_.running().json != "-") write_stdout(printable_lines(text_of(plan)));
+void Command::print_plan(const Plan& plan) const {
+  if (runner_.running().json != "-") write_stdout(escape_unprintable_lines(text_of(plan)));
   runner_.write_json(plan);
 }
 
@@ -170,17 +172,18 @@ ExitCode Command::run() {
   const Result result = runner_.run(print_if_possible);
   if (!terminal_.quiet && !lost) print_if_possible(result.listing);
   if (runner_.writes_json()) runner_.write_json(result);
-  for (const std::string& line : result.summary) say(line);
-  if (!result.warning.empty()) spdlog::warn("{}", printable(result.warning));
-  if (!runner_.writes_json() && !result.unless_json.empty()) say(result.unless_json);
+  for (const std::string& line : result.summary) print_line(line);
+  if (!result.warning.empty()) spdlog::warn("{}", escape_unprintable(result.warning));
+  if (!runner_.writes_json() && !result.unless_json.empty()) print_line(result.unless_json);
   const RunContext& context = runner_.context();
   const std::string verdict = context.trace.verdict();
-  if (terminal_.verbose) say(verdict);
+  if (terminal_.verbose) print_line(verdict);
   spdlog::info("{:.2f} s; {}", context.trace.elapsed_s(), verdict);
   runner_.write_trace();
   if (terminal_.verbose) {
     const ResidentMemory resident = resident_memory();
-    say(fmt::format("memory: {} at its peak, of {} allowed", to_text(resident.peak), to_text(context.budget.limit())));
+    print_line(fmt::format("memory: {} at its peak, of {} allowed", format_bytes(resident.peak),
+                           format_bytes(context.budget.limit())));
   }
   if (lost) throw Failure(lost->error());
   return result.exit_code;
@@ -190,8 +193,8 @@ void Command::print(std::string_view text) const {
   if (runner_.running().json != "-") write_stdout(text);
 }
 
-void Command::say(const std::string& line) const {
-  if (!terminal_.quiet) write_stderr(printable_lines(line) + "\n");
+void Command::print_line(const std::string& line) const {
+  if (!terminal_.quiet) write_stderr(escape_unprintable_lines(line) + "\n");
 }
 
 int run_program(int argc, char** argv) {
@@ -215,7 +218,7 @@ int run_program(int argc, char** argv) {
     std::function<ExitCode()> chosen;
     add_doctor_command(app, chosen);
     add_tune_command(app, chosen);
-    refuse_slips(app, argc, argv);
+    refuse_option_mistakes(app, argc, argv);
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -242,7 +245,7 @@ int run_program(int argc, char** argv) {
     write_stderr(kOutOfMemory);
     return static_cast<int>(ExitCode::failed);
   } catch (const std::exception& e) {
-    write_stderr(fmt::format("millrace: {}\n", printable(e.what())));
+    write_stderr(fmt::format("millrace: {}\n", escape_unprintable(e.what())));
     return static_cast<int>(ExitCode::failed);
   }
 }

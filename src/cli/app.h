@@ -24,7 +24,7 @@ struct TerminalOptions {
 };
 
 // Token that SIGINT and SIGTERM cancel; a second signal ends the program at once.
-CancelToken& interrupt();
+CancelToken& interrupt_token();
 
 // A job as a subcommand: a flag for each option, and the steps that all jobs share once the options are resolved.
 class Command {
@@ -43,12 +43,12 @@ class Command {
 
  private:
   void add_flags();
-  void show(const Plan& plan) const;
+  void print_plan(const Plan& plan) const;
   ExitCode run();
   // Prints data on stdout, unless --json writes to stdout.
   void print(std::string_view text) const;
   // Prints a line for a person at the end of a job, on stderr, unless --quiet.
-  void say(const std::string& line) const;
+  void print_line(const std::string& line) const;
 
   CLI::App& app_;
   JobRunner runner_;
@@ -65,7 +65,7 @@ using Commands = std::vector<std::unique_ptr<Command>>;
 void add_jobs(CLI::App& parent, Commands& commands);
 CLI::App& add_job(CLI::App& under, const ListedJob& job, Commands& commands);
 // Restricts an option to exactly one value, so that the words after it are not taken as further values.
-CLI::Option* one_value(CLI::Option* option);
+CLI::Option* require_one_value(CLI::Option* option);
 
 void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen);
 void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen);

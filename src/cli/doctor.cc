@@ -16,54 +16,56 @@
 namespace millrace::cli {
 namespace {
 
-struct DoctorWish {
+struct DoctorOptions {
   std::string json, device;
   bool overwrite = false, attest = false;
   std::uint64_t rounds = 32;
 };
 
 // Tests the selected devices, stores which kernels gave right results, and reports both. True if all were right.
-bool attest(const DoctorWish& wish) {
+bool attest(const DoctorOptions& wish) {
   std::vector<std::string> reasons;
-  std::vector<Device> devices = gpus_of(wish.device, std::array{DeviceKind::cuda}, reasons);
+  std::vector<Device> devices = select_gpus(wish.device, std::array{DeviceKind::cuda}, reasons);
   std::erase_if(devices, [&](const Device& device) {
     const bool can_be = doctor::can_be_attested(device);
     if (!can_be) reasons.push_back(fmt::format("{}: only NVIDIA cards that tell a UUID are attested", name_of(device)));
     return !can_be;
   });
-  for (const std::string& reason : reasons) write_stderr(printable(reason) + "\n");
+  for (const std::string& reason : reasons) write_stderr(escape_unprintable(reason) + "\n");
   if (devices.empty()) {
     throw Failure(ErrorCode::unavailable, "there is no GPU that can be attested", "--attest",
                   "millrace doctor says why");
   }
   use_cpu_level_from_environment();
-  const Executor executor(0, &interrupt());
+  const Executor executor(0, &interrupt_token());
   bool right = true;
   for (const Device& device : devices) {
-    write_stderr(fmt::format("{} ({}): each kernel against the CPU\n", name_of(device), printable(device.name)));
+    write_stderr(
+        fmt::format("{} ({}): each kernel against the CPU\n", name_of(device), escape_unprintable(device.name)));
     // An empty result is stored first: if the driver crashes the program during the test, the device has nothing
     // attested.
     doctor::TriedDevice tried{device, {}};
-    doctor::keep(tried);
-    tried.trials = doctor::try_out(device, executor, wish.rounds);
-    doctor::keep(tried);
-    for (const doctor::Trial& trial : tried.trials) {
+    doctor::store_attestations(tried);
+    tried.trials = doctor::test_kernels(device, executor, wish.rounds);
+    doctor::store_attestations(tried);
+    for (const doctor::KernelTrial& trial : tried.trials) {
       right = right && trial.right;
       write_stderr(trial.right ? fmt::format("  {}: attested\n", trial.source)
-                               : fmt::format("  {}: NOT attested: {}\n", trial.source, printable(trial.why)));
+                               : fmt::format("  {}: NOT attested: {}\n", trial.source, escape_unprintable(trial.why)));
     }
   }
   write_stderr(fmt::format("kept in {} for these cards and their driver; millrace tune measures what gains\n",
-                           printable(doctor::attested_path())));
+                           escape_unprintable(doctor::attestations_path())));
   return right;
 }
 
-ExitCode examine(const DoctorWish& wish) {
-  Outputs outputs({wish.overwrite, true});
-  const Output output = outputs.add("--json", wish.json,
-                                    {"a doctor's report", Readers::everyone,
-                                     json_result("doctor", {"version", "cpu", "memory", "cuda", "opencl", "helper",
-                                                            "formats", "libraries", "self_test", "to_do"})});
+ExitCode examine(const DoctorOptions& wish) {
+  OutputRegistry outputs({wish.overwrite, true});
+  const OutputTarget output =
+      outputs.add("--json", wish.json,
+                  {"a doctor's report", ReadAccess::everyone,
+                   make_json_recognizer("doctor", {"version", "cpu", "memory", "cuda", "opencl", "helper", "formats",
+                                                   "libraries", "self_test", "to_do"})});
   const bool attested = !wish.attest || attest(wish);
   const doctor::Findings findings = doctor::examine(version(), helper_program());
   if (wish.json != "-") write_stdout(doctor::text_of(findings));
@@ -80,17 +82,19 @@ ExitCode examine(const DoctorWish& wish) {
 
 void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
   auto* command = parent.add_subcommand("doctor", "what hardware and libraries are here, and what will be used");
-  const auto wish = std::make_shared<DoctorWish>();
-  one_value(command->add_option("--json", wish->json, "write the report as JSON; - is stdout, instead of the text"))
+  const auto wish = std::make_shared<DoctorOptions>();
+  require_one_value(
+      command->add_option("--json", wish->json, "write the report as JSON; - is stdout, instead of the text"))
       ->type_name("FILE");
   command->add_flag("--overwrite", wish->overwrite, "replace a file that exists though this program did not write it");
   auto* attest = command->add_flag("--attest", wish->attest,
                                    "compare each kernel on each NVIDIA card with the CPU, and keep which were right: "
                                    "--device auto uses them here");
-  one_value(command->add_option("--device", wish->device, "of --attest: cuda[:N]; all NVIDIA cards unless told"))
+  require_one_value(
+      command->add_option("--device", wish->device, "of --attest: cuda[:N]; all NVIDIA cards unless told"))
       ->type_name("DEVICE")
       ->needs(attest);
-  one_value(command->add_option("--rounds", wish->rounds, "of --attest: how many times inputs are made anew"))
+  require_one_value(command->add_option("--rounds", wish->rounds, "of --attest: how many times inputs are made anew"))
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str()
       ->type_name("N")

@@ -6,10 +6,10 @@
 
 namespace millrace::cli {
 
-std::vector<Device> gpus_of(const std::string& name, std::span<const DeviceKind> kinds,
-                            std::vector<std::string>& reasons) {
+std::vector<Device> select_gpus(const std::string& name, std::span<const DeviceKind> kinds,
+                                std::vector<std::string>& reasons) {
   if (!name.empty()) {
-    DeviceWish wish;
+    DeviceRequest wish;
     wish.device = name;
     const ChosenDevice chosen = choose_device(wish, kGpuKinds);
     if (!chosen.device) {

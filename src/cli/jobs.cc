@@ -23,14 +23,14 @@ void refuse_arguments_before(CLI::App& above, CLI::App& command) {
 CLI::App& add_job(CLI::App& under, const ListedJob& job, Commands& commands) {
   commands.push_back(std::make_unique<Command>(under, std::string(job.name), std::string(job.about), job.make()));
   CLI::App& app = commands.back()->app();
-  if (!job.below.empty()) refuse_arguments_before(under, app);
+  if (!job.parent_command.empty()) refuse_arguments_before(under, app);
   return app;
 }
 
 void add_jobs(CLI::App& parent, Commands& commands) {
   std::map<std::string_view, CLI::App*> added;
   for (const ListedJob& job : all_jobs())
-    added[job.name] = &add_job(job.below.empty() ? parent : *added.at(job.below), job, commands);
+    added[job.name] = &add_job(job.parent_command.empty() ? parent : *added.at(job.parent_command), job, commands);
 }
 
 }  // namespace millrace::cli

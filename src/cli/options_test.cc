@@ -9,7 +9,7 @@
 #include <set>
 
 #include "src/cli/app.h"
-#include "src/cli/slips.h"
+#include "src/cli/option_mistakes.h"
 
 namespace millrace::cli {
 namespace {
@@ -22,7 +22,7 @@ struct Program {
   explicit Program(const ListedJob& job) {
     CLI::App* under = &app;
     for (const ListedJob& each : all_jobs()) {
-      if (!job.below.empty() && each.name == job.below) under = &add_job(app, each, commands);
+      if (!job.parent_command.empty() && each.name == job.parent_command) under = &add_job(app, each, commands);
     }
     add_job(*under, job, commands);
   }
@@ -37,11 +37,11 @@ class OptionsTest : public testing::TestWithParam<ListedJob> {
  protected:
   static void read(Program& program, const Words& words) {
     Words all{"millrace", std::string(GetParam().name)};
-    if (!GetParam().below.empty()) all.insert(all.begin() + 1, std::string(GetParam().below));
+    if (!GetParam().parent_command.empty()) all.insert(all.begin() + 1, std::string(GetParam().parent_command));
     all.insert(all.end(), words.begin(), words.end());
     std::vector<const char*> pointers;
     for (const std::string& word : all) pointers.push_back(word.c_str());
-    refuse_slips(program.app, static_cast<int>(pointers.size()), pointers.data());
+    refuse_option_mistakes(program.app, static_cast<int>(pointers.size()), pointers.data());
     program.app.parse(static_cast<int>(pointers.size()), pointers.data());
   }
 
@@ -165,7 +165,9 @@ TEST_P(OptionsTest, AFileOfOptionsIsOneWord) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfEveryJob, OptionsTest, testing::ValuesIn(all_jobs().begin(), all_jobs().end()),
-                         [](const auto& of) { return std::string(of.param.below) + std::string(of.param.name); });
+                         [](const auto& of) {
+                           return std::string(of.param.parent_command) + std::string(of.param.name);
+                         });
 
 }  // namespace
 }  // namespace millrace::cli

@@ -9,10 +9,10 @@
 #include <string_view>
 
 #include "src/base/text.h"
-#include "src/io/file/own.h"
+#include "src/io/file/trusted_file.h"
 #include "src/io/process/helper/landlock.h"
-#include "src/io/process/helper/walls.h"
-#include "src/io/process/helper_place.h"
+#include "src/io/process/helper/sandbox.h"
+#include "src/io/process/helper_path.h"
 
 namespace millrace::cli {
 namespace {
@@ -57,11 +57,11 @@ void use_own_cache(Landlock& rules, std::vector<std::string>& writes) {
   const std::string cache = cache_path("sandboxed");
   if (cache.empty() || !cache.starts_with('/')) return;
   try {
-    make_folders(cache);
+    make_private_folders(cache);
   } catch (const Failure&) {
     return;  // a run works without a cache
   }
-  if (!make_own_folder(cache).ok()) return;
+  if (!make_trusted_folder(cache).ok()) return;
   for (const char* const variable : {"XDG_CACHE_HOME", "CUDA_CACHE_PATH", "POCL_CACHE_DIR"})
     ::setenv(variable, cache.c_str(), 1);
   if (rules.allow(cache, Use::write)) writes.push_back(cache);
@@ -74,23 +74,24 @@ std::vector<std::string> sort_unique(std::vector<std::string> paths) {
 }
 
 // Closes all files that were not allowed. Version 1 of Landlock refuses every move between two folders.
-Wall close_files(Landlock& rules, int version) {
+SandboxLayer restrict_files(Landlock& rules, int version) {
   if (version == 1) return {"files", false, "this kernel's Landlock is of version 1, and 2 is needed"};
-  Wall capabilities = drop_capabilities();
-  if (!capabilities.stands) return capabilities;
+  SandboxLayer capabilities = drop_capabilities();
+  if (!capabilities.is_active) return capabilities;
   const std::string problem = rules.enforce();
   return {"files", problem.empty(), problem};
 }
 
 }  // namespace
 
-SandboxReport enter_sandbox(const Outputs& outputs) {
+SandboxReport enter_sandbox(const OutputRegistry& outputs) {
   SandboxReport out;
   Landlock rules;
   allow_system(rules);
   use_own_cache(rules, out.writes);
-  for (const std::string& folder : sort_unique(outputs.written())) {
-    if (in_data_folder(real_path(folder).value_or(folder)) || in_data_folder(folder)) make_folders(folder);
+  for (const std::string& folder : sort_unique(outputs.write_folders())) {
+    if (is_in_data_folder(real_path(folder).value_or(folder)) || is_in_data_folder(folder))
+      make_private_folders(folder);
     // A folder that does not exist yet is created in the nearest existing parent, which is therefore allowed.
     std::string there = folder;
     while (!real_path(there) && there != folder_of(there)) there = folder_of(there);
@@ -102,13 +103,13 @@ SandboxReport enter_sandbox(const Outputs& outputs) {
     if (rules.allow(path, Use::read)) out.reads.push_back(real_path(path).value_or(path));
   }
   const int version = Landlock::version();
-  const Wall files = close_files(rules, version), calls = refuse_dangerous_calls();
-  out.is_enforced = files.stands && calls.stands;
-  if (files.stands) say_that_files_are_closed();
+  const SandboxLayer files = restrict_files(rules, version), calls = refuse_dangerous_calls();
+  out.is_enforced = files.is_active && calls.is_active;
+  if (files.is_active) mark_files_sandboxed();
   if (out.is_enforced) {
     out.how = fmt::format("Landlock {}, seccomp", version);
   } else {
-    out.how = files.stands
+    out.how = files.is_active
                   ? fmt::format("files are (Landlock {}), the network and other calls are not: {}", version, calls.how)
                   : files.how;
   }

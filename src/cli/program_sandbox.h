@@ -8,6 +8,6 @@
 
 namespace millrace::cli {
 
-SandboxReport enter_sandbox(const Outputs& outputs);
+SandboxReport enter_sandbox(const OutputRegistry& outputs);
 
 }  // namespace millrace::cli

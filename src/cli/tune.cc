@@ -6,7 +6,7 @@
 #include "src/base/standard_streams.h"
 #include "src/cli/app.h"
 #include "src/cli/gpus.h"
-#include "src/device/cpu/level.h"
+#include "src/device/cpu/cpu_level.h"
 #include "src/jobs/tune/tune.h"
 
 namespace millrace::cli {
@@ -14,30 +14,31 @@ namespace millrace::cli {
 void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
   auto* command =
       parent.add_subcommand("tune", "measure each operation on each GPU, so that --device auto knows what gains");
-  struct Wish {
+  struct TuneOptions {
     std::string device, json;
     int threads = 0;
     bool overwrite = false;
   };
-  const auto wish = std::make_shared<Wish>();
-  one_value(command->add_option("--device", wish->device, "cuda[:N] or opencl[:N]; all of them unless told"))
+  const auto wish = std::make_shared<TuneOptions>();
+  require_one_value(command->add_option("--device", wish->device, "cuda[:N] or opencl[:N]; all of them unless told"))
       ->type_name("DEVICE");
-  one_value(command->add_option("--threads", wish->threads, "worker threads of the CPU; 0 is one a core"))
+  require_one_value(command->add_option("--threads", wish->threads, "worker threads of the CPU; 0 is one a core"))
       ->check(CLI::Range(0, 4096))
       ->type_name("N");
-  one_value(command->add_option("--json", wish->json, "write the rates as JSON; - is stdout, instead of the table"))
+  require_one_value(
+      command->add_option("--json", wish->json, "write the rates as JSON; - is stdout, instead of the table"))
       ->type_name("FILE");
   command->add_flag("--overwrite", wish->overwrite, "replace a file that exists though this program did not write it");
   command->callback([&chosen, wish] {
     chosen = [wish] {
-      Outputs outputs({wish->overwrite, true});
-      const Output output =
-          outputs.add("--json", wish->json, {"rates of devices", Readers::everyone, json_result("tune", {"devices"})});
+      OutputRegistry outputs({wish->overwrite, true});
+      const OutputTarget output = outputs.add(
+          "--json", wish->json, {"rates of devices", ReadAccess::everyone, make_json_recognizer("tune", {"devices"})});
       use_cpu_level_from_environment();
       std::vector<std::string> reasons;
-      const std::vector<Device> devices = gpus_of(wish->device, kGpuKinds, reasons);
-      const Executor executor(wish->threads, &interrupt());
-      std::vector<tune::Tuned> tuned;
+      const std::vector<Device> devices = select_gpus(wish->device, kGpuKinds, reasons);
+      const Executor executor(wish->threads, &interrupt_token());
+      std::vector<tune::DeviceMeasurement> tuned;
       for (const Device& device : devices) {
         try {
           tuned.push_back(tune::measure(device, executor, {}));
@@ -54,7 +55,7 @@ void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
       }
       for (const std::string& reason : reasons) write_stderr(reason + "\n");
       if (!tuned.empty()) {
-        tune::keep(tuned);
+        tune::store_rates(tuned);
         write_stderr(fmt::format("kept in {}: runs on these devices are planned by it\n", tune::rates_path()));
       } else {
         write_stderr("nothing was measured: all runs on the CPU\n");

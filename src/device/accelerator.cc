@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "src/base/sizes.h"
-#include "src/device/open.h"
+#include "src/device/open_device.h"
 
 namespace millrace {
 
@@ -28,7 +28,7 @@ Accelerator::Accelerator(const Accelerator& of, std::shared_ptr<Opened> opened)
       host_(of.host_),
       trace_(of.trace_),
       opened_(std::move(opened)),
-      asking_(true) {}
+      is_self_test_(true) {}
 
 Accelerator::~Accelerator() = default;
 
@@ -42,26 +42,26 @@ DeviceBackend& Accelerator::backend() { return *open()->backend; }
 
 std::string Accelerator::title() const { return fmt::format("{} ({})", name_of(device_), device_.name); }
 
-bool Accelerator::may_use(const KernelSource& source) const {
+bool Accelerator::is_allowed(const KernelSource& source) const {
   return options_.asked || is_attested(source.hash, device_, options_.attested_here);
 }
 
-bool Accelerator::ready(const KernelSource& source, std::span<const KernelEntry> entries,
-                        const std::function<bool(Accelerator&)>& known) {
-  if (struck_out_ || !may_use(source)) return false;
-  if (asking_ || !options_.known_answers) return true;
+bool Accelerator::prepare_kernels(const KernelSource& source, std::span<const KernelEntry> entries,
+                                  const std::function<bool(Accelerator&)>& known) {
+  if (is_excluded_ || !is_allowed(source)) return false;
+  if (is_self_test_ || !options_.known_answers) return true;
   const MutexLock lock(ready_mutex_);
   const std::string name(source.name);
   const auto asked = known_.find(name);
-  if (asked != known_.end()) return asked->second && !struck_out_;
+  if (asked != known_.end()) return asked->second && !is_excluded_;
   bool right = false;
   try {
     right = gives_known_answers(source, entries, known);
   } catch (const OutOfMemory& none) {
-    leave(none.error().what);  // lack of memory is no fault of the device
+    record_fallback(none.error().what);  // lack of memory is no fault of the device
   } catch (const Failure& failure) {
     if (failure.error().code == ErrorCode::cancelled) throw;
-    strike_out(failure.error().what);
+    exclude_device(failure.error().what);
   }
   known_[name] = right;
   return right;
@@ -77,7 +77,7 @@ bool Accelerator::gives_known_answers(const KernelSource& source, std::span<cons
       throw;
     } catch (const Failure& failure) {
       if (failure.error().code != ErrorCode::unavailable) throw;
-      leave(failure.error().what);
+      record_fallback(failure.error().what);
       return false;
     }
   }
@@ -87,34 +87,34 @@ bool Accelerator::gives_known_answers(const KernelSource& source, std::span<cons
     const bool right = known(asked);
     const bool all = std::all_of(entries.begin(), entries.end(),
                                  [&](const KernelEntry& entry) { return asked.has_launched(entry); });
-    if (asked.struck_out()) {
-      strike_out(asked.reason());
+    if (asked.is_excluded()) {
+      exclude_device(asked.reason());
       return false;
     }
     if (right && all) return true;
     if (asked.counts().halved > 0) continue;  // memory is short: other processes may hold it for a moment
-    strike_out(fmt::format("its kernels of '{}' did not give their known answer", source.name));
+    exclude_device(fmt::format("its kernels of '{}' did not give their known answer", source.name));
     return false;
   }
-  leave(
+  record_fallback(
       fmt::format("its memory ({} allowed), or the host's ({}), does not hold what is asked of it first, to see "
                   "whether it computes "
                   "right",
-                  to_text(open()->memory->limit(MemoryKind::device)), to_text(host_.limit())));
+                  format_bytes(open()->memory->limit(MemoryKind::device)), format_bytes(host_.limit())));
   return false;
 }
 
-void Accelerator::launched(std::string_view entry) {
+void Accelerator::record_launch(std::string_view entry) {
   const MutexLock lock(mutex_);
   launched_.insert(entry);
 }
 
-void Accelerator::strike_out(const std::string& reason, bool fault) {
+void Accelerator::exclude_device(const std::string& reason, bool fault) {
   {
     const MutexLock lock(mutex_);
-    if (struck_out_) return;
+    if (is_excluded_) return;
     reason_ = reason;
-    struck_out_ = true;
+    is_excluded_ = true;
   }
   if (fault && options_.on_fault) options_.on_fault(device_);
 }
@@ -124,22 +124,22 @@ std::string Accelerator::reason() const {
   return reason_;
 }
 
-void Accelerator::leave(const std::string& why) {
+void Accelerator::record_fallback(const std::string& why) {
   const MutexLock lock(mutex_);
-  if (why_left_.empty()) why_left_ = why;
+  if (fallback_reason_.empty()) fallback_reason_ = why;
 }
 
-std::string Accelerator::why_left() const {
+std::string Accelerator::fallback_reason() const {
   const MutexLock lock(mutex_);
-  return why_left_;
+  return fallback_reason_;
 }
 
 std::shared_ptr<DeviceAllocation> Accelerator::allocate(Bytes size, const std::string& purpose) {
   const std::shared_ptr<Opened> opened = open();
-  Reservation paid = opened->memory->reserve(size, purpose, MemoryKind::device);
+  Reservation own = opened->memory->reserve(size, purpose, MemoryKind::device);
   // A processor behind OpenCL uses the host's memory.
   Reservation shared = device_.is_cpu ? host_.reserve(size, purpose) : Reservation();
-  return opened->backend->allocate(size, {std::move(paid), std::move(shared)});
+  return opened->backend->allocate(size, {std::move(own), std::move(shared)});
 }
 
 std::shared_ptr<DeviceAllocation> Accelerator::allocate_pinned(Bytes size, const std::string& purpose) {

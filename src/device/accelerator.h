@@ -28,13 +28,13 @@
 namespace millrace {
 
 // Share of a device's batches that the CPU computes too, for comparison.
-enum class Verify : std::uint8_t { all, sample, none };
-constexpr std::array<Choice<Verify>, 3> choices_of(Verify) {
-  return {{{"all", Verify::all}, {"sample", Verify::sample}, {"none", Verify::none}}};
+enum class VerifyMode : std::uint8_t { all, sample, none };
+constexpr std::array<Choice<VerifyMode>, 3> choices_of(VerifyMode) {
+  return {{{"all", VerifyMode::all}, {"sample", VerifyMode::sample}, {"none", VerifyMode::none}}};
 }
 
 struct AcceleratorOptions {
-  Verify verify = Verify::sample;
+  VerifyMode verify = VerifyMode::sample;
   Bytes memory = {};                      // maximum of the device's memory; 0: 90 % of what is free when it is opened
   std::uint64_t batch = 0;                // maximum number of items at once; 0: as many as fit
   std::optional<DeviceRates> rates = {};  // as measured on this machine; none: not measured
@@ -69,22 +69,22 @@ class Accelerator {
   const AcceleratorOptions& options() const { return options_; }
 
   // True if a run may use these kernels at all: a user requested the device, or the kernels are attested for it.
-  bool may_use(const KernelSource& source) const;
+  bool is_allowed(const KernelSource& source) const;
   // True if the kernels will be used: the device opens and compiles them, and `known` returns true after launching all
   // `entries`. `known` is called at most once per run and source, unless memory was short. A wrong answer excludes the
   // device for the whole run. A compilation that fails excludes only these kernels. Waits for another thread that is
   // testing.
-  bool ready(const KernelSource& source, std::span<const KernelEntry> entries,
-             const std::function<bool(Accelerator&)>& known);
+  bool prepare_kernels(const KernelSource& source, std::span<const KernelEntry> entries,
+                       const std::function<bool(Accelerator&)>& known);
 
   // Excludes the device from now on. The first reason is kept.
-  void strike_out(const std::string& reason, bool fault = true);
-  bool struck_out() const { return struck_out_; }
+  void exclude_device(const std::string& reason, bool fault = true);
+  bool is_excluded() const { return is_excluded_; }
   // Returns why the device was excluded: "it gave another answer than the CPU"; empty while it is used.
   std::string reason() const;
   // Records why the CPU did work that the device could have done. The first reason is kept.
-  void leave(const std::string& why);
-  std::string why_left() const;
+  void record_fallback(const std::string& why);
+  std::string fallback_reason() const;
   // Returns "cuda:0 (NVIDIA H200)".
   std::string title() const;
 
@@ -104,7 +104,7 @@ class Accelerator {
   DeviceBackend& backend();
   Trace& trace() { return trace_; }
   // Records that a kernel of this name was launched.
-  void launched(std::string_view entry);
+  void record_launch(std::string_view entry);
 
  private:
   // The opened device, which the known-answer tests use as well.
@@ -123,12 +123,12 @@ class Accelerator {
   mutable Mutex mutex_;
   Mutex ready_mutex_;  // held during a known-answer test
   std::shared_ptr<Opened> opened_ MILLRACE_GUARDED_BY(mutex_);
-  const bool asking_ = false;  // true for the object that a known-answer test uses
+  const bool is_self_test_ = false;  // true for the object that a known-answer test uses
   std::map<std::string, bool> known_ MILLRACE_GUARDED_BY(ready_mutex_);  // results of known-answer tests, by source
   std::set<std::string_view> launched_ MILLRACE_GUARDED_BY(mutex_);      // names of entries, which are string constants
   DeviceCounts counts_ MILLRACE_GUARDED_BY(mutex_);
-  std::atomic<bool> struck_out_{false};
-  std::string reason_, why_left_;
+  std::atomic<bool> is_excluded_{false};
+  std::string reason_, fallback_reason_;
 };
 
 }  // namespace millrace

@@ -27,7 +27,7 @@ class DeviceLost : public Failure {
 };
 
 // True if the device failed and not the work itself; the CPU then does the work.
-inline bool is_of_device(const Failure& failure) {
+inline bool is_device_failure(const Failure& failure) {
   return failure.error().code == ErrorCode::unavailable || failure.error().code == ErrorCode::internal;
 }
 
@@ -37,7 +37,7 @@ inline bool is_one_of(std::span<const int> errors, int error) {
 }
 
 // Reservations for an allocation: in the device's budget, and in the host's if both share the same memory.
-using PaidMemory = std::array<Reservation, 2>;
+using MemoryReservations = std::array<Reservation, 2>;
 
 // A point in the order of a queue.
 class DeviceEvent {
@@ -51,7 +51,7 @@ class DeviceEvent {
 // Memory of a device, or of the host where a device can reach it. Freed by the destructor.
 class DeviceAllocation {
  public:
-  DeviceAllocation(Bytes size, PaidMemory paid) : size(size), paid(std::move(paid)) {}
+  DeviceAllocation(Bytes size, MemoryReservations reservations) : size(size), reservations(std::move(reservations)) {}
   virtual ~DeviceAllocation() = default;
   DeviceAllocation(const DeviceAllocation&) = delete;
   DeviceAllocation& operator=(const DeviceAllocation&) = delete;
@@ -59,11 +59,11 @@ class DeviceAllocation {
   std::uint64_t handle = 0;   // of the driver: an address, or an object
   std::byte* host = nullptr;  // for pinned memory only
   // Point after which a foreign owner of the memory has finished with it. Null: no wait is needed.
-  std::shared_ptr<DeviceEvent> theirs;
+  std::shared_ptr<DeviceEvent> owner_event;
   const Bytes size;
 
  private:
-  PaidMemory paid;
+  MemoryReservations reservations;
 };
 
 struct KernelArgument {
@@ -99,8 +99,8 @@ class DeviceBackend {
   DeviceBackend(const DeviceBackend&) = delete;
   DeviceBackend& operator=(const DeviceBackend&) = delete;
 
-  virtual std::shared_ptr<DeviceAllocation> allocate(Bytes size, PaidMemory paid) = 0;
-  virtual std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, PaidMemory paid) = 0;
+  virtual std::shared_ptr<DeviceAllocation> allocate(Bytes size, MemoryReservations reservations) = 0;
+  virtual std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, MemoryReservations reservations) = 0;
   // Adopts memory that other code has allocated and will free; all of it must lie in this process's memory on this
   // device. That code's pending work on the default stream, or ordered with it, runs before a queue uses the memory.
   // Throws Failure(usage) for other memory, Failure(unavailable) if this driver cannot tell.

@@ -16,11 +16,11 @@ namespace millrace {
 
 // Returns the items of a device's batch of `count` items from `begin` that are checked. For a sample these are the
 // first, the last and one in 256; with Verify::all, every item.
-inline std::vector<std::uint64_t> compared_of(std::uint64_t begin, std::uint64_t count, Verify verify) {
+inline std::vector<std::uint64_t> select_compared_items(std::uint64_t begin, std::uint64_t count, VerifyMode verify) {
   constexpr std::uint64_t kOneIn = 256;
   std::vector<std::uint64_t> out;
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (verify == Verify::all || i % kOneIn == 0 || i + 1 == count) out.push_back(begin + i);
+    if (verify == VerifyMode::all || i % kOneIn == 0 || i + 1 == count) out.push_back(begin + i);
   }
   return out;
 }
@@ -46,7 +46,7 @@ struct BatchedWork {
   // Called with the number of items that were completed since the last call.
   std::function<void(std::uint64_t more)> advance = [](std::uint64_t) {};
   // Maximum total of `weight` over results that wait for a check; a check is made at once when it is exceeded.
-  std::uint64_t most_waiting = 0;
+  std::uint64_t max_waiting = 0;
   std::function<std::uint64_t(const Part&)> weight;
 };
 
@@ -62,9 +62,9 @@ class BatchRun {
       : accelerator_(accelerator), work_(work), amount_(std::max<std::uint64_t>(1, work.most)) {}
 
   void run() {
-    while (begin_ < work_.items && !accelerator_.struck_out()) next();
-    if (!accelerator_.struck_out() && accelerator_.options().verify != Verify::none) check_last();
-    if (accelerator_.struck_out()) forget_waiting();
+    while (begin_ < work_.items && !accelerator_.is_excluded()) next();
+    if (!accelerator_.is_excluded() && accelerator_.options().verify != VerifyMode::none) check_last();
+    if (accelerator_.is_excluded()) forget_waiting();
     keep_waiting();
     while (begin_ < work_.items) {
       const std::uint64_t end = work_.cut(begin_, work_.most);
@@ -82,15 +82,15 @@ class BatchRun {
     std::optional<Part> part;  // none: the CPU must do it
     bool checked = false;
   };
-  static constexpr int kPatience = 8, kMostInVain = 16;
+  static constexpr int kBatchesUntilGrowth = 8, kMaxFailedBatches = 16;
   static constexpr std::uint64_t kCheckedOneIn = 256;
 
   // True if the CPU has to compute the next batch too. A batch that did not fit is not counted: the next one is checked
   // instead.
   bool is_due() const {
-    const Verify verify = accelerator_.options().verify;
-    return verify == Verify::all ||
-           (verify == Verify::sample && (work_.sampled || counts_.batches % kCheckedOneIn == 0));
+    const VerifyMode verify = accelerator_.options().verify;
+    return verify == VerifyMode::all ||
+           (verify == VerifyMode::sample && (work_.sampled || counts_.batches % kCheckedOneIn == 0));
   }
 
   std::uint64_t cut(std::uint64_t amount) const {
@@ -106,32 +106,32 @@ class BatchRun {
     try {
       part = work_.on_device(begin_, end);
     } catch (const OutOfMemory&) {
-      too_large(amount, end);
+      handle_too_large(amount, end);
       return;
     } catch (const Failure& failure) {
-      if (!is_of_device(failure)) throw;
-      accelerator_.strike_out(failure.error().what);
+      if (!is_device_failure(failure)) throw;
+      accelerator_.exclude_device(failure.error().what);
       return;
     }
     ++counts_.batches;
-    in_vain_ = 0;
+    failed_batches_ = 0;
     waits_ += work_.weight(*part);
     waiting_.push_back({begin_, end, std::move(part)});
     work_.advance(end - begin_);
     begin_ = end;
-    if (accelerator_.options().verify == Verify::none) {
+    if (accelerator_.options().verify == VerifyMode::none) {
       keep_waiting();  // no check is wanted
-    } else if (due || waits_ > work_.most_waiting) {
+    } else if (due || waits_ > work_.max_waiting) {
       check_last();
-      if (!accelerator_.struck_out()) keep_waiting();
+      if (!accelerator_.is_excluded()) keep_waiting();
     }
-    if (++easy_ == kPatience && amount_ < work_.most) {
+    if (++easy_ == kBatchesUntilGrowth && amount_ < work_.most) {
       amount_ = std::min(work_.most, 2 * amount_);
       easy_ = 0;
     }
   }
 
-  void too_large(std::uint64_t amount, std::uint64_t end) {
+  void handle_too_large(std::uint64_t amount, std::uint64_t end) {
     ++counts_.halved;
     easy_ = 0;
     if (cut(1) < end) {
@@ -141,8 +141,8 @@ class BatchRun {
     waiting_.push_back({begin_, end, std::nullopt});
     work_.advance(end - begin_);
     begin_ = end;
-    if (++in_vain_ == kMostInVain) {
-      accelerator_.strike_out("its memory, or the host's, holds no batch of one item", false);
+    if (++failed_batches_ == kMaxFailedBatches) {
+      accelerator_.exclude_device("its memory, or the host's, holds no batch of one item", false);
     }
   }
 
@@ -154,15 +154,15 @@ class BatchRun {
       ++counts_.verified;
       try {
         Part truth = work_.on_cpu(one->begin, one->end);
-        if (!work_.same(*one->part, truth)) accelerator_.strike_out("it gave another answer than the CPU");
+        if (!work_.same(*one->part, truth)) accelerator_.exclude_device("it gave another answer than the CPU");
         one->checked = true;
       } catch (const OutOfMemory&) {
         // Both results together do not fit in memory: the CPU's is used.
         one->part.reset();
       } catch (const Failure& failure) {
         // The comparison may read results that are still on the device.
-        if (!is_of_device(failure)) throw;
-        accelerator_.strike_out(failure.error().what);
+        if (!is_device_failure(failure)) throw;
+        accelerator_.exclude_device(failure.error().what);
       }
       return;
     }
@@ -190,7 +190,7 @@ class BatchRun {
   std::vector<Waiting> waiting_;
   DeviceCounts counts_;
   std::uint64_t amount_, begin_ = 0, waits_ = 0;
-  int easy_ = 0, in_vain_ = 0;
+  int easy_ = 0, failed_batches_ = 0;
 };
 
 template <typename Part>

@@ -12,7 +12,7 @@ using Numbers = std::vector<std::uint64_t>;
 
 // Squares of numbers. `device` makes a batch fail or changes its result.
 struct Squares {
-  explicit Squares(Verify verify) : accelerator(Device{}, {verify, {}, 0}, budget, trace) {
+  explicit Squares(VerifyMode verify) : accelerator(Device{}, {verify, {}, 0}, budget, trace) {
     work.items = 1000;
     work.most = 100;
     work.checked = 10;
@@ -31,7 +31,7 @@ struct Squares {
     work.keep = [this](const Numbers& part) { kept.insert(kept.end(), part.begin(), part.end()); };
     work.keep_by_cpu = [this](std::uint64_t begin, std::uint64_t end) { work.keep(squares(begin, end)); };
     work.weight = [](const Numbers& part) { return part.size(); };
-    work.most_waiting = 100'000;
+    work.max_waiting = 100'000;
     work.advance = [this](std::uint64_t more) { advanced += more; };
   }
   static Numbers squares(std::uint64_t begin, std::uint64_t end) {
@@ -55,7 +55,7 @@ struct Squares {
 };
 
 TEST(Batches, ADeviceDoesTheWorkAndSomeIsChecked) {
-  Squares squares(Verify::sample);
+  Squares squares(VerifyMode::sample);
   squares.run();
   squares.expect_right();
   const DeviceCounts counts = squares.accelerator.counts();
@@ -64,8 +64,8 @@ TEST(Batches, ADeviceDoesTheWorkAndSomeIsChecked) {
   EXPECT_EQ(counts.fell_back, 0U);
 }
 
-TEST(Batches, AllOrNothingIsCheckedWhereThatIsSaid) {
-  Squares all(Verify::all), none(Verify::none);
+TEST(Batches, AllOrNothingIsCheckedOnRequest) {
+  Squares all(VerifyMode::all), none(VerifyMode::none);
   all.run();
   none.run();
   all.expect_right();
@@ -76,13 +76,13 @@ TEST(Batches, AllOrNothingIsCheckedWhereThatIsSaid) {
 
 TEST(Batches, AWrongAnswerIsSeen) {
   for (const bool last : {false, true}) {
-    Squares squares(Verify::sample);
+    Squares squares(VerifyMode::sample);
     squares.device = [last](std::uint64_t begin, std::uint64_t end, Numbers& out) {
       if (last ? end == 1000 : begin == 0) out.back() += 1;
     };
     squares.run();
     squares.expect_right();
-    EXPECT_TRUE(squares.accelerator.struck_out());
+    EXPECT_TRUE(squares.accelerator.is_excluded());
     EXPECT_EQ(squares.accelerator.reason(), "it gave another answer than the CPU");
   }
 }
@@ -90,7 +90,7 @@ TEST(Batches, AWrongAnswerIsSeen) {
 // The device is wrong from the third batch on, and is excluded for another reason before a comparison.
 TEST(Batches, WhatWasNotCheckedIsDoneAgain) {
   for (const bool lost : {true, false}) {
-    Squares squares(Verify::sample);
+    Squares squares(VerifyMode::sample);
     squares.device = [&](std::uint64_t begin, std::uint64_t, Numbers& out) {
       if (begin >= 110) out.front() += 1;
       if (begin < 500) return;
@@ -99,12 +99,12 @@ TEST(Batches, WhatWasNotCheckedIsDoneAgain) {
     };
     squares.run();
     squares.expect_right();
-    EXPECT_TRUE(squares.accelerator.struck_out());
+    EXPECT_TRUE(squares.accelerator.is_excluded());
   }
 }
 
 TEST(Batches, MemoryThatIsShortMakesThemSmallerAndLargerAgain) {
-  Squares squares(Verify::none);
+  Squares squares(VerifyMode::none);
   std::uint64_t largest_late = 0;
   squares.device = [&](std::uint64_t begin, std::uint64_t end, Numbers&) {
     if (begin < 300 && end - begin > 20) throw OutOfMemory(ErrorCode::out_of_memory, "full");
@@ -114,28 +114,28 @@ TEST(Batches, MemoryThatIsShortMakesThemSmallerAndLargerAgain) {
   squares.expect_right();
   EXPECT_GE(squares.accelerator.counts().halved, 3U);
   EXPECT_GT(largest_late, 20U);
-  EXPECT_FALSE(squares.accelerator.struck_out());
+  EXPECT_FALSE(squares.accelerator.is_excluded());
 }
 
 TEST(Batches, WhatFitsInNoSizeIsTheCpus) {
-  Squares squares(Verify::sample);
+  Squares squares(VerifyMode::sample);
   squares.device = [](std::uint64_t begin, std::uint64_t end, Numbers&) {
     if (begin <= 500 && end > 500) throw OutOfMemory(ErrorCode::out_of_memory, "full");
   };
   squares.run();
   squares.expect_right();
   EXPECT_EQ(squares.accelerator.counts().fell_back, 1U);
-  EXPECT_FALSE(squares.accelerator.struck_out());
-  Squares never(Verify::sample);
+  EXPECT_FALSE(squares.accelerator.is_excluded());
+  Squares never(VerifyMode::sample);
   never.device = [](auto, auto, Numbers&) { throw OutOfMemory(ErrorCode::out_of_memory, "full"); };
   never.run();
   never.expect_right();
-  EXPECT_TRUE(never.accelerator.struck_out()) << "it is not asked for every single item";
+  EXPECT_TRUE(never.accelerator.is_excluded()) << "it is not asked for every single item";
 }
 
 // Lack of host memory is no fault of the device.
 TEST(Batches, KeepingMayFailAndNothingIsKeptTwice) {
-  Squares squares(Verify::none);
+  Squares squares(VerifyMode::none);
   squares.work.keep = [&](const Numbers& part) {
     if (part.front() >= 200 * 200) throw OutOfMemory(ErrorCode::out_of_memory, "the host's");
     squares.kept.insert(squares.kept.end(), part.begin(), part.end());
@@ -145,28 +145,28 @@ TEST(Batches, KeepingMayFailAndNothingIsKeptTwice) {
 }
 
 TEST(Batches, WhatIsCancelledIsNotDoneByTheCpuInstead) {
-  Squares squares(Verify::sample);
+  Squares squares(VerifyMode::sample);
   squares.device = [](std::uint64_t begin, std::uint64_t, Numbers&) {
     if (begin > 0) throw Failure(ErrorCode::cancelled, "stop");
   };
   EXPECT_THROW(run_batches(squares.accelerator, squares.work), Failure);
-  EXPECT_FALSE(squares.accelerator.struck_out());
+  EXPECT_FALSE(squares.accelerator.is_excluded());
 }
 
 // When the first batch does not fit, the first one that fits is checked instead.
 TEST(Batches, ACheckIsNotForgotten) {
-  Squares squares(Verify::sample);
+  Squares squares(VerifyMode::sample);
   squares.device = [](std::uint64_t begin, std::uint64_t end, Numbers& out) {
     if (begin == 0) throw OutOfMemory(ErrorCode::out_of_memory, "full");
     if (end < 1000) out.back() += 1;
   };
   squares.run();
   squares.expect_right();
-  EXPECT_TRUE(squares.accelerator.struck_out());
+  EXPECT_TRUE(squares.accelerator.is_excluded());
 }
 
 TEST(Batches, WhereBothAnswersDoNotFitTheCpusIsTaken) {
-  Squares squares(Verify::all);
+  Squares squares(VerifyMode::all);
   squares.work.on_cpu = [](std::uint64_t, std::uint64_t) -> Numbers {
     throw OutOfMemory(ErrorCode::out_of_memory, "host");
   };
@@ -176,7 +176,7 @@ TEST(Batches, WhereBothAnswersDoNotFitTheCpusIsTaken) {
 }
 
 TEST(Batches, OneIn256IsChecked) {
-  Squares squares(Verify::sample);
+  Squares squares(VerifyMode::sample);
   squares.work.items = 1024;
   squares.work.most = squares.work.checked = 1;
   squares.run();
@@ -185,8 +185,8 @@ TEST(Batches, OneIn256IsChecked) {
 }
 
 TEST(Batches, WhatWaitsForACheckIsBounded) {
-  Squares squares(Verify::sample);
-  squares.work.most_waiting = 250;
+  Squares squares(VerifyMode::sample);
+  squares.work.max_waiting = 250;
   squares.run();
   squares.expect_right();
   EXPECT_GE(squares.accelerator.counts().verified, 4U);
@@ -200,7 +200,7 @@ TEST(Routing, NothingMovesThatNobodyMeasuredOrThatGainsNothing) {
   device.capability = "9.0";
   AcceleratorOptions options;
   options.asked = false;
-  const Work large{nullptr, "x", 1e12, 0, 0, 10}, small{nullptr, "x", 1e9, 0, 0, 0.1};
+  const DeviceWork large{nullptr, "x", 1e12, 0, 0, 10}, small{nullptr, "x", 1e9, 0, 0, 0.1};
   EXPECT_FALSE(choose_side(Accelerator(device, options, budget, trace), large).on_device) << "not measured";
   options.rates = DeviceRates{0.2, 1e9, 1e9, {{"x", 1e12}}};
   const Route route = choose_side(Accelerator(device, options, budget, trace), large);

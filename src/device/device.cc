@@ -15,12 +15,12 @@
 namespace millrace {
 namespace {
 
-struct Wish {
+struct DeviceSpec {
   DeviceKind kind = DeviceKind::cpu;
   std::optional<int> index;
 };
 
-const char* word_of(DeviceKind kind) {
+const char* kind_name(DeviceKind kind) {
   switch (kind) {
     case DeviceKind::cuda:
       return "cuda";
@@ -32,14 +32,14 @@ const char* word_of(DeviceKind kind) {
   return "cpu";
 }
 
-Wish parse(const std::string& text) {
-  const auto refuse = [&]() -> Wish {
+DeviceSpec parse(const std::string& text) {
+  const auto refuse = [&]() -> DeviceSpec {
     throw Failure(ErrorCode::usage, fmt::format("'{}' is not a device", text), "--device",
                   "use auto, cpu, cuda, cuda:N, opencl or opencl:N");
   };
   if (text == "cpu") return {};
   for (const DeviceKind kind : kGpuKinds) {
-    const std::string word = word_of(kind);
+    const std::string word = kind_name(kind);
     if (text == word) return {kind, {}};
     if (!text.starts_with(word + ":")) continue;
     int index = 0;
@@ -52,7 +52,7 @@ Wish parse(const std::string& text) {
 }
 
 // Lowest compute capability, times 10: the kernels' PTX requires Turing or newer.
-constexpr int kLeastCapability = 75;
+constexpr int kMinCapability = 75;
 
 std::vector<Device> cuda_devices(std::string& reason) {
   std::vector<Device> out;
@@ -70,7 +70,7 @@ std::vector<Device> cuda_devices(std::string& reason) {
     device.capability = fmt::format("{}.{}", found.major, found.minor);
     device.driver = fmt::format("{}.{}", driver.version / 1000, driver.version % 1000 / 10);
     if (!driver.build.empty()) device.driver += fmt::format(" ({})", driver.build);
-    if (10 * found.major + found.minor < kLeastCapability) {
+    if (10 * found.major + found.minor < kMinCapability) {
       device.reason =
           fmt::format("its compute capability {} is below 7.5, which kernels are compiled for", device.capability);
     }
@@ -100,7 +100,7 @@ std::vector<Device> opencl_devices(std::string& reason) {
 }  // namespace
 
 std::string name_of(const Device& device) {
-  return device.kind == DeviceKind::cpu ? "cpu" : fmt::format("{}:{}", word_of(device.kind), device.index);
+  return device.kind == DeviceKind::cpu ? "cpu" : fmt::format("{}:{}", kind_name(device.kind), device.index);
 }
 
 std::vector<Device> list_devices(DeviceKind kind, std::string& reason) {
@@ -136,7 +136,7 @@ std::optional<Device> attested_device(std::span<const DeviceKind> has, std::span
 }
 
 // Returns the requested device, or the reason why there is none.
-Outcome<Device> find_device(const Wish& wanted, bool by_name, std::span<const DeviceKind> has) {
+Outcome<Device> find_device(const DeviceSpec& wanted, bool by_name, std::span<const DeviceKind> has) {
   const auto none = [](const std::string& why) { return Error{ErrorCode::unavailable, why, "", ""}; };
   if (std::find(has.begin(), has.end(), wanted.kind) == has.end()) return none("this job has no GPU version yet");
   std::string reason;
@@ -164,10 +164,10 @@ std::vector<DeviceKind> kinds_of(const std::string& order) {
   std::vector<DeviceKind> out;
   for (const std::string& word : split(order, ',')) {
     const auto* kind =
-        std::find_if(kGpuKinds.begin(), kGpuKinds.end(), [&](DeviceKind k) { return word == word_of(k); });
+        std::find_if(kGpuKinds.begin(), kGpuKinds.end(), [&](DeviceKind k) { return word == kind_name(k); });
     if (kind == kGpuKinds.end()) {
-      throw Failure(ErrorCode::usage, fmt::format("'{}' is no kind of device", printable(word)), "--device-order",
-                    "name cuda, opencl, or both with a comma between them");
+      throw Failure(ErrorCode::usage, fmt::format("'{}' is no kind of device", escape_unprintable(word)),
+                    "--device-order", "name cuda, opencl, or both with a comma between them");
     }
     out.push_back(*kind);
   }
@@ -176,15 +176,15 @@ std::vector<DeviceKind> kinds_of(const std::string& order) {
 
 }  // namespace
 
-ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> has,
+ChosenDevice choose_device(const DeviceRequest& wish, std::span<const DeviceKind> has,
                            std::span<const std::string_view> kernels, std::span<const LocalAttestation> here) {
   ChosenDevice out;
-  std::vector<Wish> wanted;
+  std::vector<DeviceSpec> wanted;
   for (const DeviceKind kind : kinds_of(wish.order)) wanted.push_back({kind, {}});
   const bool by_name = wish.device != "auto";
   std::string option = "--gpu";
   if (by_name) {
-    const Wish named = parse(wish.device);
+    const DeviceSpec named = parse(wish.device);
     if (wish.gpu && *wish.gpu == (named.kind == DeviceKind::cpu)) {
       throw Failure(ErrorCode::usage, fmt::format("{} says another", *wish.gpu ? "--gpu" : "--no-gpu"),
                     "--device " + wish.device, "leave one of them out");
@@ -199,7 +199,7 @@ ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> h
     return out;
   }
   std::string reasons;
-  for (const Wish& one : wanted) {
+  for (const DeviceSpec& one : wanted) {
     auto found = find_device(one, by_name, has);
     if (found) {
       out.device = std::move(found).value();

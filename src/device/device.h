@@ -42,7 +42,7 @@ std::string name_of(const Device& device);
 std::vector<Device> list_devices(DeviceKind kind, std::string& reason);
 
 // Device options as given on the command line.
-struct DeviceWish {
+struct DeviceRequest {
   std::string device = "auto";        // auto, cpu, cuda[:N] or opencl[:N]
   std::optional<bool> gpu = {};       // true: any device that is not the CPU; false: none
   std::string order = "cuda,opencl";  // kinds that `gpu` tries, in this order
@@ -59,7 +59,7 @@ struct ChosenDevice {
 // kernels, `here` the attestations of this machine. `auto` chooses the device for which most kernels are attested
 // (attested.h). It opens no driver if there are no attestations. An invalid wish throws Failure(usage). A device that
 // does not exist or that the job cannot use throws Failure(unavailable) with the reason, unless `fallback` is set.
-ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> has,
+ChosenDevice choose_device(const DeviceRequest& wish, std::span<const DeviceKind> has,
                            std::span<const std::string_view> kernels = {}, std::span<const LocalAttestation> here = {});
 
 }  // namespace millrace

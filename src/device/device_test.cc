@@ -10,7 +10,7 @@
 namespace millrace {
 namespace {
 
-ErrorCode refused(const DeviceWish& wish, std::span<const DeviceKind> has = {}) {
+ErrorCode refused(const DeviceRequest& wish, std::span<const DeviceKind> has = {}) {
   try {
     choose_device(wish, has);
   } catch (const Failure& failure) {
@@ -40,7 +40,7 @@ TEST(Device, WhatIsNoDeviceIsWrongUsage) {
   EXPECT_EQ(refused({.device = "cuda", .gpu = false}), ErrorCode::usage);
 }
 
-TEST(Device, WhatIsNotHereOrOfNoUseSaysSo) {
+TEST(Device, UnusableDevicesAreReported) {
   for (const char* wish : {"cuda", "opencl"}) {
     EXPECT_EQ(refused({.device = wish}), ErrorCode::unavailable) << "here or not: the job has no version for it";
   }
@@ -48,7 +48,7 @@ TEST(Device, WhatIsNotHereOrOfNoUseSaysSo) {
   EXPECT_EQ(refused({.device = "cuda:4000"}, kGpuKinds), ErrorCode::unavailable);
 }
 
-TEST(Device, FallingBackIsSaid) {
+TEST(Device, FallbackIsReported) {
   const ChosenDevice chosen = choose_device({.device = "cuda:4000", .fallback = true}, kGpuKinds);
   EXPECT_FALSE(chosen.device);
   EXPECT_NE(chosen.note.find("--device cuda:4000"), std::string::npos) << chosen.note;

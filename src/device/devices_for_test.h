@@ -23,14 +23,14 @@
 
 namespace millrace {
 
-struct FakeCudaWish {
+struct FakeCudaOptions {
   std::string order = "forward", fail, memory;
 };
 
 // The simulated driver in this process, reset by the constructor.
 class FakeCuda {
  public:
-  explicit FakeCuda(const FakeCudaWish& wish = {}) {
+  explicit FakeCuda(const FakeCudaOptions& wish = {}) {
     handle_ = ::dlopen(kFakeCudaPath, RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr) std::abort();
     ::setenv("FAKE_CUDA_ORDER", wish.order.c_str(), 1);
@@ -80,7 +80,7 @@ struct TestDevice {
   bool small_cases = false;  // true for a device that is about 1000 times slower than the others
   std::string order;         // order of threads of the simulated driver; empty for other devices
 
-  bool simulated() const { return !order.empty(); }
+  bool is_simulated() const { return !order.empty(); }
 };
 
 namespace for_test {

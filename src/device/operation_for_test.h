@@ -24,9 +24,9 @@ class OperationOnDevice : public testing::TestWithParam<TestDevice> {
   explicit OperationOnDevice(Bytes memory) : memory_(memory) {}
 
   void SetUp() override {
-    if (GetParam().simulated()) fake_.emplace(FakeCudaWish{GetParam().order, "", ""});
+    if (GetParam().is_simulated()) fake_.emplace(FakeCudaOptions{GetParam().order, "", ""});
     // Verification is off, so that errors show which the CPU would otherwise correct.
-    open({Verify::none, memory_, 0});
+    open({VerifyMode::none, memory_, 0});
   }
   // Opens the device without known answers, which have their own test.
   void open(AcceleratorOptions options) {
@@ -34,8 +34,8 @@ class OperationOnDevice : public testing::TestWithParam<TestDevice> {
     accelerator_.emplace(GetParam().device, options, budget_, trace_);
   }
   void TearDown() override {
-    EXPECT_FALSE(accelerator_->struck_out()) << accelerator_->reason();
-    EXPECT_GT(accelerator_->counts().batches, 0U) << "the device was not used " << accelerator_->why_left();
+    EXPECT_FALSE(accelerator_->is_excluded()) << accelerator_->reason();
+    EXPECT_GT(accelerator_->counts().batches, 0U) << "the device was not used " << accelerator_->fallback_reason();
     EXPECT_EQ(accelerator_->counts().fell_back, 0U);
     accelerator_.reset();
     if (fake_) {
@@ -48,11 +48,11 @@ class OperationOnDevice : public testing::TestWithParam<TestDevice> {
   }
 
   // True for devices that are slow, because they vary the order of threads or check every access; they run fewer cases.
-  static bool slow() {
+  static bool is_slow() {
 #ifdef MILLRACE_SANITIZED
     return true;
 #else
-    return GetParam().small_cases || (GetParam().simulated() && GetParam().order != "forward");
+    return GetParam().small_cases || (GetParam().is_simulated() && GetParam().order != "forward");
 #endif
   }
 
@@ -71,7 +71,7 @@ class CheckedOperation : public testing::Test {
   // Opens the simulated device with batches of two items.
   void SetUp() override {
     if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "of the simulated driver";
-    AcceleratorOptions options{Verify::sample, 64_MiB, 2};
+    AcceleratorOptions options{VerifyMode::sample, 64_MiB, 2};
     options.known_answers = false;
     std::string reason;
     fake_.emplace();
@@ -79,7 +79,7 @@ class CheckedOperation : public testing::Test {
   }
   void TearDown() override {
     if (!accelerator_) return;
-    EXPECT_FALSE(accelerator_->struck_out()) << "struck out, and everything is the CPU's: " << accelerator_->reason();
+    EXPECT_FALSE(accelerator_->is_excluded()) << "struck out, and everything is the CPU's: " << accelerator_->reason();
     accelerator_.reset();
   }
 
@@ -123,7 +123,7 @@ class FailingOperation : public testing::TestWithParam<FailingCall> {
       SCOPED_TRACE(fmt::format("{}:{}={}", call, n, end));
       const FakeCuda fake({"forward", fmt::format("{}:{}={}", call, n, end), ""});
       std::string reason;
-      options.verify = n % 2 == 0 ? Verify::all : Verify::sample;
+      options.verify = n % 2 == 0 ? VerifyMode::all : VerifyMode::sample;
       Trace trace;
       const Device device = list_devices(DeviceKind::cuda, reason).at(0);
       run([&] { return std::make_unique<Accelerator>(device, options, budget_, trace); });

@@ -10,12 +10,12 @@ namespace millrace {
 namespace {
 
 // Largest number of blocks that every driver accepts.
-constexpr std::uint64_t kMostBlocks = 0x7FFFFFFF;
+constexpr std::uint64_t kMaxBlocks = 0x7FFFFFFF;
 // Bytes of one chunk: large enough that waiting for each chunk is a small part of the time.
-constexpr std::size_t kStaging = std::size_t{1} << 20;
+constexpr std::size_t kStagingBytes = std::size_t{1} << 20;
 
 // Returns a time reported by a driver, or 0 if it is implausible.
-double sound(double seconds) {
+double discard_impossible_time(double seconds) {
   constexpr double kYear = 3e7;
   return seconds >= 0 && seconds < kYear ? seconds : 0;
 }
@@ -52,10 +52,10 @@ void Queue::drain() {
 }
 
 template <typename Copy>
-void Queue::in_pieces(std::size_t bytes, const Copy& copy) {
+void Queue::copy_in_chunks(std::size_t bytes, const Copy& copy) {
   try {
-    for (std::size_t at = 0; at < bytes; at += kStaging) {
-      const std::size_t piece = std::min(kStaging, bytes - at);
+    for (std::size_t at = 0; at < bytes; at += kStagingBytes) {
+      const std::size_t piece = std::min(kStagingBytes, bytes - at);
       if (!staging_ || staging_->size.count < piece) staging_ = accelerator_.allocate_pinned({piece}, "copies");
       copy(staging_->host, at, piece);
     }
@@ -67,7 +67,7 @@ void Queue::in_pieces(std::size_t bytes, const Copy& copy) {
 
 void Queue::upload_now(std::span<const std::byte> from, const std::shared_ptr<DeviceAllocation>& to,
                        std::size_t offset) {
-  in_pieces(from.size(), [&](std::byte* stage, std::size_t at, std::size_t bytes) {
+  copy_in_chunks(from.size(), [&](std::byte* stage, std::size_t at, std::size_t bytes) {
     std::memcpy(stage, from.data() + at, bytes);
     enqueue_upload(stage, to, offset + at, bytes);
     finish();
@@ -75,7 +75,7 @@ void Queue::upload_now(std::span<const std::byte> from, const std::shared_ptr<De
 }
 
 void Queue::download_now(const std::shared_ptr<DeviceAllocation>& from, std::size_t offset, std::span<std::byte> to) {
-  in_pieces(to.size(), [&](std::byte* stage, std::size_t at, std::size_t bytes) {
+  copy_in_chunks(to.size(), [&](std::byte* stage, std::size_t at, std::size_t bytes) {
     enqueue_download(from, offset + at, stage, bytes);
     finish();
     std::memcpy(to.data() + at, stage, bytes);
@@ -90,13 +90,13 @@ void Queue::check_range(std::size_t at, std::size_t count, std::size_t size) {
 
 void Queue::hold(const std::shared_ptr<DeviceAllocation>& memory) {
   if (std::find(held_.begin(), held_.end(), memory) != held_.end()) return;
-  if (memory->theirs) backend_->wait(*memory->theirs);
+  if (memory->owner_event) backend_->wait(*memory->owner_event);
   held_.push_back(memory);
 }
 
 template <typename Enqueue>
-void Queue::timed(What what, std::uint64_t bytes, const Enqueue& enqueue) {
-  Timed one{what, bytes, backend_->record(), nullptr};
+void Queue::enqueue_timed(What what, std::uint64_t bytes, const Enqueue& enqueue) {
+  TimedOperation one{what, bytes, backend_->record(), nullptr};
   enqueue();
   one.end = backend_->record();
   timed_.push_back(std::move(one));
@@ -106,26 +106,26 @@ void Queue::enqueue_upload(const std::byte* from, const std::shared_ptr<DeviceAl
                            std::size_t bytes) {
   if (bytes == 0) return;
   hold(to);
-  timed(What::upload, bytes, [&] { backend_->upload(from, *to, offset, bytes); });
+  enqueue_timed(What::upload, bytes, [&] { backend_->upload(from, *to, offset, bytes); });
 }
 
 void Queue::enqueue_download(const std::shared_ptr<DeviceAllocation>& from, std::size_t offset, std::byte* to,
                              std::size_t bytes) {
   if (bytes == 0) return;
   hold(from);
-  timed(What::download, bytes, [&] { backend_->download(*from, offset, to, bytes); });
+  enqueue_timed(What::download, bytes, [&] { backend_->download(*from, offset, to, bytes); });
 }
 
 void Queue::enqueue_fill(const std::shared_ptr<DeviceAllocation>& to, std::size_t bytes, std::uint8_t value) {
   if (bytes == 0) return;
   hold(to);
-  timed(What::fill, 0, [&] { backend_->fill(*to, 0, bytes, value); });
+  enqueue_timed(What::fill, 0, [&] { backend_->fill(*to, 0, bytes, value); });
 }
 
 void Queue::enqueue_launch(const KernelSource& source, const KernelEntry& entry, std::uint64_t blocks,
                            const std::vector<KernelArgument>& arguments) {
   if (blocks == 0) return;
-  if (blocks > kMostBlocks) refuse(entry, fmt::format("{} blocks", blocks));
+  if (blocks > kMaxBlocks) refuse(entry, fmt::format("{} blocks", blocks));
   if (arguments.size() != entry.parameters.size()) {
     refuse(entry, fmt::format("{} arguments of {}", arguments.size(), entry.parameters.size()));
   }
@@ -138,13 +138,14 @@ void Queue::enqueue_launch(const KernelSource& source, const KernelEntry& entry,
     if (argument.array) hold(argument.array);
   }
   void* kernel = accelerator_.backend().kernel(source, entry);
-  accelerator_.launched(entry.name);
-  timed(What::launch, 0, [&] { backend_->launch(kernel, static_cast<unsigned>(blocks), entry.threads, arguments); });
+  accelerator_.record_launch(entry.name);
+  enqueue_timed(What::launch, 0,
+                [&] { backend_->launch(kernel, static_cast<unsigned>(blocks), entry.threads, arguments); });
 }
 
-Event Queue::record() { return Event(backend_->record()); }
+QueueEvent Queue::record() { return QueueEvent(backend_->record()); }
 
-void Queue::wait(const Event& event) {
+void Queue::wait(const QueueEvent& event) {
   if (event.event_) backend_->wait(*event.event_);
 }
 
@@ -155,16 +156,16 @@ void Queue::finish() {
     // The pending operations have not ended, so smaller batches do not help.
     throw DeviceLost(ErrorCode::unavailable, "the device was lost while " + failure.error().what);
   }
-  settle_times();
+  collect_timings();
   held_.clear();
 }
 
-void Queue::settle_times() {
+void Queue::collect_timings() {
   DeviceCounts counts;
   Trace& trace = accelerator_.trace();
-  for (const Timed& one : timed_) {
-    const double begin = first_s_ + sound(backend_->seconds_between(*first_, *one.begin));
-    const double took = sound(backend_->seconds_between(*one.begin, *one.end));
+  for (const TimedOperation& one : timed_) {
+    const double begin = first_s_ + discard_impossible_time(backend_->seconds_between(*first_, *one.begin));
+    const double took = discard_impossible_time(backend_->seconds_between(*one.begin, *one.end));
     const char* lane = kOnDevice;
     if (one.what == What::upload) {
       lane = kToDevice;
@@ -180,7 +181,7 @@ void Queue::settle_times() {
       counts.launches += one.what == What::launch ? 1 : 0;
       counts.on_device_s += took;
     }
-    trace.add_elsewhere(lane, begin, begin + took, one.bytes);
+    trace.add_external_work(lane, begin, begin + took, one.bytes);
   }
   timed_.clear();
   accelerator_.add(counts);

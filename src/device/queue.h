@@ -69,7 +69,7 @@ class DeviceBuffer {
 template <typename T>
 struct GrowingBuffer {
   DeviceBuffer<T> buffer;
-  void at_least(Accelerator& accelerator, std::uint64_t size, const std::string& purpose) {
+  void ensure_size(Accelerator& accelerator, std::uint64_t size, const std::string& purpose) {
     if (buffer.size() >= size) return;
     buffer.release();
     buffer = DeviceBuffer<T>(accelerator, size, purpose);
@@ -95,13 +95,13 @@ class PinnedBuffer {
   std::shared_ptr<DeviceAllocation> memory_;
 };
 
-class Event {
+class QueueEvent {
  public:
-  Event() = default;
+  QueueEvent() = default;
 
  private:
   friend class Queue;
-  explicit Event(std::shared_ptr<DeviceEvent> event) : event_(std::move(event)) {}
+  explicit QueueEvent(std::shared_ptr<DeviceEvent> event) : event_(std::move(event)) {}
   std::shared_ptr<DeviceEvent> event_;
 };
 
@@ -157,8 +157,8 @@ class Queue {
     enqueue_launch(source, entry, blocks, list);
   }
 
-  Event record();
-  void wait(const Event& event);
+  QueueEvent record();
+  void wait(const QueueEvent& event);
   void finish();
 
  private:
@@ -177,7 +177,7 @@ class Queue {
   }
 
   enum class What : std::uint8_t { upload, launch, fill, download };
-  struct Timed {
+  struct TimedOperation {
     What what;
     std::uint64_t bytes;
     std::shared_ptr<DeviceEvent> begin, end;
@@ -188,7 +188,7 @@ class Queue {
   void download_now(const std::shared_ptr<DeviceAllocation>& from, std::size_t offset, std::span<std::byte> to);
   // Calls copy(memory, at, bytes) for each chunk; after an error no copy is pending.
   template <typename Copy>
-  void in_pieces(std::size_t bytes, const Copy& copy);
+  void copy_in_chunks(std::size_t bytes, const Copy& copy);
   void drain();
 
   static void check_range(std::size_t at, std::size_t count, std::size_t size);
@@ -201,14 +201,14 @@ class Queue {
   void enqueue_launch(const KernelSource& source, const KernelEntry& entry, std::uint64_t blocks,
                       const std::vector<KernelArgument>& arguments);
   template <typename Enqueue>
-  void timed(What what, std::uint64_t bytes, const Enqueue& enqueue);
-  void settle_times();
+  void enqueue_timed(What what, std::uint64_t bytes, const Enqueue& enqueue);
+  void collect_timings();
 
   Accelerator& accelerator_;
   std::unique_ptr<QueueBackend> backend_;
   std::vector<std::shared_ptr<DeviceAllocation>> held_;
   std::shared_ptr<DeviceAllocation> staging_;
-  std::vector<Timed> timed_;
+  std::vector<TimedOperation> timed_;
   std::shared_ptr<DeviceEvent> first_;  // first event, whose time of day is `first_s_`
   double first_s_ = 0;
 };

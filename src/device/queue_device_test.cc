@@ -17,8 +17,8 @@ namespace {
 class OnEveryDevice : public testing::TestWithParam<TestDevice> {
  protected:
   void SetUp() override {
-    if (GetParam().simulated()) fake_.emplace(FakeCudaWish{GetParam().order, "", ""});
-    accelerator_.emplace(GetParam().device, AcceleratorOptions{Verify::none, 4_MiB, 0}, budget_, trace_);
+    if (GetParam().is_simulated()) fake_.emplace(FakeCudaOptions{GetParam().order, "", ""});
+    accelerator_.emplace(GetParam().device, AcceleratorOptions{VerifyMode::none, 4_MiB, 0}, budget_, trace_);
   }
   void TearDown() override {
     accelerator_.reset();

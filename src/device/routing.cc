@@ -10,7 +10,7 @@
 namespace millrace {
 namespace {
 
-std::optional<double> device_seconds(const Accelerator& accelerator, const Work& work) {
+std::optional<double> device_seconds(const Accelerator& accelerator, const DeviceWork& work) {
   const auto& rates = accelerator.options().rates;
   if (!rates) return std::nullopt;
   const auto rate = rates->amount_s.find(work.operation);
@@ -23,29 +23,29 @@ std::optional<double> device_seconds(const Accelerator& accelerator, const Work&
 
 }  // namespace
 
-Route choose_side(const Accelerator& accelerator, const Work& work) {
+Route choose_side(const Accelerator& accelerator, const DeviceWork& work) {
   Route route;
   route.device_s = device_seconds(accelerator, work);
   route.others_s = work.others_s;
   const std::string name = name_of(accelerator.device());
-  const std::string cpu = "the CPU takes " + short_duration_text(work.cpu_s);
-  const std::string both = route.device_s ? fmt::format("{}, {} {}", cpu, name, short_duration_text(*route.device_s))
+  const std::string cpu = "the CPU takes " + format_short_duration(work.cpu_s);
+  const std::string both = route.device_s ? fmt::format("{}, {} {}", cpu, name, format_short_duration(*route.device_s))
                                           : fmt::format("{}, {} was not measured", cpu, name);
-  if (accelerator.struck_out()) {
+  if (accelerator.is_excluded()) {
     route.why = fmt::format("on the CPU: {} is not used, {}", name, accelerator.reason());
-  } else if (work.source != nullptr && !accelerator.may_use(*work.source)) {
+  } else if (work.source != nullptr && !accelerator.is_allowed(*work.source)) {
     route.why = fmt::format("on the CPU: nobody has attested these kernels for {}", name);
   } else if (accelerator.options().asked) {
     route.on_device = true;
     route.why =
         fmt::format("on {}, which was asked for: {}{}", name, both, route.device_s ? "" : " (millrace tune does)");
-  } else if (work.cpu_s < kLeastWorthMovingS) {
+  } else if (work.cpu_s < kMinSecondsToMove) {
     route.why = fmt::format("on the CPU: {}, and under half a second nothing moves", both);
   } else if (!route.device_s) {
     route.why = fmt::format("on the CPU: {}; millrace tune does", both);
   } else if (work.cpu_s <= work.others_s) {
     route.why =
-        fmt::format("on the CPU: {}, and what follows takes {} anyway", both, short_duration_text(work.others_s));
+        fmt::format("on the CPU: {}, and what follows takes {} anyway", both, format_short_duration(work.others_s));
   } else if (std::max(*route.device_s, work.others_s) < work.cpu_s) {
     route.on_device = true;
     route.why = fmt::format("on {}: {}", name, both);

@@ -27,7 +27,7 @@ struct DeviceRates {
   std::map<std::string, double> amount_s;   // by operation: amount (pairs, ...) per second
 };
 
-struct Work {
+struct DeviceWork {
   const KernelSource* source = nullptr;
   std::string operation;  // "hamming.brute64"
   double amount = 0;
@@ -49,10 +49,10 @@ struct Route {
 };
 
 // Shortest CPU time in seconds of work that may move to a device.
-inline constexpr double kLeastWorthMovingS = 0.5;
+inline constexpr double kMinSecondsToMove = 0.5;
 
 // Chooses the side that does the work. A device that the user requested always does it. Otherwise the side with the
 // shorter time by the rates does, if the CPU needs at least half a second.
-Route choose_side(const Accelerator& accelerator, const Work& work);
+Route choose_side(const Accelerator& accelerator, const DeviceWork& work);
 
 }  // namespace millrace

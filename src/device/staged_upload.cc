@@ -5,22 +5,22 @@
 namespace millrace {
 namespace {
 
-constexpr std::uint64_t kPiece = std::uint64_t{8} << 20, kSmallest = std::uint64_t{256} << 10;
+constexpr std::uint64_t kChunkBytes = std::uint64_t{8} << 20, kMinChunkBytes = std::uint64_t{256} << 10;
 // Smallest number of bytes that one thread fills at a time.
 constexpr std::size_t kGrain = std::size_t{1} << 18;
 
 }  // namespace
 
 void StagedUpload::make_room(Accelerator& accelerator, std::uint64_t bytes, const std::string& purpose) {
-  for (PinnedBuffer<std::uint8_t>& piece : pieces_) {
+  for (PinnedBuffer<std::uint8_t>& piece : chunks_) {
     // Chunks become smaller if the host has little memory, which is no fault of the device.
-    for (std::uint64_t size = std::min(kPiece, bytes); piece.size() < size;) {
+    for (std::uint64_t size = std::min(kChunkBytes, bytes); piece.size() < size;) {
       try {
         piece = PinnedBuffer<std::uint8_t>(accelerator, size, purpose);
       } catch (const OutOfMemory&) {
-        if (size <= kSmallest) throw;
-        size = std::max(kSmallest, size / 2);
-        if (piece.size() >= kSmallest) break;
+        if (size <= kMinChunkBytes) throw;
+        size = std::max(kMinChunkBytes, size / 2);
+        if (piece.size() >= kMinChunkBytes) break;
       }
     }
   }
@@ -30,7 +30,7 @@ void StagedUpload::run(Queue& queue, const Executor& executor, std::uint64_t all
                        const std::function<void(std::uint64_t, std::uint64_t, std::uint8_t*)>& put) {
   std::size_t which = 0;
   for (std::uint64_t at = 0; at < all; which ^= 1) {
-    PinnedBuffer<std::uint8_t>& piece = pieces_.at(which);
+    PinnedBuffer<std::uint8_t>& piece = chunks_.at(which);
     const std::uint64_t size = std::min<std::uint64_t>(piece.size(), all - at);
     std::uint8_t* out = piece.span().data();
     executor.parallel_for(size, kGrain,

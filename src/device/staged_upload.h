@@ -23,7 +23,7 @@ class StagedUpload {
            const std::function<void(std::uint64_t, std::uint64_t, std::uint8_t*)>& put);
 
  private:
-  std::array<PinnedBuffer<std::uint8_t>, 2> pieces_;
+  std::array<PinnedBuffer<std::uint8_t>, 2> chunks_;
 };
 
 }  // namespace millrace

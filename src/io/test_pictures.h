@@ -190,7 +190,7 @@ class KeepingSink : public RowSink {
   Outcome<void> begin(const PictureInfo& given) override {
     info = given;
     ++begun;
-    return refusal;
+    return begin_error;
   }
   void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
     const std::ptrdiff_t pitch = static_cast<std::ptrdiff_t>(info.width) * info.channels;
@@ -201,18 +201,18 @@ class KeepingSink : public RowSink {
   PictureInfo info;
   int begun = 0;
   std::vector<std::uint8_t> pixels;
-  Outcome<void> refusal;
+  Outcome<void> begin_error;
 };
 
 struct TestDecoding {
-  Outcome<Decoded> outcome = Error{};
+  Outcome<DecodeResult> outcome = Error{};
   KeepingSink sink;
 };
 
 inline TestDecoding decode_file(const std::string& path, const DecodeOptions& options = {}) {
   TestDecoding out;
   auto file = FileReader::open(path);
-  out.outcome = file ? decode_picture(**file, options, out.sink) : Outcome<Decoded>(file.error());
+  out.outcome = file ? decode_picture(**file, options, out.sink) : Outcome<DecodeResult>(file.error());
   return out;
 }
 

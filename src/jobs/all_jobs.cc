@@ -31,7 +31,7 @@ std::span<const ListedJob> all_jobs() {
        {"segment", "a model over pictures larger than its window", "", segment::make_job},
        {"video", "a model over film", "", video::make_job},
        {"inventory", "one list of files for all runs that share a collection", "", inventory::make_job},
-       {"finish", "put together what runs with --part have made", "", finish_parts::make_job}}};
+       {"finish", "put together what runs with --part have made", "", finish_shards::make_job}}};
   return jobs;
 }
 

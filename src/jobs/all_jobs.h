@@ -13,7 +13,7 @@ namespace millrace {
 
 struct ListedJob {
   std::string_view name, about;
-  std::string_view below;  // the parent command, as `dedupe` for `apply`; empty if there is none
+  std::string_view parent_command;  // the parent command, as `dedupe` for `apply`; empty if there is none
   std::unique_ptr<Job> (*make)();
 };
 

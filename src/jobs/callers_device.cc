@@ -10,11 +10,11 @@
 namespace millrace {
 namespace {
 
-Verify verify_of(const std::string& text) {
-  for (const Choice<Verify>& choice : choices_of(Verify{})) {
+VerifyMode verify_of(const std::string& text) {
+  for (const Choice<VerifyMode>& choice : choices_of(VerifyMode{})) {
     if (text == choice.name) return choice.value;
   }
-  throw Failure(ErrorCode::usage, fmt::format("'{}' is not one of all, sample, none", printable(text)),
+  throw Failure(ErrorCode::usage, fmt::format("'{}' is not one of all, sample, none", escape_unprintable(text)),
                 "verify_device");
 }
 
@@ -27,18 +27,18 @@ CallersDevice::CallersDevice(const std::string& device, const std::string& verif
   options_.asked = device != "auto";
   if (device == "auto") {
     options_.attested_here = doctor::attested_here();
-    options_.on_fault = doctor::take_back;
+    options_.on_fault = doctor::revoke_attestations;
     return;
   }
   try {
     named_ = choose_device({.device = device}, kGpuKinds).device;
   } catch (const Failure& failure) {
-    throw Failure(failure.error().code, fmt::format("'{}': {}", printable(device), failure.error().what), "device",
-                  "say cpu or auto, or another one; millrace doctor shows what is here");
+    throw Failure(failure.error().code, fmt::format("'{}': {}", escape_unprintable(device), failure.error().what),
+                  "device", "say cpu or auto, or another one; millrace doctor shows what is here");
   }
 }
 
-Device CallersDevice::holding(std::int32_t ordinal, const char* name, const char* work) const {
+Device CallersDevice::find_array_device(std::int32_t ordinal, const char* name, const char* work) const {
   if (device_ != "auto") {
     if (named_ && named_->kind == DeviceKind::cuda && named_->ordinal == ordinal) return *named_;
     throw Failure(
@@ -55,8 +55,8 @@ Device CallersDevice::holding(std::int32_t ordinal, const char* name, const char
                 name, "pass memory of the host");
 }
 
-std::string why_by_cpu(const Accelerator& accelerator) {
-  return accelerator.struck_out() ? accelerator.reason() : accelerator.why_left();
+std::string explain_cpu_use(const Accelerator& accelerator) {
+  return accelerator.is_excluded() ? accelerator.reason() : accelerator.fallback_reason();
 }
 
 }  // namespace millrace

@@ -24,7 +24,7 @@ class CallersDevice {
   // Returns the device that holds an array, even if no kernels can run on it: results of the CPU can be copied to it.
   // `ordinal` is CUDA's own device number. Messages use `name`, the array's name, and `work`, such as "charts are
   // drawn". Throws Failure(usage) or Failure(unavailable).
-  Device holding(std::int32_t ordinal, const char* name, const char* work) const;
+  Device find_array_device(std::int32_t ordinal, const char* name, const char* work) const;
 
  private:
   const std::string device_;
@@ -33,6 +33,6 @@ class CallersDevice {
 };
 
 // Returns the reason why the CPU computed some or all of the results; empty if it computed none.
-std::string why_by_cpu(const Accelerator& accelerator);
+std::string explain_cpu_use(const Accelerator& accelerator);
 
 }  // namespace millrace

@@ -8,12 +8,12 @@
 namespace millrace {
 
 void check_image(const ArrayView& image, const std::string& name) {
-  constexpr std::int64_t kMostSide = 65'535;
+  constexpr std::int64_t kMaxSide = 65'535;
   const auto& shape = image.shape;
   bool fits = image.type == kUint8 && image.memory != MemoryKind::device && image.data != nullptr &&
               (shape.size() == 2 || (shape.size() == 3 && (shape[2] == 1 || shape[2] == 3))) &&
               (image.strides.empty() || image.strides.size() == shape.size());
-  for (std::size_t i = 0; fits && i < 2; ++i) fits = shape[i] >= 1 && shape[i] <= kMostSide;
+  for (std::size_t i = 0; fits && i < 2; ++i) fits = shape[i] >= 1 && shape[i] <= kMaxSide;
   if (fits) return;
   throw Failure(
       ErrorCode::usage,

@@ -14,7 +14,7 @@ namespace millrace {
 namespace {
 
 std::string times(std::uint64_t count, const char* what) {
-  return fmt::format("{} {}{}", grouped(count), what, count == 1 ? "" : "es");
+  return fmt::format("{} {}{}", group_digits(count), what, count == 1 ? "" : "es");
 }
 
 }  // namespace
@@ -26,12 +26,12 @@ std::vector<std::string> words_of(const Accelerator& accelerator) {
   const std::string by_cpu =
       counts.fell_back > 0 ? fmt::format("; the CPU did {} in its place", times(counts.fell_back, "batch")) : "";
   if (counts.batches > 0) {
-    out.push_back(
-        fmt::format("{}: {}, {} of them computed by the CPU too; {} to it, {} back, {} of its memory at most{}", name,
-                    times(counts.batches, "batch"), grouped(counts.verified), to_text(Bytes{counts.upload_bytes}),
-                    to_text(Bytes{counts.download_bytes}), to_text(counts.peak), by_cpu));
-  } else if (!accelerator.struck_out()) {
-    const std::string why = accelerator.why_left();
+    out.push_back(fmt::format(
+        "{}: {}, {} of them computed by the CPU too; {} to it, {} back, {} of its memory at most{}", name,
+        times(counts.batches, "batch"), group_digits(counts.verified), format_bytes(Bytes{counts.upload_bytes}),
+        format_bytes(Bytes{counts.download_bytes}), format_bytes(counts.peak), by_cpu));
+  } else if (!accelerator.is_excluded()) {
+    const std::string why = accelerator.fallback_reason();
     out.push_back(fmt::format("{} was not used: {}", name, why.empty() ? "there was nothing for it to do" : why));
   }
   if (counts.halved > 0 && counts.batches > 0) {
@@ -41,35 +41,35 @@ std::vector<std::string> words_of(const Accelerator& accelerator) {
   return out;
 }
 
-std::string trouble_of(const Accelerator& accelerator) {
-  if (!accelerator.struck_out()) return "";
+std::string make_device_warning(const Accelerator& accelerator) {
+  if (!accelerator.is_excluded()) return "";
   return fmt::format("{} was not used any more: {}; the CPU did the rest, the results are the CPU's",
                      accelerator.title(), accelerator.reason());
 }
 
-std::vector<std::string> with_device(std::vector<std::string> pieces, const Accelerator* accelerator,
-                                     const std::string& note) {
-  if ((accelerator == nullptr && note.empty()) || pieces.empty()) return pieces;
+std::vector<std::string> add_device_key(std::vector<std::string> strings, const Accelerator* accelerator,
+                                        const std::string& note) {
+  if ((accelerator == nullptr && note.empty()) || strings.empty()) return strings;
   if (accelerator == nullptr) {
-    return with_key(std::move(pieces), "device", {{"name", "cpu"}, {"reason", utf8_for_display(note)}});
+    return add_key(std::move(strings), "device", {{"name", "cpu"}, {"reason", replace_invalid_utf8(note)}});
   }
   const DeviceCounts c = accelerator->counts();
   const auto ms = [](double seconds) { return std::round(seconds * 1e6) / 1e3; };
-  const Json device = {
-      {"name", name_of(accelerator->device())},
-      {"model", utf8_for_display(accelerator->device().name)},
-      {"used", c.batches > 0},
-      {"struck_out", accelerator->struck_out()},
-      {"reason", utf8_for_display(accelerator->struck_out() ? accelerator->reason() : accelerator->why_left())},
-      {"batches", c.batches},
-      {"verified", c.verified},
-      {"fell_back", c.fell_back},
-      {"halved", c.halved},
-      {"uploads", {{"count", c.uploads}, {"bytes", c.upload_bytes}, {"ms", ms(c.upload_s)}}},
-      {"launches", {{"count", c.launches}, {"ms", ms(c.on_device_s)}}},
-      {"downloads", {{"count", c.downloads}, {"bytes", c.download_bytes}, {"ms", ms(c.download_s)}}},
-      {"peak_memory", c.peak.count}};
-  return with_key(std::move(pieces), "device", device);
+  const Json device = {{"name", name_of(accelerator->device())},
+                       {"model", replace_invalid_utf8(accelerator->device().name)},
+                       {"used", c.batches > 0},
+                       {"struck_out", accelerator->is_excluded()},
+                       {"reason", replace_invalid_utf8(accelerator->is_excluded() ? accelerator->reason()
+                                                                                  : accelerator->fallback_reason())},
+                       {"batches", c.batches},
+                       {"verified", c.verified},
+                       {"fell_back", c.fell_back},
+                       {"halved", c.halved},
+                       {"uploads", {{"count", c.uploads}, {"bytes", c.upload_bytes}, {"ms", ms(c.upload_s)}}},
+                       {"launches", {{"count", c.launches}, {"ms", ms(c.on_device_s)}}},
+                       {"downloads", {{"count", c.downloads}, {"bytes", c.download_bytes}, {"ms", ms(c.download_s)}}},
+                       {"peak_memory", c.peak.count}};
+  return add_key(std::move(strings), "device", device);
 }
 
 }  // namespace millrace

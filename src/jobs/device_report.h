@@ -12,11 +12,11 @@ namespace millrace {
 
 std::vector<std::string> words_of(const Accelerator& accelerator);
 // Returns the warning to show even if all other text is suppressed; empty if the device did not fail.
-std::string trouble_of(const Accelerator& accelerator);
+std::string make_device_warning(const Accelerator& accelerator);
 
 // Adds the key "device" after all other keys of the object; returns `pieces` unchanged if no device was requested.
 // `note` is the reason why the CPU replaces a requested device.
-std::vector<std::string> with_device(std::vector<std::string> pieces, const Accelerator* accelerator,
-                                     const std::string& note);
+std::vector<std::string> add_device_key(std::vector<std::string> strings, const Accelerator* accelerator,
+                                        const std::string& note);
 
 }  // namespace millrace

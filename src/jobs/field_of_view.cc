@@ -11,7 +11,7 @@ namespace {
 // real and synthetic photographs; a person checks the flagged ones.
 constexpr double kExplained = 0.7, kOnCircle = 0.1, kDark = 0.15, kSaturated = 0.02, kVisible = 0.6, kSharp = 0.12;
 
-std::vector<std::string> doubts_of(const fundus::Bounds& bounds, const fundus::Quality& quality) {
+std::vector<std::string> doubts_of(const fundus::FieldBounds& bounds, const fundus::FundusQuality& quality) {
   std::vector<std::string> out;
   if (bounds.full_frame) out.emplace_back("full frame");
   if (!bounds.full_frame && (bounds.explained < kExplained || bounds.on_circle < kOnCircle))
@@ -27,7 +27,7 @@ std::vector<std::string> doubts_of(const fundus::Bounds& bounds, const fundus::Q
 
 }  // namespace
 
-std::vector<std::uint8_t> whole_picture(PictureRows& rows, const std::string& path) {
+std::vector<std::uint8_t> read_whole_picture(PictureRows& rows, const std::string& path) {
   const PictureInfo& info = rows.info();
   if (info.clips)
     throw Failure(ErrorCode::unsupported, "nothing says what is black and what is white in its grays", path,
@@ -47,7 +47,7 @@ std::vector<std::uint8_t> whole_picture(PictureRows& rows, const std::string& pa
   return out;
 }
 
-Bytes field_of_view_bytes(const PictureInfo& info, std::int32_t side) {
+Bytes estimate_field_of_view_memory(const PictureInfo& info, std::int32_t side) {
   const auto pixels = static_cast<std::uint64_t>(info.width) * static_cast<std::uint64_t>(info.height);
   const auto of_square = static_cast<std::uint64_t>(side) * static_cast<std::uint64_t>(side);
   return Bytes{pixels * 3} + info.decoder_memory + Bytes{of_square * 3 * 6} + 1_MiB;
@@ -55,12 +55,12 @@ Bytes field_of_view_bytes(const PictureInfo& info, std::int32_t side) {
 
 FieldOfView find_field_of_view(const fundus::Photograph& photograph, std::int32_t side, const std::string& path,
                                std::vector<std::uint8_t>& square) {
-  constexpr std::int32_t kLeast = 64, kMost = 1 << 20;
+  constexpr std::int32_t kMinSide = 64, kMaxSide = 1 << 20;
   const auto [shorter, longer] = std::minmax(photograph.width, photograph.height);
-  if (shorter < kLeast || longer > kMost)
+  if (shorter < kMinSide || longer > kMaxSide)
     throw Failure(ErrorCode::unsupported,
                   fmt::format("{} x {} pixels hold no field of view", photograph.width, photograph.height), path, "");
-  const auto bounds = fundus::find_bounds(photograph.red());
+  const auto bounds = fundus::find_field_bounds(photograph.red());
   if (!bounds) {
     throw Failure(ErrorCode::bad_data,
                   "no circle is in its red channel: it is no photograph of a fundus, or all of it is dark", path, "");
@@ -69,17 +69,17 @@ FieldOfView find_field_of_view(const fundus::Photograph& photograph, std::int32_
   out.width = photograph.width;
   out.height = photograph.height;
   out.bounds = *bounds;
-  out.crop = fundus::crop_of(out.bounds, side);
+  out.crop = fundus::make_crop(out.bounds, side);
   square = fundus::crop(photograph, out.crop);
-  out.quality = fundus::quality_of(square.data(), side, out.crop.from_photograph(out.bounds));
+  out.quality = fundus::measure_quality(square.data(), side, out.crop.from_photograph(out.bounds));
   out.doubts = doubts_of(out.bounds, out.quality);
   return out;
 }
 
-Json json_of_field(const FieldOfView& field) {
+Json field_of_view_to_json(const FieldOfView& field) {
   Json out, lines = Json::array();
-  const fundus::Bounds& bounds = field.bounds;
-  for (const fundus::Line& line : bounds.lines)
+  const fundus::FieldBounds& bounds = field.bounds;
+  for (const fundus::BoundaryLine& line : bounds.lines)
     lines.push_back({{"normal", {line.normal.x, line.normal.y}}, {"offset", line.offset}});
   out["width"] = field.width;
   out["height"] = field.height;
@@ -98,9 +98,9 @@ Json json_of_field(const FieldOfView& field) {
   return out;
 }
 
-FieldOfView field_of_json(const Json& json) {
+FieldOfView parse_field_of_view(const Json& json) {
   FieldOfView out;
-  const auto point = [](const Json& at) { return fundus::Point{at.at(0).get<double>(), at.at(1).get<double>()}; };
+  const auto point = [](const Json& at) { return fundus::FundusPoint{at.at(0).get<double>(), at.at(1).get<double>()}; };
   out.width = json.at("width").get<std::int32_t>();
   out.height = json.at("height").get<std::int32_t>();
   out.bounds.center = point(json.at("center"));

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "src/base/json.h"
+#include "src/base/parse_values.h"
 #include "src/base/text.h"
-#include "src/base/values.h"
 #include "src/io/file/lines.h"
 #include "src/io/output/output.h"
 #include "src/report/json_path.h"
@@ -56,7 +56,7 @@ std::string identity_of(std::span<const FileEntry> files, std::span<const Error>
   for (const Error& error : unreadable) {
     all += error.subject;
     all += '\0';
-    all += utf8_for_display(error.what);
+    all += replace_invalid_utf8(error.what);
     all += '\0';
     fold();
   }
@@ -83,8 +83,8 @@ void write_inventory(const WalkResult& found, const std::function<void(std::stri
   for (const Error& error : found.unreadable) {
     Json line;
     add_path(line, error.subject);
-    line["error"] = utf8_for_display(error.what);
-    line["remedy"] = utf8_for_display(error.remedy);
+    line["error"] = replace_invalid_utf8(error.what);
+    line["remedy"] = replace_invalid_utf8(error.remedy);
     write(line.dump() + "\n");
   }
 }
@@ -97,8 +97,8 @@ void refuse_walking(const FolderOptions& options) {
 }
 
 Outcome<WalkResult> read_inventory(const std::string& path) {
-  const Error bad{ErrorCode::bad_data, "it is not an inventory, or was changed since it was written", printable(path),
-                  "make it with millrace inventory"};
+  const Error bad{ErrorCode::bad_data, "it is not an inventory, or was changed since it was written",
+                  escape_unprintable(path), "make it with millrace inventory"};
   auto file = FileReader::open(path, FileReader::Hashing::off);
   if (!file) return file.error();
   try {
@@ -112,8 +112,8 @@ Outcome<WalkResult> read_inventory(const std::string& path) {
       return line.is_object() && line.value(kJsonMark, std::string()) == kName;
     };
     // The limit is per line: the file may have a hundred million lines.
-    constexpr std::size_t kLongest = 1 << 20;
-    const auto taken = each_line(**file, kLongest, take_line);
+    constexpr std::size_t kMaxLineBytes = 1 << 20;
+    const auto taken = for_each_line(**file, kMaxLineBytes, take_line);
     if (!taken) return taken.error();
     if (!*taken) return bad;
     if (number == 0 || number_in(head, "files") != out.files.size() ||

@@ -8,7 +8,7 @@
 
 namespace millrace {
 
-Bytes Plan::needed() const {
+Bytes Plan::total_memory() const {
   Bytes sum;
   for (const Need& need : memory) sum = sum + need.size;
   return sum;
@@ -17,19 +17,19 @@ Bytes Plan::needed() const {
 std::string text_of(const Plan& plan) {
   std::vector<Plan::Line> lines = plan.lines;
   if (plan.threads > 0) lines.push_back({"threads", fmt::format("{}", plan.threads)});
-  if (plan.in_flight > 0) lines.push_back({"in flight", fmt::format("{} at once", grouped(plan.in_flight))});
+  if (plan.in_flight > 0) lines.push_back({"in flight", fmt::format("{} at once", group_digits(plan.in_flight))});
   if (!plan.memory.empty()) {
     std::vector<std::string> purposes;
     for (const Plan::Need& need : plan.memory) {
-      if (need.size.count > 0) purposes.push_back(fmt::format("{} {}", to_text(need.size), need.purpose));
+      if (need.size.count > 0) purposes.push_back(fmt::format("{} {}", format_bytes(need.size), need.purpose));
     }
-    lines.push_back(
-        {"memory", fmt::format("about {} of {} allowed: {}{}", to_text(plan.needed()), to_text(plan.allowed),
-                               fmt::join(purposes, ", "), plan.more_memory.empty() ? "" : "; " + plan.more_memory)});
+    lines.push_back({"memory", fmt::format("about {} of {} allowed: {}{}", format_bytes(plan.total_memory()),
+                                           format_bytes(plan.allowed), fmt::join(purposes, ", "),
+                                           plan.more_memory.empty() ? "" : "; " + plan.more_memory)});
   }
   if (plan.seconds) {
-    lines.push_back({"time", fmt::format("about {}{}", duration_text(*plan.seconds),
-                                         plan.seconds_of.empty() ? "" : " for " + plan.seconds_of)});
+    lines.push_back({"time", fmt::format("about {}{}", format_duration(*plan.seconds),
+                                         plan.timed_step.empty() ? "" : " for " + plan.timed_step)});
   }
   std::size_t width = 0;
   for (const Plan::Line& line : lines) width = std::max(width, line.name.size() + 1);
@@ -50,23 +50,23 @@ std::string json_of(const Plan& plan, std::string_view job) {
   if (!plan.memory.empty()) {
     Json purposes = Json::object();
     for (const Plan::Need& need : plan.memory) purposes[need.purpose] = need.size.count;
-    out["memory"] = {{"needed", plan.needed().count}, {"allowed", plan.allowed.count}, {"purposes", purposes}};
+    out["memory"] = {{"needed", plan.total_memory().count}, {"allowed", plan.allowed.count}, {"purposes", purposes}};
   }
   if (plan.seconds) out["seconds"] = *plan.seconds;
   return Json{{kJsonMark, job}, {"plan", out}}.dump(1) + "\n";
 }
 
-std::vector<std::string> json_pieces(const Json& object) { return {object.dump(1) + "\n"}; }
+std::vector<std::string> make_json_strings(const Json& object) { return {object.dump(1) + "\n"}; }
 
 // Inserts the key before the closing brace: every result ends with the brace of its single object.
-std::vector<std::string> with_key(std::vector<std::string> pieces, std::string_view key, const Json& value) {
-  if (pieces.empty()) return pieces;
-  std::string& last = pieces.back();
+std::vector<std::string> add_key(std::vector<std::string> strings, std::string_view key, const Json& value) {
+  if (strings.empty()) return strings;
+  std::string& last = strings.back();
   const std::size_t brace = last.rfind('}');
-  if (brace == std::string::npos) return pieces;
+  if (brace == std::string::npos) return strings;
   const std::size_t end = last.find_last_not_of(" \n", brace - 1);
   last.insert(end + 1, fmt::format(",\n \"{}\": {}", key, value.dump()));
-  return pieces;
+  return strings;
 }
 
 }  // namespace millrace

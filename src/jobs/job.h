@@ -42,9 +42,9 @@ struct Plan {
   std::string more_memory;      // optional extra memory, in words, used if there is room
   Bytes allowed;                // limit set by --memory
   std::optional<double> seconds;
-  std::string seconds_of;  // the step that needs this time, such as "the decoding"
+  std::string timed_step;  // the step that needs this time, such as "the decoding"
 
-  Bytes needed() const;
+  Bytes total_memory() const;
 };
 
 // Returns the plan as one line of text per item, or as JSON: {"plan": {...}} under the job's own mark.
@@ -69,12 +69,12 @@ struct Result {
 };
 
 // Returns the object as the single string that most results consist of.
-std::vector<std::string> json_pieces(const Json& object);
+std::vector<std::string> make_json_strings(const Json& object);
 // Adds a key after all others of the object.
-std::vector<std::string> with_key(std::vector<std::string> pieces, std::string_view key, const Json& value);
+std::vector<std::string> add_key(std::vector<std::string> strings, std::string_view key, const Json& value);
 
 // Receives data for stdout while a job runs, in whole lines.
-using Print = std::function<void(std::string_view)>;
+using PrintLines = std::function<void(std::string_view)>;
 
 class Job {
  public:
@@ -92,17 +92,18 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   virtual Arguments arguments() = 0;
-  // True if look_at() names every file that a run reads or writes, so that the kernel can refuse access to all others.
+  // True if register_files() names every file that a run reads or writes, so that the kernel can refuse access to all
+  // others.
   virtual bool can_be_sandboxed() const { return true; }
   // Returns the kinds of device that the job supports besides the CPU.
   virtual std::vector<DeviceKind> devices() const { return {}; }
   virtual void describe(Settings& settings) = 0;
   // Registers all files that are read and written, except the JSON result. Called before the work, and before a plan.
-  virtual void look_at(Outputs& outputs) = 0;
+  virtual void register_files(OutputRegistry& outputs) = 0;
   virtual OutputKind json_kind() const = 0;
   // Changes nothing. Throws a Failure if it can already be known that a run would fail.
   virtual Plan plan(RunContext& context) = 0;
-  virtual Result run(RunContext& context, const Print& print) = 0;
+  virtual Result run(RunContext& context, const PrintLines& print) = 0;
 };
 
 }  // namespace millrace

@@ -7,26 +7,26 @@
 #include <utility>
 
 #include "src/base/text.h"
-#include "src/device/cpu/level.h"
+#include "src/device/cpu/cpu_level.h"
 #include "src/device/cpu/machine.h"
 #include "src/jobs/device_report.h"
 #include "src/jobs/doctor/attested_file.h"
 #include "src/jobs/tune/rates_file.h"
-#include "src/kernels/known/devices.h"
+#include "src/kernels/test_vectors/devices.h"
 
 namespace millrace {
 namespace {
 
 OutputKind trace_kind() {
   const auto ours = [](FileReader& file) {
-    if (json_result("trace", {})(file)) return true;
+    if (make_json_recognizer("trace", {})(file)) return true;
     // Recognizes traces of earlier versions, which began with a thread's name or a stage's totals, and not with a mark.
     const auto front = file.peek();
     const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
     return text.starts_with(R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"name":"worker )") ||
            text.starts_with(R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"bytes":)");
   };
-  return {"a trace", Readers::everyone, ours};
+  return {"a trace", ReadAccess::everyone, ours};
 }
 
 // Names only the first few paths: the JSON lists all of them.
@@ -34,8 +34,9 @@ std::string words_of(std::span<const std::string> paths) {
   constexpr std::size_t kMaxNamed = 6;
   if (paths.empty()) return "nothing";
   std::string out;
-  for (std::size_t k = 0; k < std::min(kMaxNamed, paths.size()); ++k) out += (k == 0 ? "" : ", ") + printable(paths[k]);
-  return paths.size() > kMaxNamed ? fmt::format("{} and {} more", out, grouped(paths.size() - kMaxNamed)) : out;
+  for (std::size_t k = 0; k < std::min(kMaxNamed, paths.size()); ++k)
+    out += (k == 0 ? "" : ", ") + escape_unprintable(paths[k]);
+  return paths.size() > kMaxNamed ? fmt::format("{} and {} more", out, group_digits(paths.size() - kMaxNamed)) : out;
 }
 
 std::string reach_of(const SandboxReport& report) {
@@ -51,7 +52,7 @@ Json json_of(const SandboxReport& report, const std::string& note) {
   out["how"] = report.how;
   for (const auto& [key, paths] : {std::pair("reads", &report.reads), {"writes", &report.writes}}) {
     out[key] = Json::array();
-    for (const std::string& path : *paths) out[key].push_back(utf8_for_display(path));
+    for (const std::string& path : *paths) out[key].push_back(replace_invalid_utf8(path));
   }
   return out;
 }
@@ -59,7 +60,7 @@ Json json_of(const SandboxReport& report, const std::string& note) {
 }  // namespace
 
 void describe_running(Settings& settings, RunningOptions& options) {
-  settings.heading("Running");
+  settings.set_heading("Running");
   settings.add_text("device", "DEVICE",
                     "auto, cpu, cuda[:N] or opencl[:N]; auto takes a GPU that kernels are attested for",
                     options.device.device);
@@ -95,7 +96,7 @@ JobOption described(const Settings::Entry& entry) {
 }
 
 void throw_if_forked_behind_threads() {
-  if (!is_forked_behind_threads()) return;
+  if (!is_forked_after_threads()) return;
   throw Failure(ErrorCode::unavailable,
                 "it was forked from a process that had begun work, and its threads have not come along", "this process",
                 "start it anew, as multiprocessing does with spawn, or fork before the first job");
@@ -109,21 +110,21 @@ JobRunner::~JobRunner() = default;
 
 // Flags have precedence over the environment, and the environment over the configuration file. Of --device and --gpu,
 // the one with the higher precedence counts. For jobs that support no device, only flags count.
-DeviceWish JobRunner::device_wish() const {
-  DeviceWish wish = running_.device;
+DeviceRequest JobRunner::device_wish() const {
+  DeviceRequest wish = running_.device;
   const auto origin_of = [&](const std::string& name) {
     const auto& all = settings_.entries();
     return std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; })->origin;
   };
-  const Origin device = origin_of("device"), gpu = origin_of("gpu");
-  const Origin least = job_->devices().empty() ? Origin::flag : Origin::file;
-  if (device < least || (device < gpu && gpu >= least)) wish.device = DeviceWish().device;
-  if (gpu < least || gpu < device) wish.gpu = DeviceWish().gpu;
+  const OptionOrigin device = origin_of("device"), gpu = origin_of("gpu");
+  const OptionOrigin least = job_->devices().empty() ? OptionOrigin::flag : OptionOrigin::file;
+  if (device < least || (device < gpu && gpu >= least)) wish.device = DeviceRequest().device;
+  if (gpu < least || gpu < device) wish.gpu = DeviceRequest().gpu;
   return wish;
 }
 
-void JobRunner::sandbox(const Outputs& outputs, const EnterSandbox& enter_sandbox) {
-  if (running_.sandbox != Sandbox::all) return;
+void JobRunner::sandbox(const OutputRegistry& outputs, const EnterSandbox& enter_sandbox) {
+  if (running_.sandbox != SandboxMode::all) return;
   if (!job_->can_be_sandboxed()) {
     sandbox_note_ = "this command changes files in any folder: --sandbox all covers its decoders only";
   } else if (!enter_sandbox) {
@@ -136,23 +137,23 @@ void JobRunner::sandbox(const Outputs& outputs, const EnterSandbox& enter_sandbo
   }
 }
 
-void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, const std::string& config,
+void JobRunner::start(const CancelToken& cancel, const ProgressTarget& progress, const std::string& config,
                       const EnterSandbox& enter_sandbox) {
   throw_if_forked_behind_threads();
   use_cpu_level_from_environment();
-  Outputs outputs({running_.overwrite, !running_.plan});
+  OutputRegistry outputs({running_.overwrite, !running_.plan});
   if (!config.empty()) outputs.input(config);
-  job_->look_at(outputs);
+  job_->register_files(outputs);
   json_ = outputs.add("--json", running_.json, job_->json_kind());
   trace_file_ = outputs.add("--trace", running_.trace, trace_kind());
   // The attestation is read first, because the sandbox would deny access to its file.
   const std::vector<LocalAttestation> here =
       job_->devices().empty() ? std::vector<LocalAttestation>{} : doctor::attested_here();
   sandbox(outputs, enter_sandbox);
-  const ChosenDevice device = choose_device(device_wish(), job_->devices(), known::device_kernel_hashes(), here);
+  const ChosenDevice device = choose_device(device_wish(), job_->devices(), test_vectors::device_kernel_hashes(), here);
   device_note_ = device.note;
 
-  budget_.emplace(running_.memory.count > 0 ? running_.memory : automatic_memory(describe_machine()));
+  budget_.emplace(running_.memory.count > 0 ? running_.memory : default_memory_limit(describe_machine()));
   trace_.emplace(!running_.trace.empty());
   executor_.emplace(static_cast<int>(running_.threads), &cancel);
   if (device.device) {
@@ -160,8 +161,8 @@ void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, con
     options.batch = static_cast<std::uint64_t>(running_.batch);
     options.asked = device.asked;
     options.attested_here = here;
-    if (!device.asked) options.on_fault = doctor::take_back;
-    options.rates = tune::rates_of(*device.device);
+    if (!device.asked) options.on_fault = doctor::revoke_attestations;
+    options.rates = tune::read_rates(*device.device);
     accelerator_ = std::make_unique<Accelerator>(*device.device, options, *budget_, *trace_);
   }
   context_.reset(new RunContext{*executor_, cancel, *trace_, *budget_, progress, accelerator_.get()});
@@ -171,35 +172,35 @@ void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, con
 Plan JobRunner::plan() {
   Plan out = job_->plan(*context_);
   if (accelerator_) out.device = millrace::name_of(accelerator_->device());
-  if (running_.sandbox == Sandbox::all) {
+  if (running_.sandbox == SandboxMode::all) {
     out.lines.push_back({"sandbox", sandbox_report_.is_enforced ? reach_of(sandbox_report_) : sandbox_note_});
     out.figures["sandbox"] = json_of(sandbox_report_, sandbox_note_);
   }
   return out;
 }
 
-Result JobRunner::run(const Print& print) {
+Result JobRunner::run(const PrintLines& print) {
   Result out = job_->run(*context_, print);
   out.json = [this, json = std::move(out.json)] {
-    std::vector<std::string> pieces = with_device(json(), accelerator_.get(), device_note_);
-    return running_.sandbox == Sandbox::all
-               ? with_key(std::move(pieces), "sandbox", json_of(sandbox_report_, sandbox_note_))
-               : pieces;
+    std::vector<std::string> strings = add_device_key(json(), accelerator_.get(), device_note_);
+    return running_.sandbox == SandboxMode::all
+               ? add_key(std::move(strings), "sandbox", json_of(sandbox_report_, sandbox_note_))
+               : strings;
   };
   if (sandbox_report_.is_enforced)
     out.summary.push_back(fmt::format("sandbox ({}): {}", sandbox_report_.how, reach_of(sandbox_report_)));
   if (accelerator_) {
     for (std::string& line : words_of(*accelerator_)) out.summary.push_back(std::move(line));
-    out.warning = trouble_of(*accelerator_);
+    out.warning = make_device_warning(*accelerator_);
   }
   return out;
 }
 
 std::vector<std::string> JobRunner::write_json(const Result& result) {
   const Span span(trace_->stage("write JSON", 1));
-  std::vector<std::string> pieces = result.json();
-  if (json_) json_.write(pieces);
-  return pieces;
+  std::vector<std::string> strings = result.json();
+  if (json_) json_.write(strings);
+  return strings;
 }
 void JobRunner::write_json(const Plan& plan) const {
   if (json_) json_.write(json_of(plan, name_));

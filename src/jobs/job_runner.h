@@ -18,7 +18,7 @@ namespace millrace {
 
 // Options that all jobs share, from the command line as from the library.
 struct RunningOptions {
-  DeviceWish device;
+  DeviceRequest device;
   AcceleratorOptions accelerator;
   long long batch = 0;
   long long threads = 0;
@@ -27,7 +27,7 @@ struct RunningOptions {
   std::string json;
   std::string trace;
   bool overwrite = false;
-  Sandbox sandbox = Sandbox::rare;
+  SandboxMode sandbox = SandboxMode::rare;
 };
 
 // The outcome of sandboxing this process.
@@ -38,7 +38,7 @@ struct SandboxReport {
 };
 // Sandboxes the process, if it belongs to the caller alone: afterwards it can access only the files that the outputs
 // name.
-using EnterSandbox = std::function<SandboxReport(const Outputs&)>;
+using EnterSandbox = std::function<SandboxReport(const OutputRegistry&)>;
 
 // Describes these options under the heading "Running".
 void describe_running(Settings& settings, RunningOptions& options);
@@ -66,12 +66,12 @@ class JobRunner {
   // Checks the inputs and outputs, and reserves memory, threads and a device. `config` is the file that options came
   // from, or empty. `cancel` is polled until this object is destroyed. `enter_sandbox` is called for --sandbox all,
   // before a second thread is started.
-  void start(const CancelToken& cancel, const ProgressTo& progress, const std::string& config,
+  void start(const CancelToken& cancel, const ProgressTarget& progress, const std::string& config,
              const EnterSandbox& enter_sandbox = nullptr);
 
   // Runs the job, or only plans it. Call one of them, once, after start().
   Plan plan();
-  Result run(const Print& print);
+  Result run(const PrintLines& print);
   // True if --json names an output.
   bool writes_json() const { return static_cast<bool>(json_); }
   // Returns the result's JSON as strings, and also writes it to the output of --json, if there is one. Call it once.
@@ -86,14 +86,14 @@ class JobRunner {
   const std::string& sandbox_note() const { return sandbox_note_; }
 
  private:
-  DeviceWish device_wish() const;
-  void sandbox(const Outputs& outputs, const EnterSandbox& enter_sandbox);
+  DeviceRequest device_wish() const;
+  void sandbox(const OutputRegistry& outputs, const EnterSandbox& enter_sandbox);
 
   const std::string name_;
   const std::unique_ptr<Job> job_;
   Settings settings_;
   RunningOptions running_;
-  Output json_, trace_file_;
+  OutputTarget json_, trace_file_;
   std::string device_note_, sandbox_note_;
   SandboxReport sandbox_report_;
   // Resources of a run, in the order of their construction.

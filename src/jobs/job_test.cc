@@ -14,7 +14,7 @@ Plan some_plan() {
   plan.memory = {{"the program", 10_MiB}, {"nothing", {}}, {"files in flight", 6_MiB}};
   plan.allowed = 1_GiB;
   plan.seconds = 2;
-  plan.seconds_of = "reading";
+  plan.timed_step = "reading";
   return plan;
 }
 

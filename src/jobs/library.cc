@@ -17,7 +17,7 @@ namespace {
 
 // Returns the name with its parent command: "dedupe apply".
 std::string full_name(const ListedJob& job) {
-  return job.below.empty() ? std::string(job.name) : fmt::format("{} {}", job.below, job.name);
+  return job.parent_command.empty() ? std::string(job.name) : fmt::format("{} {}", job.parent_command, job.name);
 }
 
 const ListedJob& job_named(const std::string& name) {
@@ -85,9 +85,9 @@ JobResult run_job(const JobRequest& request, const JobWatch& watch) {
   *arguments.values = request.arguments;
 
   const CancelToken never;
-  ProgressTo progress = ProgressStyle::none;
+  ProgressTarget progress = ProgressStyle::none;
   if (watch.progress) {
-    progress = ProgressTo([&watch](const ProgressReport& report) {
+    progress = ProgressTarget([&watch](const ProgressReport& report) {
       watch.progress({report.stage, report.done, report.total, report.bytes});
     });
   }

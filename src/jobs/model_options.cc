@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/parse_values.h"
 #include "src/base/text.h"
-#include "src/base/values.h"
 
 namespace millrace {
 namespace {
@@ -12,12 +12,12 @@ constexpr const char* kFromCard = "auto";
 
 }  // namespace
 
-void describe_one(Settings& settings, model::PictureModelOptions& options) {
+void describe_model(Settings& settings, model::PictureModelOptions& options) {
   settings.add_text("model", "M.onnx", "the network", options.model);
   settings.add_text("card", "M.json", "what its file does not say; M.json beside it unless told", options.card);
 }
 
-void describe_mixed(Settings& settings, model::PictureModelOptions& options) {
+void describe_mixed_hardware(Settings& settings, model::PictureModelOptions& options) {
   settings.add_switch(
       "mixed",
       "runs of several CPUs or runtimes make one OUTPUT, which says so: their results differ in the last "
@@ -32,14 +32,14 @@ void describe_precision(Settings& settings, model::PictureModelOptions& options)
 
 void describe(Settings& settings, model::PictureModelOptions& options, const std::string& from,
               const std::string& items) {
-  add_or_card(settings, "input", "the order of its input's channels; auto: the card's, or by their number",
-              options.input);
-  add_or_card(settings, "activation", "what makes probabilities of its outputs; auto: the card's, or none",
-              options.activation);
+  add_card_option(settings, "input", "the order of its input's channels; auto: the card's, or by their number",
+                  options.input);
+  add_card_option(settings, "activation", "what makes probabilities of its outputs; auto: the card's, or none",
+                  options.activation);
   settings.add_parsed("threshold", "X", fmt::format("from which probability on a {}; auto: the card's, or 0.5", from),
                       kFromCard, [&options](const std::string& text) {
                         options.threshold.reset();
-                        if (text != kFromCard) options.threshold = number_of(text, 0, 1);
+                        if (text != kFromCard) options.threshold = parse_number(text, 0, 1);
                       });
   settings.add_integer("requests", "N", fmt::format("{} in the network at once; 0: one a thread", items),
                        options.requests, 0, 256);
@@ -49,7 +49,7 @@ void describe_window(Settings& settings, model::PictureModelOptions& options, co
   settings.add_parsed("window", "N", help, kFromCard, [&options](const std::string& text) {
     options.window.reset();
     if (text == kFromCard) return;
-    options.window = whole_number_of(text, 1, 16384);
+    options.window = parse_whole_number(text, 1, 16384);
   });
 }
 

@@ -15,8 +15,8 @@
 namespace millrace {
 
 // Describes --mixed, which accompanies --part.
-void describe_mixed(Settings& settings, model::PictureModelOptions& options);
-void describe_one(Settings& settings, model::PictureModelOptions& options);
+void describe_mixed_hardware(Settings& settings, model::PictureModelOptions& options);
+void describe_model(Settings& settings, model::PictureModelOptions& options);
 void describe_precision(Settings& settings, model::PictureModelOptions& options);
 // Describes the options that have no function of their own here. `from` is the decision that a probability makes, such
 // as "pixel of the mask is set"; `items` are the network's inputs, such as "windows".
@@ -26,7 +26,7 @@ void describe_window(Settings& settings, model::PictureModelOptions& options, co
 
 // Describes an option whose value is one of the choices, or "auto" for the value in the card.
 template <typename E>
-void add_or_card(Settings& settings, const char* name, const std::string& help, std::optional<E>& value) {
+void add_card_option(Settings& settings, const char* name, const std::string& help, std::optional<E>& value) {
   std::string names;
   for (const auto& choice : choices_of(E{})) names += fmt::format("{}{}", names.empty() ? "" : "|", choice.name);
   settings.add_parsed(name, names, help, "auto", [&value, name, names](const std::string& text) {
@@ -35,8 +35,8 @@ void add_or_card(Settings& settings, const char* name, const std::string& help, 
     for (const auto& choice : choices_of(E{}))
       if (text == choice.name) value = choice.value;
     if (!value) {
-      throw Failure(ErrorCode::usage, fmt::format("'{}' is not {}", printable(text), names), fmt::format("--{}", name),
-                    "");
+      throw Failure(ErrorCode::usage, fmt::format("'{}' is not {}", escape_unprintable(text), names),
+                    fmt::format("--{}", name), "");
     }
   });
 }

@@ -26,12 +26,12 @@ std::set<std::string> roots_of(const std::vector<std::string>& named) {
   return out;
 }
 
-std::string name_below(const std::string& path, const std::set<std::string>& roots) {
+std::string make_relative_path(const std::string& path, const std::set<std::string>& roots) {
   const std::filesystem::path normal = normal_form(path);
   for (std::filesystem::path folder = normal.parent_path();; folder = folder.parent_path()) {
     if (roots.contains(folder.empty() ? "." : folder.string())) {
-      std::string below = normal.lexically_relative(folder.empty() ? "." : folder).string();
-      if (!below.starts_with("..")) return below;
+      std::string relative_path = normal.lexically_relative(folder.empty() ? "." : folder).string();
+      if (!relative_path.starts_with("..")) return relative_path;
     }
     if (folder.empty() || folder == folder.parent_path()) return normal.filename().string();
   }
@@ -41,12 +41,12 @@ std::string name_below(const std::string& path, const std::set<std::string>& roo
 void refuse_folders_named_as_results(const std::map<std::string, std::string>& names, const InputRules& rules) {
   for (const auto& [name, path] : names) {
     for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
-      for (const std::string& of : rules.made_from(name.substr(0, slash))) {
+      for (const std::string& of : rules.inputs_of_result(name.substr(0, slash))) {
         const auto other = names.find(of);
         if (other == names.end()) continue;
         throw Failure(ErrorCode::usage,
-                      fmt::format("its folder has the name of results of '{}'", printable(other->second)),
-                      printable(path), "give each an output of its own");
+                      fmt::format("its folder has the name of results of '{}'", escape_unprintable(other->second)),
+                      escape_unprintable(path), "give each an output of its own");
       }
     }
   }
@@ -66,8 +66,8 @@ NamedInputs find_inputs(const std::vector<std::string>& named, const std::string
   bool are_results = false;
   for (FileEntry& file : found.files) {
     const bool was_named = by_name.contains(file.path);
-    if (!was_named && !rules.takes(file)) continue;
-    if (const auto real = real_path(file.path); top && real && inside(*real, *top)) {
+    if (!was_named && !rules.accepts(file)) continue;
+    if (const auto real = real_path(file.path); top && real && is_inside(*real, *top)) {
       are_results = true;
       if (was_named)
         out.unreadable.push_back(
@@ -75,8 +75,8 @@ NamedInputs find_inputs(const std::vector<std::string>& named, const std::string
       continue;
     }
     NamedInput one;
-    one.below = name_below(file.path, roots);
-    one.name = rules.name ? rules.name(one.below) : one.below;
+    one.relative_path = make_relative_path(file.path, roots);
+    one.name = rules.name ? rules.name(one.relative_path) : one.relative_path;
     if (std::any_of(rules.reserved.begin(), rules.reserved.end(),
                     [&](const std::string& own) { return one.name.starts_with(own + "/"); })) {
       out.unreadable.push_back({ErrorCode::conflict, "its results would lie where this job keeps files of its own",
@@ -85,10 +85,10 @@ NamedInputs find_inputs(const std::vector<std::string>& named, const std::string
     }
     const auto [at, fresh] = names.emplace(one.name, file.path);
     if (!fresh) {
-      throw Failure(
-          ErrorCode::usage,
-          fmt::format("'{}' and '{}' would have results of one name", printable(at->second), printable(file.path)),
-          rules.argument, "name a folder above both, or give each an output of its own");
+      throw Failure(ErrorCode::usage,
+                    fmt::format("'{}' and '{}' would have results of one name", escape_unprintable(at->second),
+                                escape_unprintable(file.path)),
+                    rules.argument, "name a folder above both, or give each an output of its own");
     }
     one.file = std::move(file);
     out.inputs.push_back(std::move(one));
@@ -97,7 +97,7 @@ NamedInputs find_inputs(const std::vector<std::string>& named, const std::string
     throw Failure(ErrorCode::conflict, "all that was named lies in the folder of results", output,
                   "name another folder for these");
   }
-  if (rules.made_from) refuse_folders_named_as_results(names, rules);
+  if (rules.inputs_of_result) refuse_folders_named_as_results(names, rules);
   return out;
 }
 

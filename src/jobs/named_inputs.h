@@ -17,7 +17,7 @@ namespace millrace {
 struct NamedInput {
   FileEntry file;
   // Path relative to the nearest folder that was named; for a file that was itself named, its file name.
-  std::string below;
+  std::string relative_path;
   std::string name;  // of the results
 };
 
@@ -31,13 +31,13 @@ struct NamedInputs {
 struct InputRules {
   std::string argument;  // name of the positional argument, for messages
   // True for a file that is accepted from a folder. Files that were themselves named are always accepted.
-  std::function<bool(const FileEntry&)> takes;
+  std::function<bool(const FileEntry&)> accepts;
   // Returns the name of an input's results. If this is empty, results are named by the path relative to the folder.
-  std::function<std::string(const std::string& below)> name{};
+  std::function<std::string(const std::string& relative_path)> name{};
   // Names in the results folder that the job reserves: no results are placed below them.
   std::vector<std::string> reserved{};
   // Returns the names of inputs whose results would have the name `folder`. Empty if results never occupy such names.
-  std::function<std::vector<std::string>(const std::string& folder)> made_from{};
+  std::function<std::vector<std::string>(const std::string& folder)> inputs_of_result{};
 };
 
 // Finds the inputs and names their results. Throws Failure(usage) if the results of two inputs would collide, and

@@ -11,10 +11,10 @@ void describe(Settings& settings, PictureFileOptions& options) {
 
 DecodeOptions decode_options(const PictureFileOptions& options, RunContext& context) {
   DecodeOptions out;
-  out.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
+  out.max_pixels = static_cast<std::uint64_t>(options.max_pixels);
   out.wide_gray = options.wide_gray;
   out.over_gray = options.over_gray;
-  out.all_in_helpers = context.sandbox == Sandbox::all;
+  out.all_in_helpers = context.sandbox == SandboxMode::all;
   out.helpers = &context.helpers;
   out.cancelled = [&context] { return context.cancel.cancelled(); };
   return out;

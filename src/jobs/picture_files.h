@@ -15,7 +15,7 @@
 namespace millrace {
 
 struct PictureFileOptions : FolderOptions {
-  Bytes max_size = kMostFileBytes;
+  Bytes max_size = kMaxFileBytes;
   long long max_pixels = 1'000'000'000;
   bool wide_gray = false, over_gray = false;  // as in DecodeOptions; set by the job, not by the user
 };

@@ -16,55 +16,57 @@ namespace {
 // Throws Failure(conflict) unless the results in the folder have the same provenance. Returns false if there is no
 // run.json.
 bool check_run_file(const std::string& folder, const Attributes& now) {
-  const std::string record = path_in(folder, RunFolder::kRunFile);
+  const std::string record = join_path(folder, RunFolder::kRunFile);
   std::error_code error;
   if (!std::filesystem::exists(record, error)) return false;
-  const auto then = attributes_in_json(record);
+  const auto then = read_json_attributes(record);
   if (!then || then->empty() || then->front() != now.front()) {
-    throw Failure(ErrorCode::conflict, "this folder's run.json was written by something else", printable(folder),
-                  "give another folder");
+    throw Failure(ErrorCode::conflict, "this folder's run.json was written by something else",
+                  escape_unprintable(folder), "give another folder");
   }
-  const std::string different = differences(*then, now);
+  const std::string different = describe_differences(*then, now);
   if (!different.empty()) {
-    throw Failure(ErrorCode::conflict, "the results in it were made otherwise: " + different, printable(folder),
-                  made_elsewhere(*then, now) ? kElsewhereRemedy : "give another folder, or the same options");
+    throw Failure(
+        ErrorCode::conflict, "the results in it were made otherwise: " + different, escape_unprintable(folder),
+        is_from_other_hardware(*then, now) ? kMixedHardwareRemedy : "give another folder, or the same options");
   }
   return true;
 }
 
 }  // namespace
 
-void check_folder(const std::string& folder, const Attributes& now, const std::string& unfinished) {
+void check_folder(const std::string& folder, const Attributes& now, const std::string& work_folder) {
   // Names that a concurrent run may have in the folder before it writes run.json.
   const auto is_of_a_run = [&](const std::string& name) {
-    return name == unfinished || name.starts_with(AtomicFile::kTemporaryPrefix);
+    return name == work_folder || name.starts_with(AtomicFile::kTemporaryPrefix);
   };
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) return;
   if (!std::filesystem::is_directory(folder, error)) {
-    throw Failure(ErrorCode::conflict, "it is there, and is not a folder", printable(folder), "give another name");
+    throw Failure(ErrorCode::conflict, "it is there, and is not a folder", escape_unprintable(folder),
+                  "give another name");
   }
   if (check_run_file(folder, now)) return;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     if (is_of_a_run(entry.path().filename().string()) || check_run_file(folder, now)) continue;
     throw Failure(ErrorCode::conflict, "this folder is not empty, and no results of this job are in it",
-                  printable(folder), "give a new folder");
+                  escape_unprintable(folder), "give a new folder");
   }
-  if (error) throw Failure(system_error("the folder cannot be read", printable(folder), error.value()));
+  if (error) throw Failure(system_error("the folder cannot be read", escape_unprintable(folder), error.value()));
 }
 
-void claim_folder(const std::string& folder, const Attributes& now, const std::string& unfinished) {
+void claim_folder(const std::string& folder, const Attributes& now, const std::string& work_folder) {
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) {
     std::filesystem::create_directories(folder, error);
-    if (error) throw Failure(system_error("the folder cannot be made", printable(folder), error.value()));
+    if (error) throw Failure(system_error("the folder cannot be made", escape_unprintable(folder), error.value()));
   }
-  check_folder(folder, now, unfinished);
+  check_folder(folder, now, work_folder);
   if (check_run_file(folder, now)) return;
   // If several runs start at once, the run.json of the first is kept.
   try {
-    AtomicFile file(path_in(folder, RunFolder::kRunFile), Replaceable{.anything = false, .looked_at = {}},
-                    Readers::everyone);
+    AtomicFile file(join_path(folder, RunFolder::kRunFile), OverwritePolicy{.any_file = false, .examined = {}},
+                    ReadAccess::everyone);
     file.write(millrace::json_of(now));
     file.commit();
   } catch (const Failure& failure) {
@@ -76,7 +78,7 @@ void make_folder_below(const std::string& top, const std::string& folder) {
   std::string at = top;
   for (const auto& part : std::filesystem::path(folder).lexically_relative(top)) {
     if (part.empty() || part == ".") continue;
-    at = path_in(at, part.string());
+    at = join_path(at, part.string());
     std::error_code error;
     if (std::filesystem::is_symlink(std::filesystem::symlink_status(at, error))) {
       throw Failure(ErrorCode::conflict, "a link in it leads elsewhere, where results would be put", at,
@@ -88,14 +90,14 @@ void make_folder_below(const std::string& top, const std::string& folder) {
 }
 
 void throw_if_nothing_can_be_written(const Error& error, const std::string& folder) {
-  constexpr std::uintmax_t kLeast = 1 << 20;
+  constexpr std::uintmax_t kMinFreeBytes = 1 << 20;
   std::error_code problem;
   const auto space = std::filesystem::space(folder, problem);
-  const bool full = error.code == ErrorCode::io && (problem || space.available < kLeast);
+  const bool full = error.code == ErrorCode::io && (problem || space.available < kMinFreeBytes);
   if (full || ::access(folder.c_str(), W_OK) != 0) throw Failure(error);
 }
 
-void remove_litter(const std::string& folder) {
+void remove_stale_temporaries(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     if (entry.is_regular_file(error) && entry.path().filename().string().starts_with(AtomicFile::kTemporaryPrefix))

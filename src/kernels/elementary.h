@@ -56,9 +56,9 @@ inline double logarithm_of_one_plus(double x) {
 // is at most half of log 2. Returns zero or infinity beyond the range of a double.
 inline double exponential(double x) {
   constexpr double kLog2High = 6.93147180369123816490e-01, kLog2Low = 1.90821492927058770002e-10;
-  constexpr double kMost = 750;
-  if (x > kMost) x = kMost;
-  if (x < -kMost) x = -kMost;
+  constexpr double kMaxExponent = 750;
+  if (x > kMaxExponent) x = kMaxExponent;
+  if (x < -kMaxExponent) x = -kMaxExponent;
   const double n = std::nearbyint(x / 6.93147180559945309417e-01);
   const double r = (x - n * kLog2High) - n * kLog2Low;
   double sum = 1;

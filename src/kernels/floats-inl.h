@@ -187,14 +187,14 @@ inline Numbers<float, N> multiply_add(const Numbers<float, N>& a, const Numbers<
   using D = double __attribute__((vector_size(32)));
   using L = std::int64_t __attribute__((vector_size(32)));
   constexpr std::int64_t kBelow = 0x1FFFFFFF, kMiddle = 0x10000000, kSize = 0x7FFFFFFFFFFFFFFF;
-  constexpr std::int64_t kLeastNormal = 0x3810000000000000;  // 2^-126
+  constexpr std::int64_t kMinNormal = 0x3810000000000000;  // 2^-126
   Numbers<float, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) {
     const D sum = __builtin_convertvector(a.part[p], D) * __builtin_convertvector(b.part[p], D) +
                   __builtin_convertvector(c.part[p], D);
     out.part[p] = __builtin_convertvector(sum, V);
     const L bits = L(sum);
-    const L size = bits & kSize, doubtful = ((bits & kBelow) == kMiddle) | ((size < kLeastNormal) & (size != 0));
+    const L size = bits & kSize, doubtful = ((bits & kBelow) == kMiddle) | ((size < kMinNormal) & (size != 0));
     if ((doubtful[0] | doubtful[1] | doubtful[2] | doubtful[3]) == 0) continue;
     for (std::size_t i = 0; i < 4; ++i) {
       if (doubtful[i] != 0) out.part[p][i] = std::fma(a.part[p][i], b.part[p][i], c.part[p][i]);

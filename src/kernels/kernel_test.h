@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/device/cpu/cpu_level.h"
 #include "src/device/cpu/executor.h"
-#include "src/device/cpu/level.h"
 
 namespace millrace {
 

@@ -81,14 +81,14 @@ void chase(std::vector<double>& d, std::vector<double>& e, std::size_t begin, st
 
 void diagonalize(std::vector<double>& d, std::vector<double>& e, std::vector<double>& vectors) {
   constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-  constexpr int kMostSteps = 60;  // per eigenvalue; two or three are usual
+  constexpr int kMaxSteps = 60;  // per eigenvalue; two or three are usual
   std::size_t end = d.size();
   for (int steps = 0; end > 1;) {
     std::size_t begin = end - 1;
     for (; begin > 0; --begin) {
       if (std::fabs(e[begin - 1]) <= kEpsilon * (std::fabs(d[begin - 1]) + std::fabs(d[begin]))) break;
     }
-    if (begin == end - 1 || ++steps > kMostSteps) {
+    if (begin == end - 1 || ++steps > kMaxSteps) {
       --end;
       steps = 0;
       continue;

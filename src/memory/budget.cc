@@ -12,20 +12,20 @@
 namespace millrace {
 
 void Reservation::release() {
-  if (budget_ != nullptr) budget_->give_back(size_, kind_, stands_);
+  if (budget_ != nullptr) budget_->give_back(size_, kind_, is_persistent_);
   budget_ = nullptr;
   size_ = {};
 }
 
-void Budget::Pool::add(Bytes size, bool stands) {
+void Budget::Pool::add(Bytes size, bool is_persistent) {
   used += size;
-  if (stands) standing += size;
+  if (is_persistent) persistent_used += size;
   peak = std::max(peak, used);
 }
 
-void Budget::Pool::take_off(Bytes size, bool stands) {
+void Budget::Pool::subtract(Bytes size, bool is_persistent) {
   used = used - size;
-  if (stands) standing = standing - size;
+  if (is_persistent) persistent_used = persistent_used - size;
 }
 
 Budget::Budget(const Workspace& limits) {
@@ -34,36 +34,37 @@ Budget::Budget(const Workspace& limits) {
   }
 }
 
-void Budget::refuse(Bytes size, const std::string& purpose, MemoryKind kind, Bytes available) const {
+void Budget::throw_out_of_memory(Bytes size, const std::string& purpose, MemoryKind kind, Bytes available) const {
   const bool device = kind == MemoryKind::device;
-  throw OutOfMemory(ErrorCode::out_of_memory,
-                    fmt::format("{} needs {}{}, and {} of {} can be had", purpose, to_text(size),
-                                device ? " of the device's memory" : "", to_text(available), to_text(pool(kind).limit)),
-                    {},
-                    device ? "run it on a device with more memory, or on the CPU with --device cpu"
-                           : fmt::format("allow at least {} more with --memory", to_text(size - available)));
+  throw OutOfMemory(
+      ErrorCode::out_of_memory,
+      fmt::format("{} needs {}{}, and {} of {} can be had", purpose, format_bytes(size),
+                  device ? " of the device's memory" : "", format_bytes(available), format_bytes(pool(kind).limit)),
+      {},
+      device ? "run it on a device with more memory, or on the CPU with --device cpu"
+             : fmt::format("allow at least {} more with --memory", format_bytes(size - available)));
 }
 
 bool Budget::fits(Bytes size, MemoryKind kind) const {
   return pool(kind).fits(size) && (kind != MemoryKind::pinned || pool(MemoryKind::host).fits(size));
 }
 
-Reservation Budget::grant(Bytes size, MemoryKind kind, bool stands) {
-  pool(kind).add(size, stands);
-  if (kind == MemoryKind::pinned) pool(MemoryKind::host).add(size, stands);
-  return {this, size, kind, stands};
+Reservation Budget::grant(Bytes size, MemoryKind kind, bool is_persistent) {
+  pool(kind).add(size, is_persistent);
+  if (kind == MemoryKind::pinned) pool(MemoryKind::host).add(size, is_persistent);
+  return {this, size, kind, is_persistent};
 }
 
 Reservation Budget::reserve(Bytes size, const std::string& purpose, MemoryKind kind) {
   const MutexLock lock(mutex_);
   if (!fits(size, kind)) {
     const Bytes host = pool(MemoryKind::host).left(), own = pool(kind).left();
-    refuse(size, purpose, kind, kind == MemoryKind::pinned ? std::min(host, own) : own);
+    throw_out_of_memory(size, purpose, kind, kind == MemoryKind::pinned ? std::min(host, own) : own);
   }
   return grant(size, kind, true);
 }
 
-Reservation Budget::reserve_some(Bytes each, std::size_t& count, const std::string& purpose) {
+Reservation Budget::reserve_up_to(Bytes each, std::size_t& count, const std::string& purpose) {
   for (; count > 1; count /= 2) {
     if (auto some = try_reserve(each * count)) return std::move(*some);
   }
@@ -91,8 +92,8 @@ std::optional<Reservation> Budget::wait_for(Bytes size, const std::string& purpo
   MutexLock lock(mutex_);
   const Pool& host = pool(MemoryKind::host);
   while (!host.fits(size)) {
-    const Bytes reachable = host.limit < host.standing ? Bytes{} : host.limit - host.standing;
-    if (size > reachable) refuse(size, purpose, MemoryKind::host, reachable);
+    const Bytes reachable = host.limit < host.persistent_used ? Bytes{} : host.limit - host.persistent_used;
+    if (size > reachable) throw_out_of_memory(size, purpose, MemoryKind::host, reachable);
     if (cancelled()) return std::nullopt;
     // A signal handler sets the cancel flag and cannot notify the condition variable, so the flag is polled every 50
     // ms.
@@ -101,11 +102,11 @@ std::optional<Reservation> Budget::wait_for(Bytes size, const std::string& purpo
   return grant(size, MemoryKind::host, false);
 }
 
-void Budget::give_back(Bytes size, MemoryKind kind, bool stands) {
+void Budget::give_back(Bytes size, MemoryKind kind, bool is_persistent) {
   {
     const MutexLock lock(mutex_);
-    pool(kind).take_off(size, stands);
-    if (kind == MemoryKind::pinned) pool(MemoryKind::host).take_off(size, stands);
+    pool(kind).subtract(size, is_persistent);
+    if (kind == MemoryKind::pinned) pool(MemoryKind::host).subtract(size, is_persistent);
   }
   returned_.notify_all();
 }
@@ -128,7 +129,7 @@ Bytes Budget::peak(MemoryKind kind) const {
 Bytes Budget::largest_grant() const {
   const MutexLock lock(mutex_);
   const Pool& host = pool(MemoryKind::host);
-  return host.limit < host.standing ? Bytes{} : host.limit - host.standing;
+  return host.limit < host.persistent_used ? Bytes{} : host.limit - host.persistent_used;
 }
 
 namespace {

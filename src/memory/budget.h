@@ -48,19 +48,19 @@ class Reservation {
 
  private:
   friend class Budget;
-  Reservation(Budget* budget, Bytes size, MemoryKind kind, bool stands)
-      : budget_(budget), size_(size), kind_(kind), stands_(stands) {}
+  Reservation(Budget* budget, Bytes size, MemoryKind kind, bool is_persistent)
+      : budget_(budget), size_(size), kind_(kind), is_persistent_(is_persistent) {}
   void swap(Reservation& other) noexcept {
     std::swap(budget_, other.budget_);
     std::swap(size_, other.size_);
     std::swap(kind_, other.kind_);
-    std::swap(stands_, other.stands_);
+    std::swap(is_persistent_, other.is_persistent_);
   }
 
   Budget* budget_ = nullptr;
   Bytes size_;
   MemoryKind kind_ = MemoryKind::host;
-  bool stands_ = false;
+  bool is_persistent_ = false;
 };
 
 // Reservations for all memory kinds of one Workspace.
@@ -85,7 +85,7 @@ class Budget {
   std::optional<Reservation> try_reserve(Bytes size);
   // Makes a temporary reservation for `count` objects of size `each`. Halves `count` until it fits; throws OutOfMemory
   // if not even one fits.
-  Reservation reserve_some(Bytes each, std::size_t& count, const std::string& purpose);
+  Reservation reserve_up_to(Bytes each, std::size_t& count, const std::string& purpose);
   // Waits until a temporary reservation of `size` fits. Throws OutOfMemory when `size` exceeds the limit minus all
   // standing reservations, as waiting cannot help then. Returns std::nullopt when `cancelled` becomes true.
   std::optional<Reservation> wait_for(Bytes size, const std::string& purpose, const std::function<bool()>& cancelled);
@@ -99,20 +99,20 @@ class Budget {
  private:
   friend class Reservation;
   struct Pool {
-    Bytes limit, used, peak, standing;
+    Bytes limit, used, peak, persistent_used;
     bool fits(Bytes size) const { return limit >= used && limit - used >= size; }
     Bytes left() const { return limit < used ? Bytes{} : limit - used; }
-    void add(Bytes size, bool stands);
-    void take_off(Bytes size, bool stands);
+    void add(Bytes size, bool is_persistent);
+    void subtract(Bytes size, bool is_persistent);
   };
   Pool& pool(MemoryKind kind) MILLRACE_REQUIRES(mutex_) { return pools_[static_cast<std::size_t>(kind) - 1]; }
   const Pool& pool(MemoryKind kind) const MILLRACE_REQUIRES(mutex_) {
     return pools_[static_cast<std::size_t>(kind) - 1];
   }
-  void give_back(Bytes size, MemoryKind kind, bool stands);
-  Reservation grant(Bytes size, MemoryKind kind, bool stands) MILLRACE_REQUIRES(mutex_);
+  void give_back(Bytes size, MemoryKind kind, bool is_persistent);
+  Reservation grant(Bytes size, MemoryKind kind, bool is_persistent) MILLRACE_REQUIRES(mutex_);
   bool fits(Bytes size, MemoryKind kind) const MILLRACE_REQUIRES(mutex_);
-  [[noreturn]] void refuse(Bytes size, const std::string& purpose, MemoryKind kind, Bytes available) const
+  [[noreturn]] void throw_out_of_memory(Bytes size, const std::string& purpose, MemoryKind kind, Bytes available) const
       MILLRACE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/memory/buffer.h"
-#include "src/memory/paid_buffer.h"
+#include "src/memory/reserved_buffer.h"
 
 namespace millrace {
 namespace {
@@ -68,13 +68,13 @@ TEST(Budget, SomeAreAsManyAsThereIsRoomFor) {
   Budget budget(10_MiB);
   std::size_t count = 12;
   {
-    const Reservation some = budget.reserve_some(1_MiB, count, "some");
+    const Reservation some = budget.reserve_up_to(1_MiB, count, "some");
     EXPECT_EQ(count, 6U);
     EXPECT_EQ(some.size(), 6_MiB);
     count = 3;
-    EXPECT_EQ(budget.reserve_some(2_MiB, count, "fewer").size(), 2_MiB);
+    EXPECT_EQ(budget.reserve_up_to(2_MiB, count, "fewer").size(), 2_MiB);
     EXPECT_EQ(count, 1U);
-    EXPECT_THROW(budget.reserve_some(5_MiB, count, "none"), OutOfMemory);
+    EXPECT_THROW(budget.reserve_up_to(5_MiB, count, "none"), OutOfMemory);
   }
   EXPECT_EQ(budget.used().count, 0U);
 }
@@ -83,11 +83,11 @@ TEST(Budget, AWaitIsWoken) {
   Budget budget(10_MiB);
   Reservation held = budget.try_reserve(8_MiB).value();
   std::promise<void> waiting;
-  std::atomic<bool> told{false};
+  std::atomic<bool> has_waited{false};
   std::thread waiter([&] {
     // The callback runs before every wait, so its first call shows that the wait is about to begin.
     const auto granted = budget.wait_for(5_MiB, "waiter", [&] {
-      if (!told.exchange(true)) waiting.set_value();
+      if (!has_waited.exchange(true)) waiting.set_value();
       return false;
     });
     ASSERT_TRUE(granted);
@@ -136,7 +136,7 @@ TEST(Budget, AWaitThatBecomesImpossibleEnds) {
   Reservation passing = budget.try_reserve(8_MiB).value();
   Reservation table;
   std::promise<void> waiting;
-  std::atomic<bool> told{false};
+  std::atomic<bool> has_waited{false};
   std::thread other([&] {
     waiting.get_future().wait();
     table = budget.reserve(2_MiB, "the table");
@@ -144,7 +144,7 @@ TEST(Budget, AWaitThatBecomesImpossibleEnds) {
     // By now the waiter has either been granted its memory or been refused.
   });
   const auto ask = [&] {
-    if (!told.exchange(true)) waiting.set_value();
+    if (!has_waited.exchange(true)) waiting.set_value();
     return false;
   };
   EXPECT_THROW(budget.wait_for(9_MiB, "waiter", ask), OutOfMemory);
@@ -249,18 +249,18 @@ TEST(Budget, AWorkspaceIsHadWholeOrNotAtAll) {
   }
 }
 
-TEST(PaidBuffer, GivesBackWhatItWasPaidWith) {
+TEST(ReservedBuffer, ReturnsItsReservation) {
   Budget budget(1_MiB);
   {
-    PaidBuffer<float> buffer(budget, 1000, "numbers");
+    ReservedBuffer<float> buffer(budget, 1000, "numbers");
     EXPECT_EQ(budget.used(), Bytes{4000});
     EXPECT_EQ(buffer.size(), 1000);
     buffer.span()[999] = 1;
-    const PaidBuffer<float> moved = std::move(buffer);
+    const ReservedBuffer<float> moved = std::move(buffer);
     EXPECT_EQ(budget.used(), Bytes{4000});
   }
   EXPECT_EQ(budget.used(), Bytes{});
-  EXPECT_THROW(PaidBuffer<double>(budget, 1 << 20, "too many"), OutOfMemory);
+  EXPECT_THROW(ReservedBuffer<double>(budget, 1 << 20, "too many"), OutOfMemory);
   EXPECT_EQ(budget.used(), Bytes{});
 }
 

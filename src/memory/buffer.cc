@@ -6,7 +6,7 @@ namespace millrace {
 
 void throw_no_memory(std::size_t bytes) {
   throw OutOfMemory(ErrorCode::out_of_memory,
-                    "the system has no " + to_text(Bytes{bytes}) + " of memory left in one piece", {},
+                    "the system has no " + format_bytes(Bytes{bytes}) + " of memory left in one piece", {},
                     "allow less with --memory, or use fewer --threads");
 }
 

@@ -14,16 +14,16 @@
 #include "src/base/text.h"
 #include "src/device/cpu/machine.h"
 #include "src/io/file/atomic_file.h"
-#include "src/io/file/own.h"
-#include "src/io/file/reader.h"
-#include "src/io/store/part_bytes.h"
+#include "src/io/file/file_reader.h"
+#include "src/io/file/trusted_file.h"
+#include "src/io/store/shard_bytes.h"
 
 namespace millrace::model {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostModels = 32;
+constexpr std::size_t kMaxCachedModels = 32;
 
 constexpr const char* kLock = "lock";    // locked while a process uses the folder
 constexpr const char* kWhole = "whole";  // hash of all other files, once a compilation was completed
@@ -35,14 +35,14 @@ void remove_oldest(const std::string& top, const std::string& keep) {
     if (entry.is_symlink(error) || !entry.is_directory(error) || entry.path() == keep) continue;
     all.emplace_back(entry.last_write_time(error), entry.path());
   }
-  if (all.size() < kMostModels) return;
+  if (all.size() < kMaxCachedModels) return;
   std::sort(all.begin(), all.end());
-  for (std::size_t k = 0; k <= all.size() - kMostModels; ++k) fs::remove_all(all[k].second, error);
+  for (std::size_t k = 0; k <= all.size() - kMaxCachedModels; ++k) fs::remove_all(all[k].second, error);
 }
 
 // These two throw the exceptions of std::filesystem.
-PartBytes compiled_files(const std::string& folder) {
-  PartBytes out;
+ShardBytes compiled_files(const std::string& folder) {
+  ShardBytes out;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     const std::string name = entry.path().filename();
     if (!entry.is_symlink() && entry.is_regular_file() && name != kLock && name != kWhole)
@@ -55,7 +55,7 @@ PartBytes compiled_files(const std::string& folder) {
 // Names, sizes and times of the files: the same text where nobody has written since.
 std::string state_text(const std::string& folder) {
   std::string out;
-  for (const FileBytes& each : compiled_files(folder)) {
+  for (const FileRange& each : compiled_files(folder)) {
     out += fmt::format("{} {} {}\n", each.path, fs::file_size(each.path),
                        fs::last_write_time(each.path).time_since_epoch().count());
   }
@@ -72,7 +72,7 @@ std::string hash_text(const std::string& folder, const CancelToken* cancel) {
 // True where every byte is as it was compiled. A network with one flipped bit would make other masks without any error.
 bool is_as_compiled(const std::string& folder, const CancelToken* cancel) {
   constexpr std::uint64_t kMaxText = 64;
-  const auto kept = read_text(path_in(folder, kWhole), kMaxText);
+  const auto kept = read_text(join_path(folder, kWhole), kMaxText);
   return kept && *kept == hash_text(folder, cancel);
 }
 
@@ -88,21 +88,21 @@ std::string cache_key(const ModelFile& file, const SessionOptions& options, cons
 
 Outcome<std::string> cache_folder(const std::string& top, const std::string& key) {
   try {
-    make_folders(folder_of(top));
+    make_private_folders(folder_of(top));
   } catch (const Failure& failure) {
     return failure.error();
   }
   // The cache's folders are opened without following links; the folders above may be links of the user's own.
   const auto above = real_path(folder_of(top));
-  if (!above) return system_error("the folder is not there", printable(folder_of(top)), errno);
-  if (!is_own_folder(*above)) {
-    return Error{ErrorCode::conflict, "others may write to it, and what is compiled is run", printable(*above),
+  if (!above) return system_error("the folder is not there", escape_unprintable(folder_of(top)), errno);
+  if (!is_trusted_folder(*above)) {
+    return Error{ErrorCode::conflict, "others may write to it, and what is compiled is run", escape_unprintable(*above),
                  "chmod go-w it, or name another with XDG_CACHE_HOME"};
   }
   std::string out = *above;
   for (const std::string& name : {std::string(file_name(top)), key}) {
-    out = path_in(out, name);
-    if (auto made = make_own_folder(out); !made.ok()) return made.error();
+    out = join_path(out, name);
+    if (auto made = make_trusted_folder(out); !made.ok()) return made.error();
   }
   std::error_code error;
   fs::last_write_time(out, fs::file_time_type::clock::now(), error);
@@ -110,16 +110,17 @@ Outcome<std::string> cache_folder(const std::string& top, const std::string& key
   return out;
 }
 
-Outcome<CacheTurn> CacheTurn::wait(const std::string& folder, std::chrono::milliseconds patience,
+Outcome<CacheLock> CacheLock::wait(const std::string& folder, std::chrono::milliseconds timeout,
                                    const CancelToken* cancel) {
   try {
-    CacheTurn out(folder, open_own_file(path_in(folder, kLock), Trust::checked, true, true));
-    const auto until = std::chrono::steady_clock::now() + patience;
+    CacheLock out(folder, open_trusted_file(join_path(folder, kLock), Trust::checked, true, true));
+    const auto until = std::chrono::steady_clock::now() + timeout;
     while (::flock(out.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) return system_error("it cannot be locked", printable(folder), errno);
+      if (errno != EWOULDBLOCK) return system_error("it cannot be locked", escape_unprintable(folder), errno);
       if (cancel != nullptr && cancel->cancelled()) return interrupted();
       if (std::chrono::steady_clock::now() > until)
-        return Error{ErrorCode::timed_out, "another run is compiling the same and does not end", printable(folder), ""};
+        return Error{ErrorCode::timed_out, "another run is compiling the same and does not end",
+                     escape_unprintable(folder), ""};
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     if (is_as_compiled(folder, cancel)) {
@@ -132,11 +133,11 @@ Outcome<CacheTurn> CacheTurn::wait(const std::string& folder, std::chrono::milli
   } catch (const Failure& failure) {
     return failure.error();
   } catch (const fs::filesystem_error& error) {
-    return Error{ErrorCode::io, error.code().message(), printable(folder), ""};
+    return Error{ErrorCode::io, error.code().message(), escape_unprintable(folder), ""};
   }
 }
 
-void CacheTurn::done() const {
+void CacheLock::done() const {
   // The hash proves that all files are on the disk, even after a power failure. Without it the next run compiles again.
   try {
     if (!found_.empty() && state_text(folder_) == found_) return;  // the existing files were loaded
@@ -147,7 +148,7 @@ void CacheTurn::done() const {
   }
   try {
     const std::string text = hash_text(folder_, nullptr);
-    AtomicFile whole(path_in(folder_, kWhole), Replaceable{}, Readers::owner);
+    AtomicFile whole(join_path(folder_, kWhole), OverwritePolicy{}, ReadAccess::owner);
     whole.write(text);
     whole.commit();
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): without it the next run compiles anew

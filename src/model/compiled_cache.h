@@ -7,7 +7,7 @@
 #include <string>
 
 #include "src/base/error.h"
-#include "src/io/file/place.h"
+#include "src/io/file/directory_entry.h"
 #include "src/model/session.h"
 
 namespace millrace::model {
@@ -20,17 +20,17 @@ Outcome<std::string> cache_folder(const std::string& top, const std::string& key
 
 // A lock of a cache folder. Only one process at a time compiles into a folder or reads from it, because the runtime
 // writes in place and a reader would see half a file. Files that a killed process has left are removed.
-class CacheTurn {
+class CacheLock {
  public:
   // Waits for the lock. Returns Error(timed_out) after `patience`, (cancelled) where `cancel` is set, and the errors of
   // system calls.
-  static Outcome<CacheTurn> wait(const std::string& folder, std::chrono::milliseconds patience,
+  static Outcome<CacheLock> wait(const std::string& folder, std::chrono::milliseconds timeout,
                                  const CancelToken* cancel = nullptr);
   // Records a hash of the files. The next run removes the files where there is no hash, or another one.
   void done() const;
 
  private:
-  CacheTurn(std::string folder, Descriptor lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
+  CacheLock(std::string folder, Descriptor lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
   std::string folder_;
   std::string found_;  // names, sizes and times of files that were found intact
   Descriptor lock_;    // locked while this object exists

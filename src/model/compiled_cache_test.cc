@@ -45,19 +45,19 @@ TEST(CompiledCache, OneAtATimeAndNothingHalf) {
   const std::string made = cache_folder(folder.at("models"), "key").or_throw();
   const auto at_once = std::chrono::milliseconds(0);
   {
-    const CacheTurn first = CacheTurn::wait(made, at_once).or_throw();
-    const auto second = CacheTurn::wait(made, std::chrono::milliseconds(30));
+    const CacheLock first = CacheLock::wait(made, at_once).or_throw();
+    const auto second = CacheLock::wait(made, std::chrono::milliseconds(30));
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().code, ErrorCode::timed_out);
     folder.write("models/key/half.blob", "what a run that was killed has left");
   }
   {
-    const CacheTurn next = CacheTurn::wait(made, at_once).or_throw();
+    const CacheLock next = CacheLock::wait(made, at_once).or_throw();
     EXPECT_FALSE(std::filesystem::exists(made + "/half.blob"));
     folder.write("models/key/all.blob", "what was compiled to its end");
     next.done();
   }
-  EXPECT_TRUE(CacheTurn::wait(made, at_once).ok());
+  EXPECT_TRUE(CacheLock::wait(made, at_once).ok());
   EXPECT_TRUE(std::filesystem::exists(made + "/all.blob"));
 }
 
@@ -67,12 +67,12 @@ TEST(CompiledCache, WhatHasChangedSinceIsClearedAway) {
   const std::string made = cache_folder(folder.at("models"), "key").or_throw();
   const auto at_once = std::chrono::milliseconds(0);
   const auto compile = [&] {
-    const CacheTurn turn = CacheTurn::wait(made, at_once).or_throw();
+    const CacheLock turn = CacheLock::wait(made, at_once).or_throw();
     folder.write("models/key/0.blob", std::string(100'000, 'x'));
     turn.done();
   };
   const auto is_kept = [&] {
-    const CacheTurn turn = CacheTurn::wait(made, at_once).or_throw();
+    const CacheLock turn = CacheLock::wait(made, at_once).or_throw();
     turn.done();
     return std::filesystem::exists(made + "/0.blob");
   };

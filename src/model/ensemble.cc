@@ -13,7 +13,7 @@ namespace millrace::model {
 struct Ensemble::Work {
   const float* input = nullptr;
   Prediction* out = nullptr;
-  Session::Done done;
+  Session::Completion done;
   std::size_t flip = 0, member = 0;
   Buffer<float> flipped;                        // flipped input
   std::vector<Buffer<float>> raw;               // by head, as the network returns it
@@ -36,7 +36,7 @@ Error current_error() {
   }
 }
 
-bool same(const Form& form, const PictureModel& model) {
+bool same(const InputForm& form, const PictureModel& model) {
   if (form.order != model.order || form.levels.size() != model.levels.size()) return false;
   for (std::size_t c = 0; c < form.levels.size(); ++c)
     if (form.levels[c].of != model.levels[c].of) return false;
@@ -45,7 +45,7 @@ bool same(const Form& form, const PictureModel& model) {
 
 }  // namespace
 
-Ensemble::Ensemble(std::vector<PictureModel>& models, const PictureModelOptions& said, Options options)
+Ensemble::Ensemble(std::vector<PictureModel>& models, const PictureModelOptions& picture_options, Options options)
     : models_(models), options_(std::move(options)) {
   flips_ = {{}};
   if (options_.flips == Flips::h || options_.flips == Flips::hw) flips_.push_back({true, false});
@@ -53,21 +53,23 @@ Ensemble::Ensemble(std::vector<PictureModel>& models, const PictureModelOptions&
   if (options_.flips == Flips::hw) flips_.push_back({true, true});
   for (PictureModel& model : models_) {
     if (model.height != models_.front().height || model.width != models_.front().width)
-      throw Failure(ErrorCode::unsupported,
-                    fmt::format("its window is {} x {}, and that of '{}' {} x {}", model.height, model.width,
-                                printable(models_.front().file.path), models_.front().height, models_.front().width),
-                    model.file.path, "--window sets one that all of them take; else run them one by one");
+      throw Failure(
+          ErrorCode::unsupported,
+          fmt::format("its window is {} x {}, and that of '{}' {} x {}", model.height, model.width,
+                      escape_unprintable(models_.front().file.path), models_.front().height, models_.front().width),
+          model.file.path, "--window sets one that all of them take; else run them one by one");
     sessions_.push_back(
         std::make_unique<Session>(model.file, SessionOptions{.input = model.input_shape(),
-                                                             .precision = said.precision,
+                                                             .precision = picture_options.precision,
                                                              .threads = options_.threads,
                                                              .requests = options_.requests,
-                                                             .channels_last = model.layout == Layout::nhwc,
+                                                             .channels_last = model.layout == TensorLayout::nhwc,
                                                              .cache = options_.cache,
                                                              .cancel = options_.cancel}));
-    model.heads = heads_of(model.file.path, model.card, {said.activation, said.threshold}, sessions_.back()->outputs(),
-                           model.height, model.width);
-    const auto known = std::find_if(forms_.begin(), forms_.end(), [&](const Form& form) { return same(form, model); });
+    model.heads = make_heads(model.file.path, model.card, {picture_options.activation, picture_options.threshold},
+                             sessions_.back()->outputs(), model.height, model.width);
+    const auto known =
+        std::find_if(forms_.begin(), forms_.end(), [&](const InputForm& form) { return same(form, model); });
     form_of_.push_back(static_cast<std::size_t>(known - forms_.begin()));
     if (known == forms_.end()) {
       form_at_.push_back(input_elements_);
@@ -75,13 +77,13 @@ Ensemble::Ensemble(std::vector<PictureModel>& models, const PictureModelOptions&
       input_elements_ += model.input_elements();
     }
   }
-  check_alike();
+  check_same_outputs();
   for (const Head& head : heads()) {
     map_at_.push_back(channels_);
     if (head.is_map()) channels_ += head.classes.size();
   }
   ones_.assign(pixels(), 1.0F);
-  works_ = std::make_unique<Pool<Work>>([] { return std::make_unique<Work>(); });
+  works_ = std::make_unique<ObjectPool<Work>>([] { return std::make_unique<Work>(); });
 }
 
 // Waits for all windows: between two networks, no session knows about a window.
@@ -93,18 +95,18 @@ Ensemble::~Ensemble() {
   sessions_.clear();
 }
 
-std::string Ensemble::not_cached() const {
+std::string Ensemble::cache_failure() const {
   for (const auto& session : sessions_)
-    if (!session->not_cached().empty()) return session->not_cached();
+    if (!session->cache_failure().empty()) return session->cache_failure();
   return "";
 }
 
-void Ensemble::check_alike() const {
+void Ensemble::check_same_outputs() const {
   for (const PictureModel& model : models_) {
     const auto refuse = [&](const std::string& what) {
       throw Failure(ErrorCode::unsupported,
                     fmt::format("{} as those of '{}': networks that are asked together say the same", what,
-                                printable(models_.front().file.path)),
+                                escape_unprintable(models_.front().file.path)),
                     model.file.path, "make their cards say so, or run them one by one");
     };
     if (model.heads.size() != heads().size()) refuse("it has not as many outputs");
@@ -113,7 +115,7 @@ void Ensemble::check_alike() const {
       if (one.name != first.name) refuse("its card does not name the same outputs in the same order");
       if (one.task != first.task) refuse("its outputs are not for the same tasks");
       if (one.activation != first.activation) refuse("its outputs have not the same activation");
-      if (one.task == Task::segmentation && one.threshold != first.threshold)
+      if (one.task == ModelTask::segmentation && one.threshold != first.threshold)
         refuse("its outputs have not the same threshold");
       const auto same_class = [](const ClassCard& a, const ClassCard& b) {
         return a.name == b.name && a.color == b.color && a.drawn == b.drawn;
@@ -161,14 +163,14 @@ Session::Memory Ensemble::measure() {
   return out;
 }
 
-void Ensemble::submit(const float* input, Prediction& out, Session::Done done) {
+void Ensemble::submit(const float* input, Prediction& out, Session::Completion done) {
   out.maps.resize(channels_ * pixels());
   out.numbers.assign(heads().size(), {});
-  out.votes.assign(sessions_.size() > 1 ? heads().size() : 0, Votes{});
+  out.votes.assign(sessions_.size() > 1 ? heads().size() : 0, Disagreement{});
   for (std::size_t k = 0; k < heads().size(); ++k) {
     const Head& head = heads()[k];
     if (!head.is_map())
-      out.numbers[k].assign(head.classes.size() * (head.task == Task::regression ? sessions_.size() : 1), 0);
+      out.numbers[k].assign(head.classes.size() * (head.task == ModelTask::regression ? sessions_.size() : 1), 0);
   }
   auto work = works_->take();
   work->input = input;
@@ -233,7 +235,7 @@ void Ensemble::next(std::shared_ptr<Work> work) {
 }
 
 void Ensemble::end(std::shared_ptr<Work> work, const Error* error) {
-  const Session::Done done = std::exchange(work->done, nullptr);
+  const Session::Completion done = std::exchange(work->done, nullptr);
   work.reset();
   done(error);
   const MutexLock lock(mutex_);
@@ -258,8 +260,8 @@ void Ensemble::take(Work& work) {
     const Head& head = model.heads[k];
     Buffer<float>& raw = work.raw[k];
     if (!head.is_map()) {
-      if (head.task == Task::classification) head.activate({raw.data(), raw.size()});
-      const bool own = head.task == Task::regression;
+      if (head.task == ModelTask::classification) head.activate({raw.data(), raw.size()});
+      const bool own = head.task == ModelTask::regression;
       const double share = 1.0 / static_cast<double>(flips_.size() * (own ? 1 : sessions_.size()));
       double* to = work.out->numbers[k].data() + (own ? work.member * raw.size() : 0);
       for (std::size_t c = 0; c < raw.size(); ++c) to[c] += share * static_cast<double>(raw[c]);
@@ -290,7 +292,7 @@ void Ensemble::take_map(Work& work, std::size_t k, std::span<float> values) {
     for (std::size_t i = 0; i < values.size(); ++i) to[i] += values[i];
   }
   // Votes are counted on the window that is not flipped.
-  if (sessions_.size() == 1 || work.flip > 0 || head.task != Task::segmentation) return;
+  if (sessions_.size() == 1 || work.flip > 0 || head.task != ModelTask::segmentation) return;
   head.activate(values);
   work.labels.resize(pixels());
   work.of_first.resize(heads().size());
@@ -315,11 +317,11 @@ void Ensemble::end_flip(Work& work) {
     const Head& head = heads()[k];
     if (!head.is_map()) continue;
     const std::span<float> values(sum.data() + map_at_[k] * pixels(), head.classes.size() * pixels());
-    if (sessions_.size() > 1 && head.task == Task::segmentation) {
+    if (sessions_.size() > 1 && head.task == ModelTask::segmentation) {
       const auto count = static_cast<float>(sessions_.size());
       for (float& value : values) value /= count;
       if (work.flip == 0) {
-        Votes& votes = work.out->votes[k];
+        Disagreement& votes = work.out->votes[k];
         for (std::size_t i = 0; i < pixels(); ++i) {
           const std::uint8_t each = work.differing[k].data()[i];
           votes.differ += each & 1U;
@@ -339,10 +341,10 @@ void Ensemble::end_flip(Work& work) {
   }
 }
 
-Attributes made_of(const std::vector<PictureModel>& models, const Ensemble& ensemble) {
+Attributes make_provenance(const std::vector<PictureModel>& models, const Ensemble& ensemble) {
   Attributes out;
   for (std::size_t k = 0; k < models.size(); ++k) {
-    for (auto& [key, value] : made_of(models[k], ensemble.session(k))) {
+    for (auto& [key, value] : make_provenance(models[k], ensemble.session(k))) {
       // Facts that all networks share, or must share, are listed once.
       const bool of_all = key == "runtime" || key == "precision" || key == "cpu" || key == "window";
       if (k == 0 || !of_all) out.emplace_back(k == 0 ? key : fmt::format("{} of model {}", key, k + 1), value);

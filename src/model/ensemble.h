@@ -16,7 +16,7 @@
 
 #include "src/base/mutex.h"
 #include "src/memory/buffer.h"
-#include "src/memory/pool.h"
+#include "src/memory/object_pool.h"
 #include "src/model/picture_model.h"
 
 namespace millrace::model {
@@ -33,20 +33,20 @@ constexpr std::array<Choice<FlipMean>, 2> choices_of(FlipMean) {
 }
 
 // Form of a window that a network takes as its input.
-struct Form {
+struct InputForm {
   std::vector<std::size_t> order;
-  std::vector<window::Levels> levels;
+  std::vector<window::LevelTable> levels;
 };
 
 // Number of a window's pixels where networks disagree on the label, and where at least one has any label.
-struct Votes {
+struct Disagreement {
   std::uint64_t differ = 0, any = 0;
 };
 
 struct Prediction {
   Buffer<float> maps;                        // [channels of all maps, height, width], head after head
   std::vector<std::vector<double>> numbers;  // for each head that is no map: [classes], or [networks x classes]
-  std::vector<Votes> votes;                  // for each head; empty for a single network
+  std::vector<Disagreement> votes;           // for each head; empty for a single network
 };
 
 class Ensemble {
@@ -61,7 +61,7 @@ class Ensemble {
 
   // The networks must take windows of one size and have the same outputs; otherwise this throws Failure(unsupported),
   // with the one that differs. Their heads are known after this. `models` must live as long as this object.
-  Ensemble(std::vector<PictureModel>& models, const PictureModelOptions& said, Options options);
+  Ensemble(std::vector<PictureModel>& models, const PictureModelOptions& picture_options, Options options);
   // Waits for windows in progress.
   ~Ensemble();
   Ensemble(const Ensemble&) = delete;
@@ -72,10 +72,10 @@ class Ensemble {
   const std::vector<Head>& heads() const { return models_.front().heads; }
   bool is_activated() const { return flips_.size() > 1 && options_.mean == FlipMean::probability; }
   // The different forms. A window's input has one form after the other, each [channels, height, width].
-  const std::vector<Form>& forms() const { return forms_; }
+  const std::vector<InputForm>& forms() const { return forms_; }
   const Session& session(std::size_t k) const { return *sessions_[k]; }
   // Reason why a compiled network was not cached; empty where all are.
-  std::string not_cached() const;
+  std::string cache_failure() const;
 
   // Bytes that a window takes while it is in progress: its input, its prediction, and intermediate results.
   Bytes bytes() const;
@@ -85,7 +85,7 @@ class Ensemble {
   Session::Memory measure();
 
   // `input` and `out` must stay valid until `done` is called, once, as Session::Done describes.
-  void submit(const float* input, Prediction& out, Session::Done done);
+  void submit(const float* input, Prediction& out, Session::Completion done);
 
  private:
   struct Flip {
@@ -93,7 +93,7 @@ class Ensemble {
   };
   struct Work;
 
-  void check_alike() const;
+  void check_same_outputs() const;
   std::pair<const float*, std::vector<float*>> prepare(Work& work);
   void next(std::shared_ptr<Work> work);
   void step(Work& work);
@@ -112,18 +112,18 @@ class Ensemble {
   const Options options_;
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<Flip> flips_;
-  std::vector<Form> forms_;
+  std::vector<InputForm> forms_;
   std::vector<std::size_t> form_of_, form_at_;  // form of each network; offset of each form
   std::vector<std::size_t> map_at_;             // first channel of each head
   std::size_t channels_ = 0, input_elements_ = 0;
   std::vector<float> ones_;  // weights for label()
-  std::unique_ptr<Pool<Work>> works_;
+  std::unique_ptr<ObjectPool<Work>> works_;
   Mutex mutex_;
   Condition ended_;
   std::size_t under_way_ MILLRACE_GUARDED_BY(mutex_) = 0;
 };
 
 // Provenance of its results, for the record of a run.
-Attributes made_of(const std::vector<PictureModel>& models, const Ensemble& ensemble);
+Attributes make_provenance(const std::vector<PictureModel>& models, const Ensemble& ensemble);
 
 }  // namespace millrace::model

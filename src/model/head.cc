@@ -11,7 +11,7 @@
 namespace millrace::model {
 namespace {
 
-constexpr std::size_t kMostLabels = 255;  // of a mask with one byte per pixel
+constexpr std::size_t kMaxLabels = 255;  // of a mask with one byte per pixel
 
 [[noreturn]] void refuse(const std::string& model, const std::string& what, const std::string& remedy) {
   throw Failure(ErrorCode::unsupported, what, model, remedy);
@@ -22,27 +22,28 @@ std::string file_part(const std::string& name) {
   std::string out = name;
   for (char& each : out)
     if (std::isalnum(static_cast<unsigned char>(each)) == 0 && each != '-') each = '_';
-  constexpr std::size_t kMostBytes = 64;
-  return out.substr(0, kMostBytes);
+  constexpr std::size_t kMaxBytes = 64;
+  return out.substr(0, kMaxBytes);
 }
 
 Head head_of(const std::string& model, const OutputCard& card, const HeadOptions& options, const Output& output,
              std::int64_t height, std::int64_t width) {
   const auto& shape = output.shape;
-  const std::string is = fmt::format("its output '{}' is {}", printable(output.name), text_of(shape));
-  const bool numbers = shape.size() == 2 || (shape.size() == 4 && shape[2] == 1 && shape[3] == 1 && card.task &&
-                                             *card.task != Task::segmentation && *card.task != Task::keypoints);
+  const std::string is = fmt::format("its output '{}' is {}", escape_unprintable(output.name), text_of(shape));
+  const bool numbers =
+      shape.size() == 2 || (shape.size() == 4 && shape[2] == 1 && shape[3] == 1 && card.task &&
+                            *card.task != ModelTask::segmentation && *card.task != ModelTask::keypoints);
   if ((shape.size() != 2 && shape.size() != 4) || shape[0] != 1 || shape[1] < 1)
     refuse(model, fmt::format("{}: neither [1, classes, height, width] nor [1, classes]", is),
            "export it with one of these");
   Head out;
   out.source = output.name;
   if (numbers) {
-    if (!card.task || *card.task == Task::segmentation || *card.task == Task::keypoints)
+    if (!card.task || *card.task == ModelTask::segmentation || *card.task == ModelTask::keypoints)
       refuse(model, is + ", numbers of a picture and not of its pixels",
              "say \"task\": \"classification\" or \"regression\" in the model card");
   } else {
-    if (card.task == Task::classification || card.task == Task::regression)
+    if (card.task == ModelTask::classification || card.task == ModelTask::regression)
       refuse(model, fmt::format("{}, and the model card says that it is for {}", is, choice_name(*card.task)),
              "say \"task\": \"segmentation\" or \"keypoints\" in the model card");
     const bool fits = shape[2] > 0 && shape[3] > 0 && height % shape[2] == 0 && width % shape[3] == 0 &&
@@ -55,32 +56,32 @@ Head head_of(const std::string& model, const OutputCard& card, const HeadOptions
     out.height = shape[2];
     out.width = shape[3];
   }
-  out.task = card.task.value_or(Task::segmentation);
-  if (out.task == Task::keypoints || out.task == Task::regression) {
+  out.task = card.task.value_or(ModelTask::segmentation);
+  if (out.task == ModelTask::keypoints || out.task == ModelTask::regression) {
     if (card.activation.value_or(Activation::none) != Activation::none)
       refuse(model,
              fmt::format("an output for {} has no activation: its values are what it gives", choice_name(out.task)),
              "leave \"activation\" out of the model card");
   } else {
-    const Activation usual = out.task == Task::classification ? Activation::softmax : Activation::none;
+    const Activation usual = out.task == ModelTask::classification ? Activation::softmax : Activation::none;
     out.activation = options.activation ? *options.activation : card.activation.value_or(usual);
   }
-  if (card.threshold && (out.task != Task::segmentation))
+  if (card.threshold && (out.task != ModelTask::segmentation))
     refuse(model, fmt::format("an output for {} has no threshold", choice_name(out.task)),
            "leave \"threshold\" out of the model card");
   out.threshold = options.threshold ? *options.threshold : card.threshold.value_or(0.5);
   const auto channels = static_cast<std::size_t>(shape[1]);
-  const std::size_t most = out.task == Task::segmentation ? kMostLabels : kMostClasses;
+  const std::size_t most = out.task == ModelTask::segmentation ? kMaxLabels : kMaxClasses;
   if (channels > most) refuse(model, fmt::format("{}: more than {} classes", is, most), "export it with fewer");
   if (!card.classes.empty() && card.classes.size() != channels)
     refuse(model,
-           fmt::format("its output '{}' has {} classes, and the model card names {}", printable(output.name), channels,
-                       card.classes.size()),
+           fmt::format("its output '{}' has {} classes, and the model card names {}", escape_unprintable(output.name),
+                       channels, card.classes.size()),
            "name each class once, in the order of the output");
   if (channels == 1 && out.activation == Activation::softmax)
     refuse(model, fmt::format("{}: a softmax of one is 1, whatever it is of", is),
            "sigmoid makes a probability of one; a number of a picture is \"task\": \"regression\"");
-  out.classes = card.classes.empty() ? unnamed_classes(channels) : card.classes;
+  out.classes = card.classes.empty() ? make_unnamed_classes(channels) : card.classes;
   return out;
 }
 
@@ -93,7 +94,7 @@ void Head::activate(std::span<float> values) const {
 
 std::vector<Head::Label> Head::labels() const {
   std::vector<Label> out;
-  if (has_none()) out.push_back({"none", class_color(0), false});
+  if (has_background()) out.push_back({"none", class_color(0), false});
   for (const ClassCard& each : classes) {
     // The first of several classes is the background, unless somebody gave it a colour.
     const std::size_t k = out.size();
@@ -104,11 +105,12 @@ std::vector<Head::Label> Head::labels() const {
   return out;
 }
 
-std::vector<Head> heads_of(const std::string& model, const Card& card, const HeadOptions& options,
-                           const std::vector<Output>& outputs, std::int64_t height, std::int64_t width) {
+std::vector<Head> make_heads(const std::string& model, const ModelCard& card, const HeadOptions& options,
+                             const std::vector<Output>& outputs, std::int64_t height, std::int64_t width) {
   std::vector<Head> out;
   std::string names;
-  for (const Output& each : outputs) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", printable(each.name));
+  for (const Output& each : outputs)
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", escape_unprintable(each.name));
   if (card.outputs.empty()) {
     if (outputs.size() != 1)
       refuse(model, fmt::format("it has {} outputs: {}", outputs.size(), names),
@@ -120,13 +122,15 @@ std::vector<Head> heads_of(const std::string& model, const Card& card, const Hea
     const auto found =
         std::find_if(outputs.begin(), outputs.end(), [&name = name](const Output& one) { return one.name == name; });
     if (found == outputs.end())
-      throw Failure(ErrorCode::bad_data,
-                    fmt::format("the model card's output '{}' is not there: it has {}", printable(name), names), model,
-                    "name those that it has");
+      throw Failure(
+          ErrorCode::bad_data,
+          fmt::format("the model card's output '{}' is not there: it has {}", escape_unprintable(name), names), model,
+          "name those that it has");
     out.push_back(head_of(model, each, options, *found, height, width));
     for (std::size_t k = 0; k + 1 < out.size(); ++k)
       if (out[k].is_map())
-        out.back().first_color += out[k].task == Task::keypoints ? out[k].classes.size() : out[k].labels().size() - 1;
+        out.back().first_color +=
+            out[k].task == ModelTask::keypoints ? out[k].classes.size() : out[k].labels().size() - 1;
     out.back().output = static_cast<std::size_t>(found - outputs.begin());
     if (card.outputs.size() > 1) out.back().name = file_part(name);
     for (std::size_t k = 0; k + 1 < out.size(); ++k)
@@ -136,14 +140,15 @@ std::vector<Head> heads_of(const std::string& model, const Card& card, const Hea
                       "export it with names of letters and digits");
   }
   const bool any_activated = std::any_of(out.begin(), out.end(), [](const Head& head) {
-    return head.task == Task::segmentation || head.task == Task::classification;
+    return head.task == ModelTask::segmentation || head.task == ModelTask::classification;
   });
   if (options.activation && !any_activated) {
     throw Failure(ErrorCode::usage, "its outputs are points and numbers, which have no activation", "--activation",
                   "leave it out");
   }
-  const bool any_none = std::any_of(
-      out.begin(), out.end(), [](const Head& head) { return head.task == Task::segmentation && head.has_none(); });
+  const bool any_none = std::any_of(out.begin(), out.end(), [](const Head& head) {
+    return head.task == ModelTask::segmentation && head.has_background();
+  });
   if (options.threshold && !any_none) {
     throw Failure(ErrorCode::usage, "a pixel is the likeliest of its classes, whatever a threshold is", "--threshold",
                   "leave it out; or --activation sigmoid, where classes do not exclude each other");

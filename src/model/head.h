@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "src/model/card.h"
+#include "src/model/model_card.h"
 #include "src/model/session.h"
 
 namespace millrace::model {
@@ -18,17 +18,17 @@ struct Head {
   std::string name;        // names its results; empty where the network has one output
   std::size_t output = 0;  // index among the network's outputs
   std::string source;      // the network's name for it
-  Task task = Task::segmentation;
+  ModelTask task = ModelTask::segmentation;
   Activation activation = Activation::none;
   double threshold = 0.5;
   std::vector<ClassCard> classes;
   std::int64_t height = 0, width = 0;  // size of the output; 0 where it is numbers
   std::size_t first_color = 0;         // first colour for classes without their own, so that outputs look different
 
-  bool is_map() const { return task == Task::segmentation || task == Task::keypoints; }
+  bool is_map() const { return task == ModelTask::segmentation || task == ModelTask::keypoints; }
   // True where a pixel may be background, which is 0. That is so for a single class, or for classes that do not exclude
   // each other, where none is likely enough; classes count from 1. Otherwise a pixel is the likeliest class.
-  bool has_none() const { return classes.size() == 1 || activation == Activation::sigmoid; }
+  bool has_background() const { return classes.size() == 1 || activation == Activation::sigmoid; }
   // Meaning of a mask's numbers from 0 on: names, colours, and whether they are drawn.
   struct Label {
     std::string name;
@@ -36,9 +36,9 @@ struct Head {
     bool drawn;
   };
   std::vector<Label> labels() const;
-  // For a mask with has_none(): the least probability of a pixel that is not background.
+  // For a mask with has_background(): the least probability of a pixel that is not background.
   std::optional<float> least() const {
-    return has_none() ? std::optional(static_cast<float>(threshold)) : std::nullopt;
+    return has_background() ? std::optional(static_cast<float>(threshold)) : std::nullopt;
   }
   // Applies the activation in place to [classes, ...].
   void activate(std::span<float> values) const;
@@ -70,8 +70,8 @@ struct HeadOptions {
 // both sides, is a map of that resolution. Throws Failure(unsupported) for any other output, or where it is not known
 // which of several are used; (usage) for a threshold without a meaning; (bad_data) for a card that names a missing
 // output.
-std::vector<Head> heads_of(const std::string& model, const Card& card, const HeadOptions& options,
-                           const std::vector<Output>& outputs, std::int64_t height, std::int64_t width);
+std::vector<Head> make_heads(const std::string& model, const ModelCard& card, const HeadOptions& options,
+                             const std::vector<Output>& outputs, std::int64_t height, std::int64_t width);
 
 // Returns "vessel #e69f00, ...", for the provenance of results.
 std::string text_of(const std::vector<Head::Label>& labels);

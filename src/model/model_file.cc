@@ -7,7 +7,7 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 
 namespace millrace::model {
 namespace {
@@ -17,21 +17,23 @@ constexpr std::uint64_t kMaxModelBytes = std::uint64_t{2} << 30;
 // Returns the path of a file with weights, or the reason why it may not be used.
 Outcome<std::string> place_of(const std::string& model, const std::string& location) {
   const auto outside = [&] {
-    return Error{ErrorCode::unsupported,
-                 fmt::format("its numbers lie in '{}', which is not in the model's folder", printable(location)), model,
-                 "save the model with its numbers in it, or beside it"};
+    return Error{
+        ErrorCode::unsupported,
+        fmt::format("its numbers lie in '{}', which is not in the model's folder", escape_unprintable(location)), model,
+        "save the model with its numbers in it, or beside it"};
   };
   if (location.empty() || location.front() == '/' || location.find('\0') != std::string::npos) return outside();
   for (const std::string& part : split(location, '/'))
     if (part == "..") return outside();
-  const std::string named = path_in(folder_of(model), location);
+  const std::string named = join_path(folder_of(model), location);
   const auto folder = real_path(folder_of(model));
   const auto real = real_path(named);
   if (!folder || !real) {
-    return Error{ErrorCode::not_found, fmt::format("its numbers lie in '{}', which is not there", printable(location)),
-                 model, "keep that file beside the model"};
+    return Error{ErrorCode::not_found,
+                 fmt::format("its numbers lie in '{}', which is not there", escape_unprintable(location)), model,
+                 "keep that file beside the model"};
   }
-  if (!inside(*real, *folder)) return outside();
+  if (!is_inside(*real, *folder)) return outside();
   return *real;
 }
 
@@ -45,7 +47,7 @@ ModelFile open_model(const std::string& path, const std::function<bool()>& cance
     throw Failure(ErrorCode::too_large, "this is over 2 GiB, which no ONNX model is", path,
                   "save the model with its numbers in a file beside it");
   }
-  if (cancelled) file->stop_when(cancelled);
+  if (cancelled) file->set_cancelled(cancelled);
   const std::string bytes = read_text(*file, kMaxModelBytes).or_throw();
   out.onnx = read_onnx({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, path).or_throw();
   out.bytes = bytes.size();
@@ -54,7 +56,7 @@ ModelFile open_model(const std::string& path, const std::function<bool()>& cance
   for (const std::string& location : out.onnx.external) {
     const std::string place = place_of(path, location).or_throw();
     std::unique_ptr<FileReader> numbers = FileReader::open(place).or_throw();
-    if (cancelled) numbers->stop_when(cancelled);
+    if (cancelled) numbers->set_cancelled(cancelled);
     out.bytes += numbers->size();
     beside += location + '\0' + hex_of_bytes(numbers->finish_hash().or_throw());
   }

@@ -20,20 +20,20 @@ constexpr const char* kMixed = "mixed";
 }
 
 // Returns the only input as [N, C, H, W], in whichever layout the network has it.
-Port input_of(const PictureModel& model) {
+OnnxPort input_of(const PictureModel& model) {
   const auto& inputs = model.file.onnx.inputs;
   if (inputs.size() != 1) {
     std::string names;
-    for (const Port& each : inputs) names += (names.empty() ? "" : ", ") + each.name;
+    for (const OnnxPort& each : inputs) names += (names.empty() ? "" : ", ") + each.name;
     refuse(model,
            fmt::format("it has {} inputs ({}), and a picture is one: a network that keeps a state from one to the next "
                        "is not run here",
                        inputs.size(), names),
            "export it with one input");
   }
-  Port port = inputs[0];
-  const bool last = model.layout == Layout::nhwc;
-  if (port.shape.size() != 4 || (port.shape[0] != kOpen && port.shape[0] != 1))
+  OnnxPort port = inputs[0];
+  const bool last = model.layout == TensorLayout::nhwc;
+  if (port.shape.size() != 4 || (port.shape[0] != kAnySide && port.shape[0] != 1))
     refuse(model,
            fmt::format("its input '{}' is {}, not [1, {}]", port.name, text_of(port.shape),
                        last ? "height, width, channels" : "channels, height, width"),
@@ -45,14 +45,15 @@ Port input_of(const PictureModel& model) {
   return port;
 }
 
-void set_channels(const PictureModelOptions& options, const Card& card, const Port& port, PictureModel& model) {
-  const std::optional<ChannelOrder> said = options.input ? options.input : card.input;
+void set_channels(const PictureModelOptions& options, const ModelCard& card, const OnnxPort& port,
+                  PictureModel& model) {
+  const std::optional<ChannelOrder> picture_options = options.input ? options.input : card.input;
   const std::int64_t there = port.shape[1];
-  model.input = said.value_or(there == 1   ? ChannelOrder::gray
-                              : there == 6 ? ChannelOrder::enhanced
-                                           : ChannelOrder::rgb);
+  model.input = picture_options.value_or(there == 1   ? ChannelOrder::gray
+                                         : there == 6 ? ChannelOrder::enhanced
+                                                      : ChannelOrder::rgb);
   const std::size_t channels = channels_of(model.input);
-  if (port.shape[1] != kOpen && port.shape[1] != static_cast<std::int64_t>(channels)) {
+  if (port.shape[1] != kAnySide && port.shape[1] != static_cast<std::int64_t>(channels)) {
     refuse(model,
            fmt::format("its input '{}' has {} channels, and {} has {}", port.name, port.shape[1],
                        choice_name(model.input), channels),
@@ -74,7 +75,7 @@ void set_channels(const PictureModelOptions& options, const Card& card, const Po
       throw Failure(
           ErrorCode::bad_data,
           fmt::format("the model card's '{}' has {} numbers, and the input {} channels", key, values.size(), channels),
-          options.card.empty() ? card_beside(options.model) : options.card,
+          options.card.empty() ? card_path_of(options.model) : options.card,
           "give one number a channel, in the order of the input");
     }
     return values;
@@ -92,16 +93,17 @@ void set_channels(const PictureModelOptions& options, const Card& card, const Po
   }
 }
 
-void set_window(const PictureModelOptions& options, const Card& card, const Port& port, PictureModel& model) {
-  const std::int64_t said = options.window ? *options.window : card.window.value_or(0);
+void set_window(const PictureModelOptions& options, const ModelCard& card, const OnnxPort& port, PictureModel& model) {
+  const std::int64_t picture_options = options.window ? *options.window : card.window.value_or(0);
   const auto side = [&](std::size_t axis) {
     const std::int64_t own = port.shape[axis];
-    if (own != kOpen && said != 0 && own != said) {
+    if (own != kAnySide && picture_options != 0 && own != picture_options) {
       refuse(model,
-             fmt::format("its input '{}' is {}: a window of {} does not fit", port.name, text_of(port.shape), said),
+             fmt::format("its input '{}' is {}: a window of {} does not fit", port.name, text_of(port.shape),
+                         picture_options),
              "leave --window out, or export it for any size");
     }
-    return own != kOpen ? own : said != 0 ? said : 512;
+    return own != kAnySide ? own : picture_options != 0 ? picture_options : 512;
   };
   model.height = side(2);
   model.width = side(3);
@@ -120,15 +122,15 @@ PictureModel open_picture_model(const PictureModelOptions& options, const std::f
   PictureModel out;
   out.mixed = options.mixed;
   out.file = open_model(options.model, cancelled);
-  Card& card = out.card;
-  const std::string beside = card_beside(options.model);
+  ModelCard& card = out.card;
+  const std::string beside = card_path_of(options.model);
   if (!options.card.empty()) {
     card = read_card(options.card);
   } else if (::access(beside.c_str(), F_OK) == 0) {
     card = read_card(beside);
   }
-  out.layout = card.layout.value_or(Layout::nchw);
-  const Port port = input_of(out);
+  out.layout = card.layout.value_or(TensorLayout::nchw);
+  const OnnxPort port = input_of(out);
   set_channels(options, card, port, out);
   set_window(options, card, port, out);
   return out;
@@ -136,21 +138,21 @@ PictureModel open_picture_model(const PictureModelOptions& options, const std::f
 
 const Head& check_one_mask(const PictureModelOptions& options, PictureModel& model,
                            const std::vector<Output>& outputs) {
-  model.heads = heads_of(model.file.path, model.card, {options.activation, options.threshold}, outputs, model.height,
-                         model.width);
+  model.heads = make_heads(model.file.path, model.card, {options.activation, options.threshold}, outputs, model.height,
+                           model.width);
   if (model.input == ChannelOrder::enhanced || model.card.preprocess.value_or(Preprocess::none) != Preprocess::none)
     refuse(model, "it is for photographs that were preprocessed", "millrace segment does that");
   const Head& head = model.heads.front();
-  if (model.heads.size() != 1 || head.task != Task::segmentation || head.height != model.height ||
+  if (model.heads.size() != 1 || head.task != ModelTask::segmentation || head.height != model.height ||
       head.width != model.width)
     refuse(model, "one mask is needed, of the resolution of the network's input",
            "name one output of that kind in the model card's \"outputs\"");
   return head;
 }
 
-Attributes made_of(const PictureModel& model, const Session& session) {
+Attributes make_provenance(const PictureModel& model, const Session& session) {
   std::string levels;
-  for (const window::Levels& each : model.levels) {
+  for (const window::LevelTable& each : model.levels) {
     levels += fmt::format("{}{} to {}", levels.empty() ? "" : ", ", each.of[0], each.of[255]);
   }
   Attributes out = {{"model", model.file.digest},
@@ -166,7 +168,7 @@ Attributes made_of(const PictureModel& model, const Session& session) {
   if (!model.card.outputs.empty()) out.emplace_back("outputs that count", outputs);
   for (const Head& head : model.heads) {
     const auto key = [&head](const std::string& what) { return head.name.empty() ? what : head.name + " " + what; };
-    if (head.task != Task::segmentation) out.emplace_back(key("task"), choice_name(head.task));
+    if (head.task != ModelTask::segmentation) out.emplace_back(key("task"), choice_name(head.task));
     out.emplace_back(key("activation"), choice_name(head.activation));
     out.emplace_back(key("threshold"), fmt::format("{}", head.threshold));
     out.emplace_back(key("classes"), text_of(head.labels()));
@@ -175,7 +177,7 @@ Attributes made_of(const PictureModel& model, const Session& session) {
   return out;
 }
 
-std::string maker_of(const Session& session) {
+std::string runtime_and_cpu_of(const Session& session) {
   return fmt::format("{} on {}", session.runtime(), describe_machine().cpu_name);
 }
 

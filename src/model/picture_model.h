@@ -10,8 +10,8 @@
 
 #include "src/io/store/dataset.h"
 #include "src/kernels/sliding_window/sliding_window.h"
-#include "src/model/card.h"
 #include "src/model/head.h"
+#include "src/model/model_card.h"
 #include "src/model/model_file.h"
 #include "src/model/session.h"
 
@@ -30,12 +30,12 @@ struct PictureModelOptions {
 
 struct PictureModel {
   ModelFile file;
-  Card card;
+  ModelCard card;
   std::int64_t height = 0, width = 0;  // of its input
   ChannelOrder input = ChannelOrder::rgb;
-  std::vector<std::size_t> order;      // index of the picture's channel for each channel of the network
-  std::vector<window::Levels> levels;  // by channel of the network
-  Layout layout = Layout::nchw;
+  std::vector<std::size_t> order;          // index of the picture's channel for each channel of the network
+  std::vector<window::LevelTable> levels;  // by channel of the network
+  TensorLayout layout = TensorLayout::nchw;
   bool mixed = false;       // as in PictureModelOptions
   std::vector<Head> heads;  // set once its outputs are known
 
@@ -52,8 +52,8 @@ PictureModel open_picture_model(const PictureModelOptions& options, const std::f
 const Head& check_one_mask(const PictureModelOptions& options, PictureModel& model, const std::vector<Output>& outputs);
 
 // Provenance of its results, for the record of a run. The runtime and the CPU are "mixed" where they may be several.
-Attributes made_of(const PictureModel& model, const Session& session);
+Attributes make_provenance(const PictureModel& model, const Session& session);
 // "OpenVINO 2026.4.1 on AMD EPYC": the rest that a result depends on.
-std::string maker_of(const Session& session);
+std::string runtime_and_cpu_of(const Session& session);
 
 }  // namespace millrace::model

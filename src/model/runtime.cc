@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "src/io/process/helper_place.h"
+#include "src/io/process/helper_path.h"
 
 namespace millrace::model {
 namespace {
 
 std::string remedy() {
-  if (in_python_package())
+  if (is_in_python_package())
     return "pip install 'millrace[models]' installs OpenVINO, which has to lie beside the package millrace";
   return "in a checkout run ./dev build, which installs OpenVINO; else build with -DMILLRACE_OPENVINO=FOLDER, the "
          "folder "

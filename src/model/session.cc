@@ -20,7 +20,7 @@ struct Session::Request {
   std::recursive_mutex ending;  // recursive: the backend may end the next item before begin() of it returns
   Session* session = nullptr;
   BackendRequest* handle = nullptr;
-  Waiting item;
+  WaitingInput item;
 };
 
 Session::Session(const ModelFile& file, const SessionOptions& options)
@@ -33,12 +33,12 @@ Session::Session(const ModelFile& file, const SessionOptions& options)
   BackendLoad wanted;
   wanted.path = file.path.c_str();
   std::string cache;
-  std::optional<CacheTurn> turn;
+  std::optional<CacheLock> turn;
   if (!options.cache.empty()) {
     const auto folder = cache_folder(options.cache, cache_key(file, options, runtime_));
     // Compiling takes seconds, minutes at most.
     auto waited =
-        folder ? CacheTurn::wait(*folder, std::chrono::minutes(3), options.cancel) : Outcome<CacheTurn>(folder.error());
+        folder ? CacheLock::wait(*folder, std::chrono::minutes(3), options.cancel) : Outcome<CacheLock>(folder.error());
     if (waited) {
       cache = *folder;
       turn = std::move(waited).value();
@@ -104,9 +104,9 @@ Session::~Session() {
   backend_->unload(model_);
 }
 
-void Session::submit(const float* input, std::vector<float*> outputs, Done done) {
+void Session::submit(const float* input, std::vector<float*> outputs, Completion done) {
   outputs.resize(outputs_.size(), nullptr);
-  Waiting item{input, std::move(outputs), std::move(done)};
+  WaitingInput item{input, std::move(outputs), std::move(done)};
   Request* request = nullptr;
   bool ends = false;
   {
@@ -127,7 +127,7 @@ void Session::submit(const float* input, std::vector<float*> outputs, Done done)
 }
 
 void Session::interrupt() {
-  std::deque<Waiting> dropped;
+  std::deque<WaitingInput> dropped;
   {
     const MutexLock lock(mutex_);
     interrupted_ = true;
@@ -135,7 +135,7 @@ void Session::interrupt() {
   }
   for (const auto& request : requests_) backend_->cancel(request->handle);
   const Error error = interrupted();
-  for (const Waiting& item : dropped) item.done(&error);
+  for (const WaitingInput& item : dropped) item.done(&error);
 }
 
 void Session::go_on() {
@@ -143,7 +143,7 @@ void Session::go_on() {
   interrupted_ = false;
 }
 
-void Session::begin(Request& request, Waiting item) {
+void Session::begin(Request& request, WaitingInput item) {
   request.item = std::move(item);
   char* const what = backend_->start(
       request.handle, request.item.input, request.item.outputs.data(),
@@ -160,10 +160,10 @@ void Session::begin(Request& request, Waiting item) {
 }
 
 void Session::end(Request& request, const char* what) {
-  const Done done = std::move(request.item.done);
+  const Completion done = std::move(request.item.done);
   std::optional<Error> error;
   if (what != nullptr) error = error_of(what);
-  std::optional<Waiting> next;
+  std::optional<WaitingInput> next;
   {
     const MutexLock lock(mutex_);
     if (error && interrupted_) error = interrupted();
@@ -180,11 +180,11 @@ void Session::end(Request& request, const char* what) {
 }
 
 Error Session::error_of(const std::string& what) const {
-  return {ErrorCode::unsupported, plain_words(what, file_.onnx), file_.path,
+  return {ErrorCode::unsupported, clean_runtime_message(what, file_.onnx), file_.path,
           "give another --window, or export it again with operators of ONNX's own"};
 }
 
-void Session::wait_for(const std::function<void(Done)>& submit, const CancelToken* cancel) {
+void Session::wait_for(const std::function<void(Completion)>& submit, const CancelToken* cancel) {
   // Shared with `done`, which may be called when nobody waits any more.
   struct Wait {
     Mutex mutex;
@@ -192,7 +192,7 @@ void Session::wait_for(const std::function<void(Done)>& submit, const CancelToke
     bool done = false;
     std::optional<Error> failed;
   };
-  constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
+  constexpr auto kPollInterval = std::chrono::milliseconds(50);
   const auto wait = std::make_shared<Wait>();
   submit([wait](const Error* error) {
     const MutexLock lock(wait->mutex);
@@ -202,7 +202,7 @@ void Session::wait_for(const std::function<void(Done)>& submit, const CancelToke
   });
   MutexLock lock(wait->mutex);
   while (!wait->done) {
-    wait->ended.wait_for(lock, kBetweenLooks);
+    wait->ended.wait_for(lock, kPollInterval);
     if (!wait->done && cancel != nullptr && cancel->cancelled()) throw Failure(interrupted());
   }
   if (wait->failed) throw Failure(*wait->failed);
@@ -213,7 +213,7 @@ Session::Memory Session::measure() {
   std::fill(input->begin(), input->end(), 0.0F);
   const Bytes before = resident_memory().now;
   try {
-    wait_for([&](Done done) { submit(input->data(), {}, std::move(done)); }, cancel_);
+    wait_for([&](Completion done) { submit(input->data(), {}, std::move(done)); }, cancel_);
   } catch (const Failure& failure) {
     if (failure.error().code == ErrorCode::cancelled) {
       const MutexLock lock(mutex_);

@@ -45,10 +45,10 @@ class Session {
  public:
   // Called once for each input that was submitted, with null or an error, on a thread of the backend. After an
   // interruption it may also be called on the thread of interrupt(), or of submit() before that returns.
-  using Done = std::function<void(const Error* error)>;
+  using Completion = std::function<void(const Error* error)>;
   // Submits one input, and waits until it is done. Throws its error. Throws Failure(cancelled) where `cancel` is set
   // and the input does not end. In that case the buffers must stay valid, and `done` may still be called.
-  static void wait_for(const std::function<void(Done)>& submit, const CancelToken* cancel = nullptr);
+  static void wait_for(const std::function<void(Completion)>& submit, const CancelToken* cancel = nullptr);
 
   // Compiles the model. Throws Failure(unsupported), with the node's name, where the model needs a missing operator or
   // cannot have such an input; (unavailable) where no backend is installed.
@@ -61,7 +61,7 @@ class Session {
 
   const std::vector<Output>& outputs() const { return outputs_; }
   // Reason why the compiled model was not cached, though a folder was given; empty where it was.
-  const std::string& not_cached() const { return not_cached_; }
+  const std::string& cache_failure() const { return not_cached_; }
   // These two are "OpenVINO 2026.4.1", and "f32" as the runtime itself reports.
   const std::string& runtime() const { return runtime_; }
   const std::string& precision() const { return precision_; }
@@ -69,7 +69,7 @@ class Session {
   // Takes one input in float32, and room for each output, null where it is not wanted; all must stay valid until
   // `done`. Returns at once. Where all requests are busy, it starts when one is free, in the order of calls. Any thread
   // may call it.
-  void submit(const float* input, std::vector<float*> outputs, Done done);
+  void submit(const float* input, std::vector<float*> outputs, Completion done);
 
   // Ends running and waiting inputs with interrupted(), as soon as the backend allows it, and inputs that are submitted
   // until go_on().
@@ -85,13 +85,13 @@ class Session {
 
  private:
   struct Request;
-  struct Waiting {
+  struct WaitingInput {
     const float* input = nullptr;
     std::vector<float*> outputs;
-    Done done;
+    Completion done;
   };
 
-  void begin(Request& request, Waiting item);
+  void begin(Request& request, WaitingInput item);
   void end(Request& request, const char* what);
   Error error_of(const std::string& what) const;
 
@@ -106,7 +106,7 @@ class Session {
   Mutex mutex_;
   std::vector<std::unique_ptr<Request>> requests_;
   std::vector<Request*> free_ MILLRACE_GUARDED_BY(mutex_);
-  std::deque<Waiting> waiting_ MILLRACE_GUARDED_BY(mutex_);
+  std::deque<WaitingInput> waiting_ MILLRACE_GUARDED_BY(mutex_);
   bool interrupted_ MILLRACE_GUARDED_BY(mutex_) = false;
   const CancelToken* const cancel_;
   bool stuck_ = false;
@@ -114,6 +114,6 @@ class Session {
 
 // Returns a runtime's message without the places in its source. Where an operator is missing, the name of a node that
 // needs it is added.
-std::string plain_words(const std::string& what, const OnnxFile& onnx);
+std::string clean_runtime_message(const std::string& what, const OnnxFile& onnx);
 
 }  // namespace millrace::model

@@ -82,7 +82,7 @@ TEST_F(ModelFileTest, NumbersOutsideItsFolderAreRefused) {
   EXPECT_EQ(refused(put("models/m.onnx", with_numbers_in("gone.bin"))).code, ErrorCode::not_found);
 }
 
-TEST_F(ModelFileTest, WhatCannotBeReadIsSaid) {
+TEST_F(ModelFileTest, AnUnreadableModelIsReported) {
   EXPECT_EQ(refused(folder_ / "none.onnx").code, ErrorCode::not_found);
   EXPECT_EQ(refused(put("text.onnx", "not a model\n")).code, ErrorCode::bad_data);
 }
@@ -90,23 +90,24 @@ TEST_F(ModelFileTest, WhatCannotBeReadIsSaid) {
 TEST(PlainWords, PlacesInSourcesAreLeftOutAndNodesAreNamed) {
   OnnxFile onnx;
   onnx.operators = {{"com.example.Blur", "soft"}, {"Mul", "scale"}};
-  const std::string words = plain_words(
+  const std::string words = clean_runtime_message(
       "Exception from src/core/src/runtime.cpp:154:\nCheck 'unsupported.empty()' failed at "
       "src/frontends/onnx/frontend/src/frontend.cpp:348:\nOpenVINO does not support the following ONNX operations: "
       "com.example.Blur\n",
       onnx);
-  EXPECT_THAT(plain_words("FrontEnd API failed with OpConversionFailure: Model wasn't fully converted. Summary:\n-- No "
-                          "conversion rule found for operations: com.example.Blur",
-                          onnx),
+  EXPECT_THAT(clean_runtime_message(
+                  "FrontEnd API failed with OpConversionFailure: Model wasn't fully converted. Summary:\n-- No "
+                  "conversion rule found for operations: com.example.Blur",
+                  onnx),
               AllOf(HasSubstr("'soft'"), Not(HasSubstr("Summary")), Not(HasSubstr("API"))));
   EXPECT_EQ(words,
             "OpenVINO does not support the following ONNX operations: com.example.Blur; com.example.Blur is the node "
             "'soft'");
-  EXPECT_EQ(plain_words("/a/b/c.hpp:3: \n", onnx), "the model cannot be run");
-  EXPECT_LT(plain_words(std::string(1'000'000, 'x'), onnx).size(), 500U);
+  EXPECT_EQ(clean_runtime_message("/a/b/c.hpp:3: \n", onnx), "the model cannot be run");
+  EXPECT_LT(clean_runtime_message(std::string(1'000'000, 'x'), onnx).size(), 500U);
 }
 
-TEST(Runtime, WhatIsNotThereIsSaidWithWhatToDo) {
+TEST(Runtime, AMissingRuntimeIsReportedWithARemedy) {
   const auto missing = open_backend("/nowhere/libmillrace-openvino.so");
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, ErrorCode::unavailable);
@@ -137,7 +138,7 @@ class SessionTest : public InFolder {
 // Counts the inputs that were submitted and are not done.
 class Awaited {
  public:
-  Session::Done one() {
+  Session::Completion one() {
     ++left_;
     return [this](const Error* error) {
       const std::lock_guard lock(mutex_);
@@ -168,7 +169,7 @@ TEST_F(SessionTest, GivesEachItsOwnResult) {
     // There are more inputs than requests.
     std::vector<std::vector<float>> inputs(50, std::vector<float>(6)), outputs(50, std::vector<float>(6));
     Awaited awaited;
-    const Session::Done first = awaited.one();
+    const Session::Completion first = awaited.one();
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       std::iota(inputs[k].begin(), inputs[k].end(), static_cast<float>(k));
       session.submit(inputs[k].data(), {outputs[k].data()}, awaited.one());
@@ -208,9 +209,9 @@ TEST_F(SessionTest, WhatIsInterruptedEndsOnceAndTheNextIsRight) {
   go = true;
   stop.join();
   std::vector<float> refused(6);
-  bool told = false;
-  session.submit(input.data(), {refused.data()}, [&](const Error* error) { told = error != nullptr; });
-  EXPECT_TRUE(told) << "at once";
+  bool reported = false;
+  session.submit(input.data(), {refused.data()}, [&](const Error* error) { reported = error != nullptr; });
+  EXPECT_TRUE(reported) << "at once";
   while (left > 0) std::this_thread::yield();
   for (const auto& times : ended) EXPECT_EQ(times, 1);
   // The inputs that waited are interrupted. The first one was done, and the second one was with the backend.
@@ -218,7 +219,7 @@ TEST_F(SessionTest, WhatIsInterruptedEndsOnceAndTheNextIsRight) {
   EXPECT_LE(interrupted, 39);
   session.go_on();
   std::vector<float> output(6);
-  Session::wait_for([&](Session::Done done) { session.submit(input.data(), {output.data()}, std::move(done)); });
+  Session::wait_for([&](Session::Completion done) { session.submit(input.data(), {output.data()}, std::move(done)); });
   EXPECT_THAT(output, ElementsAre(3, 6, 9, 12, 15, 18));
 }
 

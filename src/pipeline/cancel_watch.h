@@ -18,8 +18,8 @@ class CancelWatch {
  public:
   // `tell` is called on a thread of this object, and throws nothing. `cancel`, and all that `tell` uses, must outlive
   // it.
-  CancelWatch(const CancelToken& cancel, std::function<void()> tell)
-      : cancel_(cancel), tell_(std::move(tell)), thread_([this] { watch(); }) {}
+  CancelWatch(const CancelToken& cancel, std::function<void()> on_cancel)
+      : cancel_(cancel), on_cancel_(std::move(on_cancel)), thread_([this] { watch(); }) {}
   ~CancelWatch() {
     {
       const MutexLock lock(mutex_);
@@ -33,14 +33,14 @@ class CancelWatch {
 
  private:
   void watch() {
-    constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
+    constexpr auto kPollInterval = std::chrono::milliseconds(50);
     MutexLock lock(mutex_);
     while (!ended_) {
-      changed_.wait_for(lock, kBetweenLooks);
+      changed_.wait_for(lock, kPollInterval);
       if (ended_ || !cancel_.cancelled()) continue;
       lock.unlock();
       try {
-        tell_();
+        on_cancel_();
       } catch (...) {  // NOLINT(bugprone-empty-catch): nobody is above this thread
       }
       return;
@@ -48,7 +48,7 @@ class CancelWatch {
   }
 
   const CancelToken& cancel_;
-  const std::function<void()> tell_;
+  const std::function<void()> on_cancel_;
   Mutex mutex_;
   Condition changed_;
   bool ended_ MILLRACE_GUARDED_BY(mutex_) = false;

@@ -9,23 +9,23 @@ namespace {
 
 TEST(CancelWatch, TellsOnceWhateverTheTime) {
   CancelToken cancel;
-  std::atomic<int> told{0};
+  std::atomic<int> calls{0};
   {
-    const CancelWatch watch(cancel, [&] { ++told; });
+    const CancelWatch watch(cancel, [&] { ++calls; });
     cancel.cancel();
-    while (told == 0) std::this_thread::yield();
+    while (calls == 0) std::this_thread::yield();
   }
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(CancelWatch, TellsNothingBehindItsEndOrUnasked) {
   CancelToken cancel;
-  std::atomic<int> told{0};
+  std::atomic<int> calls{0};
   {
-    const CancelWatch watch(cancel, [&] { ++told; });
+    const CancelWatch watch(cancel, [&] { ++calls; });
   }
   cancel.cancel();
-  EXPECT_EQ(told, 0);
+  EXPECT_EQ(calls, 0);
   // The destructor waits for a call that is under way: `own` is valid until then.
   for (int round = 0; round < 20; ++round) {
     auto own = std::make_unique<std::atomic<int>>(0);

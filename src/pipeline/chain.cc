@@ -16,41 +16,41 @@ namespace {
 struct Token {
   std::uint64_t number = 0;  // position in the source's order
   std::size_t stage = 0;     // next stage that it goes through
-  Carried item;
-  Reservation paid;
-  Bytes price;
+  ErasedItem item;
+  Reservation reserved;
+  Bytes memory_cost;
 };
 
 int width_of(const Stage& stage, const Executor& executor) {
-  if (stage.at_once > 0) return stage.at_once;
+  if (stage.max_concurrent > 0) return stage.max_concurrent;
   return stage.ordered ? 1 : executor.threads();
 }
 
 // State of one run of a chain. Work is handed out as tasks, so that a thread without work helps others, and no thread
 // waits in a stage for another item. An item that is too early for an ordered stage is kept there until the one before
 // it is through. An item for which there is no memory is kept in the source until another one releases some.
-class Run {
+class ChainRun {
  public:
-  Run(Source source, const std::vector<Stage>& stages, RunContext& context, const Price& price)
+  ChainRun(Source source, const std::vector<Stage>& stages, RunContext& context, const MemoryCost& memory_cost)
       : context_(context),
         source_(std::move(source)),
-        price_(price),
-        tokens_(tokens_for(context, price.each(), price.most())),
-        given_(context.trace.stage(source_.name, 1)) {
+        memory_cost_(memory_cost),
+        tokens_(count_tokens(context, memory_cost.each(), memory_cost.most())),
+        source_stage_(context.trace.stage(source_.name, 1)) {
     for (const Stage& stage : stages) {
       places_.emplace_back(stage, context.trace.stage(stage.name, width_of(stage, context.executor), stage.remedy));
     }
   }
 
   void run() {
-    const Reservation paid = context_.budget.reserve(price_.each() * tokens_, "items in flight");
+    const Reservation reserved = context_.budget.reserve(memory_cost_.each() * tokens_, "items in flight");
     context_.executor.run([this] { tasks_.run_and_wait([this] { feed(); }); });
   }
 
  private:
   // A stage, with the items that are in it or wait for it.
-  struct Place {
-    Place(const Stage& of, Trace::Stage& timed) : stage(of), trace(timed) {}
+  struct StageState {
+    StageState(const Stage& of, Trace::Stage& timed) : stage(of), trace(timed) {}
     const Stage& stage;
     Trace::Stage& trace;
     bool busy = false;
@@ -61,16 +61,16 @@ class Run {
   // Processes one item after the other, until none may start or another thread is at the source.
   void feed() {
     while (std::optional<Token> token = next()) {
-      call();
-      go(*std::move(token));
+      request_source_thread();
+      run_stages(*std::move(token));
     }
   }
 
   // Asks a free thread to come to the source.
-  void call() {
-    if (called_.exchange(true)) return;
+  void request_source_thread() {
+    if (source_thread_requested_.exchange(true)) return;
     tasks_.run([this] {
-      called_ = false;
+      source_thread_requested_ = false;
       feed();
     });
   }
@@ -85,7 +85,7 @@ class Run {
     }
     bool later = false;
     if (!waiting_) waiting_ = take(later);
-    while (later || (waiting_ && !pay(*waiting_))) {
+    while (later || (waiting_ && !reserve_memory(*waiting_))) {
       {
         const MutexLock lock(mutex_);
         // The last item in flight may have finished meanwhile; otherwise the next one that finishes returns to the
@@ -104,56 +104,56 @@ class Run {
     if (out) {
       out->number = numbered_++;
       ++in_flight_;
-      in_flight_bytes_.count += out->price.count;
+      in_flight_bytes_.count += out->memory_cost.count;
     }
     return out;
   }
 
   std::optional<Token> take(bool& later) {
     if (context_.cancel.cancelled()) return std::nullopt;
-    const Span span(given_);
+    const Span span(source_stage_);
     Token out;
-    out.item = source_.next(out.price, later);
+    out.item = source_.next(out.memory_cost, later);
     if (!out.item) return std::nullopt;
     return out;
   }
 
   // Reserves memory for an item. Waits only if no item is in flight that could release memory.
-  bool pay(Token& token) {
-    if (!price_.is_by_item()) return true;
+  bool reserve_memory(Token& token) {
+    if (!memory_cost_.is_per_item()) return true;
     bool alone = false;
     {
       const MutexLock lock(mutex_);
       alone = in_flight_ == 0;
-      if (!alone && (price_.most().count < in_flight_bytes_.count ||
-                     token.price.count > price_.most().count - in_flight_bytes_.count)) {
+      if (!alone && (memory_cost_.most().count < in_flight_bytes_.count ||
+                     token.memory_cost.count > memory_cost_.most().count - in_flight_bytes_.count)) {
         return false;
       }
     }
-    auto granted =
-        alone ? context_.budget.wait_for(token.price, "items in flight", [this] { return context_.cancel.cancelled(); })
-              : context_.budget.try_reserve(token.price);
+    auto granted = alone ? context_.budget.wait_for(token.memory_cost, "items in flight",
+                                                    [this] { return context_.cancel.cancelled(); })
+                         : context_.budget.try_reserve(token.memory_cost);
     // Cancelled: items that were taken from the source are still finished.
     if (!granted) return alone;
-    token.paid = *std::move(granted);
+    token.reserved = *std::move(granted);
     return true;
   }
 
   // Moves an item through all stages that accept it. Then does the same with an item that was too early and whose turn
   // has come.
-  void go(Token first) {
+  void run_stages(Token first) {
     std::optional<Token> token = std::move(first);
     while (token) {
       std::optional<Token> after;
       while (token && token->stage < places_.size()) {
-        Place& place = places_[token->stage];
+        StageState& place = places_[token->stage];
         if (place.stage.ordered && !enter(place, *token)) {
           token.reset();
           break;
         }
         ++token->stage;
         if (place.stage.begin && token->item) {
-          hand_over(place, *std::exchange(token, std::nullopt));
+          submit_item(place, *std::exchange(token, std::nullopt));
           break;
         }
         // An item that has ended in a stage continues without contents: later items wait for its turn to pass.
@@ -170,7 +170,7 @@ class Run {
 
   // Defers a task that runs when the item is handed back; the task group does not end before. Only the task owns the
   // item and its reservation: the callback may be held for longer than this run exists.
-  void hand_over(Place& place, Token&& handed) {
+  void submit_item(StageState& place, Token&& handed) {
     struct Away {
       explicit Away(Trace::Stage& stage) : span(std::in_place, stage) {}
       std::optional<Span> span;
@@ -179,12 +179,12 @@ class Run {
     const auto away = std::make_shared<Away>(place.trace);
     auto token = std::make_shared<Token>(std::move(handed));
     // begin() may use the item while it is handed back. This thread is in a task of the group too.
-    const Carried item = token->item;
+    const ErasedItem item = token->item;
     const auto back = std::make_shared<oneapi::tbb::task_handle>(tasks_.defer([this, away, token = std::move(token)] {
       if (away->error) std::rethrow_exception(away->error);
-      go(std::move(*token));
+      run_stages(std::move(*token));
     }));
-    const Handed done = [this, away, back](std::exception_ptr error) {
+    const Completion done = [this, away, back](std::exception_ptr error) {
       away->error = std::move(error);
       away->span.reset();
       // The task is not run here: this thread is not ours, and its tasks are not those of the group.
@@ -198,16 +198,16 @@ class Run {
   }
 
   void end(Token& token) {
-    token.paid.release();
+    token.reserved.release();
     {
       const MutexLock lock(mutex_);
       --in_flight_;
-      in_flight_bytes_.count -= token.price.count;
+      in_flight_bytes_.count -= token.memory_cost.count;
     }
-    call();
+    request_source_thread();
   }
 
-  bool enter(Place& place, Token& token) {
+  bool enter(StageState& place, Token& token) {
     const MutexLock lock(mutex_);
     if (place.busy || token.number != place.next) {
       place.early.emplace(token.number, std::move(token));
@@ -220,7 +220,7 @@ class Run {
   // Frees an ordered stage for the next item. That item continues on this thread if the current one has passed all
   // stages, and no other item waits for this thread. Otherwise another thread takes it, so that it does not wait for
   // the stages that the current one still has to pass.
-  void leave(Place& place, const Token& token, std::optional<Token>& after) {
+  void leave(StageState& place, const Token& token, std::optional<Token>& after) {
     std::optional<Token> freed;
     {
       const MutexLock lock(mutex_);
@@ -235,15 +235,15 @@ class Run {
       after = std::move(freed);
       return;
     }
-    tasks_.run([this, freed = std::make_shared<Token>(*std::move(freed))] { go(std::move(*freed)); });
+    tasks_.run([this, freed = std::make_shared<Token>(*std::move(freed))] { run_stages(std::move(*freed)); });
   }
 
   RunContext& context_;
   Source source_;
-  const Price price_;
+  const MemoryCost memory_cost_;
   const std::size_t tokens_;
-  Trace::Stage& given_;
-  std::deque<Place> places_;
+  Trace::Stage& source_stage_;
+  std::deque<StageState> places_;
 
   Mutex mutex_;
   bool at_source_ MILLRACE_GUARDED_BY(mutex_) = false, ended_ MILLRACE_GUARDED_BY(mutex_) = false;
@@ -252,21 +252,21 @@ class Run {
   std::size_t in_flight_ MILLRACE_GUARDED_BY(mutex_) = 0;
   Bytes in_flight_bytes_ MILLRACE_GUARDED_BY(mutex_);
 
-  std::atomic<bool> called_{false};  // a thread was asked to come to the source and has not come yet
+  std::atomic<bool> source_thread_requested_{false};  // a thread was asked to come to the source and has not come yet
   oneapi::tbb::task_group tasks_;
 };
 
 }  // namespace
 
-std::size_t tokens_for(const RunContext& context, Bytes each, Bytes most) {
+std::size_t count_tokens(const RunContext& context, Bytes each, Bytes most) {
   const auto wanted = static_cast<std::uint64_t>(context.executor.threads()) * 4;
-  const std::uint64_t payable = std::min(most.count, context.budget.largest_grant().count);
-  const std::uint64_t paid = each.count == 0 ? wanted : payable / each.count;
-  return static_cast<std::size_t>(std::clamp<std::uint64_t>(std::min(wanted, paid), 1, 1024));
+  const std::uint64_t reservable = std::min(most.count, context.budget.largest_grant().count);
+  const std::uint64_t reserved = each.count == 0 ? wanted : reservable / each.count;
+  return static_cast<std::size_t>(std::clamp<std::uint64_t>(std::min(wanted, reserved), 1, 1024));
 }
 
-void run(const Source& source, const std::vector<Stage>& stages, RunContext& context, const Price& price) {
-  Run(source, stages, context, price).run();
+void run(const Source& source, const std::vector<Stage>& stages, RunContext& context, const MemoryCost& memory_cost) {
+  ChainRun(source, stages, context, memory_cost).run();
 }
 
 }  // namespace millrace::chain

@@ -23,7 +23,7 @@ TEST(Chain, SameOrderForEveryNumberOfThreads) {
     auto stages = numbers(500) | chain::parallel<int, int>("work", [](int i, Span&) { return busy(i); }) |
                   chain::ordered<int, int>("order", [&](int i, Span&) { return seen.push_back(i), i + 1; }) |
                   chain::sink<int>("keep", [&](int i, Span&) { got.push_back(i); });
-    chain::run(stages, run.context, chain::Price::fixed({}));
+    chain::run(stages, run.context, chain::MemoryCost::fixed({}));
     ASSERT_EQ(got.size(), 500U);
     for (int i = 0; i < 500; ++i) {
       EXPECT_EQ(seen[static_cast<std::size_t>(i)], 3 * i);
@@ -48,8 +48,8 @@ TEST(Chain, TokensBoundWhatIsInFlight) {
                                      }) |
                   chain::parallel<int, int>("work", [](int i, Span&) { return busy(i); }) |
                   chain::sink<int>("done", [&](int, Span&) { --inside; });
-    EXPECT_EQ(chain::tokens_for(run.context, 1_MiB), static_cast<std::size_t>(std::min(3, 4 * threads)));
-    chain::run(stages, run.context, chain::Price::fixed(1_MiB));
+    EXPECT_EQ(chain::count_tokens(run.context, 1_MiB), static_cast<std::size_t>(std::min(3, 4 * threads)));
+    chain::run(stages, run.context, chain::MemoryCost::fixed(1_MiB));
     EXPECT_LE(most.load(), 3);
     EXPECT_EQ(run.budget.used(), Bytes{});
     EXPECT_EQ(run.budget.peak(), 3_MiB);
@@ -60,7 +60,7 @@ TEST(Chain, AnItemLargerThanTheBudgetIsRefusedBeforeItStarts) {
   JobSetup run(2, 1_MiB);
   std::atomic<int> given{0};
   auto stages = numbers(10, &given) | chain::sink<int>("none", [](int, Span&) {});
-  EXPECT_THROW(chain::run(stages, run.context, chain::Price::fixed(2_MiB)), OutOfMemory);
+  EXPECT_THROW(chain::run(stages, run.context, chain::MemoryCost::fixed(2_MiB)), OutOfMemory);
   EXPECT_EQ(given.load(), 0);
 }
 
@@ -87,7 +87,7 @@ TEST(Chain, AnExceptionArrivesAndReturnsTheTokens) {
                       ++kept;
                     });
       try {
-        chain::run(stages, run.context, chain::Price::fixed(1_MiB));
+        chain::run(stages, run.context, chain::MemoryCost::fixed(1_MiB));
         ADD_FAILURE() << where;
       } catch (const Failure& failure) {
         EXPECT_EQ(failure.error().what, "the " + at + " broke");
@@ -124,7 +124,7 @@ TEST(Chain, AnItemThatCanNeverHaveItsMemoryIsRefused) {
                                               return i;
                                             }) |
                   chain::sink<int>("sink", [](int, Span&) {});
-    chain::run(stages, run.context, chain::Price::fixed(1_MiB));
+    chain::run(stages, run.context, chain::MemoryCost::fixed(1_MiB));
     EXPECT_EQ(refused, 10);
     EXPECT_EQ(granted, 10);
   }
@@ -140,10 +140,10 @@ TEST(Chain, CancellingStopsTheSourceAndFinishesWhatIsInFlight) {
                     got.push_back(i);
                     if (i == 20) run.cancel.cancel();
                   });
-    chain::run(stages, run.context, chain::Price::fixed({}));
+    chain::run(stages, run.context, chain::MemoryCost::fixed({}));
     EXPECT_GE(got.size(), 21U);
     EXPECT_EQ(got.size(), static_cast<std::size_t>(given.load())) << "nothing that was begun is dropped";
-    EXPECT_LE(got.size(), 21U + chain::tokens_for(run.context, {}));
+    EXPECT_LE(got.size(), 21U + chain::count_tokens(run.context, {}));
     for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], static_cast<int>(i));
   }
 }
@@ -154,15 +154,15 @@ TEST(Chain, ItemsWaitForTheMemoryThatEachOfThemTakes) {
       JobSetup run(threads, 8_MiB);
       std::atomic<std::uint64_t> held{0}, peak{0};
       std::vector<int> got;
-      const auto price = [](const int& i) { return Bytes{static_cast<std::uint64_t>(i % 8 + 1) << 20}; };
+      const auto memory_cost = [](const int& i) { return Bytes{static_cast<std::uint64_t>(i % 8 + 1) << 20}; };
       auto stages =
           chain::source<int>(
               "numbers",
               [next = 0]() mutable -> std::optional<int> { return next < 300 ? std::optional(next++) : std::nullopt; },
-              price) |
+              memory_cost) |
           chain::parallel<int, int>("take",
                                     [&](int i, Span&) {
-                                      const std::uint64_t now = held += price(i).count;
+                                      const std::uint64_t now = held += memory_cost(i).count;
                                       std::uint64_t before = peak;
                                       while (before < now && !peak.compare_exchange_weak(before, now)) {
                                       }
@@ -171,9 +171,9 @@ TEST(Chain, ItemsWaitForTheMemoryThatEachOfThemTakes) {
                                     }) |
           chain::sink<int>("give back", [&](int i, Span&) {
             got.push_back(i);
-            held -= price(i).count;
+            held -= memory_cost(i).count;
           });
-      chain::run(stages, run.context, chain::Price::by_item(most));
+      chain::run(stages, run.context, chain::MemoryCost::per_item(most));
       ASSERT_EQ(got.size(), 300U);
       for (int i = 0; i < 300; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i);
       // An item that is larger than `most` is in flight alone.
@@ -203,7 +203,7 @@ TEST(Chain, TheMostThatIsInFlightIsKeptTo) {
                                   return i;
                                 }) |
       chain::sink<int>("end", [](int, Span&) {});
-  chain::run(stages, run.context, chain::Price::by_item(2_MiB));
+  chain::run(stages, run.context, chain::MemoryCost::per_item(2_MiB));
   EXPECT_LE(most.load(), 2);
   EXPECT_LE(run.budget.peak(), 2_MiB);
 }
@@ -219,7 +219,7 @@ TEST(Chain, AnItemForWhichThereCanBeNoMemoryEndsTheRun) {
             [](const int& i) { return i == 50 ? 5_MiB : 1_MiB; }) |
         chain::parallel<int, int>("work", [](int i, Span&) { return busy(i) / 3; }) |
         chain::sink<int>("sink", [&](int i, Span&) { got.push_back(i); });
-    EXPECT_THROW(chain::run(stages, run.context, chain::Price::by_item()), OutOfMemory);
+    EXPECT_THROW(chain::run(stages, run.context, chain::MemoryCost::per_item()), OutOfMemory);
     ASSERT_EQ(got.size(), 50U) << "all before it are through";
     EXPECT_EQ(run.budget.used(), Bytes{});
   }
@@ -243,7 +243,7 @@ TEST(Chain, BatchesAreConsecutiveItemsThatGoTogether) {
         chain::sink<std::vector<int>>("sink", [&](std::vector<int> items, Span&) { got.push_back(std::move(items)); });
     for (int round = 0; round < 2; ++round) {
       got.clear();
-      chain::run(stages, run.context, chain::Price::by_item());
+      chain::run(stages, run.context, chain::MemoryCost::per_item());
       const std::vector<std::vector<int>> expected = {{0, 1, 2, 3},     {4, 5, 6, 7}, {8, 9},      {10, 11, 12, 13},
                                                       {14, 15, 16, 17}, {18, 19},     {20, 21, 22}};
       EXPECT_EQ(got, expected) << "every run begins anew";
@@ -271,7 +271,7 @@ TEST(Chain, AThreadThatEndsItemsDoesNotKeepOthersFromTheSource) {
                     std::this_thread::yield();
                   }
                 });
-  chain::run(stages, run.context, chain::Price::fixed({}));
+  chain::run(stages, run.context, chain::MemoryCost::fixed({}));
   EXPECT_TRUE(seen);
 }
 
@@ -293,14 +293,14 @@ TEST(Chain, WhatComesThroughAStageInOrderIsWorkedOnTogether) {
                       return i;
                     }) |
                 chain::sink<int>("end", [](int, Span&) {});
-  chain::run(stages, run.context, chain::Price::fixed({}));
+  chain::run(stages, run.context, chain::MemoryCost::fixed({}));
 }
 
 TEST(Chain, NothingInNothingOut) {
   JobSetup run(3);
   int got = 0;
   auto stages = numbers(0) | chain::sink<int>("sink", [&](int, Span&) { ++got; });
-  chain::run(stages, run.context, chain::Price::fixed(1_MiB));
+  chain::run(stages, run.context, chain::MemoryCost::fixed(1_MiB));
   EXPECT_EQ(got, 0);
 }
 
@@ -331,7 +331,7 @@ TEST(Chain, OneItemBecomesManyAndManyBecomeOne) {
                                                   }) |
         chain::parallel<std::pair<int, int>, std::pair<int, int>>("more", [](auto item, Span&) { return item; }) |
         chain::sink<std::pair<int, int>>("keep", [&](auto item, Span&) { got.push_back(item); });
-    chain::run(stages, run.context, chain::Price::fixed({}));
+    chain::run(stages, run.context, chain::MemoryCost::fixed({}));
     std::vector<std::pair<int, int>> expected;
     for (int of = 0; of < 30; ++of)
       if (const int n = of % 5; n > 0) expected.emplace_back(of, n * (n + 1) / 2);
@@ -369,7 +369,7 @@ TEST(Chain, AnItemThatWaitsForAnotherComesWhenThatIsThrough) {
                     got.insert(got.end(), items.begin(), items.end());
                     inside -= static_cast<int>(items.size());
                   });
-    chain::run(stages, run.context, chain::Price::fixed({}));
+    chain::run(stages, run.context, chain::MemoryCost::fixed({}));
     std::vector<int> expected;
     for (int of = 0; of < 40; ++of)
       for (int k = 0; k < 3; ++k) expected.push_back(10 * of + k);

@@ -10,7 +10,7 @@
 
 namespace millrace {
 
-Progress::Progress(ProgressTo to, std::string what, std::uint64_t total)
+Progress::Progress(ProgressTarget to, std::string what, std::uint64_t total)
     : to_(std::move(to)), what_(std::move(what)), total_(total) {
   if (to_.style == ProgressStyle::automatic) {
     to_.style = isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
@@ -63,15 +63,15 @@ void Progress::report(bool last) {
   } else if (to_.style == ProgressStyle::lines) {
     // Short work needs no lines: the summary follows at once.
     if (last && seconds < 5) return;
-    write_stderr(fmt::format("{}: {} of {}, {}/s{}\n", what_, grouped(done), grouped(total_), rate_text(rate),
-                             last ? "" : ", " + duration_text(left) + " left"));
+    write_stderr(fmt::format("{}: {} of {}, {}/s{}\n", what_, group_digits(done), group_digits(total_),
+                             format_rate(rate), last ? "" : ", " + format_duration(left) + " left"));
   } else {
     constexpr int kCells = 24;
     const int filled = total_ == 0 ? kCells : static_cast<int>(kCells * done / total_);
     std::string bar(static_cast<std::size_t>(filled), '#');
     bar.resize(kCells, '.');
-    write_stderr(fmt::format("\r\x1b[K{} [{}] {} of {}  {}/s{}{}", what_, bar, grouped(done), grouped(total_),
-                             rate_text(rate), last ? "" : "  " + duration_text(left) + " left", last ? "\n" : ""));
+    write_stderr(fmt::format("\r\x1b[K{} [{}] {} of {}  {}/s{}{}", what_, bar, group_digits(done), group_digits(total_),
+                             format_rate(rate), last ? "" : "  " + format_duration(left) + " left", last ? "\n" : ""));
   }
 }
 

@@ -32,9 +32,9 @@ struct ProgressReport {
 };
 
 // Destination of progress: stderr in a style, or a watcher, from a thread of its own.
-struct ProgressTo {
-  ProgressTo(ProgressStyle to_stderr) : style(to_stderr) {}  // NOLINT(google-explicit-constructor)
-  explicit ProgressTo(std::function<void(const ProgressReport&)> to) : watcher(std::move(to)) {}
+struct ProgressTarget {
+  ProgressTarget(ProgressStyle to_stderr) : style(to_stderr) {}  // NOLINT(google-explicit-constructor)
+  explicit ProgressTarget(std::function<void(const ProgressReport&)> to) : watcher(std::move(to)) {}
 
   ProgressStyle style = ProgressStyle::none;
   std::function<void(const ProgressReport&)> watcher;
@@ -43,7 +43,7 @@ struct ProgressTo {
 class Progress {
  public:
   // Starts reporting at once; the destructor reports the end. `automatic` is a bar on a terminal, else lines.
-  Progress(ProgressTo to, std::string what, std::uint64_t total);
+  Progress(ProgressTarget to, std::string what, std::uint64_t total);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -59,7 +59,7 @@ class Progress {
   void report(bool last);
   void loop();
 
-  ProgressTo to_;
+  ProgressTarget to_;
   std::string what_;
   std::atomic<std::uint64_t> total_, done_{0}, bytes_{0};
   Stopwatch watch_;

@@ -41,7 +41,7 @@ TEST(Progress, ABarEndsItsLineWhateverWasDone) {
   EXPECT_THAT(shown(ProgressStyle::bar, 9, 7), HasSubstr("9 of 7"));
 }
 
-TEST(Progress, NoneSaysNothing) { EXPECT_EQ(shown(ProgressStyle::none, 5, 5), ""); }
+TEST(Progress, NoneWritesNothing) { EXPECT_EQ(shown(ProgressStyle::none, 5, 5), ""); }
 
 }  // namespace
 }  // namespace millrace

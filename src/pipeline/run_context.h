@@ -18,9 +18,9 @@ namespace millrace {
 
 // Places where untrusted bytes are read. `rare`: rare image formats, HDF5 and video are read in helper processes, and
 // the rest in the program. `all`: JPEG and PNG are read in helpers too, and the program has a sandbox of its own.
-enum class Sandbox : std::uint8_t { rare, all };
-constexpr std::array<Choice<Sandbox>, 2> choices_of(Sandbox) {
-  return {{{"rare", Sandbox::rare}, {"all", Sandbox::all}}};
+enum class SandboxMode : std::uint8_t { rare, all };
+constexpr std::array<Choice<SandboxMode>, 2> choices_of(SandboxMode) {
+  return {{{"rare", SandboxMode::rare}, {"all", SandboxMode::all}}};
 }
 
 struct RunContext {
@@ -28,12 +28,12 @@ struct RunContext {
   const CancelToken& cancel;
   Trace& trace;
   Budget& budget;
-  ProgressTo progress = ProgressStyle::none;
+  ProgressTarget progress = ProgressStyle::none;
   // Device that helps the CPU where an operation can use it; null: none.
   Accelerator* accelerator = nullptr;
   // Processes that decode the files that are not decoded in this one.
   HelperPool helpers{budget.limit()};
-  Sandbox sandbox = Sandbox::rare;
+  SandboxMode sandbox = SandboxMode::rare;
 
   // Returns the engines for operations that have versions for a device.
   Engines engines() const { return {executor, accelerator}; }

@@ -9,18 +9,18 @@
 namespace millrace::report {
 
 // Column of a table whose cells are texts; `number` decides how they are aligned.
-struct Column {
+struct TableColumn {
   std::string title;
   bool number = false;  // aligned to the right, sorted by value
 };
 struct Table {
-  std::vector<Column> columns;
+  std::vector<TableColumn> columns;
   std::vector<std::vector<std::string>> rows;  // as many cells as columns; fewer leave the last ones empty
   std::string note;                            // text below the table; may be empty
 };
 
 // Largest number of rows in a table beside a plot.
-inline constexpr std::size_t kMostNumberRows = 400;
+inline constexpr std::size_t kMaxNumberRows = 400;
 
 struct Figure {
   std::string title;    // one line

@@ -4,9 +4,9 @@
 
 namespace millrace {
 
-std::string html_text(std::string_view text) {
+std::string escape_html(std::string_view text) {
   std::string safe;
-  const std::string shown = utf8_for_display(text);
+  const std::string shown = replace_invalid_utf8(text);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     switch (shown[i]) {
       case '&':
@@ -38,6 +38,6 @@ std::string html_text(std::string_view text) {
   return safe;
 }
 
-std::string html_name(std::string_view text) { return html_text(printable(text)); }
+std::string escape_html_name(std::string_view text) { return escape_html(escape_unprintable(text)); }
 
 }  // namespace millrace

@@ -10,10 +10,10 @@ namespace millrace {
 
 // Escapes & < > " '. Bytes that are not UTF-8, and code points that are no XML characters (U+FFFE, U+FFFF), become
 // U+FFFD.
-std::string html_text(std::string_view text);
+std::string escape_html(std::string_view text);
 
-// Returns html_text() of printable() (src/base/text.h): control characters and those that change the order of text are
-// shown as escapes. The result is well-formed XML, too.
-std::string html_name(std::string_view text);
+// Returns escape_html() of printable() (src/base/text.h): control characters and those that change the order of text
+// are shown as escapes. The result is well-formed XML, too.
+std::string escape_html_name(std::string_view text);
 
 }  // namespace millrace

@@ -12,18 +12,18 @@
 #include "src/base/error.h"
 #include "src/base/json.h"
 #include "src/base/text.h"
-#include "src/report/json_text.h"
+#include "src/report/json_writer.h"
 
 namespace millrace {
 
 inline void add_path(Json& object, const std::string& path) {
-  object["path"] = utf8_for_display(path);
-  if (!is_utf8(path)) object["path_base64"] = base64(path);
+  object["path"] = replace_invalid_utf8(path);
+  if (!is_utf8(path)) object["path_base64"] = to_base64(path);
 }
 
-inline void add_path(JsonText& object, const std::string& path) {
-  object.key("path").value(utf8_for_display(path));
-  if (!is_utf8(path)) object.key("path_base64").value(base64(path));
+inline void add_path(JsonWriter& object, const std::string& path) {
+  object.key("path").value(replace_invalid_utf8(path));
+  if (!is_utf8(path)) object.key("path_base64").value(to_base64(path));
 }
 
 // Returns the path that add_path() wrote; nothing if there is none, or one that no file can have.
@@ -38,7 +38,7 @@ inline std::optional<std::string> path_of(const Json& object) {
 }
 
 // Returns the files that could not be used: [{"path": ..., "reason": ...}, ...].
-inline Json json_of_unusable(std::span<const Error> errors) {
+inline Json unusable_files_to_json(std::span<const Error> errors) {
   Json out = Json::array();
   for (const Error& error : errors) {
     Json one;

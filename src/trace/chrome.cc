@@ -28,7 +28,7 @@ std::string Trace::chrome_json() const {
     for (const Event& e : lane->events) add(lane->thread, e);
   }
   std::vector<const Stage*> others;
-  for (const Event& e : elsewhere_) {
+  for (const Event& e : external_events_) {
     const auto known = std::find(others.begin(), others.end(), e.stage);
     const int lane = static_cast<int>(lanes_.size()) + static_cast<int>(known - others.begin());
     if (known == others.end()) {

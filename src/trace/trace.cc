@@ -52,7 +52,7 @@ void Trace::record(const Stage& stage, Clock::time_point begin, Clock::time_poin
   lane().events.push_back({&stage, nanoseconds(begin - start_), nanoseconds(end - start_), wait});
 }
 
-void Trace::add_elsewhere(const std::string& lane, double begin_s, double end_s, std::uint64_t bytes) {
+void Trace::add_external_work(const std::string& lane, double begin_s, double end_s, std::uint64_t bytes) {
   Stage& where = stage(lane);
   where.add_items(1);
   where.add_bytes(bytes);
@@ -60,7 +60,7 @@ void Trace::add_elsewhere(const std::string& lane, double begin_s, double end_s,
   where.busy_ns_.fetch_add(end - begin, std::memory_order_relaxed);
   if (!keep_spans_) return;
   const MutexLock lock(mutex_);
-  elsewhere_.push_back({&where, begin, end, false});
+  external_events_.push_back({&where, begin, end, false});
 }
 
 // Each thread appends to its own lane, so that a span never waits for another thread. The lane is cached from span to
@@ -89,7 +89,7 @@ Span::~Span() {
   stage_.owner_->record(stage_, begin_, end, false);
 }
 
-Wait::~Wait() {
+WaitSpan::~WaitSpan() {
   const auto end = Clock::now();
   span_.waited_ns_ += nanoseconds(end - begin_);
   span_.stage_.owner_->record(span_.stage_, begin_, end, true);
@@ -131,8 +131,8 @@ std::string verdict_of(const std::vector<StageTotals>& stages, double elapsed_s)
                        std::min(100.0, 100 * limit_share), limit->width, limit->width == 1 ? "" : "s");
   }
   if (limit->bytes > 0 && limit->busy_s > 0) {
-    text += fmt::format(", {}/s",
-                        to_text(Bytes{static_cast<std::uint64_t>(static_cast<double>(limit->bytes) / limit->busy_s)}));
+    text += fmt::format(
+        ", {}/s", format_bytes(Bytes{static_cast<std::uint64_t>(static_cast<double>(limit->bytes) / limit->busy_s)}));
   }
   text += ")";
   std::string others;

@@ -42,7 +42,7 @@ class Trace {
    private:
     friend class Trace;
     friend class Span;
-    friend class Wait;
+    friend class WaitSpan;
     Trace* owner_ = nullptr;
     std::string name_;
     std::string remedy_;
@@ -62,7 +62,7 @@ class Trace {
 
   // Adds work done outside of this program's threads as one item of the stage named `lane`. Times are in seconds since
   // the trace began.
-  void add_elsewhere(const std::string& lane, double begin_s, double end_s, std::uint64_t bytes);
+  void add_external_work(const std::string& lane, double begin_s, double end_s, std::uint64_t bytes);
 
   std::vector<StageTotals> totals() const;
   double elapsed_s() const;
@@ -75,7 +75,7 @@ class Trace {
 
  private:
   friend class Span;
-  friend class Wait;
+  friend class WaitSpan;
   struct Event {
     const Stage* stage;
     std::int64_t begin_ns, end_ns;
@@ -93,7 +93,7 @@ class Trace {
   mutable Mutex mutex_;
   std::deque<Stage> stages_ MILLRACE_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Lane>> lanes_ MILLRACE_GUARDED_BY(mutex_);
-  std::vector<Event> elsewhere_ MILLRACE_GUARDED_BY(mutex_);
+  std::vector<Event> external_events_ MILLRACE_GUARDED_BY(mutex_);
 };
 
 // Measures the time inside a stage, from construction to destruction. Counts one item.
@@ -106,19 +106,19 @@ class Span {
   Trace::Stage& stage() { return stage_; }
 
  private:
-  friend class Wait;
+  friend class WaitSpan;
   Trace::Stage& stage_;
   Clock::time_point begin_;
   std::int64_t waited_ns_ = 0;
 };
 
 // Measures waiting inside a Span, which is subtracted from the stage's busy time.
-class Wait {
+class WaitSpan {
  public:
-  explicit Wait(Span& span) : span_(span), begin_(Clock::now()) {}
-  ~Wait();
-  Wait(const Wait&) = delete;
-  Wait& operator=(const Wait&) = delete;
+  explicit WaitSpan(Span& span) : span_(span), begin_(Clock::now()) {}
+  ~WaitSpan();
+  WaitSpan(const WaitSpan&) = delete;
+  WaitSpan& operator=(const WaitSpan&) = delete;
 
  private:
   Span& span_;

@@ -61,7 +61,7 @@ TEST(Trace, CountsItemsAndBytes) {
   for (int i = 0; i < 5; ++i) {
     Span span(stage);
     span.stage().add_bytes(10);
-    const Wait wait(span);
+    const WaitSpan wait(span);
   }
   stage.add_items(2);
   const auto totals = trace.totals();
@@ -83,7 +83,7 @@ TEST(Trace, ChromeJsonHasTheSpansOfEveryThread) {
   {
     Span span(read);
     span.stage().add_bytes(4096);
-    const Wait wait(span);
+    const WaitSpan wait(span);
   }
   std::thread([&] { const Span span(decode); }).join();
   std::thread([&] { const Span span(decode); }).join();

@@ -3,12 +3,12 @@
 #include <cstdlib>
 #include <string>
 
-#include "src/model/card.h"
+#include "src/model/model_card.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace millrace;
   try {
-    const model::Card card = model::card_of({reinterpret_cast<const char*>(data), size}, "model.json");
+    const model::ModelCard card = model::parse_card({reinterpret_cast<const char*>(data), size}, "model.json");
     const auto check = [](const model::OutputCard& output) {
       if (output.threshold && !(*output.threshold >= 0 && *output.threshold <= 1)) std::abort();
     };

@@ -129,26 +129,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (sqlite3_exec(tables.db, "COMMIT", nullptr, nullptr, nullptr) != SQLITE_OK) std::abort();
 
   Catalog& catalog = *tables.catalog;
-  catalog.each_file("", "\xFF", [](const CatalogFile& file) {
+  catalog.for_each_file("", "\xFF", [](const CatalogFile& file) {
     if (file.failed && file.reason.empty()) std::abort();
   });
   std::vector<ContentHash> contents;
   std::vector<std::uint64_t> appearances;
-  catalog.each_picture(std::nullopt, [&](const CatalogPicture& picture) {
+  catalog.for_each_picture(std::nullopt, [&](const CatalogPicture& picture) {
     if (!picture.failed && (picture.width <= 0 || picture.height <= 0)) std::abort();
     contents.push_back(picture.content);
-    appearances.push_back(picture.appearance);
+    appearances.push_back(picture.thumbnail_digest);
   });
   std::size_t found = 0;
-  catalog.each_picture(contents, [&](const CatalogPicture& picture) {
+  catalog.for_each_picture(contents, [&](const CatalogPicture& picture) {
     if (picture.content != contents[found++]) std::abort();
   });
   if (found != contents.size()) std::abort();
-  for (const std::uint64_t appearance : appearances) {
-    if (const auto jpeg = catalog.thumbnail(appearance)) (void)millrace::decode_thumbnail(*jpeg);
+  for (const std::uint64_t thumbnail_digest : appearances) {
+    if (const auto jpeg = catalog.thumbnail(thumbnail_digest)) (void)millrace::decode_thumbnail(*jpeg);
   }
-  (void)catalog.joined(0);
+  (void)catalog.compared_appearances(0);
   (void)catalog.scores();
-  (void)catalog.not_duplicates();
+  (void)catalog.confirmed_distinct();
   return 0;
 }

@@ -30,7 +30,7 @@ std::vector<std::string> read(std::span<const std::uint8_t> text, std::size_t pi
       line = reader.line();
       for (const std::string_view cell : reader.cells()) {
         out.emplace_back(cell);
-        (void)csv_number(cell);
+        (void)parse_csv_number(cell);
       }
     }
   } catch (const Failure& failure) {

@@ -7,7 +7,7 @@
 #include "src/base/error.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
-#include "src/jobs/dedupe/apply/names.h"
+#include "src/jobs/dedupe/apply/operation_names.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "src/model/card.h"
+#include "src/model/model_card.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace millrace::model;
@@ -11,6 +11,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (file.error().message().empty()) std::abort();
     return 0;
   }
-  card_of(describe(*file), "model.json");
+  parse_card(describe(*file), "model.json");
   return 0;
 }

@@ -38,13 +38,13 @@ class CheckingSink : public RowSink {
   unsigned sum_ = 0;
 };
 
-using Decoder = Outcome<Decoded> (*)(FileReader&, const DecodeOptions&, RowSink&);
+using Decoder = Outcome<DecodeResult> (*)(FileReader&, const DecodeOptions&, RowSink&);
 
 inline void decode_all_ways(const std::uint8_t* data, std::size_t size, Decoder decode) {
   const std::string path = path_of_bytes(data, size);
   const DecodeOptions ways[] = {{}, {.luma = true}, {.shortest_side = 8, .gray = true}};
   for (DecodeOptions options : ways) {
-    options.most_pixels = 1 << 20;
+    options.max_pixels = 1 << 20;
     auto file = FileReader::open(path);
     if (!file) std::abort();
     CheckingSink sink;

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "src/io/image/exposure_match.h"
 #include "src/io/image/live_photo.h"
 #include "src/io/image/provenance.h"
-#include "src/io/image/shutter.h"
 #include "src/io/image/sidecar.h"
 #include "tests/fuzz/memory_file.h"
 
@@ -14,10 +14,10 @@ namespace {
 
 void check(const millrace::Provenance& p) {
   const bool fits = p.rating >= -1 && p.rating <= 5 && p.jpeg_quality <= 100 &&
-                    p.own_tables == (p.tables != 0 && p.jpeg_quality == 0);
+                    p.has_custom_tables == (p.tables != 0 && p.jpeg_quality == 0);
   if (!fits) std::abort();
   for (const std::string* text : {&p.make, &p.model, &p.serial, &p.software, &p.taken, &p.subsecond, &p.offset}) {
-    if (text->size() > millrace::TiffFields::kLongestText) std::abort();
+    if (text->size() > millrace::TiffFields::kMaxTextBytes) std::abort();
   }
 }
 
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // The file's contents, which also stand for a sidecar's; then again without their first byte, as another file.
   static Provenance before;
   for (std::size_t skipped = 0; skipped < 2 && skipped <= size; ++skipped) {
-    auto read = provenance_of(fuzz::path_of_bytes(data + skipped, size - skipped));
+    auto read = read_provenance(fuzz::path_of_bytes(data + skipped, size - skipped));
     if (!read) std::abort();
     check(*read);
     const std::string_view text(reinterpret_cast<const char*>(data + skipped), size - skipped);
@@ -36,9 +36,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     add_takeout_json(text, *read);
     check(*read);
     const std::string path = fuzz::path_of_bytes(data + skipped, size - skipped);
-    if (live_photo_of_picture(path).size() > 64 || live_photo_of_film(path).size() > 64) std::abort();
-    if (same_shutter(*read, before) != same_shutter(before, *read)) std::abort();
-    if (same_shutter(*read, *read) == SameShutter::different) std::abort();
+    if (read_picture_live_photo_id(path).size() > 64 || read_video_live_photo_id(path).size() > 64) std::abort();
+    if (compare_exposures(*read, before) != compare_exposures(before, *read)) std::abort();
+    if (compare_exposures(*read, *read) == ExposureMatch::different) std::abort();
     before = *std::move(read);
   }
   return 0;

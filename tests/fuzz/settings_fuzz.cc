@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     again.apply_yaml(printed, "printed");
   };
   apply(hash::Options{}, hash::describe);
-  apply(dedupe::Options{}, dedupe::describe);
+  apply(dedupe::DedupeOptions{}, dedupe::describe);
   apply(render::Options{}, render::describe);
   return 0;
 }

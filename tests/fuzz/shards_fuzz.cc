@@ -15,10 +15,10 @@
 
 #include "src/base/error.h"
 #include "src/io/store/pair_lists.h"
-#include "src/io/store/part_log.h"
+#include "src/io/store/shard_log.h"
 #include "src/io/video/packet_file.h"
-#include "src/pipeline/checkpoint/part_record.h"
 #include "src/pipeline/checkpoint/run_record.h"
+#include "src/pipeline/checkpoint/shard_record.h"
 
 namespace {
 
@@ -58,8 +58,8 @@ DatasetSpec arrays() {
   return out;
 }
 
-void read_log(const std::string& path, PartLog::Chunks chunks) {
-  auto log = LoggedPart::open(path, "0 to 4", arrays(), chunks);
+void read_log(const std::string& path, ShardLog::Chunks chunks) {
+  auto log = ShardLogReader::open(path, "0 to 4", arrays(), chunks);
   if (!log) return;
   RowBlock block;
   std::uint64_t rows = 0;
@@ -72,7 +72,7 @@ void read_log(const std::string& path, PartLog::Chunks chunks) {
 }
 
 void read_packets(const std::string& path) {
-  auto file = film::PacketFileReader::open(path);
+  auto file = video_file::PacketFileReader::open(path);
   if (!file) return;
   for (std::size_t k = 0; k < file->entries().size(); ++k) {
     try {
@@ -97,26 +97,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     switch (kind % 8) {
       case 0:
-        if (const auto file = parts_in_json(path)) {
-          if (file->parts.each == 0 || file->spec.arrays.empty() || file->parts.count() > kMostParts) std::abort();
+        if (const auto file = read_shards_file(path)) {
+          if (file->parts.each == 0 || file->spec.arrays.empty() || file->parts.count() > kMaxShards) std::abort();
           for (const ArraySpec& array : file->spec.arrays)
             if (array.name.empty() || array.name.find("..") != std::string::npos) std::abort();
         }
         break;
       case 1:
-        attributes_in_json(path).ok();
+        read_json_attributes(path).ok();
         break;
       case 2:
-        runs_in_json(path).ok();
+        read_runs_file(path).ok();
         break;
       case 3:
-        if (const auto record = part_record(path, 3); record && record->part != 3) std::abort();
+        if (const auto record = read_shard_record(path, 3); record && record->part != 3) std::abort();
         break;
       case 4:
-        read_log(path, PartLog::Chunks::whole);
+        read_log(path, ShardLog::Chunks::whole);
         break;
       case 5:
-        read_log(path, PartLog::Chunks::told);
+        read_log(path, ShardLog::Chunks::digests_only);
         break;
       case 6:
         if (is_pair_list(path)) merge_pair_lists({path}, path.substr(0, path.rfind('/')) + "/out", [] {});

@@ -21,7 +21,7 @@
 #include "src/base/error.h"
 #include "src/base/json.h"
 #include "src/base/text.h"
-#include "src/jobs/dedupe/page/page.h"
+#include "src/jobs/dedupe/page/duplicates_page.h"
 
 namespace {
 
@@ -70,9 +70,9 @@ PageMember member_of(const millrace::Json& from) {
   member.reference = from.value("reference", false);
   member.keep = from.value("keep", false);
   member.why = from.value("why", "");
-  member.given = from.value("given", 0);
+  member.user_metadata_score = from.value("given", 0);
   member.exif = from.value("exif", 0);
-  member.as_good = from.value("as_good", false);
+  member.is_interchangeable = from.value("as_good", false);
   const auto place = from.value("place", std::vector<float>(member.place.size()));
   std::copy_n(place.begin(), member.place.size(), member.place.begin());
   member.companions = from.value("companions", std::vector<std::string>{});
@@ -185,7 +185,7 @@ int run(const std::vector<std::string>& arguments) {
   if (!model_path.empty()) {
     std::ifstream file(model_path);
     const millrace::Json model = millrace::Json::parse(std::string(std::istreambuf_iterator<char>(file), {}));
-    DuplicatesPage page(millrace::Output::in_place_of_anything(out),
+    DuplicatesPage page(millrace::OutputTarget::overwrite_any_file(out),
                         header_of(model.value("header", millrace::Json::object())), limit);
     for (const millrace::Json& group : model.value("groups", millrace::Json::array())) page.add_group(group_of(group));
     page.finish();
@@ -198,7 +198,7 @@ int run(const std::vector<std::string>& arguments) {
   header.pictures = groups * 8;
   header.groups = groups;
   header.rule = "Pictures that were made up for a test.";
-  DuplicatesPage page(millrace::Output::in_place_of_anything(out), header, limit);
+  DuplicatesPage page(millrace::OutputTarget::overwrite_any_file(out), header, limit);
   for (unsigned i = 0; i < groups; ++i) page.add_group(made_up_group(i));
   page.finish();
   return 0;

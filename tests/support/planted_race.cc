@@ -33,7 +33,7 @@ int main() {
                                   return i;
                                 }) |
       chain::sink<int>("end", [](int, Span&) {});
-  chain::run(stages, context, chain::Price::fixed({16}));
+  chain::run(stages, context, chain::MemoryCost::fixed({16}));
   std::printf("%ld\n", counter);
   return 0;
 }

@@ -17,12 +17,12 @@
 
 #include "src/jobs/latents/page_for_test.h"
 #include "src/kernels/elementary.h"
-#include "src/report/numbers.h"
+#include "src/report/number_format.h"
 #include "src/report/page/page.h"
-#include "src/report/plot/effects.h"
+#include "src/report/plot/forest_plot.h"
 #include "src/report/plot/heat_map.h"
 #include "src/report/plot/line_plot.h"
-#include "src/report/plot/scatter.h"
+#include "src/report/plot/scatter_plot.h"
 
 namespace {
 
@@ -64,7 +64,7 @@ LinePanel panel_of(Numbers& numbers, const std::string& title, const std::string
                    const std::vector<double>& x, double spread, double size = 1, double offset = 0) {
   LinePanel panel{title, unit, {}};
   for (std::size_t n = 0; n < lines; ++n) {
-    Line line;
+    LineSeries line;
     const double level = spread * static_cast<double>(n) + 0.1 * numbers.about_zero();
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double t = static_cast<double>(i) / static_cast<double>(std::max<std::size_t>(x.size() - 1, 1));
@@ -131,9 +131,9 @@ void add_lines(PageWriter& page, Numbers& numbers) {
   many.panels.push_back(panel_of(numbers, "small and below zero", "m", 6, many.x, 0.1, 1e-9, -4e-9));
   page.figure(draw(many));
   LinePlot spectrum = plot_of("Logarithmic", 3, 0);
-  spectrum.x_scale = spectrum.y_scale = Scale::log10;
+  spectrum.x_scale = spectrum.y_scale = AxisScale::log10;
   spectrum.x_title = "radius, periods a side";
-  spectrum.panels = {{"mean radial spectrum", "power", std::vector<Line>(3)}};
+  spectrum.panels = {{"mean radial spectrum", "power", std::vector<LineSeries>(3)}};
   for (int k = 1; k < 32; ++k) {
     spectrum.x.push_back(k);
     for (std::size_t n = 0; n < 3; ++n)
@@ -141,7 +141,7 @@ void add_lines(PageWriter& page, Numbers& numbers) {
   }
   page.figure(draw(spectrum));
   LinePlot nothing = plot_of("Nothing to be seen", 2, 5);
-  nothing.panels = {{"all absent", "", std::vector<Line>(2, Line{std::vector<double>(5, kNaN), {}, {}})}};
+  nothing.panels = {{"all absent", "", std::vector<LineSeries>(2, LineSeries{std::vector<double>(5, kNaN), {}, {}})}};
   page.figure(draw(nothing));
 }
 
@@ -163,7 +163,7 @@ void add_heat_maps(PageWriter& page, Numbers& numbers) {
   for (int i = 0; i < 700; ++i) {
     const double value = i % 97 == 5 ? kNaN : std::fmin(4, std::fabs(numbers.about_zero()) * (i % 20) / 9.0);
     p.values.push_back(value);
-    p.texts.push_back(value == value ? number_text(exponential(-value * 2.302585), 1) : "\u2013");
+    p.texts.push_back(value == value ? format_number(exponential(-value * 2.302585), 1) : "\u2013");
     p.marks.push_back(value > 1.301);
   }
   page.figure(draw(p));
@@ -207,7 +207,7 @@ void add_points(PageWriter& page, Numbers& numbers) {
   page.section("Points");
   page.open_grid();
   for (const std::size_t count : {2, 6, 12}) {
-    Scatter scatter;
+    ScatterPlot scatter;
     scatter.width = 460;
     scatter.title = fmt::format("{} groups", count);
     scatter.x_title = "component 1 (41 %)";
@@ -225,7 +225,7 @@ void add_points(PageWriter& page, Numbers& numbers) {
     }
     page.figure(draw(scatter));
   }
-  Scatter one;
+  ScatterPlot one;
   one.width = 460;
   one.title = "One point";
   one.x_title = one.y_title = "component";
@@ -238,7 +238,7 @@ void add_points(PageWriter& page, Numbers& numbers) {
 
 void add_effects(PageWriter& page, Numbers& numbers) {
   page.section("Effects");
-  Effects effects;
+  ForestPlot effects;
   effects.title = "Twelve effects";
   effects.value_title = "difference in standard deviations";
   effects.mark_meaning = "family-wise p \u2264 0.05";
@@ -252,14 +252,14 @@ void add_effects(PageWriter& page, Numbers& numbers) {
   page.figure(draw(effects));
   page.open_grid();
   for (const double size : {1.0, 1e-300, 1e9}) {
-    Effects few;
-    few.title = fmt::format("By group, about {}", number_text(size));
+    ForestPlot few;
+    few.title = fmt::format("By group, about {}", format_number(size));
     few.value_title = "trajectory.path";
     few.line_at = kNaN;
     few.width = 460;
     for (std::size_t g = 0; g < 6; ++g) {
       const double value = size * (3 + numbers.uniform());
-      few.rows.push_back({groups(6)[g], "", value, value - size / 5, value + size / 5, true, number_text(value), g});
+      few.rows.push_back({groups(6)[g], "", value, value - size / 5, value + size / 5, true, format_number(value), g});
     }
     page.figure(draw(few));
   }
@@ -276,8 +276,8 @@ void add_words(PageWriter& page) {
   table.columns = {{"metric"}, {"value", true}, {"p", true}, {"note"}};
   for (int i = 0; i < 40; ++i) {
     const double value = (i % 2 == 0 ? -1 : 1) * (i * i * 37 % 101) * (i % 5 == 0 ? 1e-9 : 1);
-    table.rows.push_back({i == 7 ? kHostile : fmt::format("metric_{}", i), i == 4 ? "\u2013" : number_text(value),
-                          p_number(0.0001 * (i * 7 % 40), 9999), i % 3 == 0 ? "see below" : ""});
+    table.rows.push_back({i == 7 ? kHostile : fmt::format("metric_{}", i), i == 4 ? "\u2013" : format_number(value),
+                          format_p_value(0.0001 * (i * 7 % 40), 9999), i % 3 == 0 ? "see below" : ""});
   }
   table.note = "Forty rows.";
   page.table(table);
@@ -306,7 +306,7 @@ std::string sample() {
 
 // Names of strangers, gaps, huge numbers.
 millrace::latents::AnalysisView hostile() {
-  millrace::latents::AnalysisView view = millrace::latents::made_up_view({.groups = 12, .videos = 5, .steps = 8});
+  millrace::latents::AnalysisView view = millrace::latents::make_sample_view({.groups = 12, .videos = 5, .steps = 8});
   view.groups[1] = kHostile;
   view.groups[11] = kLong;
   view.metrics[3] = kHostile;
@@ -320,10 +320,10 @@ millrace::latents::AnalysisView hostile() {
 std::string page_named(const std::string& name) {
   using namespace millrace::latents;  // NOLINT(google-build-using-namespace)
   if (name == "blocks") return sample();
-  if (name == "differences") return page_of(made_up_view());
-  if (name == "alike") return page_of(made_up_view({.groups = 2, .videos = 4, .differences = false}));
-  if (name == "single") return page_of(made_up_single_videos());
-  if (name == "hostile") return page_of(hostile());
+  if (name == "differences") return make_page(make_sample_view());
+  if (name == "alike") return make_page(make_sample_view({.groups = 2, .videos = 4, .differences = false}));
+  if (name == "single") return make_page(make_single_video_view());
+  if (name == "hostile") return make_page(hostile());
   return {};
 }
 

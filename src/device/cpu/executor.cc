@@ -24,8 +24,8 @@ namespace {
 std::atomic<bool> forked{false};
 
 // Runs all parts on the calling thread.
-void in_parts(std::size_t count, std::size_t grain, const Executor& executor,
-              const std::function<void(std::size_t, std::size_t)>& body) {
+void run_serially(std::size_t count, std::size_t grain, const Executor& executor,
+                  const std::function<void(std::size_t, std::size_t)>& body) {
   for (std::size_t at = 0; at < count && !executor.cancelled(); at += std::min(grain, count - at)) {
     body(at, at + std::min(grain, count - at));
   }
@@ -33,7 +33,7 @@ void in_parts(std::size_t count, std::size_t grain, const Executor& executor,
 
 }  // namespace
 
-bool is_forked_behind_threads() { return forked.load(std::memory_order_relaxed); }
+bool is_forked_after_threads() { return forked.load(std::memory_order_relaxed); }
 
 #ifdef MILLRACE_SERIAL
 
@@ -44,7 +44,7 @@ Executor::Executor(const Executor&, const CancelToken* cancel) : threads_(1), ca
 
 void Executor::parallel_for(std::size_t count, std::size_t grain,
                             const std::function<void(std::size_t, std::size_t)>& body) const {
-  in_parts(count, std::max<std::size_t>(grain, 1), *this, body);
+  run_serially(count, std::max<std::size_t>(grain, 1), *this, body);
 }
 
 void Executor::run(const std::function<void()>& work) const { work(); }
@@ -68,17 +68,17 @@ struct Executor::Arena {
 };
 
 Executor::Executor(int threads, const CancelToken* cancel)
-    : threads_(is_forked_behind_threads() ? 1
-               : threads > 0              ? threads
-                                          : usable_cores()),
+    : threads_(is_forked_after_threads() ? 1
+               : threads > 0             ? threads
+                                         : usable_cores()),
       cancel_(cancel) {
-  if (is_forked_behind_threads()) return;
+  if (is_forked_after_threads()) return;
   static std::once_flag once;
   std::call_once(once,
                  [] { ::pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); }); });
   arena_ = {new Arena(threads_), [](Arena* arena) {
               // In a forked child the arena's threads do not exist, and its destructor would wait for them.
-              if (is_forked_behind_threads()) return;
+              if (is_forked_after_threads()) return;
               while (arena->enqueuing > 0) std::this_thread::yield();
               delete arena;
             }};
@@ -91,7 +91,7 @@ void Executor::parallel_for(std::size_t count, std::size_t grain,
                             const std::function<void(std::size_t, std::size_t)>& body) const {
   if (count == 0) return;
   grain = std::max<std::size_t>(grain, 1);
-  if (threads_ == 1 || count <= grain || is_forked_behind_threads()) return in_parts(count, grain, *this, body);
+  if (threads_ == 1 || count <= grain || is_forked_after_threads()) return run_serially(count, grain, *this, body);
   const std::size_t parts = (count + grain - 1) / grain;
   arena_->arena.execute([&] {
     oneapi::tbb::parallel_for(
@@ -106,18 +106,18 @@ void Executor::parallel_for(std::size_t count, std::size_t grain,
 }
 
 void Executor::run(const std::function<void()>& work) const {
-  if (is_forked_behind_threads()) return work();
+  if (is_forked_after_threads()) return work();
   arena_->arena.execute(work);
 }
 
 void Executor::enqueue(std::function<void()> work) const {
-  if (is_forked_behind_threads()) return work();
-  struct Way {
-    explicit Way(std::atomic<int>& count) : enqueuing(count) { ++enqueuing; }
-    ~Way() { --enqueuing; }
+  if (is_forked_after_threads()) return work();
+  struct EnqueueGuard {
+    explicit EnqueueGuard(std::atomic<int>& count) : enqueuing(count) { ++enqueuing; }
+    ~EnqueueGuard() { --enqueuing; }
     std::atomic<int>& enqueuing;
   };
-  const Way way(arena_->enqueuing);
+  const EnqueueGuard way(arena_->enqueuing);
   arena_->arena.enqueue(std::move(work));
 }
 
@@ -128,8 +128,8 @@ Executor::~Executor() = default;
 void Executor::throw_if_cancelled() const {
   if (cancelled()) throw Failure(interrupted());
 }
-void Executor::throw_if_cancelled(const char* standing) const {
-  if (cancelled()) throw Failure(interrupted(standing));
+void Executor::throw_if_cancelled(const char* remaining_state) const {
+  if (cancelled()) throw Failure(interrupted(remaining_state));
 }
 
 int usable_cores() {

@@ -28,7 +28,7 @@ class Executor {
   bool cancelled() const { return cancel_ != nullptr && cancel_->cancelled(); }
   // Throws Failure(cancelled) if cancelled, with the message of interrupted().
   void throw_if_cancelled() const;
-  void throw_if_cancelled(const char* standing) const;
+  void throw_if_cancelled(const char* remaining_state) const;
 
   // Calls body(begin, end) on disjoint ranges that cover [0, count), none shorter than `grain` except the last. Returns
   // when all are done and rethrows the first exception. Ranges that have not begun when the job is cancelled are
@@ -50,7 +50,7 @@ class Executor {
 
 // True if this process is a child of fork() whose parent has had an executor. The parent's threads do not exist here,
 // and locks that they held are never released.
-bool is_forked_behind_threads();
+bool is_forked_after_threads();
 
 // Returns the number of cores this process may run on, from its affinity mask and the cgroup's CPU quota, rounded up.
 int usable_cores();

@@ -171,18 +171,18 @@ TEST(Executor, AForkedChildWorksAlone) {
     return sum.load();
   };
   executor.parallel_for(1000, 1, [](std::size_t, std::size_t) {});
-  ASSERT_FALSE(is_forked_behind_threads());
+  ASSERT_FALSE(is_forked_after_threads());
   const pid_t child = ::fork();
   if (child == 0) {
     const Executor anew(5);
     const bool right =
-        is_forked_behind_threads() && sums(executor) == 499'501 && sums(anew) == 499'501 && anew.threads() == 1;
+        is_forked_after_threads() && sums(executor) == 499'501 && sums(anew) == 499'501 && anew.threads() == 1;
     ::_exit(right ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  EXPECT_FALSE(is_forked_behind_threads());
+  EXPECT_FALSE(is_forked_after_threads());
 }
 #endif
 

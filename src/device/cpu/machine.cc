@@ -166,7 +166,7 @@ Machine describe_machine(const std::string& root, int affinity) {
   return machine;
 }
 
-Bytes automatic_memory(const Machine& machine) {
+Bytes default_memory_limit(const Machine& machine) {
   // Without /proc nothing can be read; jobs still run, in an amount of memory that every machine has.
   if (machine.memory_total.count == 0 && machine.cgroup_limit.count == 0) return 1_GiB;
   return {machine.memory_available.count / 10 * 6};

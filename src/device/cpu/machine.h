@@ -26,6 +26,6 @@ struct Machine {
 Machine describe_machine(const std::string& root = "", int affinity = 0);
 
 // Returns the memory that `--memory auto` allows a job: 60 % of what is available; 1 GiB if the system does not say.
-Bytes automatic_memory(const Machine& machine);
+Bytes default_memory_limit(const Machine& machine);
 
 }  // namespace millrace

@@ -78,7 +78,7 @@ TEST(Machine, LaptopWithEightCores) {
   EXPECT_EQ(m.cgroup_limit.count, 0U);
   EXPECT_EQ(m.l2, 1280_KiB);
   EXPECT_EQ(m.l3, 12_MiB);
-  EXPECT_EQ(automatic_memory(m).count, kAvailable / 10 * 6);
+  EXPECT_EQ(default_memory_limit(m).count, kAvailable / 10 * 6);
 }
 
 TEST(Machine, AffinityLeavesFewerCores) {
@@ -124,7 +124,7 @@ TEST(Machine, ContainerThatSeesItsOwnCgroupAsRoot) {
   const Machine m = container.describe(4);
   EXPECT_EQ(m.cgroup_limit, 1_GiB);
   EXPECT_EQ(m.memory_available.count, 0U);
-  EXPECT_EQ(automatic_memory(m).count, 0U);
+  EXPECT_EQ(default_memory_limit(m).count, 0U);
   EXPECT_DOUBLE_EQ(m.cpu_quota, 0.5);
   EXPECT_EQ(m.usable_cores, 1);
 }
@@ -190,7 +190,7 @@ TEST(Machine, MissingFilesKeepDefaults) {
   EXPECT_EQ(m.memory_total.count, 0U);
   EXPECT_EQ(m.memory_available.count, 0U);
   EXPECT_EQ(m.l2.count, 0U);
-  EXPECT_EQ(automatic_memory(m), 1_GiB);
+  EXPECT_EQ(default_memory_limit(m), 1_GiB);
 }
 
 TEST(Machine, OnlyTheCgroupTells) {

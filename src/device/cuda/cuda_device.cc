@@ -11,7 +11,7 @@
 #include "src/base/mutex.h"
 #include "src/device/cuda/api.h"
 #include "src/device/cuda/driver.h"
-#include "src/device/open.h"
+#include "src/device/open_device.h"
 
 namespace millrace {
 namespace cuda {
@@ -31,7 +31,7 @@ constexpr unsigned kNonBlocking = 1;              // CU_STREAM_NON_BLOCKING
 constexpr int kErrorLog = 5, kErrorLogBytes = 6;  // CU_JIT_ERROR_LOG_BUFFER and its size
 
 // State shared by all objects of one device; the last of them releases the context.
-struct Shared {
+struct SharedContext {
   const Api& api;
   int device = 0, ordinal = 0;
   cuda::Context context = nullptr;
@@ -40,10 +40,10 @@ struct Shared {
   std::vector<cuda::DriverEvent> idle
       MILLRACE_GUARDED_BY(mutex);  // completed events for reuse: every operation needs two
 
-  explicit Shared(const Api& api) : api(api) {}
-  ~Shared();
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
+  explicit SharedContext(const Api& api) : api(api) {}
+  ~SharedContext();
+  SharedContext(const SharedContext&) = delete;
+  SharedContext& operator=(const SharedContext&) = delete;
 
   void check(Result result, const char* what) const {
     if (result == 0) return;
@@ -55,19 +55,19 @@ struct Shared {
 };
 
 // Makes the device's context current for the calling thread while the object lives.
-class Current {
+class CurrentContext {
  public:
-  explicit Current(const Shared& shared) : api_(shared.api) {
+  explicit CurrentContext(const SharedContext& shared) : api_(shared.api) {
     api_.context_current(&before_);
     if (before_ == shared.context) return;
     shared.check(api_.context_set(shared.context), "taking its context");
     changed_ = true;
   }
-  ~Current() {
+  ~CurrentContext() {
     if (changed_) api_.context_set(before_);
   }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
 
  private:
   const Api& api_;
@@ -75,10 +75,10 @@ class Current {
   bool changed_ = false;
 };
 
-Shared::~Shared() {
+SharedContext::~SharedContext() {
   if (context == nullptr) return;
   try {
-    const Current current(*this);
+    const CurrentContext current(*this);
     for (const cuda::DriverEvent event : idle) api.event_destroy(event);
   } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
   }
@@ -87,9 +87,9 @@ Shared::~Shared() {
 
 class DeviceMemory : public DeviceAllocation {
  public:
-  DeviceMemory(std::shared_ptr<Shared> shared, Bytes size, PaidMemory paid)
-      : DeviceAllocation(size, std::move(paid)), shared_(std::move(shared)) {
-    const Current current(*shared_);
+  DeviceMemory(std::shared_ptr<SharedContext> shared, Bytes size, MemoryReservations reservations)
+      : DeviceAllocation(size, std::move(reservations)), shared_(std::move(shared)) {
+    const CurrentContext current(*shared_);
     cuda::DevicePointer pointer = 0;
     shared_->check(shared_->api.allocate(&pointer, std::max<std::uint64_t>(size.count, 1)), "allocating");
     handle = pointer;
@@ -97,19 +97,19 @@ class DeviceMemory : public DeviceAllocation {
   ~DeviceMemory() override {
     // An error here comes from an earlier call, which has reported it.
     try {
-      const Current current(*shared_);
+      const CurrentContext current(*shared_);
       shared_->api.free(handle);
     } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
     }
   }
 
  private:
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<SharedContext> shared_;
 };
 
 class CudaEvent : public DeviceEvent {
  public:
-  explicit CudaEvent(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {
+  explicit CudaEvent(std::shared_ptr<SharedContext> shared) : shared_(std::move(shared)) {
     const MutexLock lock(shared_->mutex);
     if (shared_->idle.empty()) {
       shared_->check(shared_->api.event_create(&event, 0), "making an event");
@@ -125,7 +125,7 @@ class CudaEvent : public DeviceEvent {
       return;
     }
     try {
-      const Current current(*shared_);
+      const CurrentContext current(*shared_);
       shared_->api.event_destroy(event);
     } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
     }
@@ -134,17 +134,18 @@ class CudaEvent : public DeviceEvent {
   bool passed = false;
 
  private:
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<SharedContext> shared_;
 };
 
 // Memory allocated by other code in this process's primary context.
 class AdoptedMemory : public DeviceAllocation {
  public:
-  AdoptedMemory(const std::shared_ptr<Shared>& ours, std::uint64_t address, Bytes size) : DeviceAllocation(size, {}) {
-    const Shared& shared = *ours;
+  AdoptedMemory(const std::shared_ptr<SharedContext>& ours, std::uint64_t address, Bytes size)
+      : DeviceAllocation(size, {}) {
+    const SharedContext& shared = *ours;
     handle = address;
     if (size.count > ~std::uint64_t{0} - address) refuse("it reaches beyond all addresses", "pass its own shape");
-    const Current current(shared);
+    const CurrentContext current(shared);
     // Memory that is mapped in segments (cuMemMap) has one range per segment.
     for (std::uint64_t at = address, end = address + size.count; at < end;) {
       constexpr int kContext = 1, kMemoryType = 2, kOrdinal = 9;  // CU_POINTER_ATTRIBUTE_...
@@ -178,7 +179,7 @@ class AdoptedMemory : public DeviceAllocation {
     const auto event = std::make_shared<CudaEvent>(ours);
     constexpr cuda::Stream kDefault = nullptr;
     shared.check(shared.api.event_record(event->event, kDefault), "recording an event");
-    theirs = event;
+    owner_event = event;
   }
 
  private:
@@ -187,7 +188,7 @@ class AdoptedMemory : public DeviceAllocation {
   }
   // False if the driver knows no memory at this address.
   template <typename T>
-  static bool ask(const Shared& shared, T& value, int attribute, std::uint64_t address) {
+  static bool ask(const SharedContext& shared, T& value, int attribute, std::uint64_t address) {
     const Result result = shared.api.pointer_attribute(&value, attribute, address);
     if (is_one_of(kUnknown, result)) return false;
     shared.check(result, "asking whose memory it is");
@@ -197,9 +198,9 @@ class AdoptedMemory : public DeviceAllocation {
 
 class PinnedMemory : public DeviceAllocation {
  public:
-  PinnedMemory(std::shared_ptr<Shared> shared, Bytes size, PaidMemory paid)
-      : DeviceAllocation(size, std::move(paid)), shared_(std::move(shared)) {
-    const Current current(*shared_);
+  PinnedMemory(std::shared_ptr<SharedContext> shared, Bytes size, MemoryReservations reservations)
+      : DeviceAllocation(size, std::move(reservations)), shared_(std::move(shared)) {
+    const CurrentContext current(*shared_);
     void* pointer = nullptr;
     shared_->check(shared_->api.host_allocate(&pointer, std::max<std::uint64_t>(size.count, 1), kPortable),
                    "allocating pinned memory");
@@ -207,45 +208,45 @@ class PinnedMemory : public DeviceAllocation {
   }
   ~PinnedMemory() override {
     try {
-      const Current current(*shared_);
+      const CurrentContext current(*shared_);
       shared_->api.host_free(host);
     } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
     }
   }
 
  private:
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<SharedContext> shared_;
 };
 
 class CudaQueue : public QueueBackend {
  public:
-  explicit CudaQueue(std::shared_ptr<Shared> shared) : shared_(std::move(shared)), api_(shared_->api) {
-    const Current current(*shared_);
+  explicit CudaQueue(std::shared_ptr<SharedContext> shared) : shared_(std::move(shared)), api_(shared_->api) {
+    const CurrentContext current(*shared_);
     // This stream does not wait for other work of this process on the same device.
     shared_->check(api_.stream_create(&stream_, kNonBlocking), "making a queue");
   }
   ~CudaQueue() override {
     try {
-      const Current current(*shared_);
+      const CurrentContext current(*shared_);
       api_.stream_destroy(stream_);
     } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
     }
   }
 
   void upload(const std::byte* from, DeviceAllocation& to, std::size_t offset, std::size_t bytes) override {
-    const Current current(*shared_);
+    const CurrentContext current(*shared_);
     shared_->check(api_.to_device(to.handle + offset, from, bytes, stream_), "copying to it");
   }
   void download(const DeviceAllocation& from, std::size_t offset, std::byte* to, std::size_t bytes) override {
-    const Current current(*shared_);
+    const CurrentContext current(*shared_);
     shared_->check(api_.to_host(to, from.handle + offset, bytes, stream_), "copying from it");
   }
   void fill(DeviceAllocation& to, std::size_t offset, std::size_t bytes, std::uint8_t value) override {
-    const Current current(*shared_);
+    const CurrentContext current(*shared_);
     shared_->check(api_.fill(to.handle + offset, value, bytes, stream_), "filling its memory");
   }
   void launch(void* kernel, unsigned blocks, unsigned threads, std::span<const KernelArgument> arguments) override {
-    const Current current(*shared_);
+    const CurrentContext current(*shared_);
     std::vector<std::uint64_t> values(arguments.size());
     std::vector<void*> pointers(arguments.size());
     for (std::size_t at = 0; at < arguments.size(); ++at) {
@@ -261,21 +262,21 @@ class CudaQueue : public QueueBackend {
                    "launching a kernel");
   }
   std::shared_ptr<DeviceEvent> record() override {
-    const Current current(*shared_);
+    const CurrentContext current(*shared_);
     auto event = std::make_shared<CudaEvent>(shared_);
     shared_->check(api_.event_record(event->event, stream_), "recording an event");
     return event;
   }
   void wait(DeviceEvent& event) override {
-    const Current current(*shared_);
+    const CurrentContext current(*shared_);
     shared_->check(api_.stream_wait(stream_, dynamic_cast<CudaEvent&>(event).event, 0), "waiting for an event");
   }
   void finish() override {
-    const Current current(*shared_);
+    const CurrentContext current(*shared_);
     shared_->check(api_.stream_synchronize(stream_), "working");
   }
   double seconds_between(DeviceEvent& from, DeviceEvent& to) override {
-    const Current current(*shared_);
+    const CurrentContext current(*shared_);
     float milliseconds = 0;
     auto &begin = dynamic_cast<CudaEvent&>(from), &end = dynamic_cast<CudaEvent&>(to);
     shared_->check(api_.event_elapsed(&milliseconds, begin.event, end.event), "asking for times");
@@ -284,34 +285,34 @@ class CudaQueue : public QueueBackend {
   }
 
  private:
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<SharedContext> shared_;
   const Api& api_;
   cuda::Stream stream_ = nullptr;
 };
 
 class CudaBackend : public DeviceBackend {
  public:
-  explicit CudaBackend(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  explicit CudaBackend(std::shared_ptr<SharedContext> shared) : shared_(std::move(shared)) {}
   ~CudaBackend() override {
     try {
-      const Current current(*shared_);
+      const CurrentContext current(*shared_);
       for (const auto& [hash, module] : modules_) shared_->api.module_unload(module);
     } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
     }
   }
 
-  std::shared_ptr<DeviceAllocation> allocate(Bytes size, PaidMemory paid) override {
-    return std::make_shared<DeviceMemory>(shared_, size, std::move(paid));
+  std::shared_ptr<DeviceAllocation> allocate(Bytes size, MemoryReservations reservations) override {
+    return std::make_shared<DeviceMemory>(shared_, size, std::move(reservations));
   }
-  std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, PaidMemory paid) override {
-    return std::make_shared<PinnedMemory>(shared_, size, std::move(paid));
+  std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, MemoryReservations reservations) override {
+    return std::make_shared<PinnedMemory>(shared_, size, std::move(reservations));
   }
   std::shared_ptr<DeviceAllocation> adopt(std::uint64_t address, Bytes size) override {
     return std::make_shared<AdoptedMemory>(shared_, address, size);
   }
   std::unique_ptr<QueueBackend> make_queue() override { return std::make_unique<CudaQueue>(shared_); }
   Bytes free_memory() override {
-    const Current current(*shared_);
+    const CurrentContext current(*shared_);
     std::size_t free = 0, all = 0;
     shared_->check(shared_->api.memory_info(&free, &all), "asking for its memory");
     return {free};
@@ -327,7 +328,7 @@ class CudaBackend : public DeviceBackend {
           ErrorCode::unavailable,
           fmt::format("this build has no kernels of '{}' for NVIDIA devices: it was built without clang", source.name));
     }
-    const Current current(*shared_);
+    const CurrentContext current(*shared_);
     cuda::Function function = nullptr;
     shared_->check(shared_->api.module_function(&function, module_of(source), std::string(entry.name).c_str()),
                    "looking for a kernel");
@@ -355,7 +356,7 @@ class CudaBackend : public DeviceBackend {
     return module;
   }
 
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<SharedContext> shared_;
   Mutex mutex_;
   std::map<std::string, cuda::Module> modules_ MILLRACE_GUARDED_BY(mutex_);
   std::map<std::string, void*> kernels_ MILLRACE_GUARDED_BY(mutex_);
@@ -372,7 +373,7 @@ std::unique_ptr<DeviceBackend> open_cuda_device(int index) {
   if (api == nullptr || index < 0 || static_cast<std::size_t>(index) >= driver.devices.size()) {
     throw Failure(ErrorCode::unavailable, reason.empty() ? "there is no such device" : reason);
   }
-  auto shared = std::make_shared<Shared>(*api);
+  auto shared = std::make_shared<SharedContext>(*api);
   shared->ordinal = driver.devices[static_cast<std::size_t>(index)].ordinal;
   shared->check(api->device_get(&shared->device, shared->ordinal), "looking for it");
   shared->check(api->context_retain(&shared->context, shared->device), "opening it");

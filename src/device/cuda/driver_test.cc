@@ -62,7 +62,7 @@ TEST(CudaDriver, EveryWayToHaveNoneHasItsReason) {
   }
 }
 
-TEST(CudaDriver, TheBuildIsWhatTheKernelSays) {
+TEST(CudaDriver, BuildIsReadFromTheKernelModule) {
   const std::string by_library = find_cuda_driver(kFakeCudaPath, "/nonexistent").build;
   EXPECT_THAT(by_library, HasSubstr(std::to_string(std::filesystem::file_size(kFakeCudaPath))));
   const std::string path = testing::TempDir() + "nvidia-version-" + std::to_string(::getpid());

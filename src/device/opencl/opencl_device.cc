@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "src/base/mutex.h"
-#include "src/device/open.h"
+#include "src/device/open_device.h"
 #include "src/device/opencl/api.h"
 #include "src/device/opencl/devices.h"
 #include "src/memory/buffer.h"
@@ -21,31 +21,31 @@ namespace {
 // CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_INVALID_BUFFER_SIZE.
 constexpr std::array<Result, 3> kOutOfMemory = {-4, -6, -61};
 // CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES (left by a kernel that faulted), CL_INVALID_COMMAND_QUEUE. Results below
-// kLeastKnown, which no specification defines, count as well.
+// kMinKnownError, which no specification defines, count as well.
 constexpr std::array<Result, 3> kLost = {-2, -5, -36};
-constexpr Result kLeastKnown = -1100;
+constexpr Result kMinKnownError = -1100;
 
 constexpr opencl::Flags kReadWrite = 1, kProfiling = 2;
 constexpr std::uint32_t kContextPlatform = 0x1084, kBuildLog = 0x1183, kEnded = 0x1283;
 
 // State shared by all objects of one device.
-struct Shared {
+struct SharedContext {
   const Api& api;
   opencl::DeviceId device = nullptr;
   opencl::Context context = nullptr;
 
-  explicit Shared(const Api& api) : api(api) {}
-  ~Shared() {
+  explicit SharedContext(const Api& api) : api(api) {}
+  ~SharedContext() {
     if (context != nullptr) api.release_context(context);
   }
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
+  SharedContext(const SharedContext&) = delete;
+  SharedContext& operator=(const SharedContext&) = delete;
 
   static void check(Result result, const char* what) {
     if (result == 0) return;
     const std::string text = fmt::format("{}: OpenCL's error {}", what, result);
     if (is_one_of(kOutOfMemory, result)) throw OutOfMemory(ErrorCode::out_of_memory, text, "the device");
-    if (is_one_of(kLost, result) || result < kLeastKnown) {
+    if (is_one_of(kLost, result) || result < kMinKnownError) {
       throw DeviceLost(ErrorCode::unavailable, "the device was lost while " + text);
     }
     throw Failure(ErrorCode::internal, "the driver refused a call while " + text);
@@ -54,25 +54,25 @@ struct Shared {
 
 class DeviceMemory : public DeviceAllocation {
  public:
-  DeviceMemory(std::shared_ptr<Shared> shared, Bytes size, PaidMemory paid)
-      : DeviceAllocation(size, std::move(paid)), shared_(std::move(shared)) {
+  DeviceMemory(std::shared_ptr<SharedContext> shared, Bytes size, MemoryReservations reservations)
+      : DeviceAllocation(size, std::move(reservations)), shared_(std::move(shared)) {
     Result result = 0;
     memory = shared_->api.create_buffer(shared_->context, kReadWrite, std::max<std::uint64_t>(size.count, 1), nullptr,
                                         &result);
-    Shared::check(result, "allocating");
+    SharedContext::check(result, "allocating");
     handle = reinterpret_cast<std::uintptr_t>(memory);
   }
   ~DeviceMemory() override { shared_->api.release_memory(memory); }
   opencl::Memory memory = nullptr;
 
  private:
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<SharedContext> shared_;
 };
 
 // Host memory aligned to pages. OpenCL has no page-locked memory; drivers copy page-aligned memory as well as they can.
 class PageMemory : public DeviceAllocation {
  public:
-  PageMemory(Bytes size, PaidMemory paid) : DeviceAllocation(size, std::move(paid)) {
+  PageMemory(Bytes size, MemoryReservations reservations) : DeviceAllocation(size, std::move(reservations)) {
     constexpr std::size_t kPage = 4096;
     const std::size_t bytes = (std::max<std::size_t>(size.count, 1) + kPage - 1) / kPage * kPage;
     host = static_cast<std::byte*>(std::aligned_alloc(kPage, bytes));
@@ -83,14 +83,14 @@ class PageMemory : public DeviceAllocation {
 
 class OpenClEvent : public DeviceEvent {
  public:
-  explicit OpenClEvent(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  explicit OpenClEvent(std::shared_ptr<SharedContext> shared) : shared_(std::move(shared)) {}
   ~OpenClEvent() override {
     if (event != nullptr) shared_->api.release_event(event);
   }
   opencl::ClEvent event = nullptr;
 
  private:
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<SharedContext> shared_;
 };
 
 // A kernel and its mutex. Arguments are part of the kernel object, so only one launch at a time may set them.
@@ -101,22 +101,24 @@ struct SharedKernel {
 
 class OpenClQueue : public QueueBackend {
  public:
-  explicit OpenClQueue(std::shared_ptr<Shared> shared) : shared_(std::move(shared)), api_(shared_->api) {
+  explicit OpenClQueue(std::shared_ptr<SharedContext> shared) : shared_(std::move(shared)), api_(shared_->api) {
     Result result = 0;
     queue_ = api_.create_queue(shared_->context, shared_->device, kProfiling, &result);
-    Shared::check(result, "making a queue");
+    SharedContext::check(result, "making a queue");
   }
   ~OpenClQueue() override { api_.release_queue(queue_); }
 
   void upload(const std::byte* from, DeviceAllocation& to, std::size_t offset, std::size_t bytes) override {
-    Shared::check(api_.write(queue_, memory_of(to), 0, offset, bytes, from, 0, nullptr, nullptr), "copying to it");
+    SharedContext::check(api_.write(queue_, memory_of(to), 0, offset, bytes, from, 0, nullptr, nullptr),
+                         "copying to it");
   }
   void download(const DeviceAllocation& from, std::size_t offset, std::byte* to, std::size_t bytes) override {
-    Shared::check(api_.read(queue_, memory_of(from), 0, offset, bytes, to, 0, nullptr, nullptr), "copying from it");
+    SharedContext::check(api_.read(queue_, memory_of(from), 0, offset, bytes, to, 0, nullptr, nullptr),
+                         "copying from it");
   }
   void fill(DeviceAllocation& to, std::size_t offset, std::size_t bytes, std::uint8_t value) override {
-    Shared::check(api_.fill(queue_, memory_of(to), &value, 1, offset, bytes, 0, nullptr, nullptr),
-                  "filling its memory");
+    SharedContext::check(api_.fill(queue_, memory_of(to), &value, 1, offset, bytes, 0, nullptr, nullptr),
+                         "filling its memory");
   }
   void launch(void* kernel, unsigned blocks, unsigned threads, std::span<const KernelArgument> arguments) override {
     SharedKernel& shared = *static_cast<SharedKernel*>(kernel);
@@ -128,28 +130,28 @@ class OpenClQueue : public QueueBackend {
         const opencl::Memory memory = memory_of(*argument.array);
         // The argument is the handle itself, so its size is passed.
         constexpr std::size_t kHandle = sizeof(opencl::Memory);  // NOLINT(bugprone-sizeof-expression)
-        Shared::check(api_.set_argument(shared.kernel, place, kHandle, &memory), "handing over an array");
+        SharedContext::check(api_.set_argument(shared.kernel, place, kHandle, &memory), "handing over an array");
       } else {
-        Shared::check(api_.set_argument(shared.kernel, place, argument.bytes, argument.value.data()),
-                      "handing over a number");
+        SharedContext::check(api_.set_argument(shared.kernel, place, argument.bytes, argument.value.data()),
+                             "handing over a number");
       }
     }
     const std::size_t all = std::size_t{blocks} * threads, group = threads;
-    Shared::check(api_.launch(queue_, shared.kernel, 1, nullptr, &all, &group, 0, nullptr, nullptr),
-                  "launching a kernel");
+    SharedContext::check(api_.launch(queue_, shared.kernel, 1, nullptr, &all, &group, 0, nullptr, nullptr),
+                         "launching a kernel");
   }
   std::shared_ptr<DeviceEvent> record() override {
     auto event = std::make_shared<OpenClEvent>(shared_);
-    Shared::check(api_.marker(queue_, 0, nullptr, &event->event), "recording an event");
+    SharedContext::check(api_.marker(queue_, 0, nullptr, &event->event), "recording an event");
     // Without a flush the marker may never be executed, and a queue that waits for it would wait forever.
-    Shared::check(api_.flush(queue_), "recording an event");
+    SharedContext::check(api_.flush(queue_), "recording an event");
     return event;
   }
   void wait(DeviceEvent& event) override {
     const opencl::ClEvent awaited = dynamic_cast<OpenClEvent&>(event).event;
-    Shared::check(api_.barrier(queue_, 1, &awaited, nullptr), "waiting for an event");
+    SharedContext::check(api_.barrier(queue_, 1, &awaited, nullptr), "waiting for an event");
   }
-  void finish() override { Shared::check(api_.finish(queue_), "working"); }
+  void finish() override { SharedContext::check(api_.finish(queue_), "working"); }
   double seconds_between(DeviceEvent& from, DeviceEvent& to) override {
     std::uint64_t begin = 0, end = 0;
     // Some drivers record no times for markers; the result is then 0.
@@ -163,25 +165,25 @@ class OpenClQueue : public QueueBackend {
     return dynamic_cast<const DeviceMemory&>(allocation).memory;
   }
 
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<SharedContext> shared_;
   const Api& api_;
   opencl::CommandQueue queue_ = nullptr;
 };
 
 class OpenClBackend : public DeviceBackend {
  public:
-  OpenClBackend(std::shared_ptr<Shared> shared, Bytes memory, bool assume_exact)
+  OpenClBackend(std::shared_ptr<SharedContext> shared, Bytes memory, bool assume_exact)
       : shared_(std::move(shared)), memory_(memory), assume_exact_(assume_exact) {}
   ~OpenClBackend() override {
     for (const auto& [name, kernel] : kernels_) shared_->api.release_kernel(kernel->kernel);
     for (const auto& [name, program] : programs_) shared_->api.release_program(program);
   }
 
-  std::shared_ptr<DeviceAllocation> allocate(Bytes size, PaidMemory paid) override {
-    return std::make_shared<DeviceMemory>(shared_, size, std::move(paid));
+  std::shared_ptr<DeviceAllocation> allocate(Bytes size, MemoryReservations reservations) override {
+    return std::make_shared<DeviceMemory>(shared_, size, std::move(reservations));
   }
-  std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, PaidMemory paid) override {
-    return std::make_shared<PageMemory>(size, std::move(paid));
+  std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, MemoryReservations reservations) override {
+    return std::make_shared<PageMemory>(size, std::move(reservations));
   }
   std::shared_ptr<DeviceAllocation> adopt(std::uint64_t, Bytes) override {
     throw Failure(ErrorCode::unavailable, "OpenCL's memory has no address that could be passed", "",
@@ -198,7 +200,7 @@ class OpenClBackend : public DeviceBackend {
     Result result = 0;
     auto kernel = std::make_unique<SharedKernel>();
     kernel->kernel = shared_->api.create_kernel(program_of(source), std::string(entry.name).c_str(), &result);
-    Shared::check(result, "looking for a kernel");
+    SharedContext::check(result, "looking for a kernel");
     return (kernels_[name] = std::move(kernel)).get();
   }
 
@@ -229,7 +231,7 @@ class OpenClBackend : public DeviceBackend {
     const std::size_t length = source.opencl.size();
     Result result = 0;
     opencl::Program program = shared_->api.create_program(shared_->context, 1, &text, &length, &result);
-    Shared::check(result, "reading kernels");
+    SharedContext::check(result, "reading kernels");
     const char* const options =
         source.singles && !assume_exact_ ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2";
     if (shared_->api.build(program, 1, &shared_->device, options, nullptr, nullptr) != 0) {
@@ -246,7 +248,7 @@ class OpenClBackend : public DeviceBackend {
     return programs_[name] = program;
   }
 
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<SharedContext> shared_;
   const Bytes memory_;
   const bool assume_exact_;
   Mutex mutex_;
@@ -266,12 +268,12 @@ std::unique_ptr<DeviceBackend> open_opencl_device(int index, bool assume_exact) 
     throw Failure(ErrorCode::unavailable, reason.empty() ? "there is no such device" : reason);
   }
   const OpenClDevice& device = found.devices[static_cast<std::size_t>(index)];
-  auto shared = std::make_shared<Shared>(*api);
+  auto shared = std::make_shared<SharedContext>(*api);
   shared->device = reinterpret_cast<opencl::DeviceId>(device.id);
   const std::array<std::intptr_t, 3> properties = {kContextPlatform, static_cast<std::intptr_t>(device.platform_id), 0};
   Result result = 0;
   shared->context = api->create_context(properties.data(), 1, &shared->device, nullptr, nullptr, &result);
-  Shared::check(result, "opening it");
+  SharedContext::check(result, "opening it");
   // OpenCL cannot report free memory. A processor's memory is shared with the host, so only a quarter of it is used.
   return std::make_unique<OpenClBackend>(std::move(shared), Bytes{device.memory.count / (device.is_cpu ? 4 : 1)},
                                          assume_exact);

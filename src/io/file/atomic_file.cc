@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "src/base/text.h"
-#include "src/io/file/at_offset.h"
+#include "src/io/file/positional_io.h"
 
 namespace millrace {
 void write_all(int fd, std::string_view bytes, const std::string& path) {
@@ -58,20 +58,20 @@ std::string unique_temporary_name() {
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   open_folder();
-  create_unique(Readers::everyone);
+  create_unique(ReadAccess::everyone);
 }
 
-AtomicFile::AtomicFile(std::string path, const OfShard& shard)
+AtomicFile::AtomicFile(std::string path, const ShardOptions& shard)
     : path_(std::move(path)),
       is_joined_(shard.is_joined),
       work_folder_(::open(shard.work_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
       hash_(std::make_unique<RunningHash>()) {
   if (!work_folder_) throw_system_error("cannot be created", path_);
   open_folder();
-  create_unique(Readers::everyone);
+  create_unique(ReadAccess::everyone);
 }
 
-AtomicFile::AtomicFile(std::string path, Replaceable replaces, Readers readers)
+AtomicFile::AtomicFile(std::string path, OverwritePolicy replaces, ReadAccess readers)
     : path_(std::move(path)), replaces_(replaces) {
   open_folder();
   create_unique(readers);
@@ -89,8 +89,8 @@ void AtomicFile::open_folder() {
 
 // Creates the temporary file, without a name (O_TMPFILE) if the file system allows it: a run that is killed then leaves
 // nothing.
-void AtomicFile::create_unique(Readers readers) {
-  const mode_t mode = readers == Readers::owner ? 0600 : 0666;
+void AtomicFile::create_unique(ReadAccess readers) {
+  const mode_t mode = readers == ReadAccess::owner ? 0600 : 0666;
   static const bool has_links_to_open_files = ::access("/proc/self/fd", X_OK) == 0;
   if (has_links_to_open_files) fd_ = ::openat(temporary_folder(), ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
   if (fd_ >= 0) return;
@@ -158,15 +158,15 @@ void AtomicFile::commit() {
   const auto written = state_of_descriptor(fd_);
   if (::close(std::exchange(fd_, -1)) != 0) throw_system_error("cannot be written", path_);
   const auto named = state_of_name(temporary_folder(), temporary_);
-  if (!written || !named || !written->same_inode(*named)) {
+  if (!written || !named || !written->has_same_inode(*named)) {
     temporary_.clear();  // the file of that name is not ours to remove
     throw Failure(ErrorCode::conflict, "its temporary file was exchanged or removed by another program", path_,
                   "see that no other run works on the same output, and run the same command again");
   }
   if (work_folder_) {
-    put_shard_in_place();
+    publish_shard();
   } else {
-    put_in_place();
+    publish();
   }
   temporary_.clear();
   ::fsync(folder_.get());
@@ -176,21 +176,21 @@ FileDigest AtomicFile::digest() const { return {name(), written_, hash_ ? hash_-
 
 // Returns true while the output's folder has its path. The descriptor still leads to the folder after another run has
 // published it under another name.
-bool AtomicFile::folder_is_in_place() const {
+bool AtomicFile::is_folder_published() const {
   const auto held = state_of_descriptor(folder_.get());
   struct stat now {};
   return held && ::stat(folder_of(path_).c_str(), &now) == 0 && now.st_dev == held->device && now.st_ino == held->inode;
 }
 
-void AtomicFile::put_shard_in_place() {
+void AtomicFile::publish_shard() {
   const auto published = [&] {
     return Failure(ErrorCode::conflict, "another run has published the output while this one made a shard of it", path_,
                    "nothing is missing where that run has ended well");
   };
-  if (!folder_is_in_place()) throw published();
+  if (!is_folder_published()) throw published();
   const int reason = rename_new(work_folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
   if (reason == 0) {
-    if (folder_is_in_place()) return;
+    if (is_folder_published()) return;
     // Another run published the folder between the two checks. If it joined the shards without this file, the file is
     // left over and is removed.
     if (is_joined_) ::unlinkat(folder_.get(), name().c_str(), 0);
@@ -203,13 +203,13 @@ void AtomicFile::put_shard_in_place() {
       ::unlinkat(work_folder_.get(), temporary_.c_str(), 0);
       return;
     }
-    if (!folder_is_in_place()) throw published();
+    if (!is_folder_published()) throw published();
     if (!there) {
       throw Failure(ErrorCode::conflict, "another run has taken it away, or it cannot be read", path_,
                     "run the same command again");
     }
     if (::renameat(work_folder_.get(), temporary_.c_str(), folder_.get(), name().c_str()) == 0) {
-      if (folder_is_in_place()) return;
+      if (is_folder_published()) return;
       throw published();
     }
   }
@@ -217,29 +217,30 @@ void AtomicFile::put_shard_in_place() {
   throw_system_error("cannot be put in place", path_);
 }
 
-void AtomicFile::put_in_place() {
-  if (replaces_.anything) {
+void AtomicFile::publish() {
+  if (replaces_.any_file) {
     if (::renameat(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str()) != 0)
       throw_system_error("cannot be put in place", path_);
     return;
   }
   bool lost = false;
-  errno = replaces_.looked_at ? rename_over(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str(),
-                                            *replaces_.looked_at, lost)
-                              : rename_new(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
+  errno = replaces_.examined
+              ? rename_over(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str(), *replaces_.examined, lost)
+              : rename_new(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
   // The exchanged file belongs to another program: it is kept under the temporary name.
   if (lost)
-    throw_system_error("cannot be given back its name", path_in(folder_of(path_), std::exchange(temporary_, "")));
+    throw_system_error("cannot be given back its name", join_path(folder_of(path_), std::exchange(temporary_, "")));
   if (errno == EEXIST) {
-    throw Failure(ErrorCode::conflict, "another file has taken its name while the work was done", printable(path_),
+    throw Failure(ErrorCode::conflict, "another file has taken its name while the work was done",
+                  escape_unprintable(path_),
                   "move that one away, or name another output, and run the same command again");
   }
   if (errno != 0) throw_system_error("cannot be put in place", path_);
-  if (replaces_.looked_at) ::unlinkat(folder_.get(), temporary_.c_str(), 0);
+  if (replaces_.examined) ::unlinkat(folder_.get(), temporary_.c_str(), 0);
 }
 
 void write_file_unsynced(const std::string& path, std::string_view text) {
-  const std::string temporary = path_in(folder_of(path), unique_temporary_name());
+  const std::string temporary = join_path(folder_of(path), unique_temporary_name());
   const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!file) throw_system_error("cannot be created", path);
   try {

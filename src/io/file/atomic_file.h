@@ -15,19 +15,19 @@
 
 #include "src/base/error.h"
 #include "src/base/paths.h"
+#include "src/io/file/directory_entry.h"
 #include "src/io/file/file_digest.h"
-#include "src/io/file/place.h"
 #include "src/io/file/running_hash.h"
 
 namespace millrace {
 
 // Files that an output may replace: any file of its name, or only the file that was examined before.
-struct Replaceable {
-  bool anything = true;
-  std::optional<FileState> looked_at{};  // if not `anything`: the only file to replace; empty: none may be there
+struct OverwritePolicy {
+  bool any_file = true;
+  std::optional<FileState> examined{};  // if not `anything`: the only file to replace; empty: none may be there
 };
 // Users who may read an output. Only the owner may read lists of a person's files (mode 0600).
-enum class Readers : std::uint8_t { everyone, owner };
+enum class ReadAccess : std::uint8_t { everyone, owner };
 
 // Returns a name for a temporary file or folder that no other process on any machine makes: several machines may share
 // the folder.
@@ -47,14 +47,14 @@ class AtomicFile {
   // the same file system. The folder where shards are merged never has an unfinished file. commit() throws
   // Failure(conflict) if another run has published that folder meanwhile. A file that is to be joined with others is
   // then removed from the folder. Any other new file is kept as part of the published output.
-  struct OfShard {
+  struct ShardOptions {
     std::string work_folder;
     bool is_joined = false;
   };
-  AtomicFile(std::string path, const OfShard& shard);
+  AtomicFile(std::string path, const ShardOptions& shard);
   // commit() throws Failure(conflict) if the name belongs by then to a file that `replaces` does not allow. That file
   // is kept.
-  AtomicFile(std::string path, Replaceable replaces, Readers readers);
+  AtomicFile(std::string path, OverwritePolicy replaces, ReadAccess readers);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -75,13 +75,13 @@ class AtomicFile {
 
  private:
   void open_folder();
-  void create_unique(Readers readers);
+  void create_unique(ReadAccess readers);
   void name_temporary();
   void flush();
   std::string name() const { return path_.substr(path_.find_last_of('/') + 1); }
-  void put_in_place();
-  void put_shard_in_place();
-  bool folder_is_in_place() const;
+  void publish();
+  void publish_shard();
+  bool is_folder_published() const;
   int temporary_folder() const { return work_folder_ ? work_folder_.get() : folder_.get(); }
 
   std::string path_, temporary_;  // temporary_: name in the temporary folder, empty while the file has none
@@ -89,7 +89,7 @@ class AtomicFile {
   Descriptor folder_, work_folder_;
   std::unique_ptr<RunningHash> hash_;  // only for a shard's file
   std::uint64_t written_ = 0;
-  Replaceable replaces_;
+  OverwritePolicy replaces_;
   std::string pending_;
   int fd_ = -1;
   bool synced_ = false;

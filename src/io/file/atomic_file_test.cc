@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<std::string> names_in(const TestFolder& folder) {
+std::vector<std::string> list_names(const TestFolder& folder) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
@@ -38,15 +38,15 @@ TEST(AtomicFile, AppearsWholeOrNotAtAll) {
     AtomicFile file(folder.at("out"));
     file.write(std::string(3 << 20, 'n'));
     EXPECT_EQ(contents(folder.at("out")), "old");
-    EXPECT_LE(names_in(folder).size(), 2U) << "beside it a temporary file, where it has a name";
+    EXPECT_LE(list_names(folder).size(), 2U) << "beside it a temporary file, where it has a name";
   }
-  EXPECT_THAT(names_in(folder), ElementsAre("out"));
+  EXPECT_THAT(list_names(folder), ElementsAre("out"));
   EXPECT_EQ(contents(folder.at("out")), "old");
   AtomicFile file(folder.at("out"));
   file.write("new");
   file.commit();
   EXPECT_EQ(contents(folder.at("out")), "new");
-  EXPECT_THAT(names_in(folder), ElementsAre("out"));
+  EXPECT_THAT(list_names(folder), ElementsAre("out"));
 }
 
 TEST(AtomicFile, AFullDiskLeavesTheOldFile) {
@@ -62,7 +62,7 @@ TEST(AtomicFile, AFullDiskLeavesTheOldFile) {
     }
   }
   EXPECT_THAT(message, HasSubstr("/out: cannot be written"));
-  EXPECT_THAT(names_in(folder), ElementsAre("out"));
+  EXPECT_THAT(list_names(folder), ElementsAre("out"));
   EXPECT_EQ(contents(folder.at("out")), "old");
 }
 
@@ -81,7 +81,7 @@ TEST(AtomicFile, ANameMayBeAsLongAsTheSystemAllows) {
   TestFolder folder;
   const std::string name(255, 'n');
   write_file(folder.at(name), "x");
-  EXPECT_THAT(names_in(folder), ElementsAre(name));
+  EXPECT_THAT(list_names(folder), ElementsAre(name));
 }
 
 // A run that was killed leaves its temporary file, and the next one may have its process number.
@@ -92,7 +92,7 @@ TEST(AtomicFile, LeavesWhatAKilledRunLeft) {
   folder.write(left, "half a file");
   write_file(folder.at("out"), "whole");
   EXPECT_EQ(contents(folder.at("out")), "whole");
-  EXPECT_THAT(names_in(folder), ElementsAre(left, "out")) << "it may be another run's, which is at work";
+  EXPECT_THAT(list_names(folder), ElementsAre(left, "out")) << "it may be another run's, which is at work";
 }
 
 TEST(AtomicFile, FailuresNameThePath) {
@@ -119,29 +119,29 @@ TEST(AtomicFile, WritersOfOneNameDoNotMix) {
   b.join();
   const std::string text = contents(folder.at("out"));
   EXPECT_EQ(text, std::string(200'000, text.at(0)));
-  EXPECT_THAT(names_in(folder), ElementsAre("out"));
+  EXPECT_THAT(list_names(folder), ElementsAre("out"));
 }
 
 TEST(AtomicFile, ReplacesOnlyWhatWasLookedAt) {
   TestFolder folder;
-  const auto commit = [&](const Replaceable& replaces) {
-    AtomicFile file(folder.at("out"), replaces, Readers::owner);
+  const auto commit = [&](const OverwritePolicy& replaces) {
+    AtomicFile file(folder.at("out"), replaces, ReadAccess::owner);
     file.write("new");
     file.commit();
   };
   folder.write("out", "appeared meanwhile");
   EXPECT_THROW(commit({false, std::nullopt}), Failure);
   EXPECT_EQ(contents(folder.at("out")), "appeared meanwhile");
-  const auto looked_at = Place::of(folder.at("out"))->state().or_throw();
+  const auto examined = DirectoryEntry::make(folder.at("out"))->state().or_throw();
   folder.write("other", "another file");
   std::filesystem::rename(folder.at("other"), folder.at("out"));
-  EXPECT_THROW(commit({false, looked_at}), Failure);
+  EXPECT_THROW(commit({false, examined}), Failure);
   EXPECT_EQ(contents(folder.at("out")), "another file");
-  EXPECT_THAT(names_in(folder), ElementsAre("out")) << "nothing is left of the attempt";
-  commit({false, Place::of(folder.at("out"))->state().or_throw()});
+  EXPECT_THAT(list_names(folder), ElementsAre("out")) << "nothing is left of the attempt";
+  commit({false, DirectoryEntry::make(folder.at("out"))->state().or_throw()});
   EXPECT_EQ(contents(folder.at("out")), "new");
   EXPECT_EQ(std::filesystem::status(folder.at("out")).permissions(), std::filesystem::perms(0600));
-  EXPECT_THAT(names_in(folder), ElementsAre("out"));
+  EXPECT_THAT(list_names(folder), ElementsAre("out"));
 }
 
 // Returns the temporary file of the only file that is being written in a folder.
@@ -175,7 +175,7 @@ class ShardFile : public testing::Test {
   std::string work() const { return folder_.at("work"); }
   std::string rows() const { return folder_.at("work/rows"); }
   std::unique_ptr<AtomicFile> begun(const std::string& text) const {
-    auto out = std::make_unique<AtomicFile>(rows() + "/0", AtomicFile::OfShard{work()});
+    auto out = std::make_unique<AtomicFile>(rows() + "/0", AtomicFile::ShardOptions{work()});
     out->write(text);
     return out;
   }
@@ -190,7 +190,7 @@ class ShardFile : public testing::Test {
   TestFolder folder_;
 };
 
-TEST_F(ShardFile, NothingUnfinishedLiesWhereShardsArePutTogether) {
+TEST_F(ShardFile, NoTemporaryFileLiesInTheMergeFolder) {
   const auto file = begun("rows");
   EXPECT_TRUE(std::filesystem::is_empty(rows()));
   file->commit();

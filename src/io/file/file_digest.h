@@ -23,11 +23,12 @@ struct FileDigest {
   friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
 
-// Adds the first `bytes` of an open file to the hash; false if they cannot be read. `go_on` is called now and then, and
-// may throw.
-bool hash_beginning(int file, std::uint64_t bytes, RunningHash& hash, const std::function<void()>& go_on = {});
-// Returns nullopt if the file is missing, is not a regular file, or cannot be read. `go_on` is called now and then, and
-// may throw.
-std::optional<FileDigest> digest_of_file(int folder, const std::string& name, const std::function<void()>& go_on = {});
+// Adds the first `bytes` of an open file to the hash; false if they cannot be read. `check_cancelled` is called now and
+// then, and may throw.
+bool hash_prefix(int file, std::uint64_t bytes, RunningHash& hash, const std::function<void()>& check_cancelled = {});
+// Returns nullopt if the file is missing, is not a regular file, or cannot be read. `check_cancelled` is called now and
+// then, and may throw.
+std::optional<FileDigest> digest_of_file(int folder, const std::string& name,
+                                         const std::function<void()>& check_cancelled = {});
 
 }  // namespace millrace

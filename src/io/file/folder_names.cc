@@ -6,11 +6,11 @@
 #include <memory>
 #include <string_view>
 
-#include "src/io/file/place.h"
+#include "src/io/file/directory_entry.h"
 
 namespace millrace {
 
-std::vector<std::string> names_in(int folder) {
+std::vector<std::string> list_names(int folder) {
   std::vector<std::string> out;
   Descriptor opened(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::unique_ptr<DIR, int (*)(DIR*)> listed(opened ? ::fdopendir(opened.get()) : nullptr, ::closedir);

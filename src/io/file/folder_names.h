@@ -8,6 +8,6 @@
 
 namespace millrace {
 
-std::vector<std::string> names_in(int folder);
+std::vector<std::string> list_names(int folder);
 
 }  // namespace millrace

@@ -4,7 +4,8 @@
 
 namespace millrace {
 
-Outcome<bool> each_line(FileReader& file, std::size_t longest, const std::function<bool(const std::string&)>& take) {
+Outcome<bool> for_each_line(FileReader& file, std::size_t longest,
+                            const std::function<bool(const std::string&)>& take) {
   std::string line;
   for (auto bytes = file.next(); !bytes.empty(); bytes = file.next()) {
     for (auto at = bytes.begin(); at != bytes.end();) {

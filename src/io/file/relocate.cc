@@ -14,7 +14,7 @@
 
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 
 namespace millrace {
 namespace {
@@ -24,23 +24,23 @@ void (*step_hook)(const char*) = nullptr;
 constexpr const char* kAccessList = "system.posix_acl_access";
 
 Error failed(const char* what, const std::string& path, int reason) {
-  Error error = system_error(what, printable(path), reason);
+  Error error = system_error(what, escape_unprintable(path), reason);
   if (reason == EEXIST) error.code = ErrorCode::conflict;
   if (reason == EXDEV) error.code = ErrorCode::unsupported;
   return error;
 }
 
-void sync_both(const Place& from, const Place& to) {
+void sync_both(const DirectoryEntry& from, const DirectoryEntry& to) {
   to.sync_folder();
   if (folder_of(from.path()) != folder_of(to.path())) from.sync_folder();
 }
 
 Error changed(const std::string& path, const char* when) {
-  return {ErrorCode::conflict, std::string("changed ") + when, printable(path), ""};
+  return {ErrorCode::conflict, std::string("changed ") + when, escape_unprintable(path), ""};
 }
 
-bool is_still(const Place& place, const FileState& expected) {
-  const auto now = place.state();
+bool is_still(const DirectoryEntry& entry, const FileState& expected) {
+  const auto now = entry.state();
   return now && now->same(expected);
 }
 
@@ -70,12 +70,12 @@ Outcome<void> write_copy(int in, int out, const std::string& from, const std::st
   }
 }
 
-Outcome<bool> same_bytes(Descriptor a, const std::string& a_path, Descriptor b, const std::string& b_path) {
-  auto first = FileReader::of(std::move(a), a_path, FileReader::Hashing::off);
+Outcome<bool> have_same_bytes(Descriptor a, const std::string& a_path, Descriptor b, const std::string& b_path) {
+  auto first = FileReader::make(std::move(a), a_path, FileReader::Hashing::off);
   if (!first) return first.error();
-  auto second = FileReader::of(std::move(b), b_path, FileReader::Hashing::off);
+  auto second = FileReader::make(std::move(b), b_path, FileReader::Hashing::off);
   if (!second) return second.error();
-  return same_contents(**first, **second);
+  return have_same_contents(**first, **second);
 }
 
 // Copies tags, comments and access lists. Attributes that the new file system refuses are skipped. Attributes that give
@@ -94,18 +94,19 @@ void copy_attributes(int in, int out) {
 }
 
 // Makes a complete copy under the temporary name; removes it on any failure.
-Outcome<void> make_copy(Descriptor original, const std::string& from, const Place& temporary, std::int64_t mtime_ns) {
-  step("remove an old temporary copy");
+Outcome<void> make_copy(Descriptor original, const std::string& from, const DirectoryEntry& temporary,
+                        std::int64_t mtime_ns) {
+  call_step_hook("remove an old temporary copy");
   if (const int reason = temporary.unlink(); reason != 0 && reason != ENOENT) {
     return failed("cannot be removed", temporary.path(), reason);
   }
   const auto lies_there = state_of_descriptor(original.get());
   if (!lies_there) return failed("cannot be examined", from, errno);
-  step("create the temporary copy");
+  call_step_hook("create the temporary copy");
   const Descriptor out(
       ::openat(temporary.folder(), temporary.name(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!out) return failed("the copy cannot be created", temporary.path(), errno);
-  step("write the copy");
+  call_step_hook("write the copy");
   auto done = write_copy(original.get(), out.get(), from, temporary.path());
   if (done.ok()) {
     copy_attributes(original.get(), out.get());
@@ -118,18 +119,18 @@ Outcome<void> make_copy(Descriptor original, const std::string& from, const Plac
       done = failed("the copy's permissions cannot be set", temporary.path(), errno);
     if (done.ok() && ::futimens(out.get(), times) != 0)
       done = failed("the copy's time cannot be set", temporary.path(), errno);
-    step("sync the copy");
+    call_step_hook("sync the copy");
     if (done.ok() && ::fsync(out.get()) != 0) done = failed("the copy cannot be synced", temporary.path(), errno);
   }
   if (done.ok()) {
-    step("compare the copy");
+    call_step_hook("compare the copy");
     if (::lseek(original.get(), 0, SEEK_SET) != 0 || ::lseek(out.get(), 0, SEEK_SET) != 0) {
       done = failed("the copy cannot be compared", temporary.path(), errno);
     } else {
-      const auto same = same_bytes(std::move(original), from, Descriptor(::dup(out.get())), temporary.path());
+      const auto same = have_same_bytes(std::move(original), from, Descriptor(::dup(out.get())), temporary.path());
       if (!same) done = same.error();
       if (same && !*same) {
-        done = Error{ErrorCode::io, "the copy does not hold the same bytes", printable(temporary.path()),
+        done = Error{ErrorCode::io, "the copy does not hold the same bytes", escape_unprintable(temporary.path()),
                      "check the drive"};
       }
     }
@@ -140,23 +141,23 @@ Outcome<void> make_copy(Descriptor original, const std::string& from, const Plac
 
 // Places of two names. If one is not found, `found` holds the error.
 struct Two {
-  std::optional<Place> from, to;
+  std::optional<DirectoryEntry> from, to;
   Outcome<void> found;
   Two(const std::string& a, const std::string& b) {
-    for (const auto& [path, place] : {std::pair{&a, &from}, std::pair{&b, &to}}) {
-      auto one = Place::of(*path);
+    for (const auto& [path, entry] : {std::pair{&a, &from}, std::pair{&b, &to}}) {
+      auto one = DirectoryEntry::make(*path);
       if (!one) {
         found = one.error();
         return;
       }
-      *place = std::move(one).value();
+      *entry = std::move(one).value();
     }
   }
 };
 
 // Compares owner, group, permissions and access list of two open files. An access list that cannot be read counts as
 // different.
-bool same_access(int a, int b) {
+bool have_same_access(int a, int b) {
   const auto list_of = [](int fd) {
     std::string list(1 << 16, '\0');
     const ssize_t size = ::fgetxattr(fd, kAccessList, list.data(), list.size());
@@ -169,15 +170,15 @@ bool same_access(int a, int b) {
   return x && y && x->owner == y->owner && x->group == y->group && x->mode == y->mode && list_a && list_a == list_b;
 }
 
-Outcome<void> rename_places(const Place& from, const Place& to) {
+Outcome<void> rename_places(const DirectoryEntry& from, const DirectoryEntry& to) {
   const int reason =
-      rename_new(from.folder(), from.name(), to.folder(), to.name(), [] { step("remove the old name"); });
+      rename_new(from.folder(), from.name(), to.folder(), to.name(), [] { call_step_hook("remove the old name"); });
   if (reason == 0) return {};
   return failed("cannot be renamed", reason == EEXIST ? to.path() : from.path(), reason);
 }
 
 // Gives an open file a second name, whatever its first name leads to by now.
-int link_descriptor(int fd, const Place& target, const Place& as) {
+int link_descriptor(int fd, const DirectoryEntry& target, const DirectoryEntry& as) {
   const std::string open_file = fmt::format("/proc/self/fd/{}", fd);
   if (::linkat(AT_FDCWD, open_file.c_str(), as.folder(), as.name(), AT_SYMLINK_FOLLOW) == 0) return 0;
   if (errno == EEXIST) return errno;
@@ -189,14 +190,14 @@ int link_descriptor(int fd, const Place& target, const Place& as) {
 
 void set_step_hook(void (*hook)(const char*)) { step_hook = hook; }
 
-void step(const char* next) {
+void call_step_hook(const char* next) {
   if (step_hook != nullptr) step_hook(next);
 }
 
 Outcome<FileState> state_of(const std::string& path) {
-  const auto place = Place::of(path);
-  if (!place) return place.error();
-  return place->state();
+  const auto entry = DirectoryEntry::make(path);
+  if (!entry) return entry.error();
+  return entry->state();
 }
 
 bool exists(const std::string& path) {
@@ -204,31 +205,31 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-Outcome<void> set_time(const std::string& path, std::int64_t mtime_ns) {
-  const auto place = Place::of(path);
-  if (!place) return place.error();
+Outcome<void> set_mtime(const std::string& path, std::int64_t mtime_ns) {
+  const auto entry = DirectoryEntry::make(path);
+  if (!entry) return entry.error();
   const timespec times[2] = {time_of(mtime_ns), time_of(mtime_ns)};
-  if (::utimensat(place->folder(), place->name(), times, AT_SYMLINK_NOFOLLOW) != 0) {
+  if (::utimensat(entry->folder(), entry->name(), times, AT_SYMLINK_NOFOLLOW) != 0) {
     return failed("its time cannot be set", path, errno);
   }
   return {};
 }
 
 Outcome<void> remove_name(const std::string& path, const std::optional<FileState>& expected) {
-  const auto place = Place::of(path);
-  if (!place && place.error().code == ErrorCode::not_found) return {};
-  if (!place) return place.error();
-  if (expected && place->taken() && !is_still(*place, *expected)) return changed(path, "a moment ago");
-  const int reason = place->unlink();
+  const auto entry = DirectoryEntry::make(path);
+  if (!entry && entry.error().code == ErrorCode::not_found) return {};
+  if (!entry) return entry.error();
+  if (expected && entry->exists() && !is_still(*entry, *expected)) return changed(path, "a moment ago");
+  const int reason = entry->unlink();
   if (reason != 0 && reason != ENOENT) return failed("cannot be removed", path, reason);
   return {};
 }
 
-void remove_left_over(const std::string& path) { static_cast<void>(remove_name(path)); }
+void remove_unneeded_file(const std::string& path) { static_cast<void>(remove_name(path)); }
 
 void remove_empty_folder(const std::string& path) {
-  const auto place = Place::of(path);
-  if (place && ::unlinkat(place->folder(), place->name(), AT_REMOVEDIR) == 0) place->sync_folder();
+  const auto entry = DirectoryEntry::make(path);
+  if (entry && ::unlinkat(entry->folder(), entry->name(), AT_REMOVEDIR) == 0) entry->sync_folder();
 }
 
 Outcome<void> rename_over(const std::string& from, const std::string& to) {
@@ -244,17 +245,17 @@ Outcome<void> write_new(const std::string& path, std::string_view bytes, const s
                         const FileState& like) {
   const Two two(temporary, path);
   if (!two.found.ok()) return two.found;
-  const Place& made = *two.from;
-  step("remove an old temporary file");
+  const DirectoryEntry& made = *two.from;
+  call_step_hook("remove an old temporary file");
   if (const int reason = made.unlink(); reason != 0 && reason != ENOENT) {
     return failed("cannot be removed", made.path(), reason);
   }
-  step("create the temporary file");
+  call_step_hook("create the temporary file");
   const Descriptor out(
       ::openat(made.folder(), made.name(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!out) return failed("cannot be created", path, errno);
   Outcome<void> done;
-  step("write the file");
+  call_step_hook("write the file");
   for (std::size_t at = 0; done.ok() && at < bytes.size();) {
     const ssize_t n = ::write(out.get(), bytes.data() + at, bytes.size() - at);
     if (n > 0) at += static_cast<std::size_t>(n);
@@ -264,17 +265,17 @@ Outcome<void> write_new(const std::string& path, std::string_view bytes, const s
     done = failed("its owner cannot be set", path, errno);
   if (done.ok() && ::fchmod(out.get(), like.mode & 0666) != 0 && errno != EPERM)
     done = failed("its permissions cannot be set", path, errno);
-  step("sync the file");
+  call_step_hook("sync the file");
   if (done.ok() && ::fsync(out.get()) != 0) done = failed("cannot be synced", path, errno);
   if (done.ok()) {
-    step("rename");
+    call_step_hook("rename");
     done = rename_places(made, *two.to);
   }
   if (!done.ok()) {
     made.unlink();
     return done;
   }
-  step("sync the folder");
+  call_step_hook("sync the folder");
   sync_both(made, *two.to);
   return {};
 }
@@ -282,15 +283,15 @@ Outcome<void> write_new(const std::string& path, std::string_view bytes, const s
 Outcome<void> rename_new(const std::string& from, const std::string& to, const std::optional<FileState>& expected) {
   const Two two(from, to);
   if (!two.found.ok()) return two.found;
-  step("rename");
+  call_step_hook("rename");
   if (auto done = rename_places(*two.from, *two.to); !done.ok()) return done;
   // Another program may have put another file under the name at the last moment: that file is moved back.
   if (expected && !is_still(*two.to, *expected)) {
-    step("put back what was renamed");
+    call_step_hook("put back what was renamed");
     if (auto done = rename_places(*two.to, *two.from); !done.ok()) return done;
     return changed(from, "a moment ago");
   }
-  step("sync the folders");
+  call_step_hook("sync the folders");
   sync_both(*two.from, *two.to);
   return {};
 }
@@ -308,40 +309,40 @@ Outcome<void> copy(const std::string& from, const std::string& to, const std::st
     if (!state || !state->same(*expected)) return changed(from, "a moment ago");
   }
   if (auto done = make_copy(std::move(original).value(), from, *made.to, mtime_ns); !done.ok()) return done;
-  const auto target = Place::of(to);
+  const auto target = DirectoryEntry::make(to);
   Outcome<void> done;
   if (!target) {
     done = target.error();
   } else if (over) {
-    step("put the copy in place");
+    call_step_hook("put the copy in place");
     if (::renameat(made.to->folder(), made.to->name(), target->folder(), target->name()) != 0)
       done = failed("cannot be replaced", to, errno);
   } else {
-    step("rename");
+    call_step_hook("rename");
     done = rename_places(*made.to, *target);
   }
   if (!done.ok()) {
     made.to->unlink();
     return done;
   }
-  step("sync the folder");
+  call_step_hook("sync the folder");
   sync_both(*made.to, *target);
   return {};
 }
 
 // Removes the file that was copied, and no file that has taken its name since. The file is checked again under a name
 // that nobody else uses.
-Outcome<void> remove_original(const Place& original, const FileState& before, const std::string& leaving) {
-  const auto aside = Place::of(leaving);
+Outcome<void> remove_original(const DirectoryEntry& original, const FileState& before, const std::string& leaving) {
+  const auto aside = DirectoryEntry::make(leaving);
   if (!aside) return aside.error();
-  step("set the original aside");
+  call_step_hook("set the original aside");
   if (auto done = rename_places(original, *aside); !done.ok()) return done;
   if (!is_still(*aside, before)) {
-    step("put back what was set aside");
+    call_step_hook("put back what was set aside");
     if (auto done = rename_places(*aside, original); !done.ok()) return done;
     return changed(original.path(), "while it was copied");
   }
-  step("remove the original");
+  call_step_hook("remove the original");
   const int reason = aside->unlink();
   if (reason == 0) return {};
   static_cast<void>(rename_places(*aside, original));  // the error to report is the one below
@@ -350,8 +351,8 @@ Outcome<void> remove_original(const Place& original, const FileState& before, co
 
 }  // namespace
 
-std::string leaving_name(const std::string& from, const std::string& temporary) {
-  return path_in(folder_of(from), file_name(temporary));
+std::string make_aside_path(const std::string& from, const std::string& temporary) {
+  return join_path(folder_of(from), file_name(temporary));
 }
 
 Outcome<void> copy_new(const std::string& from, const std::string& to, const std::string& temporary,
@@ -368,29 +369,29 @@ Outcome<void> move_new(const std::string& from, const std::string& to, const std
                        const std::optional<FileState>& expected) {
   auto done = rename_new(from, to, expected);
   if (done.ok() || done.error().code != ErrorCode::unsupported) return done;
-  const auto original = Place::of(from);
+  const auto original = DirectoryEntry::make(from);
   if (!original) return original.error();
   const auto before = original->state();
   if (!before) return before.error();
   done = copy(from, to, temporary, before->mtime_ns, expected ? *expected : *before, false);
   if (!done.ok()) return done;
   const auto copied = state_of(to);
-  done = remove_original(*original, *before, leaving_name(from, temporary));
+  done = remove_original(*original, *before, make_aside_path(from, temporary));
   if (!done.ok()) {
     if (copied) static_cast<void>(remove_name(to, *copied));  // an extra copy is no loss
     return done;
   }
-  step("sync the old folder");
+  call_step_hook("sync the old folder");
   original->sync_folder();
   return {};
 }
 
 Outcome<void> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary,
-                              const Linking& linking) {
+                              const HardLinkOptions& linking) {
   const Two two(path, target);
   if (!two.found.ok()) return two.found;
-  const Place &old = *two.from, &partner = *two.to;
-  const auto made = Place::of(temporary);
+  const DirectoryEntry &old = *two.from, &partner = *two.to;
+  const auto made = DirectoryEntry::make(temporary);
   if (!made) return made.error();
   auto old_file = old.open(), partner_file = partner.open();
   if (!old_file) return old_file.error();
@@ -399,16 +400,18 @@ Outcome<void> replace_by_link(const std::string& path, const std::string& target
   if (!before || !compared) return failed("cannot be examined", path, errno);
   if (linking.path && !before->same(*linking.path)) return changed(path, "a moment ago");
   if (linking.target && !compared->same(*linking.target)) return changed(target, "a moment ago");
-  if (!linking.any_access && !same_access(old_file->get(), partner_file->get())) {
-    return Error{ErrorCode::conflict, "its owner, group, mode or access list is not that of " + printable(target),
-                 printable(path), ""};
+  if (!linking.any_access && !have_same_access(old_file->get(), partner_file->get())) {
+    return Error{ErrorCode::conflict,
+                 "its owner, group, mode or access list is not that of " + escape_unprintable(target),
+                 escape_unprintable(path), ""};
   }
   const Descriptor linked(::dup(partner_file->get()));
-  const auto same = same_bytes(std::move(old_file).value(), path, std::move(partner_file).value(), target);
+  const auto same = have_same_bytes(std::move(old_file).value(), path, std::move(partner_file).value(), target);
   if (!same) return same.error();
   if (!*same)
-    return Error{ErrorCode::conflict, "its bytes differ from those of " + printable(target), printable(path), ""};
-  step("link under a temporary name");
+    return Error{ErrorCode::conflict, "its bytes differ from those of " + escape_unprintable(target),
+                 escape_unprintable(path), ""};
+  call_step_hook("link under a temporary name");
   if (const int reason = link_descriptor(linked.get(), partner, *made); reason != 0)
     return failed("cannot be linked", target, reason);
   if (!is_still(*made, *compared)) {
@@ -416,26 +419,26 @@ Outcome<void> replace_by_link(const std::string& path, const std::string& target
     return changed(target, "while it was compared");
   }
   // Both files may have been written to since the comparison; the partner keeps its name in any case.
-  const auto undisturbed = [&](const Place& replaced) {
+  const auto undisturbed = [&](const DirectoryEntry& replaced) {
     const auto partner_now = state_of_descriptor(linked.get());
     return is_still(replaced, *before) && partner_now && partner_now->same(*compared) &&
            (linking.any_access || (partner_now->owner == before->owner && partner_now->group == before->group &&
                                    partner_now->mode == before->mode));
   };
-  step("exchange");
+  call_step_hook("exchange");
   if (::renameat2(made->folder(), made->name(), old.folder(), old.name(), RENAME_EXCHANGE) == 0) {
     // The replaced file has the temporary name now. If somebody wrote to it after the comparison, it is put back.
-    step("check what was replaced");
+    call_step_hook("check what was replaced");
     if (!undisturbed(*made)) {
       if (::renameat2(made->folder(), made->name(), old.folder(), old.name(), RENAME_EXCHANGE) != 0) {
         Error error = changed(path, "while it was compared");
-        error.what += "; what had its name is now " + printable(temporary);
+        error.what += "; what had its name is now " + escape_unprintable(temporary);
         return error;
       }
       made->unlink();
       return changed(path, "while it was compared");
     }
-    step("remove what was replaced");
+    call_step_hook("remove what was replaced");
     made->unlink();
   } else if (errno == EINVAL || errno == ENOSYS) {
     if (!undisturbed(old)) {
@@ -452,18 +455,18 @@ Outcome<void> replace_by_link(const std::string& path, const std::string& target
     made->unlink();
     return failed("cannot be replaced", path, reason);
   }
-  step("sync the folder");
+  call_step_hook("sync the folder");
   old.sync_folder();
   return {};
 }
 
-Outcome<bool> same_access(const std::string& a, const std::string& b) {
+Outcome<bool> have_same_access(const std::string& a, const std::string& b) {
   const Two two(a, b);
   if (!two.found.ok()) return two.found.error();
   const auto first = two.from->open(), second = two.to->open();
   if (!first) return first.error();
   if (!second) return second.error();
-  return same_access(first->get(), second->get());
+  return have_same_access(first->get(), second->get());
 }
 
 }  // namespace millrace

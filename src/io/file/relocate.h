@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "src/base/error.h"
-#include "src/io/file/place.h"
+#include "src/io/file/directory_entry.h"
 
 namespace millrace {
 
@@ -48,41 +48,41 @@ Outcome<void> copy_over(const std::string& from, const std::string& to, const st
                         std::int64_t mtime_ns);
 
 // Renames a file. Across file systems it copies the file, compares the copy and removes the original. The original has
-// leaving_name() for a moment, so that a file that has taken its name since is not removed.
+// make_aside_path() for a moment, so that a file that has taken its name since is not removed.
 Outcome<void> move_new(const std::string& from, const std::string& to, const std::string& temporary,
                        const std::optional<FileState>& expected = std::nullopt);
 
 // Returns the path beside `from` with the last name of `temporary`.
-std::string leaving_name(const std::string& from, const std::string& temporary);
+std::string make_aside_path(const std::string& from, const std::string& temporary);
 
 // Options of replace_by_link(). It makes `path` another name of `target` if the bytes of both are equal. The file that
 // is linked is the one that was compared. The old file keeps a name until it was compared; if it changed meanwhile, it
 // is put back. Error(conflict) if the bytes differ, or, unless `any_access`, owner, group, permissions or access list
 // (POSIX ACL).
-struct Linking {
+struct HardLinkOptions {
   bool any_access = false;
   std::optional<FileState> path{}, target{};  // expected states; empty: not checked
 };
 Outcome<void> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary,
-                              const Linking& linking = {});
+                              const HardLinkOptions& linking = {});
 
 // Sets a file's time of last modification.
-Outcome<void> set_time(const std::string& path, std::int64_t mtime_ns);
+Outcome<void> set_mtime(const std::string& path, std::int64_t mtime_ns);
 
 // Removes a name; no error if it does not exist. If a state is expected, another file is kept: Error(conflict).
 Outcome<void> remove_name(const std::string& path, const std::optional<FileState>& expected = std::nullopt);
 // Removes a file that is no longer needed. Failures are ignored.
-void remove_left_over(const std::string& path);
+void remove_unneeded_file(const std::string& path);
 
 // Removes an empty folder; no error if it is not empty or does not exist.
 void remove_empty_folder(const std::string& path);
 
 // Returns true if owner, group, permissions and access list (POSIX ACL) of two files are equal. Error if one cannot be
 // opened.
-Outcome<bool> same_access(const std::string& a, const std::string& b);
+Outcome<bool> have_same_access(const std::string& a, const std::string& b);
 
 // Hook for tests: called between system calls with the name of the next step.
 void set_step_hook(void (*hook)(const char* next));
-void step(const char* next);
+void call_step_hook(const char* next);
 
 }  // namespace millrace

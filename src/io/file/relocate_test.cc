@@ -14,7 +14,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 
 namespace millrace {
 namespace {
@@ -87,13 +87,13 @@ TEST_F(Relocate, NoLinkIsFollowed) {
   for (const auto& tried :
        {rename_new(through, top_ + "c"), rename_new(b, top_ + "link/c"), copy_new(through, top_ + "c", top_ + "t", 0),
         move_new(through, top_ + "c", top_ + "t"), replace_by_link(through, b, top_ + "t"),
-        replace_by_link(b, through, top_ + "t"), remove_name(through), set_time(through, 0),
+        replace_by_link(b, through, top_ + "t"), remove_name(through), set_mtime(through, 0),
         replace_by_link(linked, inside, top_ + "t"), copy_new(linked, top_ + "c", top_ + "t", 0)}) {
     ASSERT_FALSE(tried.ok());
     EXPECT_EQ(tried.error().code, ErrorCode::conflict) << tried.error().message();
   }
   EXPECT_FALSE(state_of(through).ok());
-  EXPECT_FALSE(same_contents(through, b, Links::refused).ok());
+  EXPECT_FALSE(have_same_contents(through, b, LinkPolicy::refused).ok());
   EXPECT_EQ(text(inside), "theirs");
   EXPECT_FALSE(std::filesystem::exists(top_ + "c"));
   EXPECT_EQ(rename_new(top_ + "real/../b", top_ + "c").error().code, ErrorCode::conflict) << "'..' leads elsewhere";
@@ -184,21 +184,21 @@ TEST_F(Relocate, WhatTakesTheNameOfACopiedFileStays) {
 
 TEST_F(Relocate, AccessIsOwnerGroupModeAndList) {
   const std::string a = put("a", "x"), b = put("b", "x");
-  EXPECT_TRUE(same_access(a, b).or_throw());
+  EXPECT_TRUE(have_same_access(a, b).or_throw());
   ASSERT_EQ(::chmod(b.c_str(), 0600), 0);
-  EXPECT_FALSE(same_access(a, b).or_throw());
+  EXPECT_FALSE(have_same_access(a, b).or_throw());
   EXPECT_EQ(replace_by_link(b, a, top_ + "t").error().code, ErrorCode::conflict);
   EXPECT_FALSE(std::filesystem::equivalent(a, b));
   ASSERT_EQ(::chmod(a.c_str(), 0640), 0);
   ASSERT_EQ(::chmod(b.c_str(), 0640), 0);
-  EXPECT_TRUE(same_access(a, b).or_throw());
+  EXPECT_TRUE(have_same_access(a, b).or_throw());
   // Version 2: the owner rw, the user 12345 r, the group r, the mask r, others nothing.
   const unsigned char list[] = {2, 0,    0,    0,   1,   0,   6,  0, 255, 255, 255, 255, 2,   0,  4,
                                 0, 0x39, 0x30, 0,   0,   4,   0,  4, 0,   255, 255, 255, 255, 16, 0,
                                 4, 0,    255,  255, 255, 255, 32, 0, 0,   0,   255, 255, 255, 255};
   if (::setxattr(b.c_str(), "system.posix_acl_access", list, sizeof list, 0) != 0)
     GTEST_SKIP() << "no access lists here";
-  EXPECT_FALSE(same_access(a, b).or_throw());
+  EXPECT_FALSE(have_same_access(a, b).or_throw());
 }
 
 TEST_F(Relocate, OnlyEqualBytesBecomeOneFile) {

@@ -8,8 +8,8 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/file/at_offset.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/file/positional_io.h"
 
 namespace millrace {
 
@@ -17,21 +17,22 @@ ScratchFile::ScratchFile(const std::string& folder)
     : folder_(folder), file_(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) {
   if (file_) return;
   // Some file systems have no files without a name (O_TMPFILE).
-  std::string name = path_in(folder, std::string(AtomicFile::kTemporaryPrefix) + "XXXXXX");
+  std::string name = join_path(folder, std::string(AtomicFile::kTemporaryPrefix) + "XXXXXX");
   file_ = Descriptor(::mkostemp(name.data(), O_CLOEXEC));
-  if (!file_) throw Failure(system_error("no scratch file can be made in it", printable(folder), errno));
+  if (!file_) throw Failure(system_error("no scratch file can be made in it", escape_unprintable(folder), errno));
   ::unlink(name.c_str());
 }
 
 void ScratchFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (!millrace::write_at(file_.get(), offset, bytes))
-    throw Failure(system_error("the scratch file in it cannot be written", printable(folder_), errno));
+    throw Failure(system_error("the scratch file in it cannot be written", escape_unprintable(folder_), errno));
 }
 
 void ScratchFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   errno = 0;
   const std::size_t got = millrace::read_at(file_.get(), offset, out);
-  if (errno != 0) throw Failure(system_error("the scratch file in it cannot be read", printable(folder_), errno));
+  if (errno != 0)
+    throw Failure(system_error("the scratch file in it cannot be read", escape_unprintable(folder_), errno));
   std::fill(out.begin() + static_cast<std::ptrdiff_t>(got), out.end(), std::byte{0});
 }
 

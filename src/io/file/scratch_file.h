@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "src/io/file/place.h"
+#include "src/io/file/directory_entry.h"
 
 namespace millrace {
 

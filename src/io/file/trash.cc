@@ -14,14 +14,14 @@
 
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/file/file_reader.h"
 #include "src/io/file/folder_names.h"
-#include "src/io/file/own.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/trusted_file.h"
 
 namespace millrace {
 namespace {
 
-constexpr std::size_t kLongestNote = 64 * 1024;
+constexpr std::size_t kMaxNote = 64 * 1024;
 
 std::string percent_decoded(std::string_view text) {
   std::string out;
@@ -55,21 +55,21 @@ std::string note_of(const std::string& trashed) {
 
 // Returns the original path of a trashed file from its note (.trashinfo). A trash at a drive's top notes paths relative
 // to the top. Empty if there is no note that belongs to the user.
-std::string original_place(const std::string& note, const std::string& top) {
-  const auto place = Place::of(note);
-  if (!place) return "";
-  auto file = place->open();
+std::string original_path(const std::string& note, const std::string& top) {
+  const auto entry = DirectoryEntry::make(note);
+  if (!entry) return "";
+  auto file = entry->open();
   if (!file) return "";
   const auto state = state_of_descriptor(file->get());
-  if (!state || state->owner != ::geteuid() || state->size > kLongestNote) return "";
-  auto reader = FileReader::of(std::move(file).value(), note, FileReader::Hashing::off);
+  if (!state || state->owner != ::geteuid() || state->size > kMaxNote) return "";
+  auto reader = FileReader::make(std::move(file).value(), note, FileReader::Hashing::off);
   if (!reader) return "";
-  const auto text = read_text(**reader, kLongestNote);
+  const auto text = read_text(**reader, kMaxNote);
   if (!text) return "";
   for (const std::string& line : split(*text, '\n')) {
     if (!line.starts_with("Path=")) continue;
     std::string path = percent_decoded(trim(std::string_view(line).substr(5)));
-    return path.starts_with('/') ? path : path_in(top, path);
+    return path.starts_with('/') ? path : join_path(top, path);
   }
   return "";
 }
@@ -80,7 +80,7 @@ Whose whose_folder(const std::string& path) {
   const auto folder = open_folder(path);
   const auto state = folder ? state_of_descriptor(folder->get()) : std::nullopt;
   if (!state || state->owner != ::geteuid()) return Whose::others;
-  return others_may_write(folder->get(), *state) ? Whose::shared : Whose::own;
+  return can_others_write(folder->get(), *state) ? Whose::shared : Whose::own;
 }
 
 std::string home_trash() {
@@ -121,7 +121,7 @@ std::string top_of(const std::string& file) {
 
 // Returns true if the top of a drive has a .Trash that an administrator made usable (sticky).
 bool shared_trash(const std::string& top) {
-  const auto folder = open_folder(path_in(top, ".Trash"));
+  const auto folder = open_folder(join_path(top, ".Trash"));
   if (!folder) return false;
   const auto state = state_of_descriptor(folder->get());
   return state && (state->mode & S_ISVTX) != 0;
@@ -130,13 +130,14 @@ bool shared_trash(const std::string& top) {
 // Makes a trash and its two folders if they are missing; returns the reason if the trash cannot be used.
 Outcome<void> prepare(const std::string& trash) {
   for (const char* part : {"", "/files", "/info"}) {
-    if (auto made = make_folders_in_place(trash + part, 0700); !made.ok()) {
-      made.error().what = fmt::format("the trash {} cannot be made: {}", printable(trash), made.error().what);
+    if (auto made = make_folders_no_follow(trash + part, 0700); !made.ok()) {
+      made.error().what = fmt::format("the trash {} cannot be made: {}", escape_unprintable(trash), made.error().what);
       return made;
     }
     if (whose_folder(trash + part) == Whose::others) {
-      return Error{ErrorCode::conflict, fmt::format("the trash {} belongs to somebody else", printable(trash + part)),
-                   printable(trash), ""};
+      return Error{ErrorCode::conflict,
+                   fmt::format("the trash {} belongs to somebody else", escape_unprintable(trash + part)),
+                   escape_unprintable(trash), ""};
     }
   }
   return {};
@@ -144,11 +145,11 @@ Outcome<void> prepare(const std::string& trash) {
 
 // Returns "a.jpg", "a.2.jpg", "a.3.jpg"; shorter if the note's name would be too long.
 std::string numbered(std::string_view name, int number) {
-  constexpr std::size_t kLongestName = 255, kNoteAndNumber = 20, kLongestEnding = 16;
+  constexpr std::size_t kMaxName = 255, kNoteAndNumber = 20, kMaxEnding = 16;
   std::string out(name);
-  if (const std::size_t most = kLongestName - kNoteAndNumber; out.size() > most) {
+  if (const std::size_t most = kMaxName - kNoteAndNumber; out.size() > most) {
     const std::size_t dot = out.find_last_of('.');
-    const std::string ending = dot == std::string::npos || out.size() - dot > kLongestEnding ? "" : out.substr(dot);
+    const std::string ending = dot == std::string::npos || out.size() - dot > kMaxEnding ? "" : out.substr(dot);
     std::size_t end = most - ending.size();
     while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;  // not inside a character
     out = out.substr(0, end) + ending;
@@ -167,17 +168,18 @@ Outcome<void> put_in(const std::string& trash, const std::string& noted_path, co
                                        percent_encoded(noted_path), fmt::localtime(now));
   for (int number = 1;; ++number) {
     const std::string file = trash + "/files/" + numbered(file_name(path), number);
-    const auto note = Place::of(note_of(file));
+    const auto note = DirectoryEntry::make(note_of(file));
     if (!note) return note.error();
     // The note is written first, and only if the name has none: it reserves the name.
-    step("note what goes into the trash");
+    call_step_hook("note what goes into the trash");
     const Descriptor out(
         ::openat(note->folder(), note->name(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!out && errno == EEXIST) continue;
-    if (!out) return system_error("the trash cannot take a note", printable(note->path()), errno);
+    if (!out) return system_error("the trash cannot take a note", escape_unprintable(note->path()), errno);
     try {
       write_all(out.get(), text, note->path());
-      if (::fsync(out.get()) != 0) throw Failure(system_error("cannot be synced", printable(note->path()), errno));
+      if (::fsync(out.get()) != 0)
+        throw Failure(system_error("cannot be synced", escape_unprintable(note->path()), errno));
     } catch (const Failure& failure) {
       note->unlink();
       Error error = failure.error();
@@ -189,7 +191,8 @@ Outcome<void> put_in(const std::string& trash, const std::string& noted_path, co
     // The owner of the drive's top folder may have exchanged our trash for another one meanwhile.
     if (done.ok() && whose_folder(trash + "/files") == Whose::others) {
       done = rename_new(file, path, expected);
-      if (done.ok()) done = Error{ErrorCode::conflict, "the trash was exchanged a moment ago", printable(trash), ""};
+      if (done.ok())
+        done = Error{ErrorCode::conflict, "the trash was exchanged a moment ago", escape_unprintable(trash), ""};
       note->unlink();
       return done;
     }
@@ -212,10 +215,10 @@ Outcome<void> move_to_trash(const std::string& path, const FileState& expected) 
   const std::string top = top_of(path), user = std::to_string(::geteuid());
   const std::string noted = path.substr(top == "/" ? 1 : top.size() + 1);
   if (shared_trash(top)) {
-    auto done = put_in(path_in(top, ".Trash/" + user), noted, path, expected);
+    auto done = put_in(join_path(top, ".Trash/" + user), noted, path, expected);
     if (done.ok() || done.error().code == ErrorCode::conflict) return done;
   }
-  auto done = put_in(path_in(top, ".Trash-" + user), noted, path, expected);
+  auto done = put_in(join_path(top, ".Trash-" + user), noted, path, expected);
   if (!done.ok() && done.error().code != ErrorCode::conflict && done.error().code != ErrorCode::not_found)
     done.error().remedy = "where there is no trash, use --action move=DIR or delete";
   return done;
@@ -234,12 +237,12 @@ const std::vector<TrashSearch::Trashed>& TrashSearch::listing(const std::string&
   const std::string files = trash + "/files";
   auto folder = open_folder(files);
   if (!folder) return at->second;
-  for (const std::string& name : names_in(folder->get())) {
+  for (const std::string& name : list_names(folder->get())) {
     Trashed item{fmt::format("{}/{}", files, name), "", {}};
     const auto state = state_of(item.file);
     if (!state || !state->regular) continue;
     item.state = *state;
-    if (notes_count) item.original = original_place(note_of(item.file), top);
+    if (notes_count) item.original = original_path(note_of(item.file), top);
     at->second.push_back(std::move(item));
   }
   return at->second;
@@ -250,8 +253,8 @@ std::optional<std::string> TrashSearch::find(const std::string& path, const File
   std::vector<std::pair<std::string, std::string>> trashes;
   if (!home.empty()) trashes.emplace_back(home, "/");
   for (std::string folder = folder_of(path);; folder = folder_of(folder)) {
-    if (shared_trash(folder)) trashes.emplace_back(path_in(folder, ".Trash/" + user), folder);
-    trashes.emplace_back(path_in(folder, ".Trash-" + user), folder);
+    if (shared_trash(folder)) trashes.emplace_back(join_path(folder, ".Trash/" + user), folder);
+    trashes.emplace_back(join_path(folder, ".Trash-" + user), folder);
     if (folder == "/" || folder == ".") break;
   }
   // The inode identifies the file even among several with one name; the note distinguishes hard links of one file. A
@@ -262,8 +265,8 @@ std::optional<std::string> TrashSearch::find(const std::string& path, const File
       if (!exists(item.file)) continue;
       const bool noted = item.original == path;
       // A file that was touched or edited in the trash still matches if its note and its inode match.
-      if (!item.state.same_size_and_time(before) && !(noted && item.state.same_inode(before))) continue;
-      if (item.state.same_inode(before)) {
+      if (!item.state.has_same_size_and_time(before) && !(noted && item.state.has_same_inode(before))) continue;
+      if (item.state.has_same_inode(before)) {
         if (noted) return item.file;
         if (item.original.empty() || item.state.links == 1) by_inode = item.file;
       } else if (noted) {
@@ -274,6 +277,6 @@ std::optional<std::string> TrashSearch::find(const std::string& path, const File
   return by_inode ? by_inode : by_note;
 }
 
-void TrashSearch::forget(const std::string& trashed) { remove_left_over(note_of(trashed)); }
+void TrashSearch::remove_note(const std::string& trashed) { remove_unneeded_file(note_of(trashed)); }
 
 }  // namespace millrace

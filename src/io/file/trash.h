@@ -27,7 +27,7 @@ class TrashSearch {
   // Returns the present path of the file that was `path` and had the state `before`.
   std::optional<std::string> find(const std::string& path, const FileState& before);
   // Removes the desktop's note about a file that left the trash.
-  static void forget(const std::string& trashed);
+  static void remove_note(const std::string& trashed);
 
  private:
   struct Trashed {

@@ -42,7 +42,7 @@ TEST_F(Trash, OfADriveIsSearchedByInode) {
   EXPECT_FALSE(TrashSearch().find(path, before));
   const std::string there = put_in(path, "a b.2.jpg", "photos/a%20b.jpg");
   EXPECT_EQ(TrashSearch().find(path, before), there);
-  TrashSearch::forget(there);
+  TrashSearch::remove_note(there);
   EXPECT_TRUE(std::filesystem::is_empty(trash_ + "/info"));
   EXPECT_EQ(TrashSearch().find(path, before), there) << "without its note too";
 }

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "src/base/text.h"
-#include "src/io/file/place.h"
+#include "src/io/file/directory_entry.h"
 #include "src/io/file/running_hash.h"
 
 namespace millrace {
@@ -27,7 +27,7 @@ bool is_system_state(const std::string& path) {
 }
 
 // Limit for links that lead to ever more links.
-constexpr std::size_t kMostLinks = 1'000'000;
+constexpr std::size_t kMaxLinks = 1'000'000;
 
 class Walker {
  public:
@@ -37,7 +37,7 @@ class Walker {
     while (path.size() > 1 && path.back() == '/') path.pop_back();
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0) {
-      result_.unreadable.push_back(system_error("cannot be examined", printable(path), errno));
+      result_.unreadable.push_back(system_error("cannot be examined", escape_unprintable(path), errno));
       return;
     }
     devices_.insert(info.st_dev);
@@ -46,7 +46,8 @@ class Walker {
     } else if (S_ISREG(info.st_mode)) {
       add(path, info);
     } else {
-      result_.unreadable.push_back({ErrorCode::unsupported, "neither a file nor a folder", printable(path), ""});
+      result_.unreadable.push_back(
+          {ErrorCode::unsupported, "neither a file nor a folder", escape_unprintable(path), ""});
     }
   }
 
@@ -64,19 +65,19 @@ class Walker {
       const std::set<std::string> found = std::exchange(links_, {});
       for (const std::string& path : found) {
         struct stat info {};
-        if (++followed > kMostLinks) {
+        if (++followed > kMaxLinks) {
           result_.unreadable.push_back({ErrorCode::unsupported,
-                                        fmt::format("more than {} symbolic links lead on from here", kMostLinks),
-                                        printable(path), "name the folders that they lead to"});
+                                        fmt::format("more than {} symbolic links lead on from here", kMaxLinks),
+                                        escape_unprintable(path), "name the folders that they lead to"});
           links_.clear();
           break;
         }
         if (::stat(path.c_str(), &info) != 0) {
-          result_.unreadable.push_back(system_error("cannot be examined", printable(path), errno));
-        } else if (options_.each_link && lies_in(path, info)) {
+          result_.unreadable.push_back(system_error("cannot be examined", escape_unprintable(path), errno));
+        } else if (options_.each_link && is_inside(path, info)) {
           result_.links.push_back(path);
         } else if (const char* why = not_followed(path, info); why != nullptr) {
-          result_.unreadable.push_back({ErrorCode::unsupported, why, printable(path), ""});
+          result_.unreadable.push_back({ErrorCode::unsupported, why, escape_unprintable(path), ""});
         } else if (S_ISDIR(info.st_mode)) {
           folder(path, info, true);
         } else if (S_ISREG(info.st_mode)) {
@@ -108,7 +109,7 @@ class Walker {
   }
 
   // Returns true if the link is inside the folder that it leads to: the folder would be entered again and again.
-  static bool lies_in(const std::string& link, const struct stat& folder) {
+  static bool is_inside(const std::string& link, const struct stat& folder) {
     for (std::size_t end = link.rfind('/'); end != std::string::npos && end > 0; end = link.rfind('/', end - 1)) {
       struct stat info {};
       if (::stat(link.substr(0, end).c_str(), &info) == 0 && info.st_dev == folder.st_dev &&
@@ -133,7 +134,7 @@ class Walker {
                              info.st_ino, info.st_nlink, nanoseconds_of(info.st_ctim)});
   }
 
-  std::vector<std::string> names_in(DIR* handle, const std::string& at) {
+  std::vector<std::string> list_names(DIR* handle, const std::string& at) {
     std::vector<std::string> names;
     errno = 0;
     while (const dirent* entry = ::readdir(handle)) {
@@ -143,7 +144,7 @@ class Walker {
     }
     // The names that were read before the error are still used.
     if (errno != 0)
-      result_.unreadable.push_back(system_error("the folder cannot be read to its end", printable(at), errno));
+      result_.unreadable.push_back(system_error("the folder cannot be read to its end", escape_unprintable(at), errno));
     std::sort(names.begin(), names.end());
     return names;
   }
@@ -157,26 +158,26 @@ class Walker {
       open.pop_back();
       DIR* handle = ::opendir(at.c_str());
       if (handle == nullptr) {
-        result_.unreadable.push_back(system_error("the folder cannot be read", printable(at), errno));
+        result_.unreadable.push_back(system_error("the folder cannot be read", escape_unprintable(at), errno));
         continue;
       }
       struct stat itself {};
       const dev_t device = ::fstat(::dirfd(handle), &itself) == 0 ? itself.st_dev : top_info.st_dev;
       // Names are sorted: if two ways lead to one folder, every run takes the same one.
-      const std::vector<std::string> names = names_in(handle, at);
+      const std::vector<std::string> names = list_names(handle, at);
       for (const std::string& name : names) {
         std::string path = at == "/" ? "/" : at + "/";
         path += name;
         if (excluded(path)) continue;
         struct stat info {};
         if (::fstatat(::dirfd(handle), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
-          result_.unreadable.push_back(system_error("cannot be examined", printable(path), errno));
+          result_.unreadable.push_back(system_error("cannot be examined", escape_unprintable(path), errno));
         } else if (S_ISDIR(info.st_mode)) {
           if (info.st_dev != device && devices_.count(info.st_dev) == 0) {
             if (is_system_state(path)) continue;
             // A file system that is mounted below a link's target needs the same permission as a link to it.
             if (const char* why = linked ? not_followed(path, info) : nullptr; why != nullptr) {
-              result_.unreadable.push_back({ErrorCode::unsupported, why, printable(path), ""});
+              result_.unreadable.push_back({ErrorCode::unsupported, why, escape_unprintable(path), ""});
               continue;
             }
           }
@@ -204,9 +205,9 @@ class Walker {
 
 }  // namespace
 
-std::optional<std::string> too_large_to_read(const FileEntry& file, Bytes most) {
+std::optional<std::string> check_file_size(const FileEntry& file, Bytes most) {
   if (file.size <= most.count) return std::nullopt;
-  return fmt::format("it has {}, more than --max-size {} allows", to_text(Bytes{file.size}), to_text(most));
+  return fmt::format("it has {}, more than --max-size {} allows", format_bytes(Bytes{file.size}), format_bytes(most));
 }
 
 WalkResult walk(std::vector<std::string> roots, const WalkOptions& options) {
@@ -227,7 +228,7 @@ WalkResult walk(std::vector<std::string> roots, const WalkOptions& options) {
   return result;
 }
 
-std::uint64_t state_hash(std::span<const FileEntry> files) {
+std::uint64_t hash_file_states(std::span<const FileEntry> files) {
   RunningHash hash;
   for (const FileEntry& file : files) {
     if (file.ctime_ns == 0) return 0;

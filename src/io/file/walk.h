@@ -25,12 +25,12 @@ struct FileEntry {
 };
 
 // Returns a hash of the inodes and change times of files; 0 if one of them was not examined.
-std::uint64_t state_hash(std::span<const FileEntry> files);
+std::uint64_t hash_file_states(std::span<const FileEntry> files);
 
 // Largest size of an input file. No picture is larger: a larger file is sparse, or grows without end.
-inline constexpr Bytes kMostFileBytes = 64_GiB;
+inline constexpr Bytes kMaxFileBytes = 64_GiB;
 // Returns the reason why a file is not read at all; nullopt if it is read.
-std::optional<std::string> too_large_to_read(const FileEntry& file, Bytes most);
+std::optional<std::string> check_file_size(const FileEntry& file, Bytes most);
 
 struct WalkOptions {
   bool hidden = false;  // also names that begin with a dot

@@ -148,7 +148,7 @@ TEST_F(WalkTest, LinksStopAtTheSystemsStateAndAtOtherFileSystems) {
   fs::remove_all(other);
 }
 
-TEST_F(WalkTest, HardLinksAreToldByTheirNumbers) {
+TEST_F(WalkTest, HardLinksAreFoundByTheirInodes) {
   folder_.write("a", "x");
   ASSERT_EQ(::link(folder_.at("a").c_str(), folder_.at("b").c_str()), 0);
   EXPECT_THAT(found(), ElementsAre("a", "b"));

@@ -27,14 +27,14 @@ using Status = boost::system::error_code;
 using namespace std::chrono_literals;
 
 // The limit leaves room for a browser's six connections while other programs hold connections of their own.
-constexpr std::size_t kMostConnections = 64;
-constexpr std::uint32_t kLongestHead = 16 << 10;
+constexpr std::size_t kMaxConnections = 64;
+constexpr std::uint32_t kMaxHeadBytes = 16 << 10;
 constexpr std::chrono::seconds kHeadTime = 10s, kBodyTime = 120s, kIdleTime = 90s;
-constexpr auto kBetweenLooks = 100ms;
+constexpr auto kPollInterval = 100ms;
 
 // Splits a request target into path and parameters. Names, numbers and ids need no percent-encoding, so any other
 // character is refused: the result is false.
-bool take_target(std::string_view target, HttpRequest& out) {
+bool parse_target(std::string_view target, HttpRequest& out) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./";
   const auto is_plain = [&](std::string_view text) { return text.find_first_not_of(kPlain) == std::string_view::npos; };
   const std::size_t mark = std::min(target.find('?'), target.size());
@@ -50,52 +50,53 @@ bool take_target(std::string_view target, HttpRequest& out) {
   return true;
 }
 
-HttpResponse refusal(int status, std::string what, std::string remedy = "") {
-  return error_response(status, Error{ErrorCode::usage, std::move(what), "the request", std::move(remedy)});
+HttpResponse make_rejection(int status, std::string what, std::string remedy = "") {
+  return make_error_response(status, Error{ErrorCode::usage, std::move(what), "the request", std::move(remedy)});
 }
 
 using Head = http::request_header<http::fields>;
 
 // Checks the rules that hold for every request head, against pages of other origins and other names for this host.
 // Returns the refusal, or nothing where the head passes.
-std::optional<HttpResponse> not_ours(const Head& head, const std::string& host) {
+std::optional<HttpResponse> check_request_head(const Head& head, const std::string& host) {
   const auto only = [&](auto field) {
     return head.count(field) == 1 ? std::string_view(head[field].data(), head[field].size()) : std::string_view();
   };
   if (only(http::field::host) != host)
-    return refusal(403, "it names another host", "open the address as it was printed");
+    return make_rejection(403, "it names another host", "open the address as it was printed");
   const bool has_origin = head.count(http::field::origin) > 0;
   if ((has_origin || head.method() == http::verb::post) && only(http::field::origin) != "http://" + host)
-    return refusal(403, "it comes from another origin");
+    return make_rejection(403, "it comes from another origin");
   const auto site = head["Sec-Fetch-Site"], mode = head["Sec-Fetch-Mode"];
   if (!site.empty() && site != "same-origin" && site != "none" && mode != "navigate")
-    return refusal(403, "it comes from another site");
+    return make_rejection(403, "it comes from another site");
   return std::nullopt;
 }
 
 }  // namespace
 
-HttpResponse error_response(int status, const Error& error) {
+HttpResponse make_error_response(int status, const Error& error) {
   const Json out{{"error",
-                  {{"what", utf8_for_display(error.what)},
-                   {"subject", utf8_for_display(error.subject)},
-                   {"remedy", utf8_for_display(error.remedy)}}}};
+                  {{"what", replace_invalid_utf8(error.what)},
+                   {"subject", replace_invalid_utf8(error.subject)},
+                   {"remedy", replace_invalid_utf8(error.remedy)}}}};
   HttpResponse response;
   response.status = status;
   response.body = out.dump();
   return response;
 }
 
-class LocalServer::Listening {
+class LocalServer::Impl {
  public:
-  Listening(std::uint16_t port, int threads)
-      : doors_{Door{tcp::acceptor(io_), asio::steady_timer(io_)}, Door{tcp::acceptor(io_), asio::steady_timer(io_)}},
+  Impl(std::uint16_t port, int threads)
+      : listeners_{Listener{tcp::acceptor(io_), asio::steady_timer(io_)},
+                   Listener{tcp::acceptor(io_), asio::steady_timer(io_)}},
         clock_(io_),
         threads_(threads) {
     Status status;
     // A port that is free on one address may be taken on the other, so several free ports are tried.
-    constexpr int kMostTries = 100;
-    for (int tries = 0; tries < (port == 0 ? kMostTries : 1); ++tries) {
+    constexpr int kMaxTries = 100;
+    for (int tries = 0; tries < (port == 0 ? kMaxTries : 1); ++tries) {
       status = listen(port);
       if (status != asio::error::address_in_use) break;
     }
@@ -104,8 +105,8 @@ class LocalServer::Listening {
       error.remedy = "name another with --port, or none";
       throw Failure(error);
     }
-    port_ = doors_[0].acceptor.local_endpoint().port();
-    host_ = fmt::format("{}.localhost:{}", random_token(), port_);
+    port_ = listeners_[0].acceptor.local_endpoint().port();
+    host_ = fmt::format("{}.localhost:{}", make_random_token(), port_);
   }
 
   const std::string& host() const { return host_; }
@@ -114,10 +115,10 @@ class LocalServer::Listening {
   void run(const Handlers& handlers) {
     handlers_ = &handlers;
     workers_ = std::make_unique<asio::thread_pool>(static_cast<std::size_t>(threads_));
-    for (Door& door : doors_) {
-      if (door.acceptor.is_open()) accept(door);
+    for (Listener& listener : listeners_) {
+      if (listener.acceptor.is_open()) accept(listener);
     }
-    look();
+    poll();
     io_.run();
     workers_->join();
     workers_.reset();
@@ -129,22 +130,22 @@ class LocalServer::Listening {
 
   // Loopback addresses, IPv4 and IPv6. Browsers resolve "localhost" to both, so whoever listened on the other one would
   // get our requests first.
-  struct Door {
+  struct Listener {
     tcp::acceptor acceptor;
-    asio::steady_timer again;
+    asio::steady_timer retry_timer;
   };
   Status listen(std::uint16_t port) {
     Status status;
-    for (Door& door : doors_) {
+    for (Listener& listener : listeners_) {
       Status ignored;
-      door.acceptor.close(ignored);
+      listener.acceptor.close(ignored);
     }
-    for (Door& door : doors_) {
-      tcp::acceptor& acceptor = door.acceptor;
-      const bool first = &door == &doors_[0];
+    for (Listener& listener : listeners_) {
+      tcp::acceptor& acceptor = listener.acceptor;
+      const bool first = &listener == &listeners_[0];
       const asio::ip::address address = first ? asio::ip::address(asio::ip::address_v4::loopback())
                                               : asio::ip::address(asio::ip::address_v6::loopback());
-      const tcp::endpoint wanted(address, first ? port : doors_[0].acceptor.local_endpoint().port());
+      const tcp::endpoint wanted(address, first ? port : listeners_[0].acceptor.local_endpoint().port());
       acceptor.open(wanted.protocol(), status);
       if (!status && !first) acceptor.set_option(asio::ip::v6_only(true), status);
       // With port 0, SO_REUSEADDR stays off: the system must not choose a port that somebody holds without listening.
@@ -163,26 +164,26 @@ class LocalServer::Listening {
     }
     return status;
   }
-  void accept(Door& door);
+  void accept(Listener& listener);
 
   // Closes the oldest connection that is not known (no request of it was recognised). False where every connection is
   // known.
   bool make_room();
 
-  void look() {
-    clock_.expires_after(kBetweenLooks);
+  void poll() {
+    clock_.expires_after(kPollInterval);
     clock_.async_wait([this](Status) {
       std::erase_if(connections_, [](const auto& connection) { return connection.expired(); });
       if (ending_ && busy_ == 0) return io_.stop();
-      if (!ending_ && handlers_->ended()) end();
-      look();
+      if (!ending_ && handlers_->should_stop()) end();
+      poll();
     });
   }
 
   void end();
 
   asio::io_context io_{1};
-  std::array<Door, 2> doors_;
+  std::array<Listener, 2> listeners_;
   asio::steady_timer clock_;
   const int threads_;
   std::string host_;
@@ -195,11 +196,11 @@ class LocalServer::Listening {
 };
 
 // A connection. All of it runs on the thread of run(), except for the handling of requests.
-class LocalServer::Listening::Connection : public std::enable_shared_from_this<Connection> {
+class LocalServer::Impl::Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(Listening& server, tcp::socket socket) : server_(server), stream_(std::move(socket)), delay_(server.io_) {}
+  Connection(Impl& server, tcp::socket socket) : server_(server), stream_(std::move(socket)), delay_(server.io_) {}
 
-  bool known() const { return known_; }
+  bool is_recognized() const { return recognized_; }
   void close() {
     Status ignored;
     stream_.socket().close(ignored);
@@ -208,15 +209,15 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
 
   void read() {
     parser_.emplace();
-    parser_->header_limit(kLongestHead);
+    parser_->header_limit(kMaxHeadBytes);
     parser_->body_limit(UINT64_MAX);  // the real limit is set when the head was admitted
-    stream_.expires_after(known_ ? kIdleTime : kHeadTime);
+    stream_.expires_after(recognized_ ? kIdleTime : kHeadTime);
     http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](Status status, std::size_t) {
       // A message over its limit gets status 413. A message that is not HTTP gets no answer.
       if (status == http::error::body_limit || status == http::error::header_limit)
-        return self->refuse(refusal(413, "it is too long"));
+        return self->refuse(make_rejection(413, "it is too long"));
       if (status) return self->close();
-      self->take_head();
+      self->admit_request();
     });
   }
 
@@ -226,36 +227,36 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
     counted_ = true;
   }
 
-  void take_head() {
+  void admit_request() {
     const auto& head = parser_->get();
     request_ = {};
     request_.method = std::string_view(head.method_string().data(), head.method_string().size());
     const auto text = [&](auto field) { return std::string(head[field].data(), head[field].size()); };
     request_.key = text("X-Millrace-Key");
     request_.cookies = text(http::field::cookie);
-    if (auto refused = not_ours(head, server_.host_)) return refuse(std::move(*refused));
+    if (auto rejection = check_request_head(head, server_.host_)) return refuse(std::move(*rejection));
     if (head.method() != http::verb::get && head.method() != http::verb::post)
-      return refuse(refusal(405, "only GET and POST are answered"));
+      return refuse(make_rejection(405, "only GET and POST are answered"));
     const auto target = head.target();
-    if (!take_target({target.data(), target.size()}, request_))
-      return refuse(refusal(400, "its address has no meaning"));
+    if (!parse_target({target.data(), target.size()}, request_))
+      return refuse(make_rejection(400, "its address has no meaning"));
     Admission admission = server_.handlers_->admit(request_);
-    if (admission.refused) return refuse(std::move(*admission.refused));
+    if (admission.rejection) return refuse(std::move(*admission.rejection));
     if (server_.ending_) return close();
-    known_ = known_ || admission.known;
+    recognized_ = recognized_ || admission.is_recognized;
     const auto length = parser_->content_length();
-    if (length && *length > admission.most_body) return refuse(refusal(413, "it is too long"));
-    parser_->body_limit(admission.most_body);
+    if (length && *length > admission.max_body) return refuse(make_rejection(413, "it is too long"));
+    parser_->body_limit(admission.max_body);
     stream_.expires_after(kBodyTime);
     http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](Status status, std::size_t) {
-      if (status == http::error::body_limit) return self->refuse(refusal(413, "it is too long"));
+      if (status == http::error::body_limit) return self->refuse(make_rejection(413, "it is too long"));
       if (status) return self->close();
       self->request_.body = std::move(self->parser_->get().body());
-      self->hand_over();
+      self->dispatch_request();
     });
   }
 
-  void hand_over() {
+  void dispatch_request() {
     count();
     stream_.expires_never();
     asio::post(*server_.workers_, [self = shared_from_this()] {
@@ -263,9 +264,9 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
       try {
         response = self->server_.handlers_->handle(self->request_);
       } catch (const Failure& failure) {
-        response = error_response(409, failure.error());
+        response = make_error_response(409, failure.error());
       } catch (const std::exception& problem) {
-        response = error_response(500, Error{ErrorCode::internal, problem.what(), "the request", ""});
+        response = make_error_response(500, Error{ErrorCode::internal, problem.what(), "the request", ""});
       }
       asio::post(self->server_.io_,
                  [self, answer = std::move(response)]() mutable { self->answer(std::move(answer)); });
@@ -306,11 +307,11 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
     response_.prepare_payload();
     // At the end, run() does not wait for clients that are not known, however slowly they read.
     const bool waited_for = std::exchange(counted_, false);
-    if (waited_for && !known_) --server_.busy_;
-    stream_.expires_after(known_ ? kBodyTime : kHeadTime);
+    if (waited_for && !recognized_) --server_.busy_;
+    stream_.expires_after(recognized_ ? kBodyTime : kHeadTime);
     http::async_write(
         stream_, response_,
-        [self = shared_from_this(), keep_alive, counted = waited_for && known_](Status status, std::size_t) {
+        [self = shared_from_this(), keep_alive, counted = waited_for && recognized_](Status status, std::size_t) {
           if (counted) --self->server_.busy_;
           if (status || !keep_alive) {
             Status ignored;
@@ -321,18 +322,18 @@ class LocalServer::Listening::Connection : public std::enable_shared_from_this<C
         });
   }
 
-  Listening& server_;
+  Impl& server_;
   beast::tcp_stream stream_;
   asio::steady_timer delay_;
-  beast::flat_buffer buffer_{kLongestHead + (64 << 10)};
+  beast::flat_buffer buffer_{kMaxHeadBytes + (64 << 10)};
   std::optional<http::request_parser<http::string_body>> parser_;
   HttpRequest request_;
   http::response<http::string_body> response_;
-  bool known_ = false, counted_ = false;  // counted_: the request is included in busy_
+  bool recognized_ = false, counted_ = false;  // counted_: the request is included in busy_
 };
 
-void LocalServer::Listening::accept(Door& door) {
-  door.acceptor.async_accept([this, &door](Status status, tcp::socket socket) {
+void LocalServer::Impl::accept(Listener& listener) {
+  listener.acceptor.async_accept([this, &listener](Status status, tcp::socket socket) {
     if (ending_ || status == asio::error::operation_aborted) return;
     if (!status) {
       if (make_room()) {
@@ -340,23 +341,23 @@ void LocalServer::Listening::accept(Door& door) {
         connections_.push_back(connection);
         connection->read();
       }
-      return accept(door);
+      return accept(listener);
     }
     // A failure such as no descriptor being left: accepting is tried again after a pause, not in a busy loop.
-    door.again.expires_after(kBetweenLooks);
-    door.again.async_wait([this, &door](Status) {
-      if (!ending_) accept(door);
+    listener.retry_timer.expires_after(kPollInterval);
+    listener.retry_timer.async_wait([this, &listener](Status) {
+      if (!ending_) accept(listener);
     });
   });
 }
 
-bool LocalServer::Listening::make_room() {
-  if (connections_.size() < kMostConnections) return true;
+bool LocalServer::Impl::make_room() {
+  if (connections_.size() < kMaxConnections) return true;
   std::erase_if(connections_, [](const auto& connection) { return connection.expired(); });
-  if (connections_.size() < kMostConnections) return true;
+  if (connections_.size() < kMaxConnections) return true;
   const auto oldest = std::find_if(connections_.begin(), connections_.end(), [](const auto& connection) {
     const auto held = connection.lock();
-    return held && !held->known();
+    return held && !held->is_recognized();
   });
   if (oldest == connections_.end()) return false;
   if (const auto held = oldest->lock()) held->close();
@@ -364,22 +365,22 @@ bool LocalServer::Listening::make_room() {
   return true;
 }
 
-void LocalServer::Listening::end() {
+void LocalServer::Impl::end() {
   ending_ = true;
   Status ignored;
-  for (Door& door : doors_) door.acceptor.close(ignored);
+  for (Listener& listener : listeners_) listener.acceptor.close(ignored);
   for (const auto& connection : connections_) {
     if (const auto held = connection.lock()) held->end_wait();
   }
 }
 
-LocalServer::LocalServer(std::uint16_t port, int threads) : listening_(std::make_unique<Listening>(port, threads)) {}
+LocalServer::LocalServer(std::uint16_t port, int threads) : impl_(std::make_unique<Impl>(port, threads)) {}
 LocalServer::~LocalServer() = default;
-const std::string& LocalServer::host() const { return listening_->host(); }
-std::uint16_t LocalServer::port() const { return listening_->port(); }
-void LocalServer::run(const Handlers& handlers) { listening_->run(handlers); }
+const std::string& LocalServer::host() const { return impl_->host(); }
+std::uint16_t LocalServer::port() const { return impl_->port(); }
+void LocalServer::run(const Handlers& handlers) { impl_->run(handlers); }
 
-std::string random_token() {
+std::string make_random_token() {
   std::array<unsigned char, 16> bytes{};
   std::size_t have = 0;
   while (have < bytes.size()) {
@@ -393,7 +394,7 @@ std::string random_token() {
   return out;
 }
 
-bool same_secret(const std::string& a, const std::string& b) {
+bool is_same_secret(const std::string& a, const std::string& b) {
   if (a.size() != b.size()) return false;
   unsigned differing = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -401,7 +402,7 @@ bool same_secret(const std::string& a, const std::string& b) {
   return differing == 0;
 }
 
-std::string cookie_in(const std::string& cookies, const std::string& name) {
+std::string find_cookie(const std::string& cookies, const std::string& name) {
   for (const std::string& part : split(cookies, ';')) {
     const std::string_view cookie = trim(part);
     if (cookie.size() > name.size() && cookie.starts_with(name) && cookie[name.size()] == '=')

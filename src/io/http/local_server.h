@@ -36,21 +36,22 @@ struct HttpResponse {
   std::chrono::milliseconds wait{};  // delay before sending: the answer to a page's long poll
 };
 // The body of an error response is {"error": {"what": ..., "subject": ..., "remedy": ...}}.
-HttpResponse error_response(int status, const Error& error);
+HttpResponse make_error_response(int status, const Error& error);
 
 class LocalServer {
  public:
   // The handler's decision on a request, made from its head: the refusal, or the largest body that may be read.
   struct Admission {
-    std::optional<HttpResponse> refused;
-    std::uint64_t most_body = 0;
-    bool known = false;  // true: the client is recognised, and its connection is not closed to make room for others
+    std::optional<HttpResponse> rejection;
+    std::uint64_t max_body = 0;
+    bool is_recognized =
+        false;  // true: the client is recognised, and its connection is not closed to make room for others
   };
   struct Handlers {
     std::function<Admission(const HttpRequest&)> admit;  // called on the thread of run(), so it does no work
     // Called on one of several threads. A Failure becomes status 409, any other exception 500.
     std::function<HttpResponse(const HttpRequest&)> handle;
-    std::function<bool()> ended;  // called several times a second, on the thread of run()
+    std::function<bool()> should_stop;  // called several times a second, on the thread of run()
   };
 
   // Port 0 takes any free port. Throws Failure(io) where the port cannot be had.
@@ -68,15 +69,15 @@ class LocalServer {
   void run(const Handlers& handlers);
 
  private:
-  class Listening;
-  std::unique_ptr<Listening> listening_;
+  class Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 // Returns 128 random bits as hexadecimal digits.
-std::string random_token();
+std::string make_random_token();
 // Compares in a time that does not depend on where the two differ.
-bool same_secret(const std::string& a, const std::string& b);
+bool is_same_secret(const std::string& a, const std::string& b);
 // Returns the value of a cookie; empty without one.
-std::string cookie_in(const std::string& cookies, const std::string& name);
+std::string find_cookie(const std::string& cookies, const std::string& name);
 
 }  // namespace millrace

@@ -17,26 +17,26 @@ namespace {
 
 TEST(LocalServer, SecretsAreLongAndNeverTwice) {
   std::set<std::string> tokens;
-  for (int i = 0; i < 1000; ++i) tokens.insert(random_token());
+  for (int i = 0; i < 1000; ++i) tokens.insert(make_random_token());
   EXPECT_EQ(tokens.size(), 1000U);
   for (const std::string& token : tokens) {
     EXPECT_EQ(token.size(), 32U);
     EXPECT_EQ(token.find_first_not_of("0123456789abcdef"), std::string::npos);
   }
-  EXPECT_TRUE(same_secret("abc", "abc"));
-  EXPECT_FALSE(same_secret("abc", "abd"));
-  EXPECT_FALSE(same_secret("abc", "ab"));
-  EXPECT_FALSE(same_secret("abc", "abcd"));
-  EXPECT_TRUE(same_secret("", ""));
+  EXPECT_TRUE(is_same_secret("abc", "abc"));
+  EXPECT_FALSE(is_same_secret("abc", "abd"));
+  EXPECT_FALSE(is_same_secret("abc", "ab"));
+  EXPECT_FALSE(is_same_secret("abc", "abcd"));
+  EXPECT_TRUE(is_same_secret("", ""));
 }
 
 TEST(LocalServer, ACookieIsFoundByItsWholeName) {
-  EXPECT_EQ(cookie_in("a=1; key-2=x; b=3", "key-2"), "x");
-  EXPECT_EQ(cookie_in("key-2=x", "key-2"), "x");
-  EXPECT_EQ(cookie_in("not-key-2=y; key-2=x", "key-2"), "x");
-  EXPECT_EQ(cookie_in("key-21=y", "key-2"), "");
-  EXPECT_EQ(cookie_in("key-2", "key-2"), "");
-  EXPECT_EQ(cookie_in("", "key-2"), "");
+  EXPECT_EQ(find_cookie("a=1; key-2=x; b=3", "key-2"), "x");
+  EXPECT_EQ(find_cookie("key-2=x", "key-2"), "x");
+  EXPECT_EQ(find_cookie("not-key-2=y; key-2=x", "key-2"), "x");
+  EXPECT_EQ(find_cookie("key-21=y", "key-2"), "");
+  EXPECT_EQ(find_cookie("key-2", "key-2"), "");
+  EXPECT_EQ(find_cookie("", "key-2"), "");
 }
 
 TEST(LocalServer, ListensOnThisMachineAlone) {
@@ -115,9 +115,9 @@ class Client {
 
 // Server that runs until end() is called. Requests for "/known..." come from a known client, ".../long" takes until
 // go_on(), and "/held" is held back.
-class Serving : public testing::Test {
+class LocalServerTest : public testing::Test {
  protected:
-  Serving() : server_(0, 4) {
+  LocalServerTest() : server_(0, 4) {
     thread_ = std::thread([this] {
       server_.run({[](const HttpRequest& request) {
                      return LocalServer::Admission{std::nullopt, 0, request.path.starts_with("/known")};
@@ -126,7 +126,7 @@ class Serving : public testing::Test {
       over_ = true;
     });
   }
-  ~Serving() override {
+  ~LocalServerTest() override {
     go_on_ = ended_ = true;
     thread_.join();
   }
@@ -148,7 +148,7 @@ class Serving : public testing::Test {
   std::thread thread_;
 };
 
-TEST_F(Serving, WhoIsKnownStaysHoweverManyCome) {
+TEST_F(LocalServerTest, RecognizedClientsStayConnected) {
   const Client page(server_), busy(server_);
   page.ask("/known");
   EXPECT_EQ(page.answer(), "/known");
@@ -167,7 +167,7 @@ TEST_F(Serving, WhoIsKnownStaysHoweverManyCome) {
   EXPECT_EQ(busy.answer(), "/known/long");
 }
 
-TEST_F(Serving, WhatIsAtWorkIsFinishedAndAnsweredAtTheEnd) {
+TEST_F(LocalServerTest, WhatIsAtWorkIsFinishedAndAnsweredAtTheEnd) {
   const Client busy(server_), held(server_);
   busy.ask("/long");
   held.ask("/held");

@@ -4,10 +4,10 @@
 
 namespace millrace {
 
-Outcome<Decoded> decode_picture(FileReader& file, const DecodeOptions& options, RowSink& sink) {
+Outcome<DecodeResult> decode_picture(FileReader& file, const DecodeOptions& options, RowSink& sink) {
   const auto head = file.peek();
   if (file.failed()) return file.error();
-  const std::string subject = printable(file.path());
+  const std::string subject = escape_unprintable(file.path());
   if (head.empty()) return Error{ErrorCode::bad_data, "the file is empty", subject, ""};
   const ImageFormat format = sniff_format(head, file.path());
   if (format == ImageFormat::unknown)

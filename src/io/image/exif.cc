@@ -15,7 +15,7 @@ Exif parse_exif(std::span<const std::uint8_t> block) {
   ByteSource source(block);
   const TiffFields fields{ByteRange(source)};
   Exif exif;
-  exif.fields = fields.distinct();
+  exif.fields = fields.count_distinct_fields();
   // An orientation is a single number of 16 bits: browsers ignore any other type, and would show the picture otherwise
   // than it is compared.
   const auto orientation = fields.number(TiffDirectory::main, kOrientation);
@@ -23,7 +23,7 @@ Exif parse_exif(std::span<const std::uint8_t> block) {
   if (orientation && is_short && *orientation >= 1 && *orientation <= 8)
     exif.orientation = static_cast<Orientation>(*orientation);
   exif.taken = fields.text(TiffDirectory::exif, kTaken);
-  if (capture_seconds(exif.taken, "") < 0) exif.taken.clear();
+  if (parse_fractional_capture_second(exif.taken, "") < 0) exif.taken.clear();
   exif.subsecond = fields.text(TiffDirectory::exif, kSubsecond);
   if (exif.subsecond.find_first_not_of("0123456789") != std::string::npos) exif.subsecond.clear();
   for (const std::string& part : {fields.text(TiffDirectory::main, kMake), fields.text(TiffDirectory::main, kModel),
@@ -36,7 +36,7 @@ Exif parse_exif(std::span<const std::uint8_t> block) {
 namespace {
 
 // Parses the usual form, "2024:05:01 12:30:00". A million calls of sscanf() would take too long.
-bool plain_time(std::string_view text, std::array<int, 6>& fields) {
+bool parse_time_fields(std::string_view text, std::array<int, 6>& fields) {
   constexpr std::string_view kShape = "dddd:dd:dd dd:dd:dd";
   if (text.size() != kShape.size()) return false;
   fields = {};
@@ -56,10 +56,10 @@ bool plain_time(std::string_view text, std::array<int, 6>& fields) {
 
 }  // namespace
 
-std::optional<std::int64_t> capture_second(const std::string& taken) {
+std::optional<std::int64_t> parse_capture_second(const std::string& taken) {
   std::array<int, 6> fields;
   auto& [year, month, day, hour, minute, second] = fields;
-  if (!plain_time(taken, fields) &&
+  if (!parse_time_fields(taken, fields) &&
       // NOLINTNEXTLINE(cert-err34-c): the count of fields and their ranges are checked
       std::sscanf(taken.c_str(), "%4d:%2d:%2d %2d:%2d:%2d", &year, &month, &day, &hour, &minute, &second) != 6) {
     return std::nullopt;
@@ -78,8 +78,8 @@ std::optional<std::int64_t> capture_second(const std::string& taken) {
   return days * 86400 + hour * 3600 + minute * 60 + second;
 }
 
-double capture_seconds(const std::string& taken, const std::string& subsecond) {
-  const auto second = capture_second(taken);
+double parse_fractional_capture_second(const std::string& taken, const std::string& subsecond) {
+  const auto second = parse_capture_second(taken);
   if (!second) return -1;
   const double fraction = subsecond.empty() ? 0 : std::strtod(("0." + subsecond).c_str(), nullptr);
   return static_cast<double>(*second) + fraction;

@@ -25,8 +25,8 @@ Exif parse_exif(std::span<const std::uint8_t> block);
 
 // Returns the seconds since 1970 of a capture time, read as UTC (only differences are used). Returns nothing if it is
 // no valid time of the Gregorian calendar since 1826, the year of the first photograph.
-std::optional<std::int64_t> capture_second(const std::string& taken);
+std::optional<std::int64_t> parse_capture_second(const std::string& taken);
 // The same with the subsecond digits as a fraction; negative when `taken` is not a time.
-double capture_seconds(const std::string& taken, const std::string& subsecond);
+double parse_fractional_capture_second(const std::string& taken, const std::string& subsecond);
 
 }  // namespace millrace

@@ -54,15 +54,17 @@ TEST(Exif, NeverFails) {
 }
 
 TEST(Exif, CaptureTimeInSeconds) {
-  EXPECT_EQ(capture_seconds("1970:01:01 00:00:00", ""), 0);
-  EXPECT_EQ(capture_seconds("2024:02:29 00:00:00", "") + 86400, capture_seconds("2024:03:01 00:00:00", ""));
-  EXPECT_EQ(capture_seconds("2024:12:31 23:59:59", "5"), capture_seconds("2025:01:01 00:00:00", "") - 0.5);
-  EXPECT_EQ(capture_second("2024:05:01 12:30:00"), 1'714'566'600);
-  EXPECT_EQ(capture_second("1969:12:31 23:59:59"), -1);
+  EXPECT_EQ(parse_fractional_capture_second("1970:01:01 00:00:00", ""), 0);
+  EXPECT_EQ(parse_fractional_capture_second("2024:02:29 00:00:00", "") + 86400,
+            parse_fractional_capture_second("2024:03:01 00:00:00", ""));
+  EXPECT_EQ(parse_fractional_capture_second("2024:12:31 23:59:59", "5"),
+            parse_fractional_capture_second("2025:01:01 00:00:00", "") - 0.5);
+  EXPECT_EQ(parse_capture_second("2024:05:01 12:30:00"), 1'714'566'600);
+  EXPECT_EQ(parse_capture_second("1969:12:31 23:59:59"), -1);
   for (const char* none :
        {"", "0000:00:00 00:00:00", "    :  :     :  :  ", "2024:13:01 00:00:00", "2023:02:29 00:00:00", "yesterday"}) {
-    EXPECT_LT(capture_seconds(none, ""), 0) << none;
-    EXPECT_EQ(capture_second(none), std::nullopt) << none;
+    EXPECT_LT(parse_fractional_capture_second(none, ""), 0) << none;
+    EXPECT_EQ(parse_capture_second(none), std::nullopt) << none;
   }
 }
 

@@ -64,7 +64,7 @@ class FingerprintSink : public RowSink {
       : options_(options), budget_(budget), cancelled_(cancelled), span_(span), subject_(std::move(subject)) {}
 
   // Sets the orientation that an earlier reading found.
-  void know(Orientation orientation) { known_ = orientation; }
+  void set_orientation(Orientation orientation) { orientation_ = orientation; }
 
   Outcome<void> prepare(Bytes decoder_memory) override {
     reservation_.release();
@@ -73,8 +73,8 @@ class FingerprintSink : public RowSink {
 
   Outcome<void> begin(const PictureInfo& info) override {
     info_ = info;
-    if (known_) info_.exif.orientation = *known_;
-    turn_ = (options_.upright || info_.turns_when_opened()) && info_.exif.orientation != Orientation::upright;
+    if (orientation_) info_.exif.orientation = *orientation_;
+    turn_ = (options_.upright || info_.is_reoriented_by_viewers()) && info_.exif.orientation != Orientation::upright;
     const bool swapped = turn_ && swaps_sides(info_.exif.orientation);
     const int width = swapped ? info.height : info.width;
     const int height = swapped ? info.width : info.height;
@@ -103,10 +103,10 @@ class FingerprintSink : public RowSink {
     for (int r = 0; r < count; ++r) whole_.insert(whole_.end(), data + r * stride, data + r * stride + pitch);
   }
 
-  Orientation assumed() const { return info_.exif.orientation; }
+  Orientation used_orientation() const { return info_.exif.orientation; }
   bool turned() const { return turn_; }
 
-  void finish(Fingerprint& out) {
+  void finish(PictureFingerprint& out) {
     if (turn_) {
       const auto turned = oriented(whole_.data(), info_.width, info_.height, info_.channels, info_.exif.orientation);
       const bool swapped = swaps_sides(info_.exif.orientation);
@@ -123,7 +123,7 @@ class FingerprintSink : public RowSink {
 
   Outcome<void> reserve(Bytes bytes) {
     try {
-      Wait wait(span_);
+      WaitSpan wait(span_);
       auto granted = budget_.wait_for(bytes, kPurpose, cancelled_);
       if (!granted) return interrupted("it was not decoded", subject_);
       reservation_ = std::move(*granted);
@@ -152,7 +152,7 @@ class FingerprintSink : public RowSink {
   const std::string subject_;
   PictureInfo info_;
   bool turn_ = false;
-  std::optional<Orientation> known_;
+  std::optional<Orientation> orientation_;
   Reservation reservation_, rest_;
   std::optional<PictureHasher> hasher_;
   std::optional<ThumbnailMaker> thumbnail_;
@@ -163,14 +163,14 @@ class FingerprintSink : public RowSink {
 
 namespace {
 
-Outcome<Fingerprint> fingerprint_of(FileReader& file, const FingerprintOptions& options, Budget& budget,
-                                    const std::function<bool()>& cancelled, Span& span) {
-  Fingerprint out;
+Outcome<PictureFingerprint> decode_and_hash(FileReader& file, const FingerprintOptions& options, Budget& budget,
+                                            const std::function<bool()>& cancelled, Span& span) {
+  PictureFingerprint out;
   std::optional<FingerprintSink> sink;
   const auto decode = [&](FileReader& from) {
     DecodeOptions decoding = options.decode;
     decoding.cancelled = cancelled;
-    decoding.luma = options.thumbnail_side == 0 && !PictureHasher::looks_at_colour(options.hashes);
+    decoding.luma = options.thumbnail_side == 0 && !PictureHasher::needs_color(options.hashes);
     auto decoded = decode_picture(from, decoding, *sink);
     if (!decoded) return Outcome<void>(decoded.error());
     out.info = std::move(decoded->info);
@@ -179,14 +179,15 @@ Outcome<Fingerprint> fingerprint_of(FileReader& file, const FingerprintOptions& 
     out.damage = std::move(decoded->damage);
     return Outcome<void>();
   };
-  sink.emplace(options, budget, cancelled, span, printable(file.path()));
+  sink.emplace(options, budget, cancelled, span, escape_unprintable(file.path()));
   if (auto done = decode(file); !done.ok()) return done.error();
-  if ((options.upright || out.info.turns_when_opened()) && out.info.exif.orientation != sink->assumed()) {
+  if ((options.upright || out.info.is_reoriented_by_viewers()) &&
+      out.info.exif.orientation != sink->used_orientation()) {
     // A PNG may state its orientation after its pixels. That is rare, and then the file is read twice.
     auto again = FileReader::open(file.path());
     if (!again) return again.error();
-    sink.emplace(options, budget, cancelled, span, printable(file.path()));
-    sink->know(out.info.exif.orientation);
+    sink.emplace(options, budget, cancelled, span, escape_unprintable(file.path()));
+    sink->set_orientation(out.info.exif.orientation);
     if (auto done = decode(**again); !done.ok()) return done.error();
   }
   sink->finish(out);
@@ -201,20 +202,21 @@ Outcome<Fingerprint> fingerprint_of(FileReader& file, const FingerprintOptions& 
 
 }  // namespace
 
-Thumbnail thumbnail_of(const std::uint8_t* data, int width, int height, std::ptrdiff_t stride, int channels, int side) {
+Thumbnail make_thumbnail(const std::uint8_t* data, int width, int height, std::ptrdiff_t stride, int channels,
+                         int side) {
   ThumbnailMaker maker(width, height, side);
   maker.push(data, stride, height, channels);
   return maker.finish();
 }
 
-Outcome<Fingerprint> fingerprint(FileReader& file, const FingerprintOptions& options, Budget& budget,
-                                 const std::function<bool()>& cancelled, Span& span) {
+Outcome<PictureFingerprint> compute_fingerprint(FileReader& file, const FingerprintOptions& options, Budget& budget,
+                                                const std::function<bool()>& cancelled, Span& span) {
   try {
-    return fingerprint_of(file, options, budget, cancelled, span);
+    return decode_and_hash(file, options, budget, cancelled, span);
   } catch (const std::bad_alloc&) {
     // The budget had room, but the system has no memory. Only this picture fails; the others go on.
-    return Error{ErrorCode::out_of_memory, "the system has no memory left for this picture", printable(file.path()),
-                 "allow less with --memory, or use fewer --threads"};
+    return Error{ErrorCode::out_of_memory, "the system has no memory left for this picture",
+                 escape_unprintable(file.path()), "allow less with --memory, or use fewer --threads"};
   }
 }
 

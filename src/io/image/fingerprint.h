@@ -29,13 +29,14 @@ struct Thumbnail {
 };
 
 // Makes a thumbnail of decoded pixels: 8 bits, `channels` 1 (gray) or 3 (RGB), rows `stride` bytes apart.
-Thumbnail thumbnail_of(const std::uint8_t* data, int width, int height, std::ptrdiff_t stride, int channels, int side);
+Thumbnail make_thumbnail(const std::uint8_t* data, int width, int height, std::ptrdiff_t stride, int channels,
+                         int side);
 
-struct Fingerprint {
+struct PictureFingerprint {
   PictureInfo info;  // width, height: as decoded, before rotating; full_width, full_height: as stored
   bool damaged = false;
   std::string damage;
-  Unshown unshown;
+  UnshownData unshown;
   bool turned = false;  // rotated or mirrored by its orientation before hashing
   PictureHashes hashes;
   Thumbnail thumbnail;
@@ -44,7 +45,7 @@ struct Fingerprint {
 
 // Waits in `span` for memory from `budget`. Returns Error(cancelled) when `cancelled` turns true during the wait.
 // Returns Error(out_of_memory), with the bytes that are needed, when the picture can never fit.
-Outcome<Fingerprint> fingerprint(FileReader& file, const FingerprintOptions& options, Budget& budget,
-                                 const std::function<bool()>& cancelled, Span& span);
+Outcome<PictureFingerprint> compute_fingerprint(FileReader& file, const FingerprintOptions& options, Budget& budget,
+                                                const std::function<bool()>& cancelled, Span& span);
 
 }  // namespace millrace

@@ -18,14 +18,14 @@ class FingerprintTest : public testing::Test {
     options_.upright = true;
   }
 
-  Outcome<Fingerprint> print_of(const std::string& path) {
+  Outcome<PictureFingerprint> print_of(const std::string& path) {
     auto file = FileReader::open(path);
     if (!file) return file.error();
     Span span(trace_.stage("test", 1));
-    return fingerprint(
+    return compute_fingerprint(
         **file, options_, budget_, [this] { return cancelled_; }, span);
   }
-  Outcome<Fingerprint> print_of(const std::string& name, const std::string& bytes) {
+  Outcome<PictureFingerprint> print_of(const std::string& name, const std::string& bytes) {
     return print_of(folder_.write(name, bytes));
   }
 
@@ -80,7 +80,7 @@ TEST_F(FingerprintTest, NamesTheMemoryThatAPictureNeeds) {
   Budget budget(1_MiB);
   auto file = FileReader::open(folder_.write("a.png", png_bytes(test_pixels(1000, 900, 3), {.interlaced = true})));
   Span span(trace_.stage("test", 1));
-  const auto got = fingerprint(
+  const auto got = compute_fingerprint(
       **file, options_, budget, [] { return false; }, span);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, ErrorCode::out_of_memory);

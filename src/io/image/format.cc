@@ -8,34 +8,42 @@
 namespace millrace {
 namespace {
 
-struct Named {
+struct NamedExtension {
   std::string_view extension;
   ImageFormat format;
 };
 
 // Extensions in lower case. The RAW formats are those that LibRaw lists and that are in use.
 constexpr std::array kExtensions = {
-    Named{"jpg", ImageFormat::jpeg},  Named{"jpeg", ImageFormat::jpeg}, Named{"jpe", ImageFormat::jpeg},
-    Named{"jfif", ImageFormat::jpeg}, Named{"mpo", ImageFormat::jpeg},  Named{"png", ImageFormat::png},
-    Named{"gif", ImageFormat::gif},   Named{"bmp", ImageFormat::bmp},   Named{"dib", ImageFormat::bmp},
-    Named{"pbm", ImageFormat::pnm},   Named{"pgm", ImageFormat::pnm},   Named{"ppm", ImageFormat::pnm},
-    Named{"pnm", ImageFormat::pnm},   Named{"tif", ImageFormat::tiff},  Named{"tiff", ImageFormat::tiff},
-    Named{"webp", ImageFormat::webp}, Named{"heic", ImageFormat::heif}, Named{"heif", ImageFormat::heif},
-    Named{"avif", ImageFormat::heif}, Named{"hif", ImageFormat::heif},  Named{"jxl", ImageFormat::jxl},
-    Named{"jp2", ImageFormat::jp2},   Named{"j2k", ImageFormat::jp2},   Named{"jpx", ImageFormat::jp2},
-    Named{"dng", ImageFormat::raw},   Named{"cr2", ImageFormat::raw},   Named{"cr3", ImageFormat::raw},
-    Named{"crw", ImageFormat::raw},   Named{"nef", ImageFormat::raw},   Named{"nrw", ImageFormat::raw},
-    Named{"arw", ImageFormat::raw},   Named{"sr2", ImageFormat::raw},   Named{"srf", ImageFormat::raw},
-    Named{"orf", ImageFormat::raw},   Named{"rw2", ImageFormat::raw},   Named{"raf", ImageFormat::raw},
-    Named{"pef", ImageFormat::raw},   Named{"srw", ImageFormat::raw},   Named{"x3f", ImageFormat::raw},
-    Named{"3fr", ImageFormat::raw},   Named{"kdc", ImageFormat::raw},   Named{"dcr", ImageFormat::raw},
-    Named{"mrw", ImageFormat::raw},   Named{"erf", ImageFormat::raw},   Named{"mef", ImageFormat::raw},
-    Named{"mos", ImageFormat::raw},   Named{"iiq", ImageFormat::raw},   Named{"rwl", ImageFormat::raw},
+    NamedExtension{"jpg", ImageFormat::jpeg},  NamedExtension{"jpeg", ImageFormat::jpeg},
+    NamedExtension{"jpe", ImageFormat::jpeg},  NamedExtension{"jfif", ImageFormat::jpeg},
+    NamedExtension{"mpo", ImageFormat::jpeg},  NamedExtension{"png", ImageFormat::png},
+    NamedExtension{"gif", ImageFormat::gif},   NamedExtension{"bmp", ImageFormat::bmp},
+    NamedExtension{"dib", ImageFormat::bmp},   NamedExtension{"pbm", ImageFormat::pnm},
+    NamedExtension{"pgm", ImageFormat::pnm},   NamedExtension{"ppm", ImageFormat::pnm},
+    NamedExtension{"pnm", ImageFormat::pnm},   NamedExtension{"tif", ImageFormat::tiff},
+    NamedExtension{"tiff", ImageFormat::tiff}, NamedExtension{"webp", ImageFormat::webp},
+    NamedExtension{"heic", ImageFormat::heif}, NamedExtension{"heif", ImageFormat::heif},
+    NamedExtension{"avif", ImageFormat::heif}, NamedExtension{"hif", ImageFormat::heif},
+    NamedExtension{"jxl", ImageFormat::jxl},   NamedExtension{"jp2", ImageFormat::jp2},
+    NamedExtension{"j2k", ImageFormat::jp2},   NamedExtension{"jpx", ImageFormat::jp2},
+    NamedExtension{"dng", ImageFormat::raw},   NamedExtension{"cr2", ImageFormat::raw},
+    NamedExtension{"cr3", ImageFormat::raw},   NamedExtension{"crw", ImageFormat::raw},
+    NamedExtension{"nef", ImageFormat::raw},   NamedExtension{"nrw", ImageFormat::raw},
+    NamedExtension{"arw", ImageFormat::raw},   NamedExtension{"sr2", ImageFormat::raw},
+    NamedExtension{"srf", ImageFormat::raw},   NamedExtension{"orf", ImageFormat::raw},
+    NamedExtension{"rw2", ImageFormat::raw},   NamedExtension{"raf", ImageFormat::raw},
+    NamedExtension{"pef", ImageFormat::raw},   NamedExtension{"srw", ImageFormat::raw},
+    NamedExtension{"x3f", ImageFormat::raw},   NamedExtension{"3fr", ImageFormat::raw},
+    NamedExtension{"kdc", ImageFormat::raw},   NamedExtension{"dcr", ImageFormat::raw},
+    NamedExtension{"mrw", ImageFormat::raw},   NamedExtension{"erf", ImageFormat::raw},
+    NamedExtension{"mef", ImageFormat::raw},   NamedExtension{"mos", ImageFormat::raw},
+    NamedExtension{"iiq", ImageFormat::raw},   NamedExtension{"rwl", ImageFormat::raw},
 };
 
-ImageFormat by_extension(std::string_view path) {
+ImageFormat format_of_extension(std::string_view path) {
   const std::string ext = extension(path);
-  for (const Named& named : kExtensions) {
+  for (const NamedExtension& named : kExtensions) {
     if (named.extension == ext) return named.format;
   }
   return ImageFormat::unknown;
@@ -73,8 +81,8 @@ const char* name_of(ImageFormat format) {
   return "unknown";
 }
 
-bool has_picture_extension(std::string_view path) { return by_extension(path) != ImageFormat::unknown; }
-bool has_raw_extension(std::string_view path) { return by_extension(path) == ImageFormat::raw; }
+bool has_picture_extension(std::string_view path) { return format_of_extension(path) != ImageFormat::unknown; }
+bool has_raw_extension(std::string_view path) { return format_of_extension(path) == ImageFormat::raw; }
 
 ImageFormat sniff_format(std::span<const std::uint8_t> head, std::string_view path) {
   const auto starts = [&](std::string_view magic, std::size_t at = 0) {

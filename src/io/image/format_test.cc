@@ -40,7 +40,7 @@ constexpr Magic kMagics[] = {
     {"FUJIFILMCCD-RAW"sv, ImageFormat::raw},
 };
 
-TEST(Format, IsToldByTheFirstBytes) {
+TEST(Format, IsRecognizedByTheFirstBytes) {
   for (const Magic& magic : kMagics) {
     EXPECT_EQ(sniff(magic.bytes), magic.format) << name_of(magic.format);
     EXPECT_EQ(sniff(magic.bytes, "liar.jpg"), magic.format) << "whatever its name is";
@@ -68,7 +68,7 @@ TEST(Format, RandomBytesAfterEveryMagicAreAnOutcome) {
         bytes += static_cast<char>(state >> 24);
       }
       const std::string name = magic.format == ImageFormat::raw ? "noise.raf" : "noise";
-      const auto got = decode_file(folder.write(name, bytes), {.most_pixels = 1 << 22, .helpers = &helpers});
+      const auto got = decode_file(folder.write(name, bytes), {.max_pixels = 1 << 22, .helpers = &helpers});
       if (got.outcome) {
         EXPECT_EQ(got.sink.rows_kept(), got.sink.info.height) << name_of(magic.format);
       } else {
@@ -79,7 +79,7 @@ TEST(Format, RandomBytesAfterEveryMagicAreAnOutcome) {
   }
 }
 
-TEST(Format, EmptyAndForeignFilesSaySo) {
+TEST(Format, EmptyAndForeignFilesAreReported) {
   TestFolder folder;
   EXPECT_THAT(decode_file(folder.write("a.jpg", "")).outcome.error().what, testing::HasSubstr("empty"));
   EXPECT_EQ(decode_file(folder.write("b.jpg", "<html>")).outcome.error().code, ErrorCode::unsupported);

@@ -26,20 +26,20 @@ class HelperPool {
 
   // Starts a helper when none is idle. A helper that dies or hangs is replaced at the next call, and the file's outcome
   // is Error(crashed).
-  Outcome<Decoded> decode(FileReader& file, ImageFormat format, const DecodeOptions& options, RowSink& sink);
+  Outcome<DecodeResult> decode(FileReader& file, ImageFormat format, const DecodeOptions& options, RowSink& sink);
 
   // Ends the idle helpers to free their memory. The next picture starts a new one.
   void end_idle();
 
   // Returns a sentence with the CPU time, user and system, of the helpers that were ended.
-  std::string cost() const;
+  std::string describe_cpu_time() const;
 
  private:
   std::unique_ptr<HelperProcess> take_idle();
   // Returns a helper that has received the request, or else the error, with `subject` as the picture's name. A helper
   // that died while it was idle is replaced, since this file did not cause its death.
-  Outcome<std::unique_ptr<HelperProcess>> one_with(const DecodeOptions& options, ImageFormat format, int fd,
-                                                   const std::string& subject);
+  Outcome<std::unique_ptr<HelperProcess>> send_request(const DecodeOptions& options, ImageFormat format, int fd,
+                                                       const std::string& subject);
 
   const Bytes memory_;
   mutable Mutex mutex_;

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "src/io/process/helper_place.h"
+#include "src/io/process/helper_path.h"
 #include "src/io/process/socket_bytes.h"
 
 namespace millrace {
@@ -26,7 +26,7 @@ std::unique_ptr<HelperProcess> HelperProcess::start() {
     // the end.
     ::fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   }
-  if (helper->shared_ != nullptr) helper->child_ = Child::start(helper_program(), std::array{memory});
+  if (helper->shared_ != nullptr) helper->child_ = ChildProcess::start(helper_program(), std::array{memory});
   ::close(memory);
   return helper->child_ ? std::move(helper) : nullptr;
 }
@@ -35,13 +35,13 @@ HelperProcess::~HelperProcess() {
   if (shared_ != nullptr) ::munmap(shared_, helper::kSharedBytes);
 }
 
-bool HelperProcess::request(const helper::Request& request, int fd) {
+bool HelperProcess::request(const helper::DecodeRequest& request, int fd) {
   return send_with_descriptor(child_->socket(), &request, sizeof(request), fd);
 }
 
-Error HelperProcess::exit_reason() {
-  return child_->exit_reason({"its decoder", "its decoder crashed", "the other files are not affected",
-                              "allow less with --memory, or use fewer --threads; the other files are not affected"});
+Error HelperProcess::describe_exit() {
+  return child_->describe_exit({"its decoder", "its decoder crashed", "the other files are not affected",
+                                "allow less with --memory, or use fewer --threads; the other files are not affected"});
 }
 
 }  // namespace millrace

@@ -11,7 +11,7 @@
 
 #include "src/base/error.h"
 #include "src/io/image/helper/protocol.h"
-#include "src/io/process/child.h"
+#include "src/io/process/child_process.h"
 
 namespace millrace {
 
@@ -28,28 +28,28 @@ class HelperProcess {
   HelperProcess& operator=(const HelperProcess&) = delete;
 
   // False for a helper that died while it was idle.
-  bool alive() { return child_->alive(); }
+  bool is_alive() { return child_->is_alive(); }
   // Sends the request with the open file. False when the helper did not get it.
-  bool request(const helper::Request& request, int fd);
-  bool answer(helper::Answer answer) { return child_->send(&answer, sizeof(answer)); }
+  bool request(const helper::DecodeRequest& request, int fd);
+  bool answer(helper::ProgramReply answer) { return child_->send(&answer, sizeof(answer)); }
 
   // The following functions are those of Child.
   bool receive(void* data, std::size_t size) { return child_->receive(data, size); }
-  void set_patience(int seconds) { child_->set_patience(seconds); }
+  void set_timeout(int seconds) { child_->set_timeout(seconds); }
   void begin_work(int seconds) { child_->begin_work(seconds); }
-  void allow(int seconds) { child_->allow(seconds); }
-  double seconds_computed() const { return child_->seconds_computed(); }
+  void set_work_seconds(int seconds) { child_->set_work_seconds(seconds); }
+  double cpu_seconds() const { return child_->cpu_seconds(); }
   void set_cancelled(std::function<bool()> cancelled) { child_->set_cancelled(std::move(cancelled)); }
 
   // Returns the reason why receive() or answer() returned false.
-  Error exit_reason();
+  Error describe_exit();
 
   const std::uint8_t* shared() const { return shared_; }
 
  private:
   HelperProcess() = default;
 
-  std::unique_ptr<Child> child_;
+  std::unique_ptr<ChildProcess> child_;
   std::uint8_t* shared_ = nullptr;
 };
 

@@ -138,7 +138,7 @@ TEST_F(HelperTest, RefusedPicturesCostNoHelper) {
   const std::string path = folder_.write("a.bmp", bmp_bytes(test_pixels(40, 30, 3)));
   ASSERT_TRUE(decode(path).outcome);
   const auto before = helpers();
-  const auto got = decode(path, {.most_pixels = 1000});
+  const auto got = decode(path, {.max_pixels = 1000});
   ASSERT_FALSE(got.outcome);
   EXPECT_EQ(got.outcome.error().code, ErrorCode::too_large);
   EXPECT_EQ(got.sink.begun, 0);

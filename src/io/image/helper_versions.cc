@@ -14,22 +14,22 @@
 
 #include "src/base/json.h"
 #include "src/base/text.h"
-#include "src/io/file/place.h"
-#include "src/io/process/helper_place.h"
+#include "src/io/file/directory_entry.h"
+#include "src/io/process/helper_path.h"
 #include "src/io/process/spawn.h"
 
 namespace millrace {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(20);
-constexpr std::size_t kMostOutput = 64 << 10;
+constexpr auto kTimeout = std::chrono::seconds(20);
+constexpr std::size_t kMaxOutputBytes = 64 << 10;
 constexpr const char* kPackages = "install libvips42, libraw20 and libgif7";
 
 // Reads everything that the program writes to stdout or stderr; false when it neither ends nor stops writing in time.
 bool read_all(int fd, std::string& text) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   char block[4096];
-  while (text.size() < kMostOutput) {
+  while (text.size() < kMaxOutputBytes) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return false;
@@ -47,8 +47,8 @@ bool read_all(int fd, std::string& text) {
 
 }  // namespace
 
-Outcome<HelperAnswer> ask_helper(const std::string& program) {
-  const std::string subject = printable(program);
+Outcome<HelperVersions> query_helper_versions(const std::string& program) {
+  const std::string subject = escape_unprintable(program);
   if (::access(program.c_str(), X_OK) != 0) {
     return Error{ErrorCode::unavailable, "the decoding helper is not there", subject,
                  helper_remedy(program.substr(program.rfind('/') + 1))};
@@ -76,14 +76,15 @@ Outcome<HelperAnswer> ask_helper(const std::string& program) {
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
 
-  HelperAnswer answer;
+  HelperVersions answer;
   std::string complaint;
   for (const std::string& line : split(text, '\n')) {
     const auto json = Json::parse_or_null(line);
     if (json.is_object()) {
       try {
         if (json.contains("wall")) {
-          answer.walls.push_back({json.at("wall").text(), json.at("stands").get<bool>(), json.at("how").text()});
+          answer.sandbox_layers.push_back(
+              {json.at("wall").text(), json.at("stands").get<bool>(), json.at("how").text()});
         } else {
           answer.libraries.push_back(
               {json.at("library").text(), json.at("version").text(), json.at("reads").get<std::vector<std::string>>()});
@@ -95,16 +96,16 @@ Outcome<HelperAnswer> ask_helper(const std::string& program) {
       complaint = line;  // output of the dynamic linker or of a library
     }
   }
-  const std::string said = complaint.empty() ? "" : ": " + printable(complaint);
+  const std::string output = complaint.empty() ? "" : ": " + escape_unprintable(complaint);
   if (!ended) return Error{ErrorCode::crashed, "the decoding helper does not answer", subject, kPackages};
   if (WIFSIGNALED(status)) {
     return Error{ErrorCode::crashed,
-                 fmt::format("the decoding helper crashed ({}){}", strsignal(WTERMSIG(status)), said), subject,
+                 fmt::format("the decoding helper crashed ({}){}", strsignal(WTERMSIG(status)), output), subject,
                  kPackages};
   }
   if (WEXITSTATUS(status) != 0 || answer.libraries.empty()) {
     return Error{ErrorCode::crashed,
-                 fmt::format("the decoding helper stopped with exit code {}{}", WEXITSTATUS(status), said), subject,
+                 fmt::format("the decoding helper stopped with exit code {}{}", WEXITSTATUS(status), output), subject,
                  kPackages};
   }
   return answer;

@@ -17,19 +17,19 @@ struct HelperLibrary {
 };
 
 // A layer of the sandbox around the helper (see walls.h).
-struct HelperWall {
+struct HelperSandboxLayer {
   std::string name;
-  bool stands;
+  bool is_active;
   std::string how;  // the mechanism, or the reason why it is missing
 };
 
-struct HelperAnswer {
+struct HelperVersions {
   std::vector<HelperLibrary> libraries;
-  std::vector<HelperWall> walls;
+  std::vector<HelperSandboxLayer> sandbox_layers;
 };
 
 // Runs `millrace-decoder --versions`. Returns Error(unavailable) when it cannot be started, and Error(crashed) when it
 // dies, hangs or writes something that cannot be parsed. The remedy says which packages to install.
-Outcome<HelperAnswer> ask_helper(const std::string& program);
+Outcome<HelperVersions> query_helper_versions(const std::string& program);
 
 }  // namespace millrace

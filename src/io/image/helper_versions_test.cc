@@ -34,30 +34,30 @@ class FakeHelper {
 };
 
 TEST(HelperVersions, TheRealOneAnswers) {
-  const auto libraries = ask_helper(helper_program());
+  const auto libraries = query_helper_versions(helper_program());
   ASSERT_TRUE(libraries.ok()) << libraries.error().message();
   ASSERT_EQ(libraries.value().libraries.size(), 4U);
   for (const HelperLibrary& library : libraries.value().libraries)
     EXPECT_THAT(library.version, testing::MatchesRegex("[0-9]+\\.[0-9.]+"));
-  std::vector<std::string> walls;
-  for (const HelperWall& wall : libraries.value().walls) {
-    walls.push_back(wall.name);
-    EXPECT_FALSE(wall.how.empty()) << wall.name;
+  std::vector<std::string> sandbox_layers;
+  for (const HelperSandboxLayer& layer : libraries.value().sandbox_layers) {
+    sandbox_layers.push_back(layer.name);
+    EXPECT_FALSE(layer.how.empty()) << layer.name;
   }
-  EXPECT_THAT(walls, testing::ElementsAre("privileges", "memory", "limits", "files", "calls"));
+  EXPECT_THAT(sandbox_layers, testing::ElementsAre("privileges", "memory", "limits", "files", "calls"));
 }
 
 TEST(HelperVersions, MissingIsUnavailableWithARemedy) {
-  const auto libraries = ask_helper("/nowhere/millrace-decoder");
+  const auto libraries = query_helper_versions("/nowhere/millrace-decoder");
   ASSERT_FALSE(libraries.ok());
   EXPECT_EQ(libraries.error().code, ErrorCode::unavailable);
   EXPECT_THAT(libraries.error().message(), HasSubstr("/nowhere/millrace-decoder"));
   EXPECT_FALSE(libraries.error().remedy.empty());
 }
 
-TEST(HelperVersions, DeathIsToldWithItsLastWords) {
+TEST(HelperVersions, CrashIsReportedWithItsOutput) {
   const FakeHelper killed("echo 'last words' >&2\nkill -SEGV $$\n");
-  const auto crashed = ask_helper(killed.path());
+  const auto crashed = query_helper_versions(killed.path());
   ASSERT_FALSE(crashed.ok());
   EXPECT_EQ(crashed.error().code, ErrorCode::crashed);
   EXPECT_THAT(crashed.error().what, HasSubstr("Segmentation fault"));
@@ -66,21 +66,21 @@ TEST(HelperVersions, DeathIsToldWithItsLastWords) {
 
   // A program whose library is missing ends like this.
   const FakeHelper unlinked("echo 'error while loading shared libraries: libvips.so.42' >&2\nexit 127\n");
-  const auto missing = ask_helper(unlinked.path());
+  const auto missing = query_helper_versions(unlinked.path());
   ASSERT_FALSE(missing.ok());
   EXPECT_THAT(missing.error().what, HasSubstr("exit code 127: error while loading shared libraries: libvips.so.42"));
 }
 
-TEST(HelperVersions, NonsenseIsNotBelieved) {
-  EXPECT_FALSE(ask_helper(FakeHelper("echo '{\"library\": 3}'\n").path()).ok());
-  EXPECT_FALSE(ask_helper(FakeHelper("echo '[]'\n").path()).ok());
-  EXPECT_FALSE(ask_helper(FakeHelper("exit 0\n").path()).ok());
-  EXPECT_FALSE(ask_helper(FakeHelper("yes\n").path()).ok());  // endless output
+TEST(HelperVersions, InvalidOutputIsAnError) {
+  EXPECT_FALSE(query_helper_versions(FakeHelper("echo '{\"library\": 3}'\n").path()).ok());
+  EXPECT_FALSE(query_helper_versions(FakeHelper("echo '[]'\n").path()).ok());
+  EXPECT_FALSE(query_helper_versions(FakeHelper("exit 0\n").path()).ok());
+  EXPECT_FALSE(query_helper_versions(FakeHelper("yes\n").path()).ok());  // endless output
   // A warning between the lines does no harm.
   const FakeHelper chatty(
       "echo warning\necho '{\"library\":\"libvips\",\"version\":\"8\",\"reads\":[\"WebP\"]}'\necho "
       "warning >&2\n");
-  const auto libraries = ask_helper(chatty.path());
+  const auto libraries = query_helper_versions(chatty.path());
   ASSERT_TRUE(libraries.ok());
   ASSERT_EQ(libraries.value().libraries.size(), 1U);
   EXPECT_THAT(libraries.value().libraries[0].reads, testing::ElementsAre("WebP"));

@@ -17,14 +17,14 @@
 namespace millrace {
 namespace {
 
-constexpr int kRowsAtOnce = 16;
+constexpr int kJpegRowsAtOnce = 16;
 // Writers make about ten scans. Each takes a pass over the whole picture, however few bytes it has. A small file with
 // thousands of them would keep a processor busy for hours.
-constexpr int kMostScans = 100;
+constexpr int kMaxScans = 100;
 // Sample value that the decoder fills in where a file has no data.
 constexpr JSAMPLE kNoData = 128;
 
-struct Source {
+struct JpegSource {
   jpeg_source_mgr base;
   FileReader* file;
   bool ended;  // the decoder asked for bytes past the end of the file
@@ -33,7 +33,7 @@ struct Source {
 void on_start(j_decompress_ptr) {}
 
 boolean on_fill(j_decompress_ptr info) {
-  auto* source = reinterpret_cast<Source*>(info->src);
+  auto* source = reinterpret_cast<JpegSource*>(info->src);
   const auto chunk = source->file->next();
   if (chunk.empty()) {
     // An end-of-image marker lets the decoder finish with the data that it has.
@@ -50,7 +50,7 @@ boolean on_fill(j_decompress_ptr info) {
 }
 
 void on_skip(j_decompress_ptr info, long count) {
-  auto* source = reinterpret_cast<Source*>(info->src);
+  auto* source = reinterpret_cast<JpegSource*>(info->src);
   while (count > static_cast<long>(source->base.bytes_in_buffer)) {
     if (source->ended) return;
     count -= static_cast<long>(source->base.bytes_in_buffer);
@@ -63,7 +63,7 @@ void on_skip(j_decompress_ptr info, long count) {
 void on_end(j_decompress_ptr) {}
 
 // Returns the smallest scale, in eighths, that keeps `shortest` pixels on the shorter side.
-unsigned scale_for(unsigned width, unsigned height, int shortest) {
+unsigned choose_scale(unsigned width, unsigned height, int shortest) {
   if (shortest <= 0) return 8;
   for (const unsigned eighths : {1U, 2U, 4U}) {
     if ((std::min(width, height) * eighths + 7) / 8 >= static_cast<unsigned>(shortest)) return eighths;
@@ -87,9 +87,9 @@ Bytes decoder_memory(const jpeg_decompress_struct& info) {
 }
 
 // Holds everything that must outlive a longjmp, outside the frame that calls setjmp.
-struct Session {
+struct JpegSession {
   jpeg_decompress_struct info{};
-  Source source{};
+  JpegSource source{};
   JpegErrors errors{};
   jpeg_progress_mgr progress{};
   PictureInfo picture;
@@ -100,12 +100,12 @@ struct Session {
   unsigned got = 0;  // complete rows in the strip, also when the decoder gave up after them
   std::optional<JpegLuma> luma;
   std::vector<std::uint8_t> rgb;
-  ~Session() { jpeg_destroy_decompress(&info); }
+  ~JpegSession() { jpeg_destroy_decompress(&info); }
 };
 
 // Keeps the first EXIF block and skips every other APP1 segment: a hostile file may be full of them.
 boolean on_app1(j_decompress_ptr info) {
-  auto* s = static_cast<Session*>(info->client_data);
+  auto* s = static_cast<JpegSession*>(info->client_data);
   jpeg_source_mgr& source = *info->src;
   const auto byte = [&]() -> std::uint8_t {
     if (source.bytes_in_buffer == 0) source.fill_input_buffer(info);
@@ -125,15 +125,15 @@ boolean on_app1(j_decompress_ptr info) {
 }
 
 void on_progress(j_common_ptr info) {
-  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= kMostScans) return;
+  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= kMaxScans) return;
   auto* errors = reinterpret_cast<JpegErrors*>(info->err);
-  std::snprintf(errors->message, sizeof(errors->message), "more than %d scans", kMostScans);
+  std::snprintf(errors->message, sizeof(errors->message), "more than %d scans", kMaxScans);
   std::longjmp(errors->jump, 1);
 }
 
 // Runs one step of libjpeg; false when libjpeg gave up, with the reason in errors.message. No C++ object is created
 // between setjmp and the calls that may jump.
-bool read_header(Session& s) {
+bool read_header(JpegSession& s) {
   if (setjmp(s.errors.jump) != 0) return false;
   jpeg_create_decompress(&s.info);
   s.info.src = &s.source.base;
@@ -145,18 +145,18 @@ bool read_header(Session& s) {
   return true;
 }
 
-bool start(Session& s) {
+bool start(JpegSession& s) {
   if (setjmp(s.errors.jump) != 0) return false;
   jpeg_start_decompress(&s.info);
   return true;
 }
 
 // Reads the next rows into the strip; false when the decoder gave up, after s.got complete rows.
-bool read_rows(Session& s) {
+bool read_rows(JpegSession& s) {
   s.got = 0;
   if (setjmp(s.errors.jump) != 0) return false;
-  while (s.got < kRowsAtOnce && s.info.output_scanline < s.info.output_height) {
-    const unsigned n = jpeg_read_scanlines(&s.info, s.rows.data() + s.got, kRowsAtOnce - s.got);
+  while (s.got < kJpegRowsAtOnce && s.info.output_scanline < s.info.output_height) {
+    const unsigned n = jpeg_read_scanlines(&s.info, s.rows.data() + s.got, kJpegRowsAtOnce - s.got);
     if (n == 0) break;
     s.got += n;
   }
@@ -164,13 +164,13 @@ bool read_rows(Session& s) {
 }
 
 // Reads the samples of one strip as they are stored; false when the decoder gave up.
-bool read_samples(Session& s, JSAMPIMAGE planes) {
+bool read_samples(JpegSession& s, JSAMPIMAGE planes) {
   if (setjmp(s.errors.jump) != 0) return false;
   return jpeg_read_raw_data(&s.info, planes, JpegLuma::kStripRows) > 0;
 }
 
 // Result of one decoding step.
-struct Step {
+struct DecodingStep {
   const JSAMPLE* data = nullptr;
   std::ptrdiff_t pitch = 0;
   unsigned rows = 0;
@@ -178,11 +178,11 @@ struct Step {
   bool empty = true;  // no sample differs from kNoData
 };
 
-Step luma_step(Session& s) {
-  Step step;
-  while (step.whole && s.luma->wants_more()) {
+DecodingStep decode_luma_step(JpegSession& s) {
+  DecodingStep step;
+  while (step.whole && s.luma->needs_strip()) {
     step.whole = read_samples(s, s.luma->next());
-    if (step.whole) s.luma->added();
+    if (step.whole) s.luma->mark_strip_added();
   }
   const JpegLuma::Rows rows = s.luma->finish();
   step.data = rows.data;
@@ -192,8 +192,8 @@ Step luma_step(Session& s) {
   return step;
 }
 
-Step rows_step(Session& s) {
-  Step step;
+DecodingStep decode_rows_step(JpegSession& s) {
+  DecodingStep step;
   const std::size_t pitch = std::size_t{s.info.output_width} * static_cast<std::size_t>(s.info.output_components);
   step.whole = read_rows(s);
   step.data = s.strip.data();
@@ -211,16 +211,16 @@ Step rows_step(Session& s) {
 
 }  // namespace
 
-Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, RowSink& sink) {
-  const auto session = std::make_unique<Session>();
-  Session& s = *session;
+Outcome<DecodeResult> decode_jpeg(FileReader& file, const DecodeOptions& options, RowSink& sink) {
+  const auto session = std::make_unique<JpegSession>();
+  JpegSession& s = *session;
   s.info.err = s.errors.set_up();
   s.source.file = &file;
   s.source.base = {nullptr, 0, on_start, on_fill, on_skip, jpeg_resync_to_restart, on_end};
 
   s.exif.reserve(1 << 16);
 
-  const std::string subject = printable(file.path());
+  const std::string subject = escape_unprintable(file.path());
   const auto broken = [&]() -> Error {
     if (file.failed()) return file.error();
     return {ErrorCode::bad_data, fmt::format("not a JPEG that can be decoded ({})", s.errors.message), subject, ""};
@@ -230,7 +230,7 @@ Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, Row
   if (s.source.base.bytes_in_buffer == 0) on_fill(&s.info);
   if (s.source.ended) return Error{ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
   s.wants_exif = false;
-  if (auto done = check_sides(s.info.image_width, s.info.image_height, options, subject); !done.ok())
+  if (auto done = check_picture_size(s.info.image_width, s.info.image_height, options, subject); !done.ok())
     return done.error();
 
   const bool cmyk = s.info.num_components == 4;
@@ -239,11 +239,11 @@ Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, Row
   }
   const bool gray = s.info.num_components == 1 || (options.gray && !cmyk && s.info.jpeg_color_space == JCS_YCbCr);
   s.info.out_color_space = gray ? JCS_GRAYSCALE : cmyk ? JCS_CMYK : JCS_RGB;
-  const unsigned eighths = scale_for(s.info.image_width, s.info.image_height, options.shortest_side);
+  const unsigned eighths = choose_scale(s.info.image_width, s.info.image_height, options.shortest_side);
   s.info.scale_num = eighths;
   s.info.scale_denom = 8;
   jpeg_calc_output_dimensions(&s.info);
-  if (options.luma && !gray && eighths == 8 && JpegLuma::takes(s.info)) {
+  if (options.luma && !gray && eighths == 8 && JpegLuma::supports(s.info)) {
     s.info.raw_data_out = TRUE;
     s.luma.emplace(static_cast<int>(s.info.output_width), static_cast<int>(s.info.output_height));
   }
@@ -264,16 +264,16 @@ Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, Row
   const auto width = static_cast<std::size_t>(s.info.output_width);
   if (!s.luma) {
     const std::size_t pitch = width * static_cast<std::size_t>(s.info.output_components);
-    s.strip.resize(pitch * kRowsAtOnce);
-    for (std::size_t r = 0; r < kRowsAtOnce; ++r) s.rows.push_back(s.strip.data() + r * pitch);
-    if (cmyk) s.rgb.resize(3 * width * kRowsAtOnce);
+    s.strip.resize(pitch * kJpegRowsAtOnce);
+    for (std::size_t r = 0; r < kJpegRowsAtOnce; ++r) s.rows.push_back(s.strip.data() + r * pitch);
+    if (cmyk) s.rgb.resize(3 * width * kJpegRowsAtOnce);
   }
 
-  Decoded result;
+  DecodeResult result;
   unsigned delivered = 0;
   bool whole = true, nothing = true;
   while (whole && delivered < s.info.output_height) {
-    const Step step = s.luma ? luma_step(s) : rows_step(s);
+    const DecodingStep step = s.luma ? decode_luma_step(s) : decode_rows_step(s);
     whole = step.whole;
     nothing = nothing && step.empty;
     if (step.rows > 0) sink.rows(step.data, step.pitch, static_cast<int>(step.rows));

@@ -19,7 +19,7 @@ bool all_128(const std::uint8_t* row, int count) {
 
 }  // namespace
 
-bool JpegLuma::takes(const jpeg_decompress_struct& info) {
+bool JpegLuma::supports(const jpeg_decompress_struct& info) {
   if (info.num_components != 3 || info.jpeg_color_space != JCS_YCbCr) return false;
   const auto sampled = [&](int c, int factor) {
     return info.comp_info[c].h_samp_factor == factor && info.comp_info[c].v_samp_factor == factor;
@@ -61,7 +61,7 @@ JSAMPIMAGE JpegLuma::next() {
   return planes_.data();
 }
 
-void JpegLuma::added() {
+void JpegLuma::mark_strip_added() {
   for (int r = added_ * DCTSIZE; r < std::min((added_ + 1) * DCTSIZE, chroma_height_); ++r) {
     for (auto* plane : {&cb_, &cr_}) {
       std::uint8_t* row = plane_row(*plane, r);
@@ -90,7 +90,7 @@ JpegLuma::Rows JpegLuma::finish() {
   rows.data = luma_row(first);
   rows.stride = static_cast<std::ptrdiff_t>(luma_pitch_);
   rows.count = std::min(kStripRows, height_ - first);
-  if (wants_more()) rows.count -= 2;
+  if (needs_strip()) rows.count -= 2;
   rows.empty = empty(finished_);
   for (int y = first; y < first + rows.count; ++y) {
     const int beside = y % 2 == 0 ? y / 2 - 1 : y / 2 + 1;

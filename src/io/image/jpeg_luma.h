@@ -23,16 +23,16 @@ class JpegLuma {
   static constexpr int kStripRows = 2 * DCTSIZE;
 
   // True for a picture whose sampling this class supports, once its header was read.
-  static bool takes(const jpeg_decompress_struct& info);
+  static bool supports(const jpeg_decompress_struct& info);
 
   JpegLuma(int width, int height);
 
   // next() returns the rows that the next strip is to be decoded into; added() reports that they are filled.
   JSAMPIMAGE next();
-  void added();
+  void mark_strip_added();
 
   // True while finish() needs another strip: the last row of a strip is interpolated with chroma from the strip below.
-  bool wants_more() const { return added_ < strips_ && added_ < finished_ + 2; }
+  bool needs_strip() const { return added_ < strips_ && added_ < finished_ + 2; }
 
   // The next strip's rows of luma, `stride` apart, valid until the call after the next added(). When the strip below
   // will never come, the last two rows cannot be computed and are left out. `empty`: no sample differs from 128, the

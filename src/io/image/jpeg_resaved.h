@@ -11,6 +11,6 @@ namespace millrace {
 // JPEG rounds coefficients to multiples of a step. They stay near these multiples when they are saved again with finer
 // steps. Coefficients of a picture that was never rounded with that step lie anywhere. Decodes `path` in full, and
 // waits for the memory from `budget`. Returns false where it cannot be decided.
-bool is_saved_again(const std::string& path, const std::string& from, const DecodeOptions& options, Budget& budget);
+bool is_resaved(const std::string& path, const std::string& from, const DecodeOptions& options, Budget& budget);
 
 }  // namespace millrace

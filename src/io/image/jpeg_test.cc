@@ -190,7 +190,7 @@ TEST_F(JpegTest, GivesRgbWhereItsLumaAloneIsNotToBeHad) {
 }
 
 TEST_F(JpegTest, RefusesMorePixelsThanAllowedByName) {
-  const auto got = decode(jpeg_bytes(test_pixels(100, 100, 1)), {.most_pixels = 9'999});
+  const auto got = decode(jpeg_bytes(test_pixels(100, 100, 1)), {.max_pixels = 9'999});
   ASSERT_FALSE(got.outcome);
   EXPECT_EQ(got.outcome.error().code, ErrorCode::too_large);
   EXPECT_THAT(got.outcome.error().what, HasSubstr("9,999"));
@@ -233,10 +233,10 @@ TEST_F(JpegTest, AsksForTheCoefficientsOfAProgressivePicture) {
   EXPECT_GE(progressive.sink.info.decoder_memory.count, plain.sink.info.decoder_memory.count + coefficients);
 }
 
-TEST_F(JpegTest, ARefusalFromTheSinkIsTheOutcome) {
+TEST_F(JpegTest, AnErrorFromTheSinkIsTheOutcome) {
   auto file = FileReader::open(folder_.write("a.jpg", jpeg_bytes(test_pixels(40, 40, 3))));
   KeepingSink sink;
-  sink.refusal = Error{ErrorCode::out_of_memory, "no", "", ""};
+  sink.begin_error = Error{ErrorCode::out_of_memory, "no", "", ""};
   const auto outcome = decode_picture(**file, {}, sink);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, ErrorCode::out_of_memory);

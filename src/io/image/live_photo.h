@@ -8,7 +8,7 @@
 namespace millrace {
 
 // These two return an empty text where the file has no identifier or cannot be read.
-std::string live_photo_of_picture(const std::string& path);
-std::string live_photo_of_film(const std::string& path);
+std::string read_picture_live_photo_id(const std::string& path);
+std::string read_video_live_photo_id(const std::string& path);
 
 }  // namespace millrace

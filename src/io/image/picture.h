@@ -14,9 +14,9 @@
 #include "src/base/choice.h"
 #include "src/base/error.h"
 #include "src/base/sizes.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 #include "src/io/image/exif.h"
-#include "src/io/image/holding.h"
+#include "src/io/image/extra_data.h"
 
 namespace millrace {
 
@@ -45,7 +45,7 @@ struct PictureInfo {
 
   // True where programs show the file rotated or mirrored: in TIFF the orientation is part of the format, and says
   // where its rows lie.
-  bool turns_when_opened() const { return format == ImageFormat::tiff; }
+  bool is_reoriented_by_viewers() const { return format == ImageFormat::tiff; }
 };
 
 // Receives the rows. begin() is called once, before them. An Error from it stops the decoding and becomes the outcome.
@@ -73,40 +73,40 @@ struct DecodeOptions {
   bool wide_gray = false;  // 16-bit gray keeps its high byte, as colour does; else it clips at 255
   bool over_gray = false;  // blend transparent pixels with gray, for display; else their colours are used
   bool raw_data = false;   // for a RAW file, unpack the sensor's samples too: missing ones are damage
-  std::uint64_t most_pixels = 1'000'000'000;  // a larger picture is refused, against decompression bombs
-  std::function<bool()> cancelled{};          // called while a helper is silent; may be empty
-  bool all_in_helpers = false;                // JPEG and PNG too, which this process otherwise decodes itself
-  HelperPool* helpers = nullptr;              // decode all other formats; null: starts a helper for this picture
+  std::uint64_t max_pixels = 1'000'000'000;  // a larger picture is refused, against decompression bombs
+  std::function<bool()> cancelled{};         // called while a helper is silent; may be empty
+  bool all_in_helpers = false;               // JPEG and PNG too, which this process otherwise decodes itself
+  HelperPool* helpers = nullptr;             // decode all other formats; null: starts a helper for this picture
   // Called with each EXIF block of a JPEG or PNG as it lies in the file; may be empty.
   std::function<void(std::span<const std::uint8_t>)> exif_found{};
 };
 
 // Blends a colour with a gray background, by an alpha of 0 to 255.
-inline std::uint8_t blended_with_gray(int colour, int alpha) {
+inline std::uint8_t blend_sample_with_gray(int colour, int alpha) {
   constexpr int kGray = 128;
   return static_cast<std::uint8_t>((colour * alpha + kGray * (255 - alpha) + 127) / 255);
 }
 
-struct Decoded {
+struct DecodeResult {
   PictureInfo info;
   bool damaged = false;  // it can be shown, but part of it is missing
   std::string damage;    // reason, when damaged
-  Unshown unshown;
+  UnshownData unshown;
 };
 
 // Decodes JPEG and PNG in this process, and everything else in a helper process (src/io/image/helper_pool.h).
-Outcome<Decoded> decode_picture(FileReader& file, const DecodeOptions& options, RowSink& sink);
+Outcome<DecodeResult> decode_picture(FileReader& file, const DecodeOptions& options, RowSink& sink);
 
-Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, RowSink& sink);
-Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowSink& sink);
+Outcome<DecodeResult> decode_jpeg(FileReader& file, const DecodeOptions& options, RowSink& sink);
+Outcome<DecodeResult> decode_png(FileReader& file, const DecodeOptions& options, RowSink& sink);
 
 // Limit on width and height in pixels. JPEG, GIF and WebP have no sides beyond 16 bits, and no camera or scanner makes
 // such pictures.
-inline constexpr int kLongestSide = 1'000'000;
+inline constexpr int kMaxPictureSide = 1'000'000;
 
 // Returns Error(too_large) when a picture of this width and height is over the limit, and an error when one of them is
 // 0.
-Outcome<void> check_sides(std::uint64_t width, std::uint64_t height, const DecodeOptions& options,
-                          const std::string& path);
+Outcome<void> check_picture_size(std::uint64_t width, std::uint64_t height, const DecodeOptions& options,
+                                 const std::string& path);
 
 }  // namespace millrace

@@ -13,13 +13,13 @@
 namespace millrace {
 
 // Ring buffer of rows between the decoder's thread and the caller.
-class PictureRows::Between : public RowSink {
+class PictureRows::RowBuffer : public RowSink {
  public:
-  explicit Between(Bytes ahead) : ahead_(ahead) {}
-  ~Between() override {
+  explicit RowBuffer(Bytes ahead) : ahead_(ahead) {}
+  ~RowBuffer() override {
     {
       const MutexLock lock(mutex_);
-      given_up_ = true;
+      abandoned_ = true;
     }
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
@@ -27,16 +27,16 @@ class PictureRows::Between : public RowSink {
 
   void start(std::unique_ptr<FileReader> file, DecodeOptions options) {
     file_ = std::move(file);
-    file_->stop_when([this, own = options.cancelled] { return given_up() || (own && own()); });
-    options.cancelled = [this, own = options.cancelled] { return given_up() || (own && own()); };
+    file_->set_cancelled([this, own = options.cancelled] { return is_abandoned() || (own && own()); });
+    options.cancelled = [this, own = options.cancelled] { return is_abandoned() || (own && own()); };
     thread_ = std::thread([this, options = std::move(options)] {
-      std::optional<Outcome<Decoded>> ended;
+      std::optional<Outcome<DecodeResult>> ended;
       try {
         ended = decode_picture(*file_, options, *this);
       } catch (const Failure& failure) {
-        ended = Outcome<Decoded>(failure.error());
+        ended = Outcome<DecodeResult>(failure.error());
       } catch (const std::exception& error) {
-        ended = Outcome<Decoded>(Error{ErrorCode::internal, error.what(), file_->path(), ""});
+        ended = Outcome<DecodeResult>(Error{ErrorCode::internal, error.what(), file_->path(), ""});
       }
       const MutexLock lock(mutex_);
       ended_ = std::move(ended);
@@ -53,16 +53,16 @@ class PictureRows::Between : public RowSink {
     begun_ = true;
     changed_.notify_all();
     // The decoder may allocate its memory only when somebody asks for rows.
-    while (!wanted_ && !given_up_) changed_.wait(lock);
-    if (given_up_) return Error{ErrorCode::cancelled, "nobody wants its rows", file_->path(), ""};
+    while (!wanted_ && !abandoned_) changed_.wait(lock);
+    if (abandoned_) return Error{ErrorCode::cancelled, "nobody wants its rows", file_->path(), ""};
     ring_.resize(rows_ * row_bytes_);
     return {};
   }
   void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
     for (int k = 0; k < count; ++k) {
       MutexLock lock(mutex_);
-      while (given_ - taken_ >= rows_ && !given_up_) changed_.wait(lock);
-      if (given_up_) return;
+      while (given_ - taken_ >= rows_ && !abandoned_) changed_.wait(lock);
+      if (abandoned_) return;
       std::memcpy(ring_.data() + given_ % rows_ * row_bytes_, data + k * stride, row_bytes_);
       ++given_;
       changed_.notify_all();
@@ -77,7 +77,7 @@ class PictureRows::Between : public RowSink {
     return ended_->ok() ? Error{ErrorCode::bad_data, "this picture has no rows", file_->path(), ""} : ended_->error();
   }
   Outcome<void> take(int count, std::uint8_t* out) {
-    want();
+    request_rows();
     for (int k = 0; k < count; ++k) {
       MutexLock lock(mutex_);
       if (is_spooled_ && taken_ < spooled_) {
@@ -98,7 +98,7 @@ class PictureRows::Between : public RowSink {
     return {};
   }
   Outcome<Finished> finish() {
-    want();
+    request_rows();
     MutexLock lock(mutex_);
     while (!ended_) changed_.wait(lock);
     if (!ended_->ok()) return ended_->error();
@@ -125,14 +125,14 @@ class PictureRows::Between : public RowSink {
   std::size_t row_bytes() const { return row_bytes_; }
 
  private:
-  void want() {
+  void request_rows() {
     const MutexLock lock(mutex_);
     if (std::exchange(wanted_, true)) return;
     changed_.notify_all();
   }
-  bool given_up() {
+  bool is_abandoned() {
     const MutexLock lock(mutex_);
-    return given_up_;
+    return abandoned_;
   }
 
   const Bytes ahead_;
@@ -140,14 +140,14 @@ class PictureRows::Between : public RowSink {
   Mutex mutex_;
   Condition changed_;
   bool begun_ MILLRACE_GUARDED_BY(mutex_) = false, wanted_ MILLRACE_GUARDED_BY(mutex_) = false,
-              given_up_ MILLRACE_GUARDED_BY(mutex_) = false;
+              abandoned_ MILLRACE_GUARDED_BY(mutex_) = false;
   PictureInfo info_;
   std::size_t row_bytes_ = 0, rows_ = 0, given_ MILLRACE_GUARDED_BY(mutex_) = 0, taken_ MILLRACE_GUARDED_BY(mutex_) = 0;
   std::vector<std::uint8_t> ring_;
   std::optional<ScratchFile> scratch_;  // rows that spool() has decoded
   bool is_spooled_ = false;
   std::size_t spooled_ = 0;
-  std::optional<Outcome<Decoded>> ended_ MILLRACE_GUARDED_BY(mutex_);
+  std::optional<Outcome<DecodeResult>> ended_ MILLRACE_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 
@@ -157,9 +157,9 @@ PictureRows::~PictureRows() = default;
 Outcome<std::unique_ptr<PictureRows>> PictureRows::open(std::unique_ptr<FileReader> file, DecodeOptions options,
                                                         Bytes ahead) {
   std::unique_ptr<PictureRows> out(new PictureRows);
-  out->between_ = std::make_unique<Between>(ahead);
-  out->between_->start(std::move(file), std::move(options));
-  if (auto begun = out->between_->wait_for_info(); !begun.ok()) return begun.error();
+  out->buffer_ = std::make_unique<RowBuffer>(ahead);
+  out->buffer_->start(std::move(file), std::move(options));
+  if (auto begun = out->buffer_->wait_for_info(); !begun.ok()) return begun.error();
   return out;
 }
 
@@ -169,10 +169,10 @@ bool PictureRows::is_held_whole() const {
   const std::uint64_t all = std::uint64_t{row_bytes()} * static_cast<std::uint64_t>(info().height);
   return info().decoder_memory > kMuch && info().decoder_memory.count > all / 2;
 }
-void PictureRows::spool(const std::string& folder) { between_->spool(folder); }
-const PictureInfo& PictureRows::info() const { return between_->info(); }
-std::size_t PictureRows::row_bytes() const { return between_->row_bytes(); }
-Outcome<void> PictureRows::take(int count, std::uint8_t* out) { return between_->take(count, out); }
-Outcome<PictureRows::Finished> PictureRows::finish() { return between_->finish(); }
+void PictureRows::spool(const std::string& folder) { buffer_->spool(folder); }
+const PictureInfo& PictureRows::info() const { return buffer_->info(); }
+std::size_t PictureRows::row_bytes() const { return buffer_->row_bytes(); }
+Outcome<void> PictureRows::take(int count, std::uint8_t* out) { return buffer_->take(count, out); }
+Outcome<PictureRows::Finished> PictureRows::finish() { return buffer_->finish(); }
 
 }  // namespace millrace

@@ -38,15 +38,15 @@ class PictureRows {
   Outcome<void> take(int count, std::uint8_t* out);
   // Result after the last row: the decoder's outcome, and the hash of the whole file.
   struct Finished {
-    Decoded decoded;
+    DecodeResult decoded;
     ContentHash hash{};
   };
   Outcome<Finished> finish();
 
  private:
-  class Between;
+  class RowBuffer;
   PictureRows();
-  std::unique_ptr<Between> between_;
+  std::unique_ptr<RowBuffer> buffer_;
 };
 
 }  // namespace millrace

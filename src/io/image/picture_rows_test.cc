@@ -43,7 +43,7 @@ TEST(PictureRows, WhoStopsInTheMiddleWaitsForNothing) {
   }
 }
 
-TEST(PictureRows, WhatIsNoPictureIsSaidAtOnceAndWhatEndsTooSoonInItsPlace) {
+TEST(PictureRows, ForeignFilesFailAtOnceAndTruncatedOnesAtTheirRow) {
   const TestFolder folder;
   const auto none = PictureRows::open(opened(folder.write("text.png", "no picture")), {}, 1_MiB);
   ASSERT_FALSE(none.ok());
@@ -61,7 +61,7 @@ TEST(PictureRows, WhatIsNoPictureIsSaidAtOnceAndWhatEndsTooSoonInItsPlace) {
   }
 }
 
-TEST(PictureRows, ADecoderThatIsToldToStopStops) {
+TEST(PictureRows, ACancelledDecoderStops) {
   const TestFolder folder;
   const std::string path = folder.write("picture.png", png_bytes(test_pixels(200, 300, 3)));
   DecodeOptions options;
@@ -99,7 +99,7 @@ TEST(PictureRows, WhatIsSpooledFailsWhereItWouldHave) {
   EXPECT_TRUE(taken < 300 ? !finished.ok() : finished.ok() && finished->decoded.damaged) << taken;
 }
 
-TEST(PictureRows, APictureThatItsDecoderHoldsIsKnown) {
+TEST(PictureRows, APictureThatItsDecoderHoldsIsReported) {
   const TestFolder folder;
   const TestPixels pixels = test_pixels(6000, 4000, 3);
   const auto held = [&](bool interlaced) {

@@ -5,15 +5,15 @@
 
 #include "src/base/text.h"
 #include "src/io/file/xxh3.h"
-#include "src/io/image/waiting_sink.h"
+#include "src/io/image/reserving_sink.h"
 
 namespace millrace {
 namespace {
 
-class HashSink : public WaitingSink {
+class HashSink : public ReservingSink {
  public:
   HashSink(Budget& budget, const std::function<bool()>& cancelled, std::string subject)
-      : WaitingSink(budget, cancelled, std::move(subject)), state_(XXH3_createState(), XXH3_freeState) {}
+      : ReservingSink(budget, cancelled, std::move(subject)), state_(XXH3_createState(), XXH3_freeState) {}
 
   void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
     for (int r = 0; r < count; ++r) XXH3_128bits_update(state_.get(), data + r * stride, row_bytes_);
@@ -43,13 +43,13 @@ class HashSink : public WaitingSink {
 
 }  // namespace
 
-Outcome<ContentHash> pixels_hash(const std::string& path, const DecodeOptions& options, Budget& budget) {
+Outcome<ContentHash> hash_pixels(const std::string& path, const DecodeOptions& options, Budget& budget) {
   auto file = FileReader::open(path, FileReader::Hashing::off);
   if (!file) return file.error();
-  HashSink sink(budget, options.cancelled, printable(path));
+  HashSink sink(budget, options.cancelled, escape_unprintable(path));
   const auto decoded = decode_picture(**file, options, sink);
   if (!decoded) return decoded.error();
-  if (decoded->damaged) return Error{ErrorCode::bad_data, decoded->damage, printable(path), ""};
+  if (decoded->damaged) return Error{ErrorCode::bad_data, decoded->damage, escape_unprintable(path), ""};
   return sink.finish();
 }
 

@@ -14,6 +14,6 @@ namespace millrace {
 // The hash is equal for pictures of the same width, height, channels, pixels and EXIF orientation, decoded in full. It
 // is 128 bits of XXH3. Waits for the decoder's memory from `budget`. Returns an Error for a picture that does not
 // decode completely.
-Outcome<ContentHash> pixels_hash(const std::string& path, const DecodeOptions& options, Budget& budget);
+Outcome<ContentHash> hash_pixels(const std::string& path, const DecodeOptions& options, Budget& budget);
 
 }  // namespace millrace

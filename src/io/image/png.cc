@@ -15,10 +15,10 @@
 namespace millrace {
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 16;
+constexpr std::size_t kPngRowsAtOnce = 16;
 constexpr png_byte kExif[] = "eXIf", kAnimation[] = "acTL";
 
-struct Session {
+struct PngSession {
   png_structp png = nullptr;
   png_infop info = nullptr;
   FileReader* file = nullptr;
@@ -33,16 +33,16 @@ struct Session {
   std::size_t pitch = 0;
   bool wide_gray = false;
   bool alpha = false;  // an alpha value follows each pixel of the rows
-  Unshown unshown;
+  UnshownData unshown;
   bool high_byte = false;  // 16-bit gray keeps its high byte
   bool interlaced = false;
   bool any = false;  // at least one whole pass has arrived
 
-  ~Session() { png_destroy_read_struct(&png, &info, nullptr); }
+  ~PngSession() { png_destroy_read_struct(&png, &info, nullptr); }
 };
 
 void on_error(png_structp png, png_const_charp message) {
-  auto* s = static_cast<Session*>(png_get_error_ptr(png));
+  auto* s = static_cast<PngSession*>(png_get_error_ptr(png));
   s->message = message;
   std::longjmp(s->jump, 1);
 }
@@ -50,7 +50,7 @@ void on_error(png_structp png, png_const_charp message) {
 void on_warning(png_structp, png_const_charp) {}
 
 void on_read(png_structp png, png_bytep out, png_size_t count) {
-  auto* s = static_cast<Session*>(png_get_io_ptr(png));
+  auto* s = static_cast<PngSession*>(png_get_io_ptr(png));
   while (count > 0) {
     if (s->chunk.empty()) s->chunk = s->file->next();
     if (s->chunk.empty()) {
@@ -76,7 +76,7 @@ void choose_chunks(png_structp png) {
   png_set_chunk_cache_max(png, 16);
 }
 
-bool read_header(Session& s) {
+bool read_header(PngSession& s) {
   if (setjmp(s.jump) != 0) return false;
   png_set_read_fn(s.png, &s, on_read);
   // Width and height are checked by our own limit instead.
@@ -87,7 +87,7 @@ bool read_header(Session& s) {
 }
 
 // Chooses the pixel format. libpng allocates a row here, so the size was checked before.
-bool choose_pixels(Session& s) {
+bool choose_pixels(PngSession& s) {
   if (setjmp(s.jump) != 0) return false;
   const int depth = png_get_bit_depth(s.png, s.info);
   const int color = png_get_color_type(s.png, s.info);
@@ -108,7 +108,7 @@ bool choose_pixels(Session& s) {
 }
 
 // Reads `count` rows into s.rows, from row `from` on; false when libpng gave up.
-bool read_rows(Session& s, std::size_t from, std::size_t count) {
+bool read_rows(PngSession& s, std::size_t from, std::size_t count) {
   if (setjmp(s.jump) != 0) return false;
   png_read_rows(s.png, s.rows.data() + from, nullptr, static_cast<png_uint_32>(count));
   return true;
@@ -116,7 +116,7 @@ bool read_rows(Session& s, std::size_t from, std::size_t count) {
 
 // Reads all passes. Each pixel is painted over the area that it represents, so that the passes that arrived form a
 // coarse picture.
-bool read_passes(Session& s) {
+bool read_passes(PngSession& s) {
   if (setjmp(s.jump) != 0) return false;
   for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass) {
     png_read_rows(s.png, nullptr, s.rows.data(), static_cast<png_uint_32>(s.rows.size()));
@@ -125,12 +125,12 @@ bool read_passes(Session& s) {
   return true;
 }
 
-void read_end(Session& s) {
+void read_end(PngSession& s) {
   if (setjmp(s.jump) != 0) return;
   png_read_end(s.png, s.info);
 }
 
-void read_exif(Session& s, const DecodeOptions& options) {
+void read_exif(PngSession& s, const DecodeOptions& options) {
   png_unknown_chunkp chunks = nullptr;
   const int count = png_get_unknown_chunks(s.png, s.info, &chunks);
   const auto is = [&](int i, const png_byte* name) { return std::memcmp(chunks[i].name, name, 4) == 0; };
@@ -155,7 +155,7 @@ bool drop_alpha(std::uint8_t* row, int width, int channels, bool over_gray) {
   const std::uint8_t* from = row;
   for (int x = 0; x < width; ++x) {
     const int alpha = from[channels];
-    for (int c = 0; c < channels; ++c, ++from) *row++ = over_gray ? blended_with_gray(*from, alpha) : *from;
+    for (int c = 0; c < channels; ++c, ++from) *row++ = over_gray ? blend_sample_with_gray(*from, alpha) : *from;
     least = std::min<int>(least, *from++);
   }
   return least < 255;
@@ -163,10 +163,10 @@ bool drop_alpha(std::uint8_t* row, int width, int channels, bool over_gray) {
 
 }  // namespace
 
-Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowSink& sink) {
-  const auto session = std::make_unique<Session>();
-  Session& s = *session;
-  const std::string subject = printable(file.path());
+Outcome<DecodeResult> decode_png(FileReader& file, const DecodeOptions& options, RowSink& sink) {
+  const auto session = std::make_unique<PngSession>();
+  PngSession& s = *session;
+  const std::string subject = escape_unprintable(file.path());
   s.file = &file;
   s.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning);
   if (s.png == nullptr) return Error{ErrorCode::out_of_memory, "libpng could not start", subject, ""};
@@ -180,14 +180,14 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   if (!read_header(s)) return broken();
   const std::uint64_t width = png_get_image_width(s.png, s.info);
   const std::uint64_t height = png_get_image_height(s.png, s.info);
-  if (auto done = check_sides(width, height, options, subject); !done.ok()) return done.error();
+  if (auto done = check_picture_size(width, height, options, subject); !done.ok()) return done.error();
   if (!choose_pixels(s)) return broken();
 
   s.picture.format = ImageFormat::png;
   s.picture.width = s.picture.full_width = static_cast<int>(width);
   s.picture.height = s.picture.full_height = static_cast<int>(height);
   // An interlaced picture is complete only at its end, so all of it is held.
-  const std::size_t held = s.interlaced ? static_cast<std::size_t>(height) : kRowsAtOnce;
+  const std::size_t held = s.interlaced ? static_cast<std::size_t>(height) : kPngRowsAtOnce;
   s.high_byte = options.wide_gray;
   s.picture.clips = s.wide_gray && !s.high_byte;
   s.picture.decoder_memory = {s.pitch * (held + 4) + (1U << 19)};
@@ -196,7 +196,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   s.pixels.assign(s.pitch * held, 0);
   for (std::size_t r = 0; r < held; ++r) s.rows.push_back(s.pixels.data() + r * s.pitch);
 
-  Decoded result;
+  DecodeResult result;
   const auto give = [&](std::size_t count) {
     for (std::size_t r = 0; r < count; ++r) {
       if (s.wide_gray) narrow(s.rows[r], s.picture.width, s.high_byte);
@@ -214,7 +214,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   } else {
     std::size_t delivered = 0;
     while (whole && delivered < height) {
-      const std::size_t count = std::min<std::size_t>(kRowsAtOnce, static_cast<std::size_t>(height) - delivered);
+      const std::size_t count = std::min<std::size_t>(kPngRowsAtOnce, static_cast<std::size_t>(height) - delivered);
       std::size_t good = 0;
       // Each call reads one row, because a call that fails does not tell how many rows it has read.
       while (good < count && (whole = read_rows(s, good, 1))) ++good;

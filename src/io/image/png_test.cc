@@ -186,7 +186,7 @@ TEST_F(PngTest, ReportsExifBeforeAndAfterThePixels) {
   EXPECT_EQ(last.outcome->info.exif.taken, "2024:05:01 12:30:00");
 }
 
-TEST_F(PngTest, AnInterlacedPictureIsPaidForWhole) {
+TEST_F(PngTest, AnInterlacedPictureReservesAllItsRows) {
   const TestPixels pixels = test_pixels(400, 300, 3);
   EXPECT_LT(decode(png_bytes(pixels)).sink.info.decoder_memory, 1_MiB);
   EXPECT_GE(decode(png_bytes(test_pixels(1000, 800, 3), {.interlaced = true})).sink.info.decoder_memory.count,

@@ -19,7 +19,7 @@ namespace millrace {
 namespace {
 
 // Text that marks our files (PNG, 11.3.4.3: a keyword, a zero, a text).
-constexpr std::string_view kMaker("Software\0millrace", 17);
+constexpr std::string_view kSoftwareText("Software\0millrace", 17);
 // Bytes of the signature and the header chunk.
 constexpr std::size_t kHeader = 8 + 25;
 
@@ -50,11 +50,11 @@ void append_png_header(const PngShape& shape, PngColors colors, std::vector<std:
   append_png_chunk("IHDR", header, out);
 }
 
-void append_png_maker(std::vector<std::uint8_t>& out) {
-  append_png_chunk("tEXt", {reinterpret_cast<const std::uint8_t*>(kMaker.data()), kMaker.size()}, out);
+void append_png_software(std::vector<std::uint8_t>& out) {
+  append_png_chunk("tEXt", {reinterpret_cast<const std::uint8_t*>(kSoftwareText.data()), kSoftwareText.size()}, out);
 }
 
-void write_png(const Output& output, int width, int height, int channels, std::span<const std::uint8_t> pixels) {
+void write_png(const OutputTarget& output, int width, int height, int channels, std::span<const std::uint8_t> pixels) {
   png_image image;
   std::memset(&image, 0, sizeof image);
   image.version = PNG_IMAGE_VERSION;
@@ -68,7 +68,7 @@ void write_png(const Output& output, int width, int height, int channels, std::s
     throw Failure(ErrorCode::internal, std::string("the PNG could not be made: ") + image.message, output.path());
   }
   std::vector<std::uint8_t> maker;
-  append_png_maker(maker);
+  append_png_software(maker);
   OutputFile file(output);
   file.write(std::as_bytes(std::span(out.data(), kHeader)));
   file.write(std::as_bytes(std::span(maker)));
@@ -76,7 +76,7 @@ void write_png(const Output& output, int width, int height, int channels, std::s
   file.commit();
 }
 
-std::vector<std::uint8_t> png_stream(std::span<const std::uint8_t> rows) {
+std::vector<std::uint8_t> compress_png_rows(std::span<const std::uint8_t> rows) {
   constexpr int kLevel = 1;
   // The compressor is kept for each thread, because it is as large as a small picture.
   thread_local const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> kCompressor(
@@ -87,7 +87,8 @@ std::vector<std::uint8_t> png_stream(std::span<const std::uint8_t> rows) {
   return out;
 }
 
-void write_png_fast(const Output& output, int width, int height, int channels, std::span<const std::uint8_t> pixels) {
+void write_png_fast(const OutputTarget& output, int width, int height, int channels,
+                    std::span<const std::uint8_t> pixels) {
   const auto bytes = static_cast<std::size_t>(channels), row = static_cast<std::size_t>(width) * bytes;
   // A row of filter Sub (PNG, 9.2) holds differences to the pixel on the left.
   constexpr std::uint8_t kSub = 1;
@@ -99,11 +100,11 @@ void write_png_fast(const Output& output, int width, int height, int channels, s
     rows.insert(rows.end(), from, from + bytes);
     for (std::size_t i = bytes; i < row; ++i) rows.push_back(static_cast<std::uint8_t>(from[i] - from[i - bytes]));
   }
-  const std::vector<std::uint8_t> stream = png_stream(rows);
+  const std::vector<std::uint8_t> stream = compress_png_rows(rows);
   std::vector<std::uint8_t> out;
   append_png_header({static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height), channels, 8},
                     channels == 3 ? PngColors::rgb : PngColors::gray, out);
-  append_png_maker(out);
+  append_png_software(out);
   append_png_chunk("IDAT", stream, out);
   append_png_chunk("IEND", {}, out);
   OutputFile file(output);
@@ -114,7 +115,8 @@ void write_png_fast(const Output& output, int width, int height, int channels, s
 bool is_own_png(std::span<const std::uint8_t> front) {
   // The text follows the header, the chunk's length and its name.
   constexpr std::size_t kText = kHeader + 8;
-  return front.size() >= kText + kMaker.size() && std::memcmp(front.data() + kText, kMaker.data(), kMaker.size()) == 0;
+  return front.size() >= kText + kSoftwareText.size() &&
+         std::memcmp(front.data() + kText, kSoftwareText.data(), kSoftwareText.size()) == 0;
 }
 
 void append_png(const PngShape& shape, std::span<const std::uint8_t> stream, std::vector<std::uint8_t>& out) {

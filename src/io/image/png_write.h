@@ -14,10 +14,11 @@ namespace millrace {
 
 // Writes rows from the top; channels is 1 (gray) or 3 (RGB). The file is marked as made by this program. Throws
 // Failure.
-void write_png(const Output& output, int width, int height, int channels, std::span<const std::uint8_t> pixels);
+void write_png(const OutputTarget& output, int width, int height, int channels, std::span<const std::uint8_t> pixels);
 
 // Writes the same in a tenth of the time, for thousands of pictures. Photographs become about as large.
-void write_png_fast(const Output& output, int width, int height, int channels, std::span<const std::uint8_t> pixels);
+void write_png_fast(const OutputTarget& output, int width, int height, int channels,
+                    std::span<const std::uint8_t> pixels);
 
 // True for a file whose first bytes are marked as made by this program, by write_png() or as a raster.
 bool is_own_png(std::span<const std::uint8_t> front);
@@ -31,9 +32,9 @@ struct PngShape {
 };
 void append_png_header(const PngShape& shape, PngColors colors, std::vector<std::uint8_t>& out);
 void append_png_chunk(std::string_view name, std::span<const std::uint8_t> data, std::vector<std::uint8_t>& out);
-void append_png_maker(std::vector<std::uint8_t>& out);
+void append_png_software(std::vector<std::uint8_t>& out);
 // Compresses rows to a zlib stream, at the fastest level, which is good enough for thousands of pictures.
-std::vector<std::uint8_t> png_stream(std::span<const std::uint8_t> rows);
+std::vector<std::uint8_t> compress_png_rows(std::span<const std::uint8_t> rows);
 // Appends a PNG whose image data is `stream`: for each row a 0, then its pixels.
 void append_png(const PngShape& shape, std::span<const std::uint8_t> stream, std::vector<std::uint8_t>& out);
 

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "src/base/error.h"
-#include "src/io/file/reader.h"
-#include "src/io/image/holding.h"
+#include "src/io/file/file_reader.h"
+#include "src/io/image/extra_data.h"
 #include "src/io/image/metadata/tiff_fields.h"
-#include "src/io/image/to_srgb.h"
+#include "src/io/image/srgb_converter.h"
 
 namespace millrace {
 
@@ -37,7 +37,7 @@ struct Provenance {
   std::uint32_t iso = 0;                            // 0 where absent
   // Width and height that EXIF states, before any rotation; 0 where absent. Programs that scale often leave them
   // unchanged.
-  std::uint32_t told_width = 0, told_height = 0;
+  std::uint32_t exif_width = 0, exif_height = 0;
 
   // Facts given by people.
   int rating = 0;              // 1 to 5 stars, -1 rejected, 0 none
@@ -51,26 +51,26 @@ struct Provenance {
   bool developed = false;  // has settings of a RAW developer that are not in the pixels
 
   // Quantisation tables of a JPEG.
-  std::uint8_t jpeg_quality = 0;  // 1 to 100 where the tables are those of libjpeg at that quality, else 0
-  bool own_tables = false;        // they are not libjpeg's at any quality: a camera's or an editor's
-  std::uint64_t tables = 0;       // their hash; 0 without any
+  std::uint8_t jpeg_quality = 0;   // 1 to 100 where the tables are those of libjpeg at that quality, else 0
+  bool has_custom_tables = false;  // they are not libjpeg's at any quality: a camera's or an editor's
+  std::uint64_t tables = 0;        // their hash; 0 without any
 
-  std::vector<Holding> holdings;  // further data besides the picture
+  std::vector<ExtraData> extra_data;  // further data besides the picture
 };
 
 // Limit on the bytes that are read from a file; an ordinary one needs some tens of KiB.
-inline constexpr std::uint64_t kMostMetadataRead = 16 << 20;
+inline constexpr std::uint64_t kMaxMetadataBytes = 16 << 20;
 
 // Returns an Error where the file cannot be opened or read. For a file that is no picture, the Provenance is empty.
-Outcome<Provenance> provenance_of(const std::string& path);
+Outcome<Provenance> read_provenance(const std::string& path);
 // Reads from the file's beginning, whatever the reader's position, and leaves the position unchanged.
-Outcome<Provenance> provenance_of(FileReader& file);
+Outcome<Provenance> read_provenance(FileReader& file);
 
 // Reads the ICC profile; nothing for a file without one, or with a profile of another kind. Returns an Error as above.
-Outcome<std::optional<ToSrgb>> colours_of(const std::string& path);
+Outcome<std::optional<SrgbConverter>> read_color_profile(const std::string& path);
 
 // Adds the facts given by people, from XMP that belongs to the picture. Its rating replaces the one before.
 struct XmpFacts;
-void add_said(const XmpFacts& facts, Provenance& to);
+void add_xmp_facts(const XmpFacts& facts, Provenance& to);
 
 }  // namespace millrace

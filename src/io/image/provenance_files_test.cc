@@ -152,7 +152,8 @@ TEST_F(ProvenanceTest, Cr3AndJpegXl) {
 }
 
 TEST_F(ProvenanceTest, CutAtEveryLength) {
-  const std::string exif = told(ByteOrder::big).build(), little = told(ByteOrder::little).build();
+  const std::string exif = described_camera_tiff(ByteOrder::big).build(),
+                    little = described_camera_tiff(ByteOrder::little).build();
   const std::string xmp =
       test_xmp("xmp:Rating=\"4\"", "<dc:subject><rdf:Bag><rdf:li>c</rdf:li></rdf:Bag></dc:subject>");
   const std::string resources = image_resource(0x0404, iptc_dataset(25, "cat") + iptc_dataset(25, "dog"));
@@ -162,7 +163,8 @@ TEST_F(ProvenanceTest, CutAtEveryLength) {
       "a.jpg");
   cut_everywhere(png_file(png_chunk("eXIf", little) + itxt("XML:com.adobe.xmp", xmp)), "a.png");
   cut_everywhere(webp_file(webp_chunk("EXIF", little) + webp_chunk("XMP ", xmp)), "a.webp");
-  cut_everywhere(told(ByteOrder::big).bytes(kMain, 700, xmp).bytes(kMain, 0x8649, resources).build(), "a.nef");
+  cut_everywhere(described_camera_tiff(ByteOrder::big).bytes(kMain, 700, xmp).bytes(kMain, 0x8649, resources).build(),
+                 "a.nef");
   cut_everywhere(heif_file(false, 0), "a.heic");
   cut_everywhere(heif_file(true, 2), "b.heic");
 }
@@ -171,7 +173,7 @@ TEST_F(ProvenanceTest, FilesFullOfHeadersCostNoMoreThanTheLimit) {
   // Endless segments, chunks and boxes: data after the limit are not read.
   const auto many = [](const std::string& piece) {
     std::string out;
-    while (out.size() < kMostMetadataRead + (1 << 20)) out += piece;
+    while (out.size() < kMaxMetadataBytes + (1 << 20)) out += piece;
     return out;
   };
   const std::string exif = jpeg_segment(0xE1, std::string(kExifHead) + camera(ByteOrder::big).build());

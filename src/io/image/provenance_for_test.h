@@ -39,7 +39,7 @@ inline TestTiff camera(ByteOrder order, bool wide = false) {
   return tiff;
 }
 
-inline TestTiff told(ByteOrder order) {
+inline TestTiff described_camera_tiff(ByteOrder order) {
   TestTiff tiff = camera(order);
   tiff.whole(TiffDirectory::main, 0x4746, 4)
       .bytes(TiffDirectory::main, 0x9C9B, wide_text("Title"), 1)
@@ -53,7 +53,7 @@ inline TestTiff told(ByteOrder order) {
 class ProvenanceTest : public testing::Test {
  protected:
   Provenance of(const std::string& bytes, const std::string& name = "a") {
-    auto read = provenance_of(folder_.write(name, bytes));
+    auto read = read_provenance(folder_.write(name, bytes));
     EXPECT_TRUE(read);
     return read ? *read : Provenance();
   }
@@ -69,7 +69,7 @@ class ProvenanceTest : public testing::Test {
     const Provenance all = of(whole, name);
     for (std::size_t n = whole.size(); n-- > 0;) {
       std::filesystem::resize_file(folder_.at(name), n);
-      const Provenance cut = *provenance_of(folder_.at(name));
+      const Provenance cut = *read_provenance(folder_.at(name));
       const auto or_absent = [&](const std::string& part, const std::string& of_all) {
         EXPECT_TRUE(part.empty() || part == of_all) << name << " " << n << ": " << part;
       };
@@ -80,7 +80,7 @@ class ProvenanceTest : public testing::Test {
       EXPECT_TRUE(cut.rating == 0 || cut.rating == all.rating);
       EXPECT_LE(cut.keywords, all.keywords);
       EXPECT_LE(cut.people, all.people);
-      EXPECT_TRUE(!cut.exposure_time.known() || cut.exposure_time == all.exposure_time);
+      EXPECT_TRUE(!cut.exposure_time.is_known() || cut.exposure_time == all.exposure_time);
       EXPECT_TRUE(cut.iso == 0 || cut.iso == all.iso);
     }
   }
@@ -102,8 +102,8 @@ inline void expect_camera(const Provenance& p) {
   EXPECT_EQ(p.f_number, (Rational{28, 10}));
   EXPECT_EQ(p.exposure_bias, (Rational{-1, 3}));
   EXPECT_EQ(p.iso, 400U);
-  EXPECT_EQ(p.told_width, 4000U);
-  EXPECT_EQ(p.told_height, 3000U);
+  EXPECT_EQ(p.exif_width, 4000U);
+  EXPECT_EQ(p.exif_height, 3000U);
 }
 
 }  // namespace millrace

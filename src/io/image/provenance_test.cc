@@ -10,14 +10,14 @@ TEST_F(ProvenanceTest, CameraOfBothByteOrders) {
     EXPECT_FALSE(p.title || p.description || p.gps || p.colour_label || p.favourite || p.developed);
     EXPECT_EQ(p.rating, 0);
     EXPECT_EQ(p.keywords + p.people, 0U);
-    EXPECT_FALSE(p.own_tables);
+    EXPECT_FALSE(p.has_custom_tables);
     EXPECT_EQ(p.tables, 0U);
   }
 }
 
 TEST_F(ProvenanceTest, WhatPeopleGaveInExif) {
   for (const ByteOrder order : {ByteOrder::big, ByteOrder::little}) {
-    const Provenance p = of_exif(told(order));
+    const Provenance p = of_exif(described_camera_tiff(order));
     EXPECT_EQ(p.rating, 4);
     EXPECT_TRUE(p.title);
     EXPECT_EQ(p.keywords, 3U);
@@ -44,15 +44,15 @@ TEST_F(ProvenanceTest, BlanksAndDefaultsAreNothing) {
 }
 
 TEST_F(ProvenanceTest, UserComments) {
-  const auto says = [&](const std::string& value) {
+  const auto is_personal = [&](const std::string& value) {
     return of_exif(TestTiff(ByteOrder::little).bytes(kExif, 0x9286, value)).description;
   };
-  EXPECT_TRUE(says("UNICODE" + std::string(1, '\0') + wide_text("Grandma")));
-  EXPECT_TRUE(says(std::string(8, '\0') + "Grandma"));
-  EXPECT_FALSE(says("UNICODE" + std::string(1, '\0') + wide_text("Screenshot")));
-  EXPECT_FALSE(says(std::string("ASCII\0\0\0METADATA-START", 22)));
-  EXPECT_FALSE(says(std::string("ASCII\0\0\0\1\2abc", 13)));
-  EXPECT_FALSE(says("ASCII"));
+  EXPECT_TRUE(is_personal("UNICODE" + std::string(1, '\0') + wide_text("Grandma")));
+  EXPECT_TRUE(is_personal(std::string(8, '\0') + "Grandma"));
+  EXPECT_FALSE(is_personal("UNICODE" + std::string(1, '\0') + wide_text("Screenshot")));
+  EXPECT_FALSE(is_personal(std::string("ASCII\0\0\0METADATA-START", 22)));
+  EXPECT_FALSE(is_personal(std::string("ASCII\0\0\0\1\2abc", 13)));
+  EXPECT_FALSE(is_personal("ASCII"));
 }
 
 TEST_F(ProvenanceTest, ProgramsThatEditLeaveTheirNames) {
@@ -80,11 +80,11 @@ TEST_F(ProvenanceTest, XmpOfJpeg) {
   EXPECT_EQ(p.software, "14.4");
   EXPECT_FALSE(p.edited_by_program);
   EXPECT_EQ(of_xmp(test_xmp("xmp:CreatorTool=\"" + std::string(9999, 'x') + "\"", "")).software.size(),
-            TiffFields::kLongestText);
+            TiffFields::kMaxTextBytes);
 }
 
 TEST_F(ProvenanceTest, XmpsRatingIsNewerThanExifs) {
-  const std::string exif = jpeg_segment(0xE1, std::string(kExifHead) + told(ByteOrder::big).build());
+  const std::string exif = jpeg_segment(0xE1, std::string(kExifHead) + described_camera_tiff(ByteOrder::big).build());
   const auto xmp = [](const char* rating) {
     return jpeg_segment(0xE1, std::string(kXmpHead) + test_xmp("xmp:Rating=\"" + std::string(rating) + "\"", ""));
   };
@@ -114,7 +114,7 @@ TEST_F(ProvenanceTest, TablesOfRealJpegs) {
         const Provenance p =
             of(jpeg_bytes(test_pixels(24, 16, channels), {.progressive = progressive, .quality = quality}));
         EXPECT_EQ(p.jpeg_quality, quality);
-        EXPECT_FALSE(p.own_tables);
+        EXPECT_FALSE(p.has_custom_tables);
         EXPECT_NE(p.tables, 0U);
       }
     }
@@ -123,7 +123,7 @@ TEST_F(ProvenanceTest, TablesOfRealJpegs) {
   own[own.find("\xFF\xDB") + 20] ^= 1;
   const Provenance p = of(own);
   EXPECT_EQ(p.jpeg_quality, 0);
-  EXPECT_TRUE(p.own_tables);
+  EXPECT_TRUE(p.has_custom_tables);
   EXPECT_NE(p.tables, of(jpeg_bytes(test_pixels(24, 16, 3), {.quality = 90})).tables);
 }
 
@@ -135,21 +135,21 @@ TEST_F(ProvenanceTest, FillingAndOtherSegmentsAreSteppedOver) {
   EXPECT_EQ(of(jpeg_file(jpeg_segment(0xDA, "scan") + exif)).make, "");
 }
 
-TEST_F(ProvenanceTest, NothingIsSaidByWhatIsNoPicture) {
+TEST_F(ProvenanceTest, OtherFilesHaveNoProvenance) {
   for (const char* bytes : {"", "GIF89a", "hello", "\xFF\xD8\xFF", "II*", "\x89PNG\r\n\x1A\n", "RIFF1234WEBP"}) {
     const Provenance p = of(bytes);
     EXPECT_EQ(p.make, "");
-    EXPECT_FALSE(p.own_tables);
+    EXPECT_FALSE(p.has_custom_tables);
   }
-  EXPECT_FALSE(provenance_of(folder_.at("nothing")));
-  EXPECT_FALSE(provenance_of(folder_.path()));
+  EXPECT_FALSE(read_provenance(folder_.at("nothing")));
+  EXPECT_FALSE(read_provenance(folder_.path()));
 }
 
 TEST_F(ProvenanceTest, TheReaderStaysWhereItIs) {
   const std::string bytes = jpeg_bytes(test_pixels(24, 16, 3), {.exif = camera(ByteOrder::big).build()});
   const auto file = FileReader::open(folder_.write("a.jpg", bytes));
   ASSERT_TRUE(file);
-  const auto p = provenance_of(**file);
+  const auto p = read_provenance(**file);
   ASSERT_TRUE(p);
   expect_camera(*p);
   EXPECT_EQ((*file)->next().size(), bytes.size());

@@ -18,7 +18,7 @@ namespace millrace {
 //   .aae .pp3 .dop .on1    Apple's edits, RawTherapee's, DxO's and ON1's settings: `developed`, by their presence
 // Other extensions add nothing. A program that a sidecar names has not written the picture, so software and
 // edited_by_program are unchanged.
-void add_sidecar(const std::string& path, Provenance& to);
+void add_sidecar_facts(const std::string& path, Provenance& to);
 // True for an extension in the last row.
 bool is_settings_sidecar(std::string_view path);
 

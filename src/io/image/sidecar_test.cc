@@ -25,7 +25,7 @@ TEST(Sidecar, Xmp) {
   p.rating = 2;
   p.keywords = 1;
   p.software = "Ver.1.00";
-  add_sidecar(
+  add_sidecar_facts(
       folder.write("a.jpg.XMP",
                    test_xmp("xmp:Rating=\"5\" xmp:Label=\"Red\" crs:HasSettings=\"True\" crs:Exposure2012=\"1\" "
                             "xmp:CreatorTool=\"Adobe Photoshop\" exif:GPSLatitude=\"1N\" exif:GPSLongitude=\"1E\"",
@@ -42,7 +42,7 @@ TEST(Sidecar, Xmp) {
   EXPECT_FALSE(p.edited_by_program || p.favourite);
 
   // A sidecar without facts removes none.
-  add_sidecar(folder.write("b.xmp", test_xmp("", "")), p);
+  add_sidecar_facts(folder.write("b.xmp", test_xmp("", "")), p);
   EXPECT_EQ(p.rating, 5);
   EXPECT_TRUE(p.title);
 }
@@ -55,7 +55,7 @@ TEST(Sidecar, Takeout) {
     "people": [{"name": "Ada"}, {"name": "Bea"}, {"name": " "}, {}], "favorited": true})";
   for (const char* name : {"a.jpg.json", "a.jpg.supplemental-metadata.json"}) {
     Provenance p;
-    add_sidecar(folder.write(name, text), p);
+    add_sidecar_facts(folder.write(name, text), p);
     EXPECT_TRUE(p.description && p.gps && p.favourite);
     EXPECT_EQ(p.people, 2U);
     EXPECT_FALSE(p.title) << "that is the file's name";
@@ -63,7 +63,7 @@ TEST(Sidecar, Takeout) {
   EXPECT_TRUE(of_json(R"({"geoDataExif": {"latitude": 0, "longitude": 1}})").gps);
 }
 
-TEST(Sidecar, JsonThatSaysNothingOrIsNone) {
+TEST(Sidecar, EmptyOrInvalidJsonAddsNothing) {
   for (const char* text :
        {"", "{", "[]", "7", "null", "{}", R"({"description": "", "favorited": false, "people": []})",
         R"({"geoData": {"latitude": 0.0, "longitude": 0.0}, "geoDataExif": {"latitude": 1}})",
@@ -88,21 +88,22 @@ TEST(Sidecar, DeepOrLongJson) {
   EXPECT_TRUE(of_json(hollow + "{}]}").favourite);
   const TestFolder folder;
   Provenance p;
-  add_sidecar(folder.write("long.json", "{\"favorited\": true, \"x\": \"" + std::string(1 << 20, 'x') + "\"}"), p);
+  add_sidecar_facts(folder.write("long.json", "{\"favorited\": true, \"x\": \"" + std::string(1 << 20, 'x') + "\"}"),
+                    p);
   EXPECT_TRUE(empty(p)) << "over the limit";
-  add_sidecar(folder.write("long.xmp", test_xmp("xmp:Rating=\"5\"", std::string(2 << 20, ' '))), p);
+  add_sidecar_facts(folder.write("long.xmp", test_xmp("xmp:Rating=\"5\"", std::string(2 << 20, ' '))), p);
   EXPECT_EQ(p.rating, 5) << "its beginning";
 }
 
 TEST(Sidecar, OthersByBeingThere) {
   for (const char* name : {"a.AAE", "a.jpg.pp3", "a.dop", "a.on1"}) {
     Provenance p;
-    add_sidecar(name, p);
+    add_sidecar_facts(name, p);
     EXPECT_TRUE(p.developed) << name;
   }
   for (const char* name : {"a.mov", "a.thm", "nothing.xmp", "nothing.json", "a"}) {
     Provenance p;
-    add_sidecar(name, p);
+    add_sidecar_facts(name, p);
     EXPECT_TRUE(empty(p)) << name;
   }
 }

@@ -43,7 +43,7 @@ bool encode(const Thumbnail& thumbnail, int quality, EncodedJpeg& out) {
 }
 
 bool decode(std::span<const std::uint8_t> jpeg, Thumbnail& out) {
-  constexpr JDIMENSION kLongest = 512;
+  constexpr JDIMENSION kMaxSide = 512;
   jpeg_decompress_struct info{};
   JpegErrors errors{};
   info.err = errors.set_up();
@@ -54,7 +54,7 @@ bool decode(std::span<const std::uint8_t> jpeg, Thumbnail& out) {
   jpeg_create_decompress(&info);
   jpeg_mem_src(&info, jpeg.data(), static_cast<unsigned long>(jpeg.size()));
   jpeg_read_header(&info, TRUE);
-  const bool sane = info.image_width <= kLongest && info.image_height <= kLongest && info.num_components != 4;
+  const bool sane = info.image_width <= kMaxSide && info.image_height <= kMaxSide && info.num_components != 4;
   if (sane) {
     info.out_color_space = JCS_RGB;
     jpeg_start_decompress(&info);
@@ -72,11 +72,11 @@ bool decode(std::span<const std::uint8_t> jpeg, Thumbnail& out) {
 
 }  // namespace
 
-std::vector<std::uint8_t> encode_thumbnail(const Thumbnail& thumbnail, std::size_t most_bytes) {
+std::vector<std::uint8_t> encode_thumbnail(const Thumbnail& thumbnail, std::size_t max_bytes) {
   for (const int quality : {90, 84, 78, 70, 60, 50, 40, 30, 20, 10}) {
     EncodedJpeg out;
     if (!encode(thumbnail, quality, out)) return {};
-    if (out.size <= most_bytes || quality == 10) return {out.data, out.data + out.size};
+    if (out.size <= max_bytes || quality == 10) return {out.data, out.data + out.size};
   }
   return {};
 }
@@ -87,7 +87,7 @@ std::optional<Thumbnail> decode_thumbnail(std::span<const std::uint8_t> jpeg) {
   return out;
 }
 
-std::vector<std::uint8_t> squeezed(const Thumbnail& thumbnail, int side) {
+std::vector<std::uint8_t> resize_to_square(const Thumbnail& thumbnail, int side) {
   const auto pixels = static_cast<std::size_t>(thumbnail.width) * static_cast<std::size_t>(thumbnail.height);
   const auto count = static_cast<std::size_t>(side) * static_cast<std::size_t>(side);
   std::vector<std::uint8_t> plane(pixels), out(3 * count);

@@ -12,15 +12,15 @@
 
 namespace millrace {
 
-// Encodes the best JPEG of at most `most_bytes`: quality 90 downwards until it fits, colour at half resolution below
+// Encodes the best JPEG of at most `max_bytes`: quality 90 downwards until it fits, colour at half resolution below
 // 80. The same pixels give the same bytes on every machine (libjpeg-turbo's integer transform is exact at every SIMD
 // level).
-std::vector<std::uint8_t> encode_thumbnail(const Thumbnail& thumbnail, std::size_t most_bytes);
+std::vector<std::uint8_t> encode_thumbnail(const Thumbnail& thumbnail, std::size_t max_bytes);
 
 // Returns nothing when the bytes are not a JPEG of at most 512 pixels a side.
 std::optional<Thumbnail> decode_thumbnail(std::span<const std::uint8_t> jpeg);
 
 // Scales the whole picture to side x side RGB, ignoring its aspect ratio, by the same Lanczos as everything else.
-std::vector<std::uint8_t> squeezed(const Thumbnail& thumbnail, int side);
+std::vector<std::uint8_t> resize_to_square(const Thumbnail& thumbnail, int side);
 
 }  // namespace millrace

@@ -12,19 +12,21 @@
 
 #include "src/base/standard_streams.h"
 #include "src/base/text.h"
-#include "src/io/file/own.h"
+#include "src/io/file/trusted_file.h"
 
 namespace millrace {
 namespace {
 
-std::string absolute(const std::string& path) { return real_path(path).value_or(path); }
+std::string resolve_path(const std::string& path) { return real_path(path).value_or(path); }
 
 // Returns one form for all spellings of a path: the folder without links, then the name.
-std::string one_form(const std::string& path) { return path_in(absolute(folder_of(path)), file_name(path)); }
+std::string normalize_path(const std::string& path) {
+  return join_path(resolve_path(folder_of(path)), file_name(path));
+}
 
 // Returns the descriptor that a name means: "-", /dev/stdout, /dev/fd/3. Opening it by name would write a file from its
 // beginning, over the output of other holders of the descriptor.
-std::optional<int> descriptor_named(std::string_view path) {
+std::optional<int> parse_descriptor_path(std::string_view path) {
   if (path == "-" || path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
   for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
@@ -38,7 +40,7 @@ std::optional<int> descriptor_named(std::string_view path) {
 }
 
 // True where this user may replace the file. In a folder with the sticky bit (/tmp), only a file's owner may.
-bool may_be_replaced(const std::string& path, const struct stat& info) {
+bool can_replace_file(const std::string& path, const struct stat& info) {
   struct stat folder {};
   const uid_t me = ::geteuid();
   if (me == 0 || info.st_uid == me || ::stat(folder_of(path).c_str(), &folder) != 0) return true;
@@ -47,52 +49,53 @@ bool may_be_replaced(const std::string& path, const struct stat& info) {
 
 }  // namespace
 
-Output Output::in_place_of_anything(const std::string& path) {
-  Output output;
+OutputTarget OutputTarget::overwrite_any_file(const std::string& path) {
+  OutputTarget output;
   output.path_ = path;
   return output;
 }
 
-void Output::throw_if_no_room(Bytes bytes) const {
+void OutputTarget::require_free_space(Bytes bytes) const {
   if (stream_ || path_.empty()) return;
   const auto slash = path_.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path_.substr(0, slash);
   std::error_code error;
   const std::filesystem::space_info space = std::filesystem::space(folder, error);
   if (error || space.available >= bytes.count) return;
-  throw Failure(ErrorCode::io,
-                fmt::format("it would take {}, and {} are free there", to_text(bytes), to_text(Bytes{space.available})),
-                path_, "make room, or write it elsewhere");
+  throw Failure(
+      ErrorCode::io,
+      fmt::format("it would take {}, and {} are free there", format_bytes(bytes), format_bytes(Bytes{space.available})),
+      path_, "make room, or write it elsewhere");
 }
 
-void Output::write(std::string_view text) const {
+void OutputTarget::write(std::string_view text) const {
   OutputFile file(*this);
   file.write(text);
   file.commit();
 }
 
-void Output::write(std::span<const std::string> pieces) const {
+void OutputTarget::write(std::span<const std::string> pieces) const {
   OutputFile file(*this);
   for (const std::string& piece : pieces) file.write(piece);
   file.commit();
 }
 
-OutputFile::OutputFile(Output output) : output_(std::move(output)) {
+OutputFile::OutputFile(OutputTarget output) : output_(std::move(output)) {
   if (!output_.is_stream()) {
-    file_ = std::make_unique<AtomicFile>(output_.path(), output_.replaces_, output_.readers());
+    file_ = std::make_unique<AtomicFile>(output_.path(), output_.overwrite_policy_, output_.readers());
   }
 }
 
 void OutputFile::write(std::string_view bytes) {
   if (file_) return file_->write(bytes);
   if (!stream_) {
-    const std::string looked_at = output_.pipe_ ? fmt::format("/proc/self/fd/{}", output_.pipe_->get()) : "";
+    const std::string examined = output_.pipe_ ? fmt::format("/proc/self/fd/{}", output_.pipe_->get()) : "";
     stream_ = Descriptor(output_.descriptor_ >= 0 ? ::dup(output_.descriptor_)
-                                                  : ::open(looked_at.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+                                                  : ::open(examined.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
     if (!stream_ && errno == EINTR) {
-      throw Failure(interrupted("nobody reads from it", printable(output_.path())));
+      throw Failure(interrupted("nobody reads from it", escape_unprintable(output_.path())));
     }
-    if (!stream_) throw Failure(system_error("cannot be opened", printable(output_.path()), errno));
+    if (!stream_) throw Failure(system_error("cannot be opened", escape_unprintable(output_.path()), errno));
   }
   if (output_.descriptor_ == STDOUT_FILENO) return write_stdout(bytes);
   write_all(stream_.get(), bytes, output_.path());
@@ -108,59 +111,60 @@ void OutputFile::commit() {
   stream_ = Descriptor();
 }
 
-void Outputs::input(const std::string& path) {
+void OutputRegistry::input(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0) inodes_.insert({info.st_dev, info.st_ino});
-  inputs_.insert(one_form(path));
+  inputs_.insert(normalize_path(path));
   reads_.push_back(path);
 }
 
-void Outputs::kept(const std::string& path) {
+void OutputRegistry::kept(const std::string& path) {
   input(path);
   writes_.push_back(folder_of(path));
 }
 
-void Outputs::input_folder(const std::string& path, std::function<bool(const std::string&)> is_input) {
+void OutputRegistry::add_input_folder(const std::string& path, std::function<bool(const std::string&)> is_input) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return;  // the job reports that
   if (!S_ISDIR(info.st_mode)) return input(path);
-  folders_.push_back({absolute(path), std::move(is_input)});
+  folders_.push_back({resolve_path(path), std::move(is_input)});
   reads_.push_back(path);
 }
 
-void Outputs::never_replace(std::function<bool(const std::string&)> is_input) {
+void OutputRegistry::never_replace(std::function<bool(const std::string&)> is_input) {
   folders_.push_back({"/", std::move(is_input)});
 }
 
-bool Outputs::is_input(const std::string& path, const FileState& state) const {
+bool OutputRegistry::is_input(const std::string& path, const FileState& state) const {
   if (inodes_.count({state.device, state.inode}) > 0) return true;
-  const std::string name = one_form(path);
+  const std::string name = normalize_path(path);
   for (const Folder& folder : folders_) {
-    if (inside(name, folder.path) && folder.is_input(name)) return true;
+    if (is_inside(name, folder.path) && folder.is_input(name)) return true;
   }
   return false;
 }
 
-Output Outputs::add(const std::string& option, const std::string& name, const OutputKind& kind) {
-  Output output;
+OutputTarget OutputRegistry::add(const std::string& option, const std::string& name, const OutputKind& kind) {
+  OutputTarget output;
   if (name.empty()) return output;
   output.path_ = name;
   output.readers_ = kind.readers;
-  const auto descriptor = descriptor_named(name);
+  const auto descriptor = parse_descriptor_path(name);
   if (descriptor) {
     const int flags = ::fcntl(*descriptor, F_GETFL);
     const bool writable = flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
     if (!writable && *descriptor == STDOUT_FILENO) {
       throw Failure(ErrorCode::standard_output, "it is closed", "standard output", "name a file instead");
     }
-    if (!writable) throw Failure(system_error("cannot be written", printable(name), flags < 0 ? errno : EBADF));
+    if (!writable)
+      throw Failure(system_error("cannot be written", escape_unprintable(name), flags < 0 ? errno : EBADF));
     output.stream_ = true;
     output.descriptor_ = *descriptor;
   } else {
-    refuse_in_stores(option, name, one_form(name));
+    reject_inside_stores(option, name, normalize_path(name));
     // The folder is recorded before the output can be refused: a job may know better what lies there.
     writes_.push_back(folder_of(name));
-    look_at(kind, output);
+    check_target(kind, output);
     if (output.is_stream()) {
       writes_.pop_back();
       streams_.push_back(name);
@@ -168,78 +172,84 @@ Output Outputs::add(const std::string& option, const std::string& name, const Ou
   }
   struct stat info {};
   const bool device = output.is_stream() && !descriptor && ::stat(name.c_str(), &info) == 0 && S_ISCHR(info.st_mode);
-  const std::string form = descriptor ? fmt::format("descriptor {}", *descriptor) : one_form(name);
+  const std::string form = descriptor ? fmt::format("descriptor {}", *descriptor) : normalize_path(name);
   if (!device) claim(option, name, form);
   return output;
 }
 
-void Outputs::claim(const std::string& option, const std::string& name, const std::string& form) {
+void OutputRegistry::claim(const std::string& option, const std::string& name, const std::string& form) {
   if (names_.insert(form).second) return;
-  throw Failure(ErrorCode::usage, "two outputs have this name", option + " " + printable(name), "name another");
+  throw Failure(ErrorCode::usage, "two outputs have this name", option + " " + escape_unprintable(name),
+                "name another");
 }
 
-void Outputs::refuse_in_stores(const std::string& option, const std::string& name, const std::string& form) const {
+void OutputRegistry::reject_inside_stores(const std::string& option, const std::string& name,
+                                          const std::string& form) const {
   for (const std::string& store : stores_) {
-    if (!inside(form, store) || names_.count(form) > 0) continue;
-    throw Failure(ErrorCode::usage, "it lies in another output", option + " " + printable(name), "name another");
+    if (!is_inside(form, store) || names_.count(form) > 0) continue;
+    throw Failure(ErrorCode::usage, "it lies in another output", option + " " + escape_unprintable(name),
+                  "name another");
   }
 }
 
-void Outputs::take_name(const std::string& option, const std::string& name) {
+void OutputRegistry::reserve_path(const std::string& option, const std::string& name) {
   std::string bare = name;
   while (bare.size() > 1 && bare.ends_with('/')) bare.pop_back();
   if (bare.empty()) return;
-  refuse_in_stores(option, name, one_form(bare));
-  claim(option, name, one_form(bare));
+  reject_inside_stores(option, name, normalize_path(bare));
+  claim(option, name, normalize_path(bare));
   writes_.push_back(folder_of(bare));
   // The name itself may be a link to a folder elsewhere.
   writes_.push_back(bare);
 }
 
-void Outputs::take_store(const std::string& option, const std::string& name) {
-  take_name(option, name);
-  const std::string form = one_form(name.substr(0, std::max<std::size_t>(1, name.find_last_not_of('/') + 1)));
+void OutputRegistry::add_store(const std::string& option, const std::string& name) {
+  reserve_path(option, name);
+  const std::string form = normalize_path(name.substr(0, std::max<std::size_t>(1, name.find_last_not_of('/') + 1)));
   for (const std::string& store : {form, form + ".shards"}) {
     stores_.push_back(store);
     for (const std::string& input : inputs_) {
-      if (input == form || !inside(input, store)) continue;
-      throw Failure(ErrorCode::usage, "it lies in the output, which is made anew", printable(input),
+      if (input == form || !is_inside(input, store)) continue;
+      throw Failure(ErrorCode::usage, "it lies in the output, which is made anew", escape_unprintable(input),
                     "give another OUTPUT, or move it away");
     }
   }
 }
 
-bool Outputs::is_own(const std::string& name, const OutputKind& kind) const {
+bool OutputRegistry::is_own_output(const std::string& name, const OutputKind& kind) const {
   Descriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};
   if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) return false;
-  auto reader = FileReader::of(std::move(file), name, FileReader::Hashing::off);
-  return reader && kind.ours && kind.ours(**reader);
+  auto reader = FileReader::make(std::move(file), name, FileReader::Hashing::off);
+  return reader && kind.is_ours && kind.is_ours(**reader);
 }
 
-void Outputs::look_at(const OutputKind& kind, Output& output) const {
+void OutputRegistry::check_target(const OutputKind& kind, OutputTarget& output) const {
   const std::string& path = output.path_;
   const auto refuse = [&](const std::string& what, const std::string& remedy = "name another output") {
-    return Failure(ErrorCode::conflict, what, printable(path), remedy);
+    return Failure(ErrorCode::conflict, what, escape_unprintable(path), remedy);
   };
-  if (path.ends_with('/')) throw Failure(ErrorCode::usage, "it names a folder", printable(path), "name a file");
-  if (inputs_.count(one_form(path)) > 0) throw refuse("it is one of the inputs, which are never replaced");
-  if (in_data_folder(one_form(path))) throw refuse("it lies where this program keeps its catalogue and journals");
+  if (path.ends_with('/'))
+    throw Failure(ErrorCode::usage, "it names a folder", escape_unprintable(path), "name a file");
+  if (inputs_.count(normalize_path(path)) > 0) throw refuse("it is one of the inputs, which are never replaced");
+  if (is_in_data_folder(normalize_path(path)))
+    throw refuse("it lies where this program keeps its catalogue and journals");
   struct stat info {};
   const bool there = ::lstat(path.c_str(), &info) == 0;
-  if (!there && errno != ENOENT) throw Failure(system_error("cannot be written", printable(path), errno));
+  if (!there && errno != ENOENT) throw Failure(system_error("cannot be written", escape_unprintable(path), errno));
   if (there && S_ISLNK(info.st_mode)) {
     struct stat target {};
     if (::stat(path.c_str(), &target) != 0 || (!S_ISCHR(target.st_mode) && !S_ISFIFO(target.st_mode))) {
       const auto file = real_path(path);
-      throw refuse(
-          "it is a symbolic link, which is neither followed nor replaced",
-          file ? "name the file itself: " + printable(*file) : "it leads to nothing: remove it, or name a file");
+      throw refuse("it is a symbolic link, which is neither followed nor replaced",
+                   file ? "name the file itself: " + escape_unprintable(*file)
+                        : "it leads to nothing: remove it, or name a file");
     }
     info = target;
   }
   if (there && (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode))) {
-    if (::access(path.c_str(), W_OK) != 0) throw Failure(system_error("cannot be written", printable(path), errno));
+    if (::access(path.c_str(), W_OK) != 0)
+      throw Failure(system_error("cannot be written", escape_unprintable(path), errno));
     // The pipe or device is held from here on, so that another file under this name is not written into.
     output.pipe_ = std::make_shared<const Descriptor>(::open(path.c_str(), O_PATH | O_CLOEXEC));
     struct stat held {};
@@ -252,28 +262,28 @@ void Outputs::look_at(const OutputKind& kind, Output& output) const {
   }
   if (there && S_ISDIR(info.st_mode)) throw refuse("a folder has this name");
   if (there && !S_ISREG(info.st_mode)) throw refuse("it is neither a file nor a pipe: a disk or a socket");
-  output.replaces_.anything = false;
+  output.overwrite_policy_.any_file = false;
   if (there) {
     Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     const auto state = file ? state_of_descriptor(file.get()) : std::nullopt;
     if (!state) {
       throw Failure(
-          system_error("it is there and cannot be read, so nothing tells what it is", printable(path), errno));
+          system_error("it is there and cannot be read, so nothing tells what it is", escape_unprintable(path), errno));
     }
     if (is_input(path, *state)) throw refuse("it is one of the inputs, which are never replaced");
-    if (!may_be_replaced(path, info)) throw refuse("it belongs to another user");
-    output.replaces_.looked_at = *state;
-    auto reader = FileReader::of(std::move(file), path, FileReader::Hashing::off);
+    if (!can_replace_file(path, info)) throw refuse("it belongs to another user");
+    output.overwrite_policy_.examined = *state;
+    auto reader = FileReader::make(std::move(file), path, FileReader::Hashing::off);
     if (!reader) throw Failure(reader.error());
-    if (const char* kept = what_is_kept((*reader)->peek()); kept != nullptr) {
+    if (const char* kept = classify_kept_file((*reader)->peek()); kept != nullptr) {
       throw refuse(fmt::format("it is {}, which no output replaces", kept));
     }
-    const std::string what = what_it_is(path, (*reader)->peek());
+    const std::string what = describe_file_type(path, (*reader)->peek());
     const bool write_protected = (state->mode & 0222) == 0;
     if (write_protected && !options_.overwrite) {
       throw refuse("it is write-protected", "name another output, or add --overwrite to replace it");
     }
-    if (state->size > 0 && !options_.overwrite && !(kind.ours && kind.ours(**reader))) {
+    if (state->size > 0 && !options_.overwrite && !(kind.is_ours && kind.is_ours(**reader))) {
       throw refuse(
           fmt::format("it is there, and nothing says that this program wrote it as {}: it is {}", kind.name, what),
           "name another output, or add --overwrite to replace it");
@@ -281,7 +291,7 @@ void Outputs::look_at(const OutputKind& kind, Output& output) const {
   }
   if (!options_.prove) return;
   try {
-    const AtomicFile proof(path, output.replaces_, output.readers_);
+    const AtomicFile proof(path, output.overwrite_policy_, output.readers_);
   } catch (const Failure& failure) {
     Error error = failure.error();
     if (error.code == ErrorCode::not_found) error.remedy = "make its folder first";

@@ -15,51 +15,51 @@
 
 #include "src/base/sizes.h"
 #include "src/io/file/atomic_file.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 
 namespace millrace {
 
 // Properties of one kind of output.
 struct OutputKind {
   std::string name;  // "a page of duplicates", for messages
-  Readers readers = Readers::everyone;
+  ReadAccess readers = ReadAccess::everyone;
   // Recognises, by its beginning, a file that this program wrote as this kind. Empty: files of this kind cannot be
   // recognised.
-  std::function<bool(FileReader&)> ours{};
+  std::function<bool(FileReader&)> is_ours{};
 };
 
 // The name of an output that was checked.
-class Output {
+class OutputTarget {
  public:
-  Output() = default;  // no name was given
+  OutputTarget() = default;  // no name was given
   // Any file of this name is replaced: for names that belong to this program.
-  static Output in_place_of_anything(const std::string& path);
+  static OutputTarget overwrite_any_file(const std::string& path);
 
   explicit operator bool() const { return !path_.empty(); }
   const std::string& path() const { return path_; }
   // True where it is written into directly, with no file to rename in the end: stdout, a pipe, a device.
   bool is_stream() const { return stream_; }
-  Readers readers() const { return readers_; }
+  ReadAccess readers() const { return readers_; }
   // True where a file has the name and may be replaced.
-  bool replaces() const { return replaces_.anything || replaces_.looked_at; }
+  bool has_existing_file() const { return overwrite_policy_.any_file || overwrite_policy_.examined; }
   // Files that may be replaced, for callers that do the renaming themselves.
-  const Replaceable& replaceable() const { return replaces_; }
+  const OverwritePolicy& overwrite_policy() const { return overwrite_policy_; }
   // Throws Failure(io) where the file system has less free space than this, before hours of work instead of after them.
   // The space of a stream is unknown.
-  void throw_if_no_room(Bytes bytes) const;
+  void require_free_space(Bytes bytes) const;
 
   void write(std::string_view text) const;
   void write(std::span<const std::string> pieces) const;
 
  private:
-  friend class Outputs;
+  friend class OutputRegistry;
   friend class OutputFile;
   std::string path_;
   bool stream_ = false;
   int descriptor_ = -1;                     // of a stream that is open already
   std::shared_ptr<const Descriptor> pipe_;  // the pipe or device that was checked, held open
-  Replaceable replaces_;
-  Readers readers_ = Readers::everyone;
+  OverwritePolicy overwrite_policy_;
+  ReadAccess readers_ = ReadAccess::everyone;
 };
 
 // Contents of an output. A file is not visible under the name before commit(); a stream gets everything at once. Every
@@ -67,7 +67,7 @@ class Output {
 class OutputFile {
  public:
   // Does not open a stream yet: a pipe is opened, and waits for its reader, when there is something to write.
-  explicit OutputFile(Output output);
+  explicit OutputFile(OutputTarget output);
 
   void write(std::string_view bytes);
   void write(std::span<const std::byte> bytes) {
@@ -78,7 +78,7 @@ class OutputFile {
   void commit();
 
  private:
-  const Output output_;
+  const OutputTarget output_;
   std::unique_ptr<AtomicFile> file_;
   Descriptor stream_;
 };
@@ -86,43 +86,43 @@ class OutputFile {
 // The outputs of one run, in the order in which they are added. Inputs are added before them. Files that this program
 // keeps for a person are never an output of any command. These are files in the data folder, and, in any folder, files
 // that begin like a catalogue, a journal or decisions.
-class Outputs {
+class OutputRegistry {
  public:
   struct Options {
     bool overwrite = false;  // replace also files that this program did not write, but never an input
     bool prove = true;       // check that a file can be created there
   };
-  explicit Outputs(const Options& options) : options_(options) {}
+  explicit OutputRegistry(const Options& options) : options_(options) {}
 
   // Adds a file that is read: it is never an output. A file that does not exist yet counts by its name.
   void input(const std::string& path);
   // Adds a file that is kept from run to run: read, written, and never an output.
   void kept(const std::string& path);
   // Adds a folder that is searched: a file in it that `is_input` accepts is never an output.
-  void input_folder(const std::string& path, std::function<bool(const std::string&)> is_input);
+  void add_input_folder(const std::string& path, std::function<bool(const std::string&)> is_input);
   // Files that `is_input` accepts are never an output, in any folder.
   void never_replace(std::function<bool(const std::string&)> is_input);
   // These add further folders that a run reads, or works in.
-  void reads(const std::string& folder) { reads_.push_back(folder); }
-  void works_in(const std::string& folder) { writes_.push_back(folder); }
+  void add_read_folder(const std::string& folder) { reads_.push_back(folder); }
+  void add_write_folder(const std::string& folder) { writes_.push_back(folder); }
 
   // Takes the name of an output that the job handles by its own rules; no other output may have it.
-  void take_name(const std::string& option, const std::string& name);
+  void reserve_path(const std::string& option, const std::string& name);
   // Takes the name of an output that is made in shards, in the folder NAME.shards beside it, which is removed in the
   // end. No input and no other output may lie in either. Inputs are added before this call.
-  void take_store(const std::string& option, const std::string& name);
+  void add_store(const std::string& option, const std::string& name);
 
   // True where a file has this name that this program wrote as this kind.
-  bool is_own(const std::string& name, const OutputKind& kind) const;
+  bool is_own_output(const std::string& name, const OutputKind& kind) const;
 
   // Throws Failure when the output cannot or must not be written: (usage) when two outputs have one name, (conflict)
   // when a file is there, saying what it is. An empty name gives no output; "-" is stdout.
-  Output add(const std::string& option, const std::string& name, const OutputKind& kind);
+  OutputTarget add(const std::string& option, const std::string& name, const OutputKind& kind);
 
   // Files and folders that are read, as they were named.
   const std::vector<std::string>& read() const { return reads_; }
   // Folders in which something is written, as they were named.
-  const std::vector<std::string>& written() const { return writes_; }
+  const std::vector<std::string>& write_folders() const { return writes_; }
   // Pipes and devices that are written into.
   const std::vector<std::string>& streams() const { return streams_; }
 
@@ -131,9 +131,9 @@ class Outputs {
     std::string path;
     std::function<bool(const std::string&)> is_input;
   };
-  void look_at(const OutputKind& kind, Output& output) const;
+  void check_target(const OutputKind& kind, OutputTarget& output) const;
   void claim(const std::string& option, const std::string& name, const std::string& form);
-  void refuse_in_stores(const std::string& option, const std::string& name, const std::string& form) const;
+  void reject_inside_stores(const std::string& option, const std::string& name, const std::string& form) const;
   bool is_input(const std::string& path, const FileState& state) const;
 
   Options options_;
@@ -148,16 +148,16 @@ class Outputs {
 inline constexpr const char* kJsonMark = "millrace";
 // Recognises such an object. Where keys are given, it also recognises an object of an earlier version with exactly
 // these keys in this order. A key that ends in "?" may be missing.
-std::function<bool(FileReader&)> json_result(std::string name, std::vector<std::string> earlier_keys);
+std::function<bool(FileReader&)> make_json_recognizer(std::string name, std::vector<std::string> legacy_keys);
 // Recognises a table by its whole header line.
-std::function<bool(FileReader&)> table_with_header(std::string header);
+std::function<bool(FileReader&)> make_table_recognizer(std::string header);
 
 // Returns "a catalogue", "a journal" or "decisions" for a file that this program keeps, or a person's decisions, for
 // other runs; null for any other file.
-const char* what_is_kept(std::span<const std::uint8_t> front);
+const char* classify_kept_file(std::span<const std::uint8_t> front);
 inline constexpr const char* kKeptCatalog = "a catalogue";
 
 // Describes what a file's beginning looks like, for messages: "a JPEG picture", "JSON", "a text".
-std::string what_it_is(const std::string& path, std::span<const std::uint8_t> front);
+std::string describe_file_type(const std::string& path, std::span<const std::uint8_t> front);
 
 }  // namespace millrace

@@ -10,7 +10,7 @@
 
 #include <thread>
 
-#include "src/io/file/own.h"
+#include "src/io/file/trusted_file.h"
 #include "src/io/test_pictures.h"
 
 namespace millrace {
@@ -22,15 +22,15 @@ using testing::Not;
 class OutputTest : public testing::Test {
  protected:
   static OutputKind kind() {
-    return {"a result", Readers::owner, json_result("test", {"items", "journal?", "totals"})};
+    return {"a result", ReadAccess::owner, make_json_recognizer("test", {"items", "journal?", "totals"})};
   }
 
   // Returns the reason why a name is refused; empty when it may be written.
-  std::string refusal(const std::string& name, bool overwrite = false) {
-    Outputs outputs({overwrite, true});
+  std::string find_rejection(const std::string& name, bool overwrite = false) {
+    OutputRegistry outputs({overwrite, true});
     for (const std::string& input : inputs_) outputs.input(input);
     if (!searched_.empty()) {
-      outputs.input_folder(searched_, [](const std::string& path) { return path.ends_with(".jpg"); });
+      outputs.add_input_folder(searched_, [](const std::string& path) { return path.ends_with(".jpg"); });
     }
     try {
       outputs.add("--json", name, kind());
@@ -51,12 +51,12 @@ class OutputTest : public testing::Test {
 
 TEST_F(OutputTest, ReplacesOnlyWhatThisProgramWrote) {
   const std::string ours = "{\n \"millrace\": \"test\",\n \"items\": []\n}\n";
-  EXPECT_EQ(refusal(folder_.at("new")), "");
+  EXPECT_EQ(find_rejection(folder_.at("new")), "");
   EXPECT_EQ(names(), 0U) << "the proof leaves nothing";
-  EXPECT_EQ(refusal(folder_.write("ours", ours)), "");
-  EXPECT_EQ(refusal(folder_.write("empty", "")), "");
-  EXPECT_EQ(refusal(folder_.write("earlier", "{\"items\": [{\"totals\": \"}\\\"\"}], \"totals\": {}}\n")), "");
-  EXPECT_EQ(refusal(folder_.write("earlier2", "{\"items\": 1, \"journal\": \"x\", \"totals\": {}}")), "");
+  EXPECT_EQ(find_rejection(folder_.write("ours", ours)), "");
+  EXPECT_EQ(find_rejection(folder_.write("empty", "")), "");
+  EXPECT_EQ(find_rejection(folder_.write("earlier", "{\"items\": [{\"totals\": \"}\\\"\"}], \"totals\": {}}\n")), "");
+  EXPECT_EQ(find_rejection(folder_.write("earlier2", "{\"items\": 1, \"journal\": \"x\", \"totals\": {}}")), "");
 
   const std::pair<std::string, std::string> others[] = {
       {"{\"millrace\": \"dedupe\"}", "JSON"},
@@ -72,29 +72,30 @@ TEST_F(OutputTest, ReplacesOnlyWhatThisProgramWrote) {
   };
   for (const auto& [text, what] : others) {
     const std::string path = folder_.write("other", text);
-    EXPECT_THAT(refusal(path), HasSubstr("nothing says that this program wrote it as a result: it is " + what)) << text;
-    EXPECT_THAT(refusal(path), HasSubstr("--overwrite"));
-    EXPECT_EQ(refusal(path, true), "");
+    EXPECT_THAT(find_rejection(path), HasSubstr("nothing says that this program wrote it as a result: it is " + what))
+        << text;
+    EXPECT_THAT(find_rejection(path), HasSubstr("--overwrite"));
+    EXPECT_EQ(find_rejection(path, true), "");
     EXPECT_EQ(read("other"), text);
   }
 }
 
-TEST_F(OutputTest, NeverWhatIsKeptForAPerson) {
+TEST_F(OutputTest, NeverReplacesCatalogsJournalsOrDecisions) {
   const std::string catalog = "SQLite format 3" + std::string(53, '\0') + "mrac" + std::string(100, '\0');
   for (const auto& [text, what] : {std::pair<std::string, std::string>{catalog, "a catalogue"},
                                    {"{\"millrace_journal\":1,\"id\":\"x\"}\n", "a journal"},
                                    {"{\n  \"millrace_decisions\": 1, \"decisions\": []}", "decisions"}}) {
     const std::string path = folder_.write("kept", text);
-    for (const bool overwrite : {false, true}) EXPECT_THAT(refusal(path, overwrite), HasSubstr("it is " + what));
+    for (const bool overwrite : {false, true}) EXPECT_THAT(find_rejection(path, overwrite), HasSubstr("it is " + what));
     EXPECT_EQ(read("kept"), text);
   }
   const std::string own = data_path("journals/new.json");
-  EXPECT_THAT(refusal(own, true), HasSubstr("where this program keeps"));
+  EXPECT_THAT(find_rejection(own, true), HasSubstr("where this program keeps"));
   // Write protection is a person's way to say "leave this as it is".
   const std::string ours = folder_.write("ours", "{\"millrace\": \"test\"}");
   ::chmod(ours.c_str(), 0444);
-  EXPECT_THAT(refusal(ours), HasSubstr("write-protected"));
-  EXPECT_EQ(refusal(ours, true), "");
+  EXPECT_THAT(find_rejection(ours), HasSubstr("write-protected"));
+  EXPECT_EQ(find_rejection(ours, true), "");
 }
 
 TEST_F(OutputTest, NeverAnInput) {
@@ -106,11 +107,11 @@ TEST_F(OutputTest, NeverAnInput) {
   for (const bool overwrite : {false, true}) {
     for (const std::string& name : {photo, decisions, folder_.at("./photos/../photos/a.jpg"), folder_.at("same file"),
                                     folder_.at("catalog.sqlite")}) {
-      EXPECT_THAT(refusal(name, overwrite), HasSubstr("one of the inputs")) << name;
+      EXPECT_THAT(find_rejection(name, overwrite), HasSubstr("one of the inputs")) << name;
     }
   }
-  EXPECT_EQ(refusal(notes, true), "") << "a file in the folder that is not read";
-  EXPECT_EQ(refusal(folder_.at("photos/new.json")), "");
+  EXPECT_EQ(find_rejection(notes, true), "") << "a file in the folder that is not read";
+  EXPECT_EQ(find_rejection(folder_.at("photos/new.json")), "");
 }
 
 TEST_F(OutputTest, LinksFoldersSocketsAndMissingFoldersAreRefused) {
@@ -123,42 +124,42 @@ TEST_F(OutputTest, LinksFoldersSocketsAndMissingFoldersAreRefused) {
   const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM, 0));
   ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   for (const bool overwrite : {false, true}) {
-    EXPECT_THAT(refusal(folder_.at("link"), overwrite), HasSubstr("symbolic link"));
-    EXPECT_THAT(refusal(folder_.at("link"), overwrite), HasSubstr(folder_.at("target")));
-    EXPECT_THAT(refusal(folder_.at("dangling"), overwrite), HasSubstr("symbolic link"));
-    EXPECT_THAT(refusal(folder_.at("folder"), overwrite), HasSubstr("a folder has this name"));
-    EXPECT_THAT(refusal(folder_.at("folder/"), overwrite), HasSubstr("it names a folder"));
-    EXPECT_THAT(refusal(folder_.at("socket"), overwrite), HasSubstr("a socket"));
-    EXPECT_THAT(refusal(folder_.at("none/out"), overwrite), HasSubstr("make its folder first"));
+    EXPECT_THAT(find_rejection(folder_.at("link"), overwrite), HasSubstr("symbolic link"));
+    EXPECT_THAT(find_rejection(folder_.at("link"), overwrite), HasSubstr(folder_.at("target")));
+    EXPECT_THAT(find_rejection(folder_.at("dangling"), overwrite), HasSubstr("symbolic link"));
+    EXPECT_THAT(find_rejection(folder_.at("folder"), overwrite), HasSubstr("a folder has this name"));
+    EXPECT_THAT(find_rejection(folder_.at("folder/"), overwrite), HasSubstr("it names a folder"));
+    EXPECT_THAT(find_rejection(folder_.at("socket"), overwrite), HasSubstr("a socket"));
+    EXPECT_THAT(find_rejection(folder_.at("none/out"), overwrite), HasSubstr("make its folder first"));
   }
   EXPECT_EQ(read("target"), "precious");
 }
 
 TEST_F(OutputTest, TwoOutputsHaveTwoNames) {
   std::filesystem::create_directory(folder_.at("deep"));
-  Outputs outputs({false, true});
+  OutputRegistry outputs({false, true});
   EXPECT_TRUE(outputs.add("--json", folder_.at("a"), kind()));
   EXPECT_THROW(outputs.add("--csv", folder_.at("deep/../a"), kind()), Failure);
   EXPECT_TRUE(outputs.add("--csv", "-", kind()));
   EXPECT_THROW(outputs.add("--trace", "/dev/stdout", kind()), Failure);
   EXPECT_TRUE(outputs.add("--csv", "/dev/null", kind()));
   EXPECT_TRUE(outputs.add("--trace", "/dev/null", kind()));
-  outputs.take_name("--output", folder_.at("store/"));
+  outputs.reserve_path("--output", folder_.at("store/"));
   EXPECT_THROW(outputs.add("--trace", folder_.at("store"), kind()), Failure);
   EXPECT_FALSE(outputs.add("--report", "", kind())) << "none was asked for";
 }
 
-TEST_F(OutputTest, NothingLiesInAStoreOrItsParts) {
+TEST_F(OutputTest, NothingLiesInAStoreOrItsShards) {
   std::filesystem::create_directories(folder_.at("store.shards"));
   std::filesystem::create_directories(folder_.at("store"));
   for (const char* name : {"store/input", "store.shards/input"}) {
-    Outputs outputs({false, true});
+    OutputRegistry outputs({false, true});
     outputs.input(folder_.at(name));
-    EXPECT_THROW(outputs.take_store("--output", folder_.at("store/")), Failure) << name;
+    EXPECT_THROW(outputs.add_store("--output", folder_.at("store/")), Failure) << name;
   }
-  Outputs outputs({true, true});
+  OutputRegistry outputs({true, true});
   outputs.input(folder_.at("store.shards2"));
-  outputs.take_store("--output", folder_.at("store/"));
+  outputs.add_store("--output", folder_.at("store/"));
   for (const char* name : {"store", "store/run.json", "store.shards/run.json", "store/../store/a"}) {
     EXPECT_THROW(outputs.add("--json", folder_.at(name), kind()), Failure) << name;
   }
@@ -166,8 +167,8 @@ TEST_F(OutputTest, NothingLiesInAStoreOrItsParts) {
 }
 
 TEST_F(OutputTest, WhatAppearsMeanwhileStays) {
-  Outputs outputs({false, true});
-  const Output output = outputs.add("--json", folder_.at("a"), kind());
+  OutputRegistry outputs({false, true});
+  const OutputTarget output = outputs.add("--json", folder_.at("a"), kind());
   folder_.write("a", "somebody's");
   EXPECT_THROW(output.write("{}"), Failure);
   EXPECT_EQ(read("a"), "somebody's");
@@ -176,12 +177,12 @@ TEST_F(OutputTest, WhatAppearsMeanwhileStays) {
 
 TEST_F(OutputTest, IsItsReadersOwn) {
   const mode_t mask = ::umask(022);
-  for (const Readers readers : {Readers::everyone, Readers::owner}) {
-    const std::string path = folder_.at(readers == Readers::owner ? "mine" : "all");
-    Outputs({false, true}).add("--json", path, {"a result", readers, {}}).write("text");
+  for (const ReadAccess readers : {ReadAccess::everyone, ReadAccess::owner}) {
+    const std::string path = folder_.at(readers == ReadAccess::owner ? "mine" : "all");
+    OutputRegistry({false, true}).add("--json", path, {"a result", readers, {}}).write("text");
     struct stat info {};
     ASSERT_EQ(::stat(path.c_str(), &info), 0);
-    EXPECT_EQ(info.st_mode & 0777, readers == Readers::owner ? 0600U : 0644U);
+    EXPECT_EQ(info.st_mode & 0777, readers == ReadAccess::owner ? 0600U : 0644U);
   }
   ::umask(mask);
 }
@@ -189,7 +190,7 @@ TEST_F(OutputTest, IsItsReadersOwn) {
 // At the start the pipe needs no reader yet; in the end the output waits for one.
 TEST_F(OutputTest, PipesAreWrittenIntoAndDoNotHoldUpTheStart) {
   ASSERT_EQ(::mkfifo(folder_.at("pipe").c_str(), 0600), 0);
-  const Output output = Outputs({false, true}).add("--json", folder_.at("pipe"), kind());
+  const OutputTarget output = OutputRegistry({false, true}).add("--json", folder_.at("pipe"), kind());
   EXPECT_TRUE(output.is_stream());
   std::string got;
   std::thread reader([&] {
@@ -205,11 +206,11 @@ TEST_F(OutputTest, PipesAreWrittenIntoAndDoNotHoldUpTheStart) {
 }
 
 TEST_F(OutputTest, DevicesAreWrittenInto) {
-  const Output null = Outputs({false, true}).add("--json", "/dev/null", kind());
+  const OutputTarget null = OutputRegistry({false, true}).add("--json", "/dev/null", kind());
   EXPECT_TRUE(null.is_stream());
   null.write("gone");
   std::filesystem::create_symlink("/dev/full", folder_.at("full"));
-  EXPECT_THROW(Outputs({false, true}).add("--json", folder_.at("full"), kind()).write("x"), Failure);
+  EXPECT_THROW(OutputRegistry({false, true}).add("--json", folder_.at("full"), kind()).write("x"), Failure);
 }
 
 // Output to /dev/fd/N continues at the file's position. Opened by name, the file would be truncated or replaced.
@@ -217,14 +218,14 @@ TEST_F(OutputTest, ADescriptorByNameIsThatDescriptor) {
   const Descriptor file(::open(folder_.at("log").c_str(), O_RDWR | O_CREAT, 0600));
   ASSERT_EQ(::write(file.get(), "before ", 7), 7);
   for (const char* folder : {"/dev/fd/", "/proc/self/fd/"}) {
-    Outputs({false, true}).add("--json", folder + std::to_string(file.get()), kind()).write("text ");
+    OutputRegistry({false, true}).add("--json", folder + std::to_string(file.get()), kind()).write("text ");
   }
   EXPECT_EQ(read("log"), "before text text ");
-  EXPECT_THAT(refusal("/dev/fd/9999"), Not(""));
+  EXPECT_THAT(find_rejection("/dev/fd/9999"), Not(""));
 }
 
-TEST_F(OutputTest, TablesAreKnownByTheirWholeHeader) {
-  const auto ours = table_with_header("group,path");
+TEST_F(OutputTest, TablesAreRecognizedByTheirWholeHeader) {
+  const auto ours = make_table_recognizer("group,path");
   const auto is = [&](const std::string& text) {
     return ours(**FileReader::open(folder_.write("t.csv", text), FileReader::Hashing::off));
   };

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "src/io/file/directory_entry.h"
 #include "src/io/file/folder_names.h"
-#include "src/io/file/place.h"
 
 namespace millrace {
 
@@ -39,7 +39,7 @@ inline std::map<std::string, std::string> status_of(const std::filesystem::path&
 inline std::vector<pid_t> helpers() {
   std::vector<pid_t> out;
   const Descriptor processes(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  for (const std::string& name : names_in(processes.get())) {
+  for (const std::string& name : list_names(processes.get())) {
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     const auto status = status_of("/proc/" + name);
     if (status.count("PPid") > 0 && status.at("PPid") == std::to_string(::getpid()) && status.at("State")[0] != 'Z')
@@ -58,7 +58,7 @@ inline std::string limit_of(pid_t pid, const std::string& name) {
 }
 
 // True for root with all user ids, and with the capabilities to change its own id and to end other users' processes.
-inline bool may_become_nobody() {
+inline bool can_become_nobody() {
   std::ifstream map("/proc/self/uid_map");
   std::uint64_t inside = 0, outside = 0, count = 0;
   map >> inside >> outside >> count;
@@ -68,7 +68,7 @@ inline bool may_become_nobody() {
 }
 
 // Checks that every thread has no capabilities, can get none, and may make only the calls that decoding needs.
-inline void expect_walled(pid_t pid, bool calls) {
+inline void expect_sandboxed(pid_t pid, bool calls) {
   const std::filesystem::path process = "/proc/" + std::to_string(pid);
   int threads = 0;
   for (const auto& task : std::filesystem::directory_iterator(process / "task")) {
@@ -81,7 +81,7 @@ inline void expect_walled(pid_t pid, bool calls) {
     if (calls) {
       EXPECT_EQ(status["Seccomp"], "2") << task.path();
     }
-    if (may_become_nobody()) {
+    if (can_become_nobody()) {
       EXPECT_EQ(status["Uid"].substr(0, 5), "65534") << "root gives up its number, where it may end what is nobody's";
     }
   }

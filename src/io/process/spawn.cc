@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/io/file/place.h"
+#include "src/io/file/directory_entry.h"
 
 extern char** environ;
 

@@ -1,5 +1,5 @@
 #include "src/io/tensor/npy.h"
-#include "src/io/file/growing_file.h"
+#include "src/io/file/resumable_file.h"
 #include "src/io/raster/formats.h"
 
 namespace millrace::raster {
@@ -7,15 +7,15 @@ namespace {
 
 // Array [height, width]; or [planes, height, width] for floating point, whose planes are classes, even if there is only
 // one.
-class NpyRaster : public Raster {
+class NpyRaster : public RasterWriter {
  public:
   NpyRaster(const RasterSpec& spec, const std::string& path, std::uint64_t rows)
       : spec_(spec),
         header_(npy::header_text({{"", spec.type}}, shape_of(spec))),
         row_(rows),
         file_(rows == 0
-                  ? GrowingFile(path)
-                  : GrowingFile(path, header_.size() + ((spec.planes - 1) * spec.height + rows) * spec.row_bytes())) {
+                  ? ResumableFile(path)
+                  : ResumableFile(path, header_.size() + ((spec.planes - 1) * spec.height + rows) * spec.row_bytes())) {
     if (rows == 0) file_.append(header_);
   }
 
@@ -28,7 +28,7 @@ class NpyRaster : public Raster {
   }
   std::string save() override {
     file_.sync();
-    return numbers_text({row_});
+    return format_numbers({row_});
   }
   void finish() override { file_.sync(); }
 
@@ -44,12 +44,12 @@ class NpyRaster : public Raster {
   const RasterSpec spec_;
   const std::string header_;
   std::uint64_t row_;
-  GrowingFile file_;
+  ResumableFile file_;
 };
 
 }  // namespace
 
-std::unique_ptr<Raster> npy(const RasterSpec& spec, const std::string& path, std::uint64_t rows) {
+std::unique_ptr<RasterWriter> npy(const RasterSpec& spec, const std::string& path, std::uint64_t rows) {
   return std::make_unique<NpyRaster>(spec, path, rows);
 }
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "src/io/file/growing_file.h"
+#include "src/io/file/resumable_file.h"
 #include "src/io/image/png_write.h"
 #include "src/io/raster/formats.h"
 
@@ -14,7 +14,7 @@ constexpr std::uint8_t kNone = 0, kSub = 1;  // filter types of a row
 
 // The image data are one zlib stream. The data between two marks are compressed separately, from an empty window. A run
 // that resumes after a mark needs only the checksum of the data before it.
-class PngRaster : public Raster {
+class PngRaster : public RasterWriter {
  public:
   PngRaster(const RasterSpec& spec, const std::string& path, const std::string& saved)
       : line_(1 + spec.row_bytes()), samples_(spec.samples), file_(open(path, saved, adler_)) {
@@ -24,7 +24,7 @@ class PngRaster : public Raster {
                                                      : PngColors::gray;
       append_png_header({static_cast<std::uint32_t>(spec.width), static_cast<std::uint32_t>(spec.height), 1, 8}, colors,
                         out_);
-      append_png_maker(out_);
+      append_png_software(out_);
       if (!spec.palette.empty()) append_png_chunk("PLTE", {spec.palette.front().data(), spec.palette.size() * 3}, out_);
       // Header of a zlib stream: a window of 32 KiB, the fastest level.
       compressed_.assign({0x78, 0x01});
@@ -55,7 +55,7 @@ class PngRaster : public Raster {
   }
   std::string save() override {
     file_.sync();
-    return numbers_text({file_.size(), adler_});
+    return format_numbers({file_.size(), adler_});
   }
   void finish() override {
     compress({}, Z_FINISH);
@@ -67,11 +67,11 @@ class PngRaster : public Raster {
   }
 
  private:
-  static GrowingFile open(const std::string& path, const std::string& saved, uLong& adler) {
-    if (saved.empty()) return GrowingFile(path);
-    const std::vector<std::uint64_t> numbers = numbers_of(saved, 2);
+  static ResumableFile open(const std::string& path, const std::string& saved, uLong& adler) {
+    if (saved.empty()) return ResumableFile(path);
+    const std::vector<std::uint64_t> numbers = parse_numbers(saved, 2);
     adler = numbers[1];
-    return GrowingFile(path, numbers[0]);
+    return ResumableFile(path, numbers[0]);
   }
 
   void compress(std::span<std::uint8_t> bytes, int how) {
@@ -106,14 +106,14 @@ class PngRaster : public Raster {
   std::vector<std::uint8_t> line_;  // a filter type, then a row
   const std::size_t samples_;
   uLong adler_ = 1;
-  GrowingFile file_;
+  ResumableFile file_;
   z_stream deflate_{};
   std::vector<std::uint8_t> compressed_, out_;
 };
 
 }  // namespace
 
-std::unique_ptr<Raster> png(const RasterSpec& spec, const std::string& path, const std::string& saved) {
+std::unique_ptr<RasterWriter> png(const RasterSpec& spec, const std::string& path, const std::string& saved) {
   return std::make_unique<PngRaster>(spec, path, saved);
 }
 

@@ -8,17 +8,17 @@
 
 #include "src/base/error.h"
 #include "src/base/text.h"
-#include "src/io/file/growing_file.h"
+#include "src/io/file/resumable_file.h"
 #include "src/io/raster/formats.h"
 
 namespace millrace {
 namespace raster {
 
-std::string numbers_text(std::initializer_list<std::uint64_t> numbers) {
+std::string format_numbers(std::initializer_list<std::uint64_t> numbers) {
   return fmt::format("{}", fmt::join(numbers, " "));
 }
 
-std::vector<std::uint64_t> numbers_of(const std::string& text, std::size_t count) {
+std::vector<std::uint64_t> parse_numbers(const std::string& text, std::size_t count) {
   std::vector<std::uint64_t> out;
   for (const std::string& part : split(text, ' ')) {
     std::uint64_t value = 0;
@@ -29,27 +29,27 @@ std::vector<std::uint64_t> numbers_of(const std::string& text, std::size_t count
   return out;
 }
 
-std::uint64_t Beside::keep(std::initializer_list<std::span<const std::byte>> parts) {
+std::uint64_t PendingDataFile::save_data(std::initializer_list<std::span<const std::byte>> parts) {
   turn_ = 1 - turn_;
-  GrowingFile file(name());
+  ResumableFile file(name());
   for (const auto& part : parts) file.append(part);
   file.sync();
   return turn_;
 }
 
-void Beside::bring_back(std::initializer_list<std::span<std::byte>> parts) const {
+void PendingDataFile::restore(std::initializer_list<std::span<std::byte>> parts) const {
   std::uint64_t at = 0;
-  GrowingFile file(name(), 0);
+  ResumableFile file(name(), 0);
   for (const auto& part : parts) {
     file.read_at(at, part);
     at += part.size();
   }
 }
 
-TileRows::TileRows(const RasterSpec& spec, Tile tile)
+TileRowBuffer::TileRowBuffer(const RasterSpec& spec, TileSize tile)
     : spec_(spec), tile_(tile), rows_of_tile_(spec.planes * tile.height * spec.row_bytes()) {}
 
-bool TileRows::append(std::span<const std::byte> row) {
+bool TileRowBuffer::append(std::span<const std::byte> row) {
   const std::size_t bytes = spec_.row_bytes();
   for (std::size_t plane = 0; plane < spec_.planes; ++plane) {
     std::copy_n(row.begin() + static_cast<std::ptrdiff_t>(plane * bytes), bytes,
@@ -60,17 +60,17 @@ bool TileRows::append(std::span<const std::byte> row) {
   return rows_ == tile_.height || done_ == spec_.height;
 }
 
-const std::byte* TileRows::row(std::uint64_t plane, std::uint64_t row) const {
+const std::byte* TileRowBuffer::row(std::uint64_t plane, std::uint64_t row) const {
   return rows_of_tile_.data() + (plane * tile_.height + row) * spec_.row_bytes();
 }
 
-std::span<std::byte> TileRows::bring_back(std::uint64_t rows_written) {
+std::span<std::byte> TileRowBuffer::restore(std::uint64_t rows_written) {
   done_ = rows_written;
   rows_ = rows_written % tile_.height;
   return rows_of_tile_;
 }
 
-void TileRows::tile(std::uint64_t plane, std::uint64_t column, std::span<std::byte> out) const {
+void TileRowBuffer::tile(std::uint64_t plane, std::uint64_t column, std::span<std::byte> out) const {
   const std::size_t pixel = spec_.samples * spec_.type.bytes(), width = tile_.width * pixel;
   const std::uint64_t left = column * tile_.width;
   const std::size_t there = std::min(tile_.width, spec_.width - left) * pixel;
@@ -93,7 +93,7 @@ bool can_hold(RasterFormat format, const RasterSpec& spec) {
   return spec.samples == 1 || format == RasterFormat::tiff;
 }
 
-const char* ending_of(RasterFormat format) {
+const char* extension_of_format(RasterFormat format) {
   switch (format) {
     case RasterFormat::png:
       return ".png";
@@ -107,7 +107,7 @@ const char* ending_of(RasterFormat format) {
   return "";
 }
 
-std::uint64_t raster_bytes(RasterFormat format, const RasterSpec& spec) {
+std::uint64_t raster_memory_bytes(RasterFormat format, const RasterSpec& spec) {
   // Bytes of zlib, and of one or two tiles.
   constexpr std::uint64_t kCompressor = 2 << 20;
   const std::uint64_t row = spec.planes * spec.row_bytes();
@@ -115,7 +115,7 @@ std::uint64_t raster_bytes(RasterFormat format, const RasterSpec& spec) {
     case RasterFormat::tiff: {
       // Bytes for the offset and length of each tile, which are kept, and copied into the directory at the end.
       constexpr std::uint64_t kOfTile = 72;
-      const raster::Tile tile = raster::tiff_tile(spec);
+      const raster::TileSize tile = raster::tiff_tile(spec);
       const std::uint64_t tiles =
           spec.planes * ((spec.width + tile.width - 1) / tile.width) * ((spec.height + tile.height - 1) / tile.height);
       return row * tile.height + tiles * kOfTile + kCompressor;
@@ -129,8 +129,8 @@ std::uint64_t raster_bytes(RasterFormat format, const RasterSpec& spec) {
   return row + kCompressor;
 }
 
-std::unique_ptr<Raster> make_raster(RasterFormat format, const RasterSpec& spec, const std::string& path,
-                                    std::uint64_t rows, const std::string& saved) {
+std::unique_ptr<RasterWriter> make_raster_writer(RasterFormat format, const RasterSpec& spec, const std::string& path,
+                                                 std::uint64_t rows, const std::string& saved) {
   switch (format) {
     case RasterFormat::png:
       return raster::png(spec, path, saved);

@@ -43,19 +43,19 @@ struct RasterSpec {
   std::uint64_t row_bytes() const { return row_elements() * type.bytes(); }
 };
 
-class Raster {
+class RasterWriter {
  public:
-  Raster() = default;
-  virtual ~Raster() = default;
-  Raster(const Raster&) = delete;
-  Raster& operator=(const Raster&) = delete;
+  RasterWriter() = default;
+  virtual ~RasterWriter() = default;
+  RasterWriter(const RasterWriter&) = delete;
+  RasterWriter& operator=(const RasterWriter&) = delete;
 
   // Takes the next row of all planes, [planes, width, samples]. Throws Failure(io).
   virtual void append(std::span<const std::byte> row) = 0;
   // Marks a point from which a run can resume.
   virtual void mark() {}
   // Makes everything so far survive the loss of this process and of power. It is called directly after mark(), and
-  // returns the state that make_raster() needs to resume, as a text.
+  // returns the state that make_raster_writer() needs to resume, as a text.
   virtual std::string save() = 0;
   // Writes the end of the file to the disk, after the last row.
   virtual void finish() = 0;
@@ -64,13 +64,13 @@ class Raster {
 // True where a format can hold the image. PNG holds neither floating point nor several planes.
 bool can_hold(RasterFormat format, const RasterSpec& spec);
 // Returns the ending of a file or folder in this format, such as ".png".
-const char* ending_of(RasterFormat format);
+const char* extension_of_format(RasterFormat format);
 // Returns the bytes that a raster holds in memory.
-std::uint64_t raster_bytes(RasterFormat format, const RasterSpec& spec);
+std::uint64_t raster_memory_bytes(RasterFormat format, const RasterSpec& spec);
 
 // Opens a raster at `path`, a file or folder that only this run writes to. `saved` is the result of save() after `rows`
 // rows; empty for a new raster. Throws Failure(bad_data, conflict) where the file does not match.
-std::unique_ptr<Raster> make_raster(RasterFormat format, const RasterSpec& spec, const std::string& path,
-                                    std::uint64_t rows = 0, const std::string& saved = {});
+std::unique_ptr<RasterWriter> make_raster_writer(RasterFormat format, const RasterSpec& spec, const std::string& path,
+                                                 std::uint64_t rows = 0, const std::string& saved = {});
 
 }  // namespace millrace

@@ -60,7 +60,7 @@ constexpr std::uint64_t kMark = 100;
 void write(const Case& of, const std::string& path, const std::vector<std::uint64_t>& saves) {
   const std::vector<std::byte> bytes = raster_rows(of.spec);
   const std::size_t row = of.spec.planes * of.spec.row_bytes();
-  auto raster = make_raster(of.format, of.spec, path);
+  auto raster = make_raster_writer(of.format, of.spec, path);
   for (std::uint64_t y = 0; y < of.spec.height; ++y) {
     if (y > 0 && y % kMark == 0) {
       raster->mark();
@@ -70,7 +70,7 @@ void write(const Case& of, const std::string& path, const std::vector<std::uint6
         for (std::uint64_t lost = y; lost < std::min(y + 70, of.spec.height); ++lost)
           raster->append(std::span(bytes).subspan(lost * row, row));
         raster.reset();
-        raster = make_raster(of.format, of.spec, path, y, saved);
+        raster = make_raster_writer(of.format, of.spec, path, y, saved);
       }
     }
     raster->append(std::span(bytes).subspan(y * row, row));
@@ -87,7 +87,7 @@ std::map<std::string, std::string> content_of(const std::string& path) {
   return out;
 }
 
-TEST(Raster, IsTheSameBytesWhereverARunWasStopped) {
+TEST(RasterWriter, IsTheSameBytesWhereverARunWasStopped) {
   const TestFolder folder;
   for (const Case& of : cases()) {
     const std::string name = std::string(choice_name(of.format)) + std::to_string(of.spec.row_bytes());
@@ -100,7 +100,7 @@ TEST(Raster, IsTheSameBytesWhereverARunWasStopped) {
   }
 }
 
-TEST(Raster, PngIsReadBackAndSaysWhoMadeIt) {
+TEST(RasterWriter, PngIsReadBackAndNamesItsSoftware) {
   const TestFolder folder;
   for (const Case& of : cases()) {
     if (of.format != RasterFormat::png) continue;
@@ -117,11 +117,11 @@ TEST(Raster, PngIsReadBackAndSaysWhoMadeIt) {
   }
 }
 
-TEST(Raster, WhatCannotBeGoneOnWithIsSaid) {
+TEST(RasterWriter, AnInvalidCheckpointIsAnError) {
   const TestFolder folder;
   for (const Case& of : cases()) {
-    const std::string path = folder.at("cut" + std::string(ending_of(of.format)));
-    auto raster = make_raster(of.format, of.spec, path);
+    const std::string path = folder.at("cut" + std::string(extension_of_format(of.format)));
+    auto raster = make_raster_writer(of.format, of.spec, path);
     const std::vector<std::byte> bytes = raster_rows(of.spec);
     const std::size_t row = of.spec.planes * of.spec.row_bytes();
     for (std::uint64_t y = 0; y < kMark; ++y) raster->append(std::span(bytes).subspan(y * row, row));
@@ -130,14 +130,14 @@ TEST(Raster, WhatCannotBeGoneOnWithIsSaid) {
     raster.reset();
     // The file is gone, as after it was renamed.
     std::filesystem::remove_all(path);
-    EXPECT_THROW(make_raster(of.format, of.spec, path, kMark, saved), Failure) << choice_name(of.format);
+    EXPECT_THROW(make_raster_writer(of.format, of.spec, path, kMark, saved), Failure) << choice_name(of.format);
     if (!saved.empty()) {
-      EXPECT_THROW(make_raster(of.format, of.spec, path, kMark, saved + " 7"), Failure);
+      EXPECT_THROW(make_raster_writer(of.format, of.spec, path, kMark, saved + " 7"), Failure);
     }
   }
 }
 
-TEST(Raster, AFullDiskIsAnErrorAndNoCrash) {
+TEST(RasterWriter, AFullDiskIsAnErrorAndNoCrash) {
   const TestFolder folder;
   for (const Case& of : cases()) {
     const FullDisk full(20'000);

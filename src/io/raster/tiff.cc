@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "src/base/error.h"
-#include "src/io/file/growing_file.h"
+#include "src/io/file/resumable_file.h"
 #include "src/io/raster/formats.h"
 
 namespace millrace::raster {
@@ -82,18 +82,18 @@ class Directory {
 };
 
 // Writes tiles in the order in which their rows arrive, then the directory.
-class TiffRaster : public Raster {
+class TiffRaster : public RasterWriter {
  public:
   TiffRaster(const RasterSpec& spec, const std::string& path, std::uint64_t rows, const std::string& saved)
-      : spec_(spec), tile_(tiff_tile(spec)), rows_(spec_, tile_), beside_(path), file_(open(path, saved)) {
+      : spec_(spec), tile_(tiff_tile(spec)), rows_(spec_, tile_), pending_file_(path), file_(open(path, saved)) {
     across_ = (spec.width + tile_.width - 1) / tile_.width;
     if (saved.empty()) {
       file_.append(std::as_bytes(std::span<const std::uint8_t>({'I', 'I', 43, 0, 8, 0, 0, 0})));
       file_.append(std::vector<std::byte>(8));
     } else {
       lengths_.resize(rows / tile_.height * across_ * spec.planes);
-      beside_ = Beside(path, numbers_of(saved, 2)[1]);
-      beside_.bring_back({std::as_writable_bytes(std::span(lengths_)), rows_.bring_back(rows)});
+      pending_file_ = PendingDataFile(path, parse_numbers(saved, 2)[1]);
+      pending_file_.restore({std::as_writable_bytes(std::span(lengths_)), rows_.restore(rows)});
     }
     raw_.resize(tile_.height * tile_.width * spec.samples * spec.type.bytes());
   }
@@ -103,7 +103,7 @@ class TiffRaster : public Raster {
     for (std::uint64_t plane = 0; plane < spec_.planes; ++plane) {
       for (std::uint64_t column = 0; column < across_; ++column) {
         rows_.tile(plane, column, raw_);
-        if (spec_.samples > 1) differences();
+        if (spec_.samples > 1) apply_predictor();
         add_tile();
       }
     }
@@ -111,7 +111,8 @@ class TiffRaster : public Raster {
   }
   std::string save() override {
     file_.sync();
-    return numbers_text({file_.size(), beside_.keep({std::as_bytes(std::span(lengths_)), rows_.held()})});
+    return format_numbers(
+        {file_.size(), pending_file_.save_data({std::as_bytes(std::span(lengths_)), rows_.pending_rows()})});
   }
   void finish() override {
     const std::uint64_t at = (file_.size() + 7) / 8 * 8;
@@ -122,12 +123,12 @@ class TiffRaster : public Raster {
   }
 
  private:
-  static GrowingFile open(const std::string& path, const std::string& saved) {
-    return saved.empty() ? GrowingFile(path) : GrowingFile(path, numbers_of(saved, 2)[0]);
+  static ResumableFile open(const std::string& path, const std::string& saved) {
+    return saved.empty() ? ResumableFile(path) : ResumableFile(path, parse_numbers(saved, 2)[0]);
   }
 
   // Replaces each sample by its difference to the one before it in its row (TIFF 6.0, section 14).
-  void differences() {
+  void apply_predictor() {
     const std::size_t row = tile_.width * spec_.samples;
     for (std::size_t r = 0; r < tile_.height; ++r) {
       auto* const at = reinterpret_cast<std::uint8_t*>(raw_.data()) + r * row;
@@ -187,10 +188,10 @@ class TiffRaster : public Raster {
   }
 
   const RasterSpec spec_;
-  const Tile tile_;
-  TileRows rows_;
-  Beside beside_;
-  GrowingFile file_;
+  const TileSize tile_;
+  TileRowBuffer rows_;
+  PendingDataFile pending_file_;
+  ResumableFile file_;
   std::uint64_t across_ = 0;
   std::vector<std::uint32_t> lengths_;
   std::vector<std::byte> raw_;
@@ -201,10 +202,10 @@ class TiffRaster : public Raster {
 
 // Tile sizes that readers prefer. For floating point a tile has a quarter of the area, because its rows take four times
 // as many bytes.
-Tile tiff_tile(const RasterSpec& spec) { return spec.type.bytes() == 1 ? Tile{256, 256} : Tile{128, 128}; }
+TileSize tiff_tile(const RasterSpec& spec) { return spec.type.bytes() == 1 ? TileSize{256, 256} : TileSize{128, 128}; }
 
-std::unique_ptr<Raster> tiff(const RasterSpec& spec, const std::string& path, std::uint64_t rows,
-                             const std::string& saved) {
+std::unique_ptr<RasterWriter> tiff(const RasterSpec& spec, const std::string& path, std::uint64_t rows,
+                                   const std::string& saved) {
   return std::make_unique<TiffRaster>(spec, path, rows, saved);
 }
 

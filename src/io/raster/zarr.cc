@@ -7,7 +7,7 @@
 
 #include "src/base/error.h"
 #include "src/base/text.h"
-#include "src/io/file/growing_file.h"
+#include "src/io/file/resumable_file.h"
 #include "src/io/raster/formats.h"
 #include "src/io/store/zarr_json.h"
 
@@ -18,10 +18,14 @@ namespace {
 constexpr int kLevel = 1;
 
 // OME-Zarr 0.5: a group with one image in full size, which is the array "0". Its axes are those of the image.
-class ZarrRaster : public Raster {
+class ZarrRaster : public RasterWriter {
  public:
   ZarrRaster(const RasterSpec& spec, const std::string& path, std::uint64_t rows, const std::string& saved)
-      : spec_(spec), path_(path), rows_(spec_, kZarrChunk), beside_(path), row_of_chunks_(rows / kZarrChunk.height) {
+      : spec_(spec),
+        path_(path),
+        rows_(spec_, kZarrChunk),
+        pending_file_(path),
+        row_of_chunks_(rows / kZarrChunk.height) {
     if (saved.empty()) {
       std::error_code error;
       std::filesystem::remove_all(path_, error);
@@ -31,10 +35,10 @@ class ZarrRaster : public Raster {
       for (const std::string& json : {path_ + "/zarr.json", path_ + "/0/zarr.json"}) {
         std::error_code error;
         if (!std::filesystem::exists(json, error))
-          throw Failure(ErrorCode::conflict, "it is not there as it was", printable(json));
+          throw Failure(ErrorCode::conflict, "it is not there as it was", escape_unprintable(json));
       }
-      beside_ = Beside(path, numbers_of(saved, 1)[0]);
-      beside_.bring_back({rows_.bring_back(rows)});
+      pending_file_ = PendingDataFile(path, parse_numbers(saved, 1)[0]);
+      pending_file_.restore({rows_.restore(rows)});
     }
     raw_.resize(kZarrChunk.height * kZarrChunk.width * spec.type.bytes());
   }
@@ -47,11 +51,11 @@ class ZarrRaster : public Raster {
           path_ + "/0/c/" + (has_planes() ? std::to_string(plane) + "/" : "") + std::to_string(row_of_chunks_);
       std::error_code error;
       std::filesystem::create_directories(folder, error);
-      if (error) throw Failure(system_error("it cannot be created", printable(folder), error.value()));
+      if (error) throw Failure(system_error("it cannot be created", escape_unprintable(folder), error.value()));
       for (std::uint64_t column = 0; column < across; ++column) {
         rows_.tile(plane, column, raw_);
         compress();
-        GrowingFile file(folder + "/" + std::to_string(column));
+        ResumableFile file(folder + "/" + std::to_string(column));
         file.append(std::as_bytes(std::span(packed_)));
       }
     }
@@ -60,7 +64,7 @@ class ZarrRaster : public Raster {
   }
   std::string save() override {
     sync();
-    return numbers_text({beside_.keep({rows_.held()})});
+    return format_numbers({pending_file_.save_data({rows_.pending_rows()})});
   }
   void finish() override { sync(); }
 
@@ -99,7 +103,7 @@ class ZarrRaster : public Raster {
     out["attributes"]["ome"] = ome;
     if (!spec_.names.empty()) {
       Json names = Json::array();
-      for (const std::string& name : spec_.names) names.push_back(utf8_for_display(name));
+      for (const std::string& name : spec_.names) names.push_back(replace_invalid_utf8(name));
       out["attributes"]["classes"] = names;
     }
     return out;
@@ -123,13 +127,13 @@ class ZarrRaster : public Raster {
   void sync() const {
     const Descriptor folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder || ::syncfs(folder.get()) != 0)
-      throw Failure(system_error("it cannot be written to the disk", printable(path_), errno));
+      throw Failure(system_error("it cannot be written to the disk", escape_unprintable(path_), errno));
   }
 
   const RasterSpec spec_;
   const std::string path_;
-  TileRows rows_;
-  Beside beside_;
+  TileRowBuffer rows_;
+  PendingDataFile pending_file_;
   std::uint64_t row_of_chunks_;
   std::vector<std::byte> raw_;
   std::vector<std::uint8_t> packed_;
@@ -137,8 +141,8 @@ class ZarrRaster : public Raster {
 
 }  // namespace
 
-std::unique_ptr<Raster> zarr(const RasterSpec& spec, const std::string& path, std::uint64_t rows,
-                             const std::string& saved) {
+std::unique_ptr<RasterWriter> zarr(const RasterSpec& spec, const std::string& path, std::uint64_t rows,
+                                   const std::string& saved) {
   return std::make_unique<ZarrRaster>(spec, path, rows, saved);
 }
 

@@ -4,7 +4,7 @@
 
 namespace millrace {
 
-bool fits(const ArrayRows& rows, const ArraySpec& spec, std::size_t count) {
+bool has_expected_size(const ArrayRows& rows, const ArraySpec& spec, std::size_t count) {
   if (spec.rows == ArraySpec::Rows::numbers) {
     return rows.lengths.empty() && rows.bytes.size() == count * spec.row_bytes();
   }

@@ -23,7 +23,7 @@ namespace millrace {
 
 // Returns the shape of `count` items whose own shape is `rest`.
 template <typename Size>
-std::vector<Size> with_count(std::uint64_t count, const std::vector<Size>& rest) {
+std::vector<Size> prepend_count(std::uint64_t count, const std::vector<Size>& rest) {
   std::vector<Size> out{count};
   out.insert(out.end(), rest.begin(), rest.end());
   return out;
@@ -128,16 +128,16 @@ struct RowBlock {
 };
 
 // Returns true if the rows fit the array: as many bytes as their elements need, or a length for each row.
-bool fits(const ArrayRows& rows, const ArraySpec& spec, std::size_t count);
+bool has_expected_size(const ArrayRows& rows, const ArraySpec& spec, std::size_t count);
 
 // Writes one shard, consecutive rows of a dataset. Throws Failure; files that are left behind then do not have the
 // shard's name.
-class PartWriter {
+class ShardWriter {
  public:
-  PartWriter() = default;
-  virtual ~PartWriter() = default;
-  PartWriter(const PartWriter&) = delete;
-  PartWriter& operator=(const PartWriter&) = delete;
+  ShardWriter() = default;
+  virtual ~ShardWriter() = default;
+  ShardWriter(const ShardWriter&) = delete;
+  ShardWriter& operator=(const ShardWriter&) = delete;
 
   virtual void append(const RowBlock& block) = 0;
   // Called after all rows were appended.
@@ -151,7 +151,7 @@ class PartWriter {
 };
 
 // Division of a dataset's rows into shards.
-struct Parts {
+struct ShardLayout {
   std::uint64_t rows = 0, each = 1;
   std::uint64_t count() const { return (rows + each - 1) / each; }
   std::uint64_t begin(std::uint64_t k) const { return k * each; }

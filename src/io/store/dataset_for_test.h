@@ -105,7 +105,7 @@ inline RowBlock rows_of(const DatasetSpec& spec, std::uint64_t begin, std::uint6
 }
 
 // Appends rows [begin, end) in blocks of `together` rows.
-inline void fill(PartWriter& writer, const DatasetSpec& spec, std::uint64_t begin, std::uint64_t end,
+inline void fill(ShardWriter& writer, const DatasetSpec& spec, std::uint64_t begin, std::uint64_t end,
                  std::uint64_t together, int window_bits) {
   for (; begin < end; begin += together) {
     writer.append(rows_of(spec, begin, std::min(end, begin + together), window_bits));

@@ -12,8 +12,8 @@
 #include "src/base/json.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/file/at_offset.h"
-#include "src/io/file/place.h"
+#include "src/io/file/directory_entry.h"
+#include "src/io/file/positional_io.h"
 #include "src/io/file/running_hash.h"
 #include "src/io/store/checksums.h"
 
@@ -26,7 +26,7 @@ constexpr std::size_t kBytes = 192;
 std::string text_of(const EndLine& line) {
   const std::string words =
       fmt::format(R"({{"millrace":"checksum","bytes":{},"xxh3":"{:016x}","parts":{},"xxh3_of_parts":"{:016x}"}})",
-                  line.bytes, line.hash, line.parts, line.hash_of_parts);
+                  line.bytes, line.hash, line.parts, line.hash_of_shards);
   return fmt::format("\n{:<{}}\n", words, kBytes - 2);
 }
 
@@ -36,18 +36,18 @@ Descriptor open_for_reading(const std::string& path) {
 
 }  // namespace
 
-void EndLine::Parts::add(const EndLine& line) {
+void EndLine::MappedShards::add(const EndLine& line) {
   const std::uint64_t numbers[] = {line.bytes, line.hash};
   hash_.update(std::as_bytes(std::span(numbers)));
   ++count_;
 }
 
-FileDigest write_end_line(int file, const std::string& path, const EndLine::Parts& parts,
-                          const std::function<void()>& go_on) {
+FileDigest write_end_line(int file, const std::string& path, const EndLine::MappedShards& parts,
+                          const std::function<void()>& check_cancelled) {
   const auto state = state_of_descriptor(file);
   EndLine line{state ? state->size : 0, 0, parts.count(), parts.hash()};
   RunningHash hash;
-  if (!state || !hash_beginning(file, line.bytes, hash, go_on)) {
+  if (!state || !hash_prefix(file, line.bytes, hash, check_cancelled)) {
     if (errno != 0) throw Failure(system_error("it cannot be read", path, errno));
     throw Failure(ErrorCode::bad_data, "it became shorter while it was read", path, "run the same command again");
   }
@@ -69,10 +69,10 @@ std::optional<EndLine> read_end_line(const std::string& path) {
   }
   try {
     const auto json = Json::parse({text.data(), text.size()});
-    const auto hash = number_from_hex(json.at("xxh3").get<std::string>());
+    const auto hash = parse_hex(json.at("xxh3").get<std::string>());
     for (const char* key : {"bytes", "parts"})
       if (!json.at(key).is_number_unsigned()) return std::nullopt;
-    const auto of_parts = number_from_hex(json.at("xxh3_of_parts").get<std::string>());
+    const auto of_parts = parse_hex(json.at("xxh3_of_parts").get<std::string>());
     const EndLine out{json.at("bytes").get<std::uint64_t>(), hash.value_or(0), json.at("parts").get<std::uint64_t>(),
                       of_parts.value_or(0)};
     const bool ours = json.at("millrace") == "checksum" && hash && of_parts && out.bytes == state->size - kBytes;
@@ -82,10 +82,10 @@ std::optional<EndLine> read_end_line(const std::string& path) {
   }
 }
 
-bool is_as_told(const std::string& path, const EndLine& line, const std::function<void()>& go_on) {
+bool verify_end_line(const std::string& path, const EndLine& line, const std::function<void()>& check_cancelled) {
   const Descriptor file = open_for_reading(path);
   RunningHash hash;
-  return hash_beginning(file.get(), line.bytes, hash, go_on) && hash.digest() == line.hash;
+  return hash_prefix(file.get(), line.bytes, hash, check_cancelled) && hash.digest() == line.hash;
 }
 
 }  // namespace millrace

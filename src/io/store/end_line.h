@@ -16,9 +16,9 @@ namespace millrace {
 struct EndLine {
   std::uint64_t bytes = 0, hash = 0;  // number and XXH3 of all bytes before the line
   // Number of files that this one maps, and a hash of their end lines in order.
-  std::uint64_t parts = 0, hash_of_parts = 0;
+  std::uint64_t parts = 0, hash_of_shards = 0;
 
-  class Parts {
+  class MappedShards {
    public:
     void add(const EndLine& line);
     std::uint64_t count() const { return count_; }
@@ -30,13 +30,14 @@ struct EndLine {
   };
 };
 
-// Appends the line and returns the digest of the file with it; throws Failure. `path` is for messages. `go_on` is
-// called now and then, and may throw.
-FileDigest write_end_line(int file, const std::string& path, const EndLine::Parts& parts,
-                          const std::function<void()>& go_on);
+// Appends the line and returns the digest of the file with it; throws Failure. `path` is for messages.
+// `check_cancelled` is called now and then, and may throw.
+FileDigest write_end_line(int file, const std::string& path, const EndLine::MappedShards& parts,
+                          const std::function<void()>& check_cancelled);
 // Returns nullopt if there is no line, or the file is not a regular one.
 std::optional<EndLine> read_end_line(const std::string& path);
-// Returns true if the file still has the bytes that its line describes. `go_on` is called now and then, and may throw.
-bool is_as_told(const std::string& path, const EndLine& line, const std::function<void()>& go_on);
+// Returns true if the file still has the bytes that its line describes. `check_cancelled` is called now and then, and
+// may throw.
+bool verify_end_line(const std::string& path, const EndLine& line, const std::function<void()>& check_cancelled);
 
 }  // namespace millrace

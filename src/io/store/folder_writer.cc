@@ -12,12 +12,12 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/file/at_offset.h"
 #include "src/io/file/atomic_file.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
+#include "src/io/file/positional_io.h"
 #include "src/io/file/running_hash.h"
 #include "src/io/file/xxh3.h"
-#include "src/io/store/import_part.h"
+#include "src/io/store/import_shard.h"
 #include "src/io/store/pair_lists.h"
 #include "src/io/store/tar.h"
 #include "src/io/tensor/npy.h"
@@ -25,7 +25,7 @@
 namespace millrace {
 
 // Writer of one array of a shard.
-class FolderPart::Array {
+class FolderShardWriter::Array {
  public:
   Array() = default;
   virtual ~Array() = default;
@@ -42,7 +42,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const char* what, const std::string& path) {
-  throw Failure(system_error(what, printable(path), errno));
+  throw Failure(system_error(what, escape_unprintable(path), errno));
 }
 
 bool is_rows(const ArraySpec& array) { return array.extension == "npy" || array.extension == "dat"; }
@@ -58,21 +58,21 @@ std::string name_in_folder(const ArraySpec& array) {
   return out;
 }
 std::string file_of(const std::string& folder, const ArraySpec& array) {
-  return path_in(folder, name_in_folder(array) + "." + array.extension);
+  return join_path(folder, name_in_folder(array) + "." + array.extension);
 }
-std::string own_name(const ArraySpec& array, std::uint64_t part) {
-  return fmt::format("{:05}.{}.{}", part, name_in_folder(array), array.extension);
+std::string shard_file_name(const ArraySpec& array, std::uint64_t shard) {
+  return fmt::format("{:05}.{}.{}", shard, name_in_folder(array), array.extension);
 }
-std::string own_of(const std::string& folder, const ArraySpec& array, std::uint64_t part) {
-  return path_in(folder, own_name(array, part));
+std::string shard_file_path(const std::string& folder, const ArraySpec& array, std::uint64_t shard) {
+  return join_path(folder, shard_file_name(array, shard));
 }
 
 std::string header_of_rows(const ArraySpec& array, const DatasetSpec& spec) {
-  return array.extension == "npy" ? npy::header_text({{"", array.type}}, with_count(spec.rows, array.shape)) : "";
+  return array.extension == "npy" ? npy::header_text({{"", array.type}}, prepend_count(spec.rows, array.shape)) : "";
 }
 
 // Rows of a shard at their offset in a file that all shards share.
-class SharedRows : public FolderPart::Array {
+class SharedRows : public FolderShardWriter::Array {
  public:
   SharedRows(std::string path, const ArraySpec& array, const DatasetSpec& spec, std::uint64_t first)
       : path_(std::move(path)) {
@@ -132,9 +132,9 @@ class SharedRows : public FolderPart::Array {
 };
 
 // Rows one after the other in a file that belongs to this shard only.
-class OwnFile : public FolderPart::Array {
+class ShardOutputFile : public FolderShardWriter::Array {
  public:
-  OwnFile(std::string path, const AtomicFile::OfShard& shard, std::string end)
+  ShardOutputFile(std::string path, const AtomicFile::ShardOptions& shard, std::string end)
       : file_(std::move(path), shard), end_(std::move(end)) {}
   void append(const ArrayRows& rows) override { file_.write(std::as_bytes(std::span(rows.bytes))); }
   void finish() override { file_.write(end_); }
@@ -146,9 +146,9 @@ class OwnFile : public FolderPart::Array {
   const std::string end_;
 };
 
-class PairsOfPart : public FolderPart::Array {
+class ShardPairs : public FolderShardWriter::Array {
  public:
-  explicit PairsOfPart(std::string path) : list_(std::move(path)) {}
+  explicit ShardPairs(std::string path) : list_(std::move(path)) {}
   void append(const ArrayRows& rows) override { list_.append(std::as_bytes(std::span(rows.bytes))); }
   void finish() override { list_.finish(); }
   void commit() override { list_.commit(); }
@@ -158,11 +158,11 @@ class PairsOfPart : public FolderPart::Array {
   PairListWriter list_;
 };
 
-class Files : public FolderPart::Array {
+class Files : public FolderShardWriter::Array {
  public:
   Files(std::string folder, const std::string& work_folder, std::string extension, std::uint64_t first)
       : folder_(std::move(folder)),
-        part_(path_in(work_folder, unique_temporary_name())),
+        part_(join_path(work_folder, unique_temporary_name())),
         extension_(std::move(extension)),
         at_(first) {
     if (::mkdir(part_.c_str(), 0777) != 0) fail("it cannot be created", part_);
@@ -189,7 +189,7 @@ class Files : public FolderPart::Array {
     // There are thousands of files: one sync of the file system is faster than one for each.
     const Descriptor folder(::open(part_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder || ::syncfs(folder.get()) != 0) fail("it cannot be written to the disk", part_);
-    put_folder_in_place(part_, folder_);
+    publish_folder(part_, folder_);
     committed_ = true;
   }
   void add_digests(std::vector<FileDigest>& out) const override {
@@ -206,131 +206,135 @@ class Files : public FolderPart::Array {
   bool committed_ = false;
 };
 
-std::unique_ptr<FolderPart::Array> open(const std::string& folder, const ArraySpec& array, const DatasetSpec& spec,
-                                        Parts parts, std::uint64_t part) {
+std::unique_ptr<FolderShardWriter::Array> open(const std::string& folder, const ArraySpec& array,
+                                               const DatasetSpec& spec, ShardLayout layout, std::uint64_t shard) {
   const std::string work_folder = folder_of(folder);
   if (is_rows(array)) {
-    return std::make_unique<SharedRows>(file_of(folder, array), array, spec, parts.begin(part));
+    return std::make_unique<SharedRows>(file_of(folder, array), array, spec, layout.begin(shard));
   }
   if (is_lines(array))
-    return std::make_unique<OwnFile>(own_of(folder, array, part), AtomicFile::OfShard{work_folder, true}, "");
-  if (is_pairs(array)) return std::make_unique<PairsOfPart>(own_of(folder, array, part));
-  const std::string own = path_in(folder, fmt::format("{:05}", part));
+    return std::make_unique<ShardOutputFile>(shard_file_path(folder, array, shard),
+                                             AtomicFile::ShardOptions{work_folder, true}, "");
+  if (is_pairs(array)) return std::make_unique<ShardPairs>(shard_file_path(folder, array, shard));
+  const std::string own = join_path(folder, fmt::format("{:05}", shard));
   if (array.extension == "tar")
-    return std::make_unique<OwnFile>(own + ".tar", AtomicFile::OfShard{work_folder}, tar_end());
-  return std::make_unique<Files>(own, work_folder, array.extension, parts.begin(part));
+    return std::make_unique<ShardOutputFile>(own + ".tar", AtomicFile::ShardOptions{work_folder}, tar_end());
+  return std::make_unique<Files>(own, work_folder, array.extension, layout.begin(shard));
 }
 
 // Returns true if the array's own file or folder marks the shard as finished; otherwise an empty file does.
 bool marks_itself(const ArraySpec& array) { return !is_rows(array) && !is_joined(array); }
 
-FileDigest join_pairs(const std::string& folder, const ArraySpec& array, Parts parts,
-                      const std::function<void()>& go_on) {
+FileDigest join_pairs(const std::string& folder, const ArraySpec& array, ShardLayout layout,
+                      const std::function<void()>& check_cancelled) {
   std::vector<std::string> files;
-  for (std::uint64_t k = 0; k < parts.count(); ++k) files.push_back(own_of(folder, array, k));
-  return merge_pair_lists(files, path_in(folder, name_in_folder(array) + ".npy"), go_on);
+  for (std::uint64_t k = 0; k < layout.count(); ++k) files.push_back(shard_file_path(folder, array, k));
+  return merge_pair_lists(files, join_path(folder, name_in_folder(array) + ".npy"), check_cancelled);
 }
 
 }  // namespace
 
-std::string FolderPart::mark(const std::string& folder, const DatasetSpec& spec, std::uint64_t part) {
+std::string FolderShardWriter::mark_path(const std::string& folder, const DatasetSpec& spec, std::uint64_t shard) {
   const ArraySpec& first = spec.arrays.front();
   const char* end = !marks_itself(first) ? ".done" : first.extension == "tar" ? ".tar" : "";
-  return path_in(folder, fmt::format("{:05}{}", part, end));
+  return join_path(folder, fmt::format("{:05}{}", shard, end));
 }
 
-bool FolderPart::is_there(const std::string& folder, const DatasetSpec& spec, std::uint64_t part) {
-  return ::access(mark(folder, spec, part).c_str(), F_OK) == 0 &&
+bool FolderShardWriter::is_finished(const std::string& folder, const DatasetSpec& spec, std::uint64_t shard) {
+  return ::access(mark_path(folder, spec, shard).c_str(), F_OK) == 0 &&
          std::all_of(spec.arrays.begin(), spec.arrays.end(), [&](const ArraySpec& array) {
-           return !is_pairs(array) || is_pair_list(own_of(folder, array, part));
+           return !is_pairs(array) || is_pair_list(shard_file_path(folder, array, shard));
          });
 }
 
-FolderPart::FolderPart(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part)
-    : mark_(marks_itself(spec.arrays.front()) ? "" : mark(folder, spec, part)), work_folder_(folder_of(folder)) {
-  for (const ArraySpec& array : spec.arrays) arrays_.push_back(open(folder, array, spec, parts, part));
+FolderShardWriter::FolderShardWriter(const std::string& folder, const DatasetSpec& spec, ShardLayout layout,
+                                     std::uint64_t shard)
+    : mark_(marks_itself(spec.arrays.front()) ? "" : mark_path(folder, spec, shard)), work_folder_(folder_of(folder)) {
+  for (const ArraySpec& array : spec.arrays) arrays_.push_back(open(folder, array, spec, layout, shard));
 }
-FolderPart::~FolderPart() = default;
+FolderShardWriter::~FolderShardWriter() = default;
 
-void FolderPart::append(const RowBlock& block) {
+void FolderShardWriter::append(const RowBlock& block) {
   for (std::size_t i = 0; i < arrays_.size(); ++i) arrays_[i]->append(block.arrays[i]);
 }
 
-void FolderPart::finish() {
+void FolderShardWriter::finish() {
   for (const auto& array : arrays_) array->finish();
 }
 
-void FolderPart::commit() {
+void FolderShardWriter::commit() {
   // The first array is committed last: if it is there, all are.
   for (std::size_t i = arrays_.size(); i-- > 0;) arrays_[i]->commit();
-  if (!mark_.empty()) AtomicFile(mark_, AtomicFile::OfShard{work_folder_, true}).commit();
+  if (!mark_.empty()) AtomicFile(mark_, AtomicFile::ShardOptions{work_folder_, true}).commit();
 }
 
-std::vector<FileDigest> FolderPart::digests() const {
+std::vector<FileDigest> FolderShardWriter::digests() const {
   std::vector<FileDigest> out;
   for (const auto& array : arrays_) array->add_digests(out);
   return out;
 }
 
-PartBytes folder_part_bytes(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part) {
-  PartBytes out;
-  if (!FolderPart::is_there(folder, spec, part)) return out;
+ShardBytes folder_shard_bytes(const std::string& folder, const DatasetSpec& spec, ShardLayout layout,
+                              std::uint64_t shard) {
+  ShardBytes out;
+  if (!FolderShardWriter::is_finished(folder, spec, shard)) return out;
   for (const ArraySpec& array : spec.arrays) {
     if (is_rows(array)) {
-      out.push_back({file_of(folder, array), header_of_rows(array, spec).size() + parts.begin(part) * array.row_bytes(),
-                     (parts.end(part) - parts.begin(part)) * array.row_bytes()});
+      out.push_back({file_of(folder, array),
+                     header_of_rows(array, spec).size() + layout.begin(shard) * array.row_bytes(),
+                     (layout.end(shard) - layout.begin(shard)) * array.row_bytes()});
     } else if (is_joined(array)) {
-      out.push_back({own_of(folder, array, part)});
+      out.push_back({shard_file_path(folder, array, shard)});
     } else if (array.extension == "tar") {
-      out.push_back({path_in(folder, fmt::format("{:05}.tar", part))});
+      out.push_back({join_path(folder, fmt::format("{:05}.tar", shard))});
     } else {
-      out.push_back({.path = path_in(folder, fmt::format("{:05}", part)), .is_folder = true});
+      out.push_back({.path = join_path(folder, fmt::format("{:05}", shard)), .is_folder = true});
     }
   }
   return out;
 }
 
-bool import_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,
-                        std::uint64_t part) {
-  if (!FolderPart::is_there(from, spec, part)) return false;
+bool import_folder_shard(const std::string& from, const std::string& to, const DatasetSpec& spec, ShardLayout layout,
+                         std::uint64_t shard) {
+  if (!FolderShardWriter::is_finished(from, spec, shard)) return false;
   bool all = true;
   // The first array is imported last, as in commit().
   for (std::size_t i = spec.arrays.size(); i-- > 0 && all;) {
     const ArraySpec& array = spec.arrays[i];
     if (is_rows(array)) {
-      SharedRows rows(file_of(to, array), array, spec, parts.begin(part));
-      rows.import(file_of(from, array), (parts.end(part) - parts.begin(part)) * array.row_bytes());
+      SharedRows rows(file_of(to, array), array, spec, layout.begin(shard));
+      rows.import(file_of(from, array), (layout.end(shard) - layout.begin(shard)) * array.row_bytes());
       rows.commit();
     } else if (is_joined(array)) {
-      all = import_file(from, own_name(array, part), to, {folder_of(to), true});
+      all = import_file(from, shard_file_name(array, shard), to, {folder_of(to), true});
     } else if (array.extension == "tar") {
-      all = import_file(from, fmt::format("{:05}.tar", part), to, {folder_of(to)});
+      all = import_file(from, fmt::format("{:05}.tar", shard), to, {folder_of(to)});
     } else {
-      all = import_folder(from, fmt::format("{:05}", part), to, folder_of(to));
+      all = import_folder(from, fmt::format("{:05}", shard), to, folder_of(to));
     }
   }
   if (all && !marks_itself(spec.arrays.front())) {
-    AtomicFile(FolderPart::mark(to, spec, part), AtomicFile::OfShard{folder_of(to), true}).commit();
+    AtomicFile(FolderShardWriter::mark_path(to, spec, shard), AtomicFile::ShardOptions{folder_of(to), true}).commit();
   }
   return all;
 }
 
-std::vector<FileDigest> join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts,
-                                          const std::function<void()>& go_on) {
+std::vector<FileDigest> merge_folder_shards(const std::string& folder, const DatasetSpec& spec, ShardLayout layout,
+                                            const std::function<void()>& check_cancelled) {
   std::vector<FileDigest> out;
   for (const ArraySpec& array : spec.arrays) {
     if (const std::string header = header_of_rows(array, spec); !header.empty()) {
       out.push_back(
           {std::string(file_name(file_of(folder, array))), header.size(), XXH3_64bits(header.data(), header.size())});
     }
-    if (is_pairs(array)) out.push_back(join_pairs(folder, array, parts, go_on));
+    if (is_pairs(array)) out.push_back(join_pairs(folder, array, layout, check_cancelled));
     if (!is_lines(array)) continue;
-    AtomicFile whole(file_of(folder, array), AtomicFile::OfShard{folder_of(folder)});
+    AtomicFile whole(file_of(folder, array), AtomicFile::ShardOptions{folder_of(folder)});
     if (!array.header.empty()) whole.write(array.header + "\n");
-    for (std::uint64_t k = 0; k < parts.count(); ++k) {
-      auto lines = FileReader::open(own_of(folder, array, k), FileReader::Hashing::off).or_throw();
+    for (std::uint64_t k = 0; k < layout.count(); ++k) {
+      auto lines = FileReader::open(shard_file_path(folder, array, k), FileReader::Hashing::off).or_throw();
       for (auto bytes = lines->next(); !bytes.empty(); bytes = lines->next()) {
-        go_on();
+        check_cancelled();
         whole.write(std::as_bytes(bytes));
       }
       if (lines->failed()) throw Failure(lines->error());
@@ -341,17 +345,18 @@ std::vector<FileDigest> join_folder_parts(const std::string& folder, const Datas
   return out;
 }
 
-bool stays_in_output(const DatasetSpec& spec, std::uint64_t part, const std::string& file) {
-  return std::none_of(spec.arrays.begin(), spec.arrays.end(),
-                      [&](const ArraySpec& array) { return is_joined(array) && own_name(array, part) == file; });
+bool is_kept_in_output(const DatasetSpec& spec, std::uint64_t shard, const std::string& file) {
+  return std::none_of(spec.arrays.begin(), spec.arrays.end(), [&](const ArraySpec& array) {
+    return is_joined(array) && shard_file_name(array, shard) == file;
+  });
 }
 
-void tidy_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts) {
-  for (std::uint64_t k = 0; k < parts.count(); ++k) {
+void remove_merged_shards(const std::string& folder, const DatasetSpec& spec, ShardLayout layout) {
+  for (std::uint64_t k = 0; k < layout.count(); ++k) {
     for (const ArraySpec& array : spec.arrays) {
-      if (is_joined(array)) ::unlink(own_of(folder, array, k).c_str());
+      if (is_joined(array)) ::unlink(shard_file_path(folder, array, k).c_str());
     }
-    if (!marks_itself(spec.arrays.front())) ::unlink(FolderPart::mark(folder, spec, k).c_str());
+    if (!marks_itself(spec.arrays.front())) ::unlink(FolderShardWriter::mark_path(folder, spec, k).c_str());
   }
 }
 

@@ -18,19 +18,19 @@
 
 #include "src/base/error.h"
 #include "src/io/store/dataset.h"
-#include "src/io/store/part_bytes.h"
+#include "src/io/store/shard_bytes.h"
 
 namespace millrace {
 
 // Writer of one shard. Unfinished files are in the folder above the one that holds the shards.
-class FolderPart : public PartWriter {
+class FolderShardWriter : public ShardWriter {
  public:
-  FolderPart(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part);
-  ~FolderPart() override;
+  FolderShardWriter(const std::string& folder, const DatasetSpec& spec, ShardLayout layout, std::uint64_t shard);
+  ~FolderShardWriter() override;
   // Returns true if the shard has its mark and its pair lists have their full length.
-  static bool is_there(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
+  static bool is_finished(const std::string& folder, const DatasetSpec& spec, std::uint64_t shard);
   // Returns the path of the file or folder that commit() creates last: it marks the shard as finished.
-  static std::string mark(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
+  static std::string mark_path(const std::string& folder, const DatasetSpec& spec, std::uint64_t shard);
 
   void append(const RowBlock& block) override;
   void finish() override;
@@ -45,17 +45,18 @@ class FolderPart : public PartWriter {
 };
 
 // Returns where the bytes of a finished shard are; empty for a shard that is not finished.
-PartBytes folder_part_bytes(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part);
+ShardBytes folder_shard_bytes(const std::string& folder, const DatasetSpec& spec, ShardLayout layout,
+                              std::uint64_t shard);
 // Copies a shard from another folder of the same dataset; false if it is not there.
-bool import_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,
-                        std::uint64_t part);
-// Merges files of shards that are one file in the end; all shards must be finished. `go_on` is called now and then, and
-// may throw. Returns the digests of the merged files, and of the headers of files that all shards share.
-std::vector<FileDigest> join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts,
-                                          const std::function<void()>& go_on);
+bool import_folder_shard(const std::string& from, const std::string& to, const DatasetSpec& spec, ShardLayout layout,
+                         std::uint64_t shard);
+// Merges files of shards that are one file in the end; all shards must be finished. `check_cancelled` is called now and
+// then, and may throw. Returns the digests of the merged files, and of the headers of files that all shards share.
+std::vector<FileDigest> merge_folder_shards(const std::string& folder, const DatasetSpec& spec, ShardLayout layout,
+                                            const std::function<void()>& check_cancelled);
 // Returns true for a file of a shard that the finished output keeps.
-bool stays_in_output(const DatasetSpec& spec, std::uint64_t part, const std::string& file);
+bool is_kept_in_output(const DatasetSpec& spec, std::uint64_t shard, const std::string& file);
 // Removes the marks of shards and the files that were merged.
-void tidy_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts);
+void remove_merged_shards(const std::string& folder, const DatasetSpec& spec, ShardLayout layout);
 
 }  // namespace millrace

@@ -39,10 +39,11 @@ RowBlock file_rows(const DatasetSpec& spec, std::uint64_t begin, std::uint64_t e
   return out;
 }
 
-void write(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t k, std::uint64_t together) {
-  FolderPart part(folder, spec, parts, k);
-  for (std::uint64_t at = parts.begin(k); at < parts.end(k); at += together) {
-    part.append(file_rows(spec, at, std::min(parts.end(k), at + together)));
+void write(const std::string& folder, const DatasetSpec& spec, ShardLayout layout, std::uint64_t k,
+           std::uint64_t together) {
+  FolderShardWriter part(folder, spec, layout, k);
+  for (std::uint64_t at = layout.begin(k); at < layout.end(k); at += together) {
+    part.append(file_rows(spec, at, std::min(layout.end(k), at + together)));
   }
   part.finish();
   part.commit();
@@ -50,20 +51,20 @@ void write(const std::string& folder, const DatasetSpec& spec, Parts parts, std:
 
 class FolderWriter : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(FolderWriter, PartsInAnyOrderAreOneDataset) {
+TEST_P(FolderWriter, ShardsInAnyOrderAreOneDataset) {
   const TemporaryFolder folder("folder_parts");
   const DatasetSpec spec = pictures(7, GetParam());
-  const Parts parts{7, 3};
+  const ShardLayout layout{7, 3};
   for (const auto& [name, order, together] :
        {std::tuple{"forward", std::vector<std::uint64_t>{0, 1, 2}, 1}, {"backward", {2, 1, 0}, 3}}) {
     std::filesystem::create_directory(folder / name);
     for (const std::uint64_t k : order) {
-      EXPECT_FALSE(std::filesystem::exists(FolderPart::mark(folder / name, spec, k)));
-      write(folder / name, spec, parts, k, static_cast<std::uint64_t>(together));
-      EXPECT_TRUE(std::filesystem::exists(FolderPart::mark(folder / name, spec, k)));
+      EXPECT_FALSE(std::filesystem::exists(FolderShardWriter::mark_path(folder / name, spec, k)));
+      write(folder / name, spec, layout, k, static_cast<std::uint64_t>(together));
+      EXPECT_TRUE(std::filesystem::exists(FolderShardWriter::mark_path(folder / name, spec, k)));
     }
-    join_folder_parts(folder / name, spec, parts, [] {});
-    tidy_folder_parts(folder / name, spec, parts);
+    merge_folder_shards(folder / name, spec, layout, [] {});
+    remove_merged_shards(folder / name, spec, layout);
   }
   const auto files = files_in(folder / "forward");
   EXPECT_EQ(files, files_in(folder / "backward"));
@@ -74,17 +75,17 @@ TEST_P(FolderWriter, PartsInAnyOrderAreOneDataset) {
   EXPECT_EQ(files.at("values.npy").size(), header.data_offset + 28);
 }
 
-TEST_P(FolderWriter, AnImportedPartIsTheSame) {
+TEST_P(FolderWriter, AnImportedShardIsTheSame) {
   const TemporaryFolder folder("folder_import");
   const DatasetSpec spec = pictures(7, GetParam());
-  const Parts parts{7, 3};
+  const ShardLayout layout{7, 3};
   for (const char* name : {"all", "left", "right"}) std::filesystem::create_directory(folder / name);
-  for (std::uint64_t k = 0; k < parts.count(); ++k) {
-    write(folder / "all", spec, parts, k, 2);
-    write(k % 2 == 0 ? folder / "left" : folder / "right", spec, parts, k, 3);
+  for (std::uint64_t k = 0; k < layout.count(); ++k) {
+    write(folder / "all", spec, layout, k, 2);
+    write(k % 2 == 0 ? folder / "left" : folder / "right", spec, layout, k, 3);
   }
-  EXPECT_FALSE(import_folder_part(folder / "right", folder / "left", spec, parts, 0));
-  EXPECT_TRUE(import_folder_part(folder / "right", folder / "left", spec, parts, 1));
+  EXPECT_FALSE(import_folder_shard(folder / "right", folder / "left", spec, layout, 0));
+  EXPECT_TRUE(import_folder_shard(folder / "right", folder / "left", spec, layout, 1));
   EXPECT_EQ(files_in(folder / "left"), files_in(folder / "all"));
 }
 
@@ -106,7 +107,7 @@ TEST(FolderWriterNames, NpyRefusesBfloat16ByName) {
   DatasetSpec spec = pictures(7, "png");
   spec.arrays[1].type = kBfloat16;
   try {
-    const FolderPart part(folder / "", spec, {7, 3}, 0);
+    const FolderShardWriter part(folder / "", spec, {7, 3}, 0);
     FAIL() << "bfloat16 was written";
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.error().code, ErrorCode::usage);

@@ -5,7 +5,7 @@
 
 namespace millrace::hdf5 {
 
-void be_quiet() {
+void silence_errors() {
   // Each thread has its own setting for what is printed.
   thread_local bool quiet = false;
   if (std::exchange(quiet, true)) return;
@@ -15,17 +15,17 @@ void be_quiet() {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
-bool failed_with(hid_t kind) {
+bool has_failed_with(hid_t kind) {
   struct Search {
     hid_t kind;
     bool found;
   } search{kind, false};
-  const auto look = [](unsigned, const H5E_error2_t* error, void* to) -> herr_t {
+  const auto search_error = [](unsigned, const H5E_error2_t* error, void* to) -> herr_t {
     auto& search = *static_cast<Search*>(to);
     search.found = search.found || error->min_num == search.kind;
     return 0;
   };
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, look, &search);
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, search_error, &search);
   return search.found;
 }
 

@@ -15,9 +15,9 @@ namespace millrace::hdf5 {
 // Throws the innermost reason of the last failed call, as Failure(io) about `subject`.
 [[noreturn]] void fail(const std::string& what, const std::string& subject);
 // Returns true if the reasons of the last failed call include this kind, such as H5E_NOTHDF5.
-bool failed_with(hid_t kind);
+bool has_failed_with(hid_t kind);
 // Stops the library from printing anything. Every function that begins to use the library calls this one.
-void be_quiet();
+void silence_errors();
 
 class Handle {
  public:

@@ -16,23 +16,23 @@
 #include "src/base/error.h"
 #include "src/base/mutex.h"
 #include "src/base/sizes.h"
-#include "src/io/file/place.h"
-#include "src/io/file/reader.h"
-#include "src/io/process/child.h"
+#include "src/io/file/directory_entry.h"
+#include "src/io/file/file_reader.h"
+#include "src/io/process/child_process.h"
 #include "src/io/store/dataset.h"
 #include "src/io/store/helper/protocol.h"
 
 namespace millrace::hdf5 {
 
 // Identity of a file: its path, and its state when it was opened.
-struct Opened {
+struct OpenedFile {
   std::string path;
   FileState state;
 };
 
 // Description of a dataset.
-struct Series {
-  Opened file;
+struct DatasetInfo {
+  OpenedFile file;
   std::string name;
   std::vector<std::uint64_t> shape;  // one to three dimensions, none of them 0
   std::string words;                 // "float32 [300, 4]"
@@ -47,25 +47,25 @@ struct StoredDataset {
 };
 
 // Client of one helper process, which reads one dataset after the other. Thread-safe: requests wait for each other.
-class Reader {
+class DatasetReader {
  public:
   // Memory of a helper before it has read anything.
   static constexpr Bytes kIdleMemory = 16_MiB;
 
   // `cancelled` is called while the helper works. No series takes more memory than `most`; 0: no limit.
-  explicit Reader(std::function<bool()> cancelled = {}, Bytes most = {})
-      : cancelled_(std::move(cancelled)), most_(most) {}
+  explicit DatasetReader(std::function<bool()> cancelled = {}, Bytes most = {})
+      : cancelled_(std::move(cancelled)), max_memory_(most) {}
 
   // Starts the helper, before work whose result will be read. `path`, for messages, may not exist yet.
   Outcome<void> start(const std::string& path);
   // Returns the names of all datasets, at most helper::kMostListed + 1.
   Outcome<std::vector<std::string>> datasets(const FileReader& file);
   // Describes a dataset of integers or floating-point numbers that are all in this file. Otherwise returns the reason.
-  Outcome<Series> describe(const FileReader& file, const std::string& name);
+  Outcome<DatasetInfo> describe(const FileReader& file, const std::string& name);
   // Reads rows of `columns` values as doubles, in stored order. Throws Failure. The file need not be open any more, as
   // there may be more inputs than descriptors. If it must be opened again and has changed since describe(), it is
   // refused.
-  void read(const Series& series, std::size_t columns, std::uint64_t first, std::size_t count, double* out);
+  void read(const DatasetInfo& series, std::size_t columns, std::uint64_t first, std::size_t count, double* out);
   // Returns the text attributes of the root group, sorted by name.
   Outcome<Attributes> attributes(const FileReader& file);
   // Reads rows of a stored dataset, at most helper::kMaxRowBytes bytes. Throws Failure if the dataset is another one.
@@ -83,23 +83,23 @@ class Reader {
     std::vector<std::uint8_t>* rows = nullptr;
   };
   // Starts the helper if there is none.
-  Outcome<void> have_helper(const std::string& path) MILLRACE_REQUIRES(mutex_);
-  Outcome<Reply> ask(helper::Request request, const Opened& file, const FileReader* open, const std::string& name,
+  Outcome<void> ensure_helper(const std::string& path) MILLRACE_REQUIRES(mutex_);
+  Outcome<Reply> ask(helper::Request request, const OpenedFile& file, const FileReader* open, const std::string& name,
                      const std::string& type, const Room& room);
   // Sends the request, and the file's descriptor if the helper does not have it.
-  Outcome<void> send(const helper::Request& request, const Opened& file, const FileReader* open,
+  Outcome<void> send(const helper::Request& request, const OpenedFile& file, const FileReader* open,
                      const std::string& name, const std::string& type) MILLRACE_REQUIRES(mutex_);
   // Returns why there was no answer, and ends the helper.
-  Error exit_reason(const std::string& path) MILLRACE_REQUIRES(mutex_);
+  Error describe_exit(const std::string& path) MILLRACE_REQUIRES(mutex_);
 
   const std::function<bool()> cancelled_;
-  const Bytes most_;
+  const Bytes max_memory_;
   Mutex mutex_;
-  std::unique_ptr<Child> helper_ MILLRACE_GUARDED_BY(mutex_);
-  std::optional<Opened> given_ MILLRACE_GUARDED_BY(mutex_);  // file that this helper has
+  std::unique_ptr<ChildProcess> helper_ MILLRACE_GUARDED_BY(mutex_);
+  std::optional<OpenedFile> given_ MILLRACE_GUARDED_BY(mutex_);  // file that this helper has
 };
 
 // Returns the attributes of a file. Error if it is not a file, is not an HDF5 file, or cannot be read here.
-Outcome<Attributes> attributes_of(Reader& reader, const std::string& path);
+Outcome<Attributes> attributes_of(DatasetReader& reader, const std::string& path);
 
 }  // namespace millrace::hdf5

@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 class Hdf5Reader : public testing::Test {
  protected:
   void SetUp() override {
-    be_quiet();
+    silence_errors();
     write(path_, -20);
   }
   void TearDown() override { ::unsetenv("HDF5_USE_FILE_LOCKING"); }
@@ -50,7 +50,7 @@ class Hdf5Reader : public testing::Test {
   static std::unique_ptr<FileReader> open(const std::string& path) {
     return FileReader::open(path, FileReader::Hashing::off).or_throw();
   }
-  double first_value(const Series& series) {
+  double first_value(const DatasetInfo& series) {
     std::vector<double> row(4);
     reader_.read(series, 4, 0, 1, row.data());
     return row[0];
@@ -58,17 +58,17 @@ class Hdf5Reader : public testing::Test {
 
   const TestFolder folder_;
   const std::string path_ = folder_.at("a.h5");
-  Reader reader_;
+  DatasetReader reader_;
 };
 
 TEST_F(Hdf5Reader, RowsFromAnywhereToAnywhere) {
   const auto file = open(path_);
   EXPECT_THAT(reader_.datasets(*file).or_throw(), ElementsAre("/bars", "/more"));
-  const Series series = reader_.describe(*file, "/bars").or_throw();
+  const DatasetInfo series = reader_.describe(*file, "/bars").or_throw();
   EXPECT_THAT(series.shape, ElementsAre(7, 5, 4));
   EXPECT_EQ(series.words, "int16 [7, 5, 4]");
   // A row of chunks has two chunks of 2 x 3 x 4 numbers.
-  EXPECT_EQ(series.memory, Reader::kIdleMemory + Bytes{3 * 2 * 24 * 2});
+  EXPECT_EQ(series.memory, DatasetReader::kIdleMemory + Bytes{3 * 2 * 24 * 2});
   for (std::size_t first = 0; first < 35; ++first) {
     for (std::size_t count = 1; first + count <= 35; ++count) {
       std::vector<double> rows(4 * count), expected(4 * count);
@@ -94,7 +94,7 @@ TEST_F(Hdf5Reader, WhatCannotBeReadIsAnErrorAndTheNextOneIsRead) {
 
 TEST_F(Hdf5Reader, StopsWhenItIsCancelled) {
   bool cancelled = false;
-  Reader reader([&] { return cancelled; });
+  DatasetReader reader([&] { return cancelled; });
   const auto file = open(path_);
   EXPECT_TRUE(reader.datasets(*file).ok());
   // A helper that is stopped never answers.
@@ -110,11 +110,11 @@ TEST_F(Hdf5Reader, TheHelperHasTheFileThatWasOpenedAndNoOther) {
   // Another file takes the name.
   write(folder_.at("b.h5"), 500);
   std::filesystem::rename(folder_.at("b.h5"), path_);
-  const Series series = reader_.describe(*file, "/bars").or_throw();
+  const DatasetInfo series = reader_.describe(*file, "/bars").or_throw();
   EXPECT_EQ(first_value(series), -20);
   file.reset();
   EXPECT_EQ(first_value(series), -20) << "the helper has it still";
-  const Series now = reader_.describe(*open(path_), "/bars").or_throw();
+  const DatasetInfo now = reader_.describe(*open(path_), "/bars").or_throw();
   EXPECT_EQ(first_value(now), 500);
   // A file that is gone cannot be opened again, and no other is read in its place.
   try {
@@ -129,8 +129,8 @@ TEST_F(Hdf5Reader, TheHelperHasTheFileThatWasOpenedAndNoOther) {
 
 TEST_F(Hdf5Reader, AFileThatTheHelperHasNoMoreIsOpenedAgain) {
   write(folder_.at("b.h5"), 500);
-  const Series one = reader_.describe(*open(path_), "/bars").or_throw();
-  const Series other = reader_.describe(*open(folder_.at("b.h5")), "/more").or_throw();
+  const DatasetInfo one = reader_.describe(*open(path_), "/bars").or_throw();
+  const DatasetInfo other = reader_.describe(*open(folder_.at("b.h5")), "/more").or_throw();
   for (int times = 0; times < 100; ++times) {  // more than it may have open
     EXPECT_EQ(first_value(one), -20);
     EXPECT_EQ(first_value(other), 500);
@@ -144,10 +144,10 @@ TEST_F(Hdf5Reader, OneThatIsWrittenIsRefused) {
               HasSubstr("a.h5: another program has it open for writing; close it there"));
   for (const char* without : {"FALSE", "0"}) {
     ::setenv("HDF5_USE_FILE_LOCKING", without, 1);
-    EXPECT_TRUE(Reader().datasets(*open(path_)).ok());
+    EXPECT_TRUE(DatasetReader().datasets(*open(path_)).ok());
   }
   ::setenv("HDF5_USE_FILE_LOCKING", "TRUE", 1);
-  EXPECT_FALSE(Reader().datasets(*open(path_)).ok());
+  EXPECT_FALSE(DatasetReader().datasets(*open(path_)).ok());
   ASSERT_EQ(::flock(writer, LOCK_UN), 0);
   EXPECT_TRUE(reader_.datasets(*open(path_)).ok());
   // A file that is being read cannot be locked for writing.
@@ -165,8 +165,8 @@ TEST_F(Hdf5Reader, AFilterOfAPlugin) {
   // A file that is no library is ignored there.
   folder_.write("libnone.so", "words");
   ::setenv("HDF5_PLUGIN_PATH", (folder_.path() + ":" + plugins).c_str(), 1);
-  Reader with;
-  const Series series = with.describe(*open(path_), "/bars").or_throw();
+  DatasetReader with;
+  const DatasetInfo series = with.describe(*open(path_), "/bars").or_throw();
   ::unsetenv("HDF5_PLUGIN_PATH");
   std::vector<double> rows(140), expected(140);
   std::iota(expected.begin(), expected.end(), 7);
@@ -175,12 +175,12 @@ TEST_F(Hdf5Reader, AFilterOfAPlugin) {
 }
 
 // walls_test.cc tests what the sandbox refuses.
-TEST_F(Hdf5Reader, TheHelperStandsBehindTheWallsOfADecoder) {
-  Reader reader({}, 64_MiB);
+TEST_F(Hdf5Reader, TheHelperIsSandboxedLikeADecoder) {
+  DatasetReader reader({}, 64_MiB);
   ASSERT_TRUE(reader.describe(*open(path_), "/bars").ok());
   const auto pids = helpers();
   ASSERT_EQ(pids.size(), 1U);
-  expect_walled(pids[0], !kSanitized);
+  expect_sandboxed(pids[0], !kSanitized);
   if (kSanitized) GTEST_SKIP() << "a sanitizer's helper has no limit";
   // Limit for all that it may allocate, whatever is allowed for a file.
   EXPECT_THAT(limit_of(pids[0], "Max data size"), testing::ContainsRegex(" 268435456 +335544320 "));

@@ -67,15 +67,15 @@ Handle type_of(const ArraySpec& spec) {
   return spec.rows == ArraySpec::Rows::texts ? text_type(spec.text_bytes) : number_type(spec.type);
 }
 
-std::vector<Set> sets_of(const DatasetSpec& spec) {
-  std::vector<Set> out;
+std::vector<DatasetLayout> layouts_of(const DatasetSpec& spec) {
+  std::vector<DatasetLayout> out;
   for (std::size_t i = 0; i < spec.arrays.size(); ++i) {
     const ArraySpec& array = spec.arrays[i];
     const std::string table = array.table();
-    const auto same = [&](const Set& set) { return set.table && set.name == table; };
+    const auto same = [&](const DatasetLayout& set) { return set.table && set.name == table; };
     auto set = table.empty() ? out.end() : std::find_if(out.begin(), out.end(), same);
     if (set == out.end()) {
-      Set made;
+      DatasetLayout made;
       made.name = table.empty() ? array.name : table;
       made.table = !table.empty();
       made.compressed = array.rows == ArraySpec::Rows::compressed;
@@ -89,7 +89,7 @@ std::vector<Set> sets_of(const DatasetSpec& spec) {
   return out;
 }
 
-Handle type_of(const Set& set, const DatasetSpec& spec) {
+Handle type_of(const DatasetLayout& set, const DatasetSpec& spec) {
   if (!set.table) return type_of(spec.arrays[set.arrays.front()]);
   Handle type{H5Tcreate(H5T_COMPOUND, set.row_bytes), H5Tclose};
   std::size_t at = 0;
@@ -108,7 +108,8 @@ void put_texts(const ArraySpec& spec, const ArrayRows& rows, std::size_t step, s
   });
 }
 
-void put_table(const Set& set, const DatasetSpec& spec, const RowBlock& block, std::vector<std::uint8_t>& out) {
+void put_table(const DatasetLayout& set, const DatasetSpec& spec, const RowBlock& block,
+               std::vector<std::uint8_t>& out) {
   out.assign(block.rows * set.row_bytes, 0);
   std::size_t at = 0;
   for (const std::size_t i : set.arrays) {

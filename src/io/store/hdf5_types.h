@@ -19,7 +19,7 @@ Handle text_type(std::size_t bytes);
 Handle type_of(const ArraySpec& spec);
 
 // HDF5 dataset of a file: an array, or the columns of a table.
-struct Set {
+struct DatasetLayout {
   std::string name;
   std::vector<std::size_t> arrays;  // indices of arrays in the spec; for a table they are its fields
   bool table = false;
@@ -27,11 +27,12 @@ struct Set {
   std::vector<hsize_t> shape;  // shape of a row
   std::size_t row_bytes = 0;
 };
-std::vector<Set> sets_of(const DatasetSpec& spec);
+std::vector<DatasetLayout> layouts_of(const DatasetSpec& spec);
 // Returns the type of a set; a table's is a compound of its fields, one after the other.
-Handle type_of(const Set& set, const DatasetSpec& spec);
+Handle type_of(const DatasetLayout& set, const DatasetSpec& spec);
 // Fills `out` with rows of a table in the layout of the file. Texts that are too long are cut.
-void put_table(const Set& set, const DatasetSpec& spec, const RowBlock& block, std::vector<std::uint8_t>& out);
+void put_table(const DatasetLayout& set, const DatasetSpec& spec, const RowBlock& block,
+               std::vector<std::uint8_t>& out);
 // Writes texts `step` bytes apart; texts that are too long are cut.
 void put_texts(const ArraySpec& spec, const ArrayRows& rows, std::size_t step, std::uint8_t* out);
 

@@ -16,8 +16,8 @@
 namespace millrace {
 namespace {
 
+using hdf5::DatasetLayout;
 using hdf5::Handle;
-using hdf5::Set;
 
 constexpr const char* kWhole = "whole";
 Handle properties(hid_t kind) { return {H5Pcreate(kind), H5Pclose}; }
@@ -27,22 +27,22 @@ Handle space_of(const std::vector<hsize_t>& shape) {
 
 // An open dataset and its type, for writing.
 struct OpenSet {
-  Set what;
+  DatasetLayout what;
   Handle type, set;
 };
 
 // HDF5 reads numbered files until one is missing. The dataset ends there, instead of continuing with rows of zeros. All
 // files of a series must map the same number of rows, but the last shard has fewer, r. So each shard is mapped in two
 // ranges. The first has r rows, which all shards have. The rest has a name that the last shard lacks.
-void map_parts(const Handle& how, std::uint64_t rows, const Set& set, const Hdf5Writer::Mapped& mapped) {
+void map_shards(const Handle& how, std::uint64_t rows, const DatasetLayout& set, const Hdf5Writer::Mapped& mapped) {
   const hsize_t rest = rows % mapped.each;
   std::string files;
   for (const char c : mapped.folder) files += c == '%' ? std::string("%%") : std::string(1, c);
   files += "/%b.h5";
   const auto map = [&](hsize_t begin, hsize_t count, const char* name) {
-    const std::vector<hsize_t> all = with_count(rows, set.shape), each = with_count(mapped.each, set.shape);
-    std::vector<hsize_t> most(all), start(all.size(), 0), stride(all.size(), 1), block = with_count(count, set.shape),
-                                                                                 many(all.size(), 1);
+    const std::vector<hsize_t> all = prepend_count(rows, set.shape), each = prepend_count(mapped.each, set.shape);
+    std::vector<hsize_t> most(all), start(all.size(), 0), stride(all.size(), 1),
+        block = prepend_count(count, set.shape), many(all.size(), 1);
     most[0] = many[0] = H5S_UNLIMITED;
     start[0] = begin;
     stride[0] = mapped.each;
@@ -85,20 +85,20 @@ struct Hdf5Writer::State {
   Handle file;
   std::vector<OpenSet> sets;
   std::uint64_t at = 0;
-  EndLine::Parts parts;
+  EndLine::MappedShards parts;
   std::vector<std::uint8_t> rows;
   FileDigest digest;  // digest of the finished file
 
   // Refuses a file that another program has put under the name; that file is not removed.
   void refuse_another(const std::optional<FileState>& named) {
-    if (named && created.same_inode(*named)) return;
+    if (named && created.has_same_inode(*named)) return;
     committed = true;
     throw Failure(ErrorCode::conflict, "it was exchanged or removed by another program", path,
                   "see that no other run works on the same output, and run the same command again");
   }
 
-  Handle create(const Set& set, const Handle& type, const Handle& how, hsize_t most) const {
-    const std::vector<hsize_t> shape = with_count(spec.rows, set.shape);
+  Handle create(const DatasetLayout& set, const Handle& type, const Handle& how, hsize_t most) const {
+    const std::vector<hsize_t> shape = prepend_count(spec.rows, set.shape);
     std::vector<hsize_t> largest(shape);
     largest[0] = most;
     const Handle space{H5Screate_simple(static_cast<int>(shape.size()), shape.data(), largest.data()), H5Sclose};
@@ -107,13 +107,13 @@ struct Hdf5Writer::State {
     if (!out) hdf5::fail(fmt::format("'{}' cannot be created", set.name), path);
     return out;
   }
-  void create(const Set& set, const Kind& kind);
+  void create(const DatasetLayout& set, const Kind& kind);
   void write_attributes(const OpenSet& open) const;
   void write_attributes() const;
 
   // Writes rows from `at` on.
   void write(const OpenSet& open, std::uint64_t count, const void* data) const {
-    const std::vector<hsize_t> shape = with_count(count, open.what.shape);
+    const std::vector<hsize_t> shape = prepend_count(count, open.what.shape);
     const Handle memory = space_of(shape), there = rows_of(open.set, at, shape);
     if (H5Dwrite(open.set.get(), open.type.get(), memory.get(), there.get(), H5P_DEFAULT, data) < 0) {
       hdf5::fail("the write failed", path);
@@ -130,7 +130,7 @@ struct Hdf5Writer::State {
   }
 };
 
-void Hdf5Writer::State::create(const Set& set, const Kind& kind) {
+void Hdf5Writer::State::create(const DatasetLayout& set, const Kind& kind) {
   const Handle how = properties(H5P_DATASET_CREATE);
   // A time would make the bytes of two equal runs differ.
   H5Pset_obj_track_times(how.get(), false);
@@ -138,15 +138,15 @@ void Hdf5Writer::State::create(const Set& set, const Kind& kind) {
   OpenSet open{set, hdf5::type_of(set, spec), Handle()};
   const auto* mapped = std::get_if<Mapped>(&kind);
   if (set.compressed && mapped != nullptr) {
-    map_parts(how, spec.rows, set, *mapped);
+    map_shards(how, spec.rows, set, *mapped);
     open.set = create(set, open.type, how, H5S_UNLIMITED);
   } else if (set.compressed) {
-    const std::vector<hsize_t> chunk = with_count(1, set.shape);
+    const std::vector<hsize_t> chunk = prepend_count(1, set.shape);
     H5Pset_chunk(how.get(), static_cast<int>(chunk.size()), chunk.data());
     H5Pset_deflate(how.get(), 4);
     open.set = create(set, open.type, how, spec.rows);
-    const auto* part = std::get_if<Part>(&kind);
-    if (part != nullptr && part->each == spec.rows &&
+    const auto* shard = std::get_if<Shard>(&kind);
+    if (shard != nullptr && shard->each == spec.rows &&
         H5Lcreate_hard(file.get(), set.name.c_str(), file.get(), kWhole, H5P_DEFAULT, H5P_DEFAULT) < 0) {
       hdf5::fail(fmt::format("'{}' cannot be created", kWhole), path);
     }
@@ -186,12 +186,12 @@ void Hdf5Writer::State::write_attributes() const {
 
 Hdf5Writer::Hdf5Writer(std::string path, const DatasetSpec& spec, const Kind& kind)
     : state_(std::make_unique<State>()) {
-  hdf5::be_quiet();
+  hdf5::silence_errors();
   State& s = *state_;
   // A shard, which another run may be making too, gets a unique temporary name. The output itself has a fixed temporary
   // name, by which a later run finds and continues it.
-  const bool is_part = std::holds_alternative<Part>(kind);
-  s.path = is_part ? path_in(folder_of(path), unique_temporary_name()) : path + ".part";
+  const bool is_shard = std::holds_alternative<Shard>(kind);
+  s.path = is_shard ? join_path(folder_of(path), unique_temporary_name()) : path + ".part";
   // HDF5 would write through a symbolic link that somebody put there.
   ::unlink(s.path.c_str());
   s.name = std::move(path);
@@ -209,17 +209,17 @@ Hdf5Writer::Hdf5Writer(std::string path, const DatasetSpec& spec, const Kind& ki
     hdf5::fail("it cannot be examined", s.path);
   }
   s.created = state_of_descriptor(*static_cast<const int*>(descriptor)).value_or(FileState());
-  for (const Set& set : hdf5::sets_of(spec)) s.create(set, kind);
+  for (const DatasetLayout& set : hdf5::layouts_of(spec)) s.create(set, kind);
   s.write_attributes();
 }
 
 Hdf5Writer::~Hdf5Writer() {
   if (state_->committed || state_->kept) return;
   const auto named = state_of_name(AT_FDCWD, state_->path);
-  if (named && state_->created.same_inode(*named)) ::unlink(state_->path.c_str());
+  if (named && state_->created.has_same_inode(*named)) ::unlink(state_->path.c_str());
 }
 
-void Hdf5Writer::keep_unfinished() { state_->kept = true; }
+void Hdf5Writer::keep_temporary_file() { state_->kept = true; }
 
 void Hdf5Writer::commit() {
   sync_file(state_->path);
@@ -231,7 +231,7 @@ void Hdf5Writer::commit() {
 std::vector<FileDigest> Hdf5Writer::digests() const { return {state_->digest}; }
 
 void Hdf5Writer::append(const RowBlock& block) {
-  hdf5::be_quiet();
+  hdf5::silence_errors();
   State& s = *state_;
   if (block.rows == 0) return;
   for (const OpenSet& open : s.sets) {
@@ -248,8 +248,8 @@ void Hdf5Writer::append(const RowBlock& block) {
   s.at += block.rows;
 }
 
-void Hdf5Writer::append_rest(hdf5::Reader& reader, const std::string& path, std::uint64_t rows) {
-  hdf5::be_quiet();
+void Hdf5Writer::append_rest(hdf5::DatasetReader& reader, const std::string& path, std::uint64_t rows) {
+  hdf5::silence_errors();
   State& s = *state_;
   if (rows > s.spec.rows - s.at) {
     throw Failure(ErrorCode::bad_data, "it has more rows than there is room for", path);
@@ -276,8 +276,8 @@ void Hdf5Writer::append_rest(hdf5::Reader& reader, const std::string& path, std:
   s.at += rows;
 }
 
-void Hdf5Writer::finish(const std::function<void()>& go_on) {
-  hdf5::be_quiet();
+void Hdf5Writer::finish(const std::function<void()>& check_cancelled) {
+  hdf5::silence_errors();
   State& s = *state_;
   if (s.at != s.spec.rows) {
     throw Failure(ErrorCode::internal, fmt::format("{} of {} rows were written", s.at, s.spec.rows), s.path);
@@ -287,7 +287,7 @@ void Hdf5Writer::finish(const std::function<void()>& go_on) {
   if (!s.file.close() || !done) hdf5::fail("the file could not be closed", s.path);
   const Descriptor file(::open(s.path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   s.refuse_another(state_of_descriptor(file.get()));
-  s.digest = write_end_line(file.get(), s.path, s.parts, go_on);
+  s.digest = write_end_line(file.get(), s.path, s.parts, check_cancelled);
   s.digest.name = std::string(file_name(s.name));
 }
 

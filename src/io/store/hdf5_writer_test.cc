@@ -64,9 +64,9 @@ TEST(Hdf5Writer, EveryTypeIsReadAsWhatItWas) {
     EXPECT_EQ(std::string(index[row].name, strnlen(index[row].name, 7)), name_of_row(row));
     EXPECT_EQ(index[row].time, static_cast<std::int64_t>(row) - 5);
   }
-  hdf5::Reader reader;
-  const Attributes said = hdf5::attributes_of(reader, path).or_throw();
-  EXPECT_EQ(said, (Attributes{{"empty", ""}, {"made", "by hand"}}));
+  hdf5::DatasetReader reader;
+  const Attributes attributes = hdf5::attributes_of(reader, path).or_throw();
+  EXPECT_EQ(attributes, (Attributes{{"empty", ""}, {"made", "by hand"}}));
 }
 
 TEST(Hdf5Writer, BytesDoNotDependOnTheBlocks) {
@@ -87,19 +87,19 @@ TEST(Hdf5Writer, NothingHasTheNameBeforeTheEnd) {
     EXPECT_FALSE(std::filesystem::exists(path));
   }
   EXPECT_TRUE(files_in(folder / "").empty());
-  hdf5::Reader reader;
+  hdf5::DatasetReader reader;
   EXPECT_FALSE(hdf5::attributes_of(reader, path));
 }
 
-TEST(Hdf5Writer, PartsAreMappedRowByRow) {
+TEST(Hdf5Writer, ShardsAreMappedRowByRow) {
   const TemporaryFolder folder("hdf5_parts");
   std::filesystem::create_directory(folder / "a.parts");
   const DatasetSpec spec = arrays_of(7);
-  const Parts parts{7, 3};
+  const ShardLayout parts{7, 3};
   for (std::uint64_t k = 0; k < parts.count(); ++k) {
     DatasetSpec part = spec;
     part.rows = parts.end(k) - parts.begin(k);
-    Hdf5Writer writer(folder / ("a.parts/" + std::to_string(k) + ".h5"), part, Hdf5Writer::Part{parts.each});
+    Hdf5Writer writer(folder / ("a.parts/" + std::to_string(k) + ".h5"), part, Hdf5Writer::Shard{parts.each});
     fill(writer, part, parts.begin(k), parts.end(k), 2, kZlib);
     writer.finish();
     writer.commit();
@@ -107,7 +107,7 @@ TEST(Hdf5Writer, PartsAreMappedRowByRow) {
   const std::string path = folder / "a.h5";
   {
     Hdf5Writer writer(path, spec, Hdf5Writer::Mapped{"a.parts", parts.each});
-    hdf5::Reader reader;
+    hdf5::DatasetReader reader;
     EXPECT_THROW(writer.append_rest(reader, folder / "a.parts/0.h5", 2), Failure) << "it has another number of rows";
     for (std::uint64_t k = 0; k < parts.count(); ++k)
       writer.append_rest(reader, folder / ("a.parts/" + std::to_string(k) + ".h5"), parts.end(k) - parts.begin(k));
@@ -144,7 +144,7 @@ void lead_elsewhere(const std::string& part, const std::string& other, int how) 
   ASSERT_GE(set.get(), 0);
 }
 
-TEST(Hdf5Writer, APartThatLeadsElsewhereIsRefused) {
+TEST(Hdf5Writer, AShardThatLeadsElsewhereIsRefused) {
   for (int how = 0; how < 3; ++how) {
     const TemporaryFolder folder("hdf5_elsewhere");
     const std::string other = written(folder, 3, 3), part = folder / "part.h5";
@@ -152,12 +152,12 @@ TEST(Hdf5Writer, APartThatLeadsElsewhereIsRefused) {
     const DatasetSpec spec = arrays_of(3);
     {
       // The reader's helper keeps the file open, and locked against programs that would write to it.
-      hdf5::Reader reader;
+      hdf5::DatasetReader reader;
       Hdf5Writer writer(folder / "good.h5", spec, Hdf5Writer::Mapped{"a.parts", 3});
       writer.append_rest(reader, part, 3);
     }
     lead_elsewhere(part, other, how);
-    hdf5::Reader reader;
+    hdf5::DatasetReader reader;
     Hdf5Writer writer(folder / "bad.h5", spec, Hdf5Writer::Mapped{"a.parts", 3});
     EXPECT_THROW(writer.append_rest(reader, part, 3), Failure) << how;
   }

@@ -12,7 +12,7 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/file/at_offset.h"
+#include "src/io/file/positional_io.h"
 #include "src/io/file/running_hash.h"
 
 namespace millrace {
@@ -49,7 +49,7 @@ class PairList {
  public:
   explicit PairList(std::string path) : path_(std::move(path)) {
     const Descriptor file = opened(path_);
-    if (!file) throw Failure(system_error("it cannot be read", printable(path_), errno));
+    if (!file) throw Failure(system_error("it cannot be read", escape_unprintable(path_), errno));
     const auto end = end_of(file.get());
     if (!end) refuse("it is not the list that was written");
     end_ = *end;
@@ -82,7 +82,7 @@ class PairList {
 
  private:
   [[noreturn]] void refuse(const char* what) const {
-    throw Failure(ErrorCode::bad_data, what, printable(path_),
+    throw Failure(ErrorCode::bad_data, what, escape_unprintable(path_),
                   "remove it, and run again what makes it: a run without --part makes all that is missing");
   }
   static std::uint64_t key_of(const std::byte* row) {
@@ -124,7 +124,7 @@ const std::vector<npy::Field>& pair_fields() {
 }
 
 PairListWriter::PairListWriter(std::string path)
-    : file_(path, AtomicFile::OfShard{folder_of(folder_of(path)), true}), hash_(std::make_unique<Hash>()) {}
+    : file_(path, AtomicFile::ShardOptions{folder_of(folder_of(path)), true}), hash_(std::make_unique<Hash>()) {}
 PairListWriter::~PairListWriter() = default;
 
 void PairListWriter::append(std::span<const std::byte> rows) {
@@ -141,11 +141,11 @@ void PairListWriter::finish() {
 bool is_pair_list(const std::string& path) { return end_of(opened(path).get()).has_value(); }
 
 FileDigest merge_pair_lists(const std::vector<std::string>& paths, const std::string& npy,
-                            const std::function<void()>& go_on) {
+                            const std::function<void()>& check_cancelled) {
   std::vector<std::unique_ptr<PairList>> lists;
   std::uint64_t all = 0;
   for (const std::string& path : paths) {
-    go_on();
+    check_cancelled();
     lists.push_back(std::make_unique<PairList>(path));
     all += lists.back()->left();
   }
@@ -154,7 +154,7 @@ FileDigest merge_pair_lists(const std::vector<std::string>& paths, const std::st
   for (const auto& list : lists) {
     if (!list->empty()) heap.push(list.get());
   }
-  AtomicFile out(npy, AtomicFile::OfShard{folder_of(folder_of(npy))});
+  AtomicFile out(npy, AtomicFile::ShardOptions{folder_of(folder_of(npy))});
   out.write(npy::header_text(pair_fields(), std::vector<std::uint64_t>{all}));
   std::vector<std::byte> rows;
   rows.reserve(kPieceOfOutput * kPairRowBytes);
@@ -166,14 +166,14 @@ FileDigest merge_pair_lists(const std::vector<std::string>& paths, const std::st
     // While this list has the next pair, it does not go back to the heap.
     do {
       if (before != nullptr && before != list && list->key() == last) {
-        throw Failure(ErrorCode::bad_data, "it has a pair that is in " + printable(before->path()) + " too",
-                      printable(list->path()), "remove both, and run again what makes them");
+        throw Failure(ErrorCode::bad_data, "it has a pair that is in " + escape_unprintable(before->path()) + " too",
+                      escape_unprintable(list->path()), "remove both, and run again what makes them");
       }
       before = list;
       last = list->key();
       list->take(rows);
       if (rows.size() == kPieceOfOutput * kPairRowBytes) {
-        go_on();
+        check_cancelled();
         out.write(rows);
         rows.clear();
       }

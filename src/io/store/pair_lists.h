@@ -39,8 +39,9 @@ class PairListWriter {
 bool is_pair_list(const std::string& path);
 
 // Merges lists into one .npy file and returns its digest. Failure(bad_data) if a list is damaged or not sorted, or two
-// lists have the same pair: they were not made by runs of one command. `go_on` is called now and then, and may throw.
+// lists have the same pair: they were not made by runs of one command. `check_cancelled` is called now and then, and
+// may throw.
 FileDigest merge_pair_lists(const std::vector<std::string>& lists, const std::string& npy,
-                            const std::function<void()>& go_on);
+                            const std::function<void()>& check_cancelled);
 
 }  // namespace millrace

@@ -36,11 +36,11 @@ FileDigest write_json(const std::string& folder, const Json& json, const std::st
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw Failure(system_error("it cannot be created", folder, error.value()));
-  const std::string text = with_own_checksum(json.dump(1) + "\n"), path = folder + "/zarr.json";
+  const std::string text = add_self_checksum(json.dump(1) + "\n"), path = folder + "/zarr.json";
   if (work_folder.empty()) {
     write_file(path, text);
   } else {
-    AtomicFile file(path, AtomicFile::OfShard{work_folder});
+    AtomicFile file(path, AtomicFile::ShardOptions{work_folder});
     file.write(text);
     file.commit();
   }

@@ -12,7 +12,7 @@
 
 #include "src/io/file/atomic_file.h"
 #include "src/io/store/checksums.h"
-#include "src/io/store/import_part.h"
+#include "src/io/store/import_shard.h"
 #include "src/io/store/zarr_json.h"
 
 namespace millrace {
@@ -63,7 +63,7 @@ Json codecs_of(const ArraySpec& array) {
   return Json::array(
       {{{"name", "sharding_indexed"},
         {"configuration",
-         {{"chunk_shape", with_count(1, array.shape)},
+         {{"chunk_shape", prepend_count(1, array.shape)},
           {"codecs", Json::array({bytes, zarr::gzip_codec(4)})},
           {"index_codecs", Json::array({zarr::bytes_codec(sizeof(std::uint64_t)), {{"name", "crc32c"}}})},
           {"index_location", "end"}}}}});
@@ -81,8 +81,8 @@ std::vector<std::uint8_t> none_of(const ArraySpec& array) {
   return out;
 }
 
-std::string part_path(const std::string& folder, const ArraySpec& array, std::uint64_t part) {
-  return chunk_path(path_in(folder, array.name), part, array.shape.size() + 1);
+std::string shard_path(const std::string& folder, const ArraySpec& array, std::uint64_t shard) {
+  return chunk_path(join_path(folder, array.name), shard, array.shape.size() + 1);
 }
 
 }  // namespace
@@ -92,11 +92,11 @@ void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std
   std::string group;
   std::vector<FileDigest> files(checksums.begin(), checksums.end());
   const auto write = [&](const std::string& name, const Json& json) {
-    files.push_back(zarr::write_json(path_in(folder, name), json, folder_of(folder)));
-    files.back().name = path_in(name, files.back().name);
+    files.push_back(zarr::write_json(join_path(folder, name), json, folder_of(folder)));
+    files.back().name = join_path(name, files.back().name);
   };
   for (const ArraySpec& array : spec.arrays) {
-    Json json = zarr::array_json(with_count(spec.rows, array.shape), with_count(each, array.shape),
+    Json json = zarr::array_json(prepend_count(spec.rows, array.shape), prepend_count(each, array.shape),
                                  array.rows == ArraySpec::Rows::texts ? "string" : name_of(array.type), fill_of(array),
                                  codecs_of(array));
     for (const auto& [name, numbers] : array.attributes) json["attributes"][name] = numbers;
@@ -108,41 +108,41 @@ void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std
   }
   Json root = zarr::group_json();
   for (const auto& [name, value] : spec.attributes) root["attributes"][name] = value;
-  root["attributes"][kChecksums] = Json::parse(json_with_own(files));
+  root["attributes"][kChecksums] = Json::parse(json_with_self_checksum(files));
   zarr::write_json(folder, root, folder_of(folder));
 }
 
-std::string zarr_part_path(const std::string& folder, const DatasetSpec& spec, std::uint64_t part) {
-  return part_path(folder, spec.arrays.front(), part);
+std::string zarr_shard_path(const std::string& folder, const DatasetSpec& spec, std::uint64_t shard) {
+  return shard_path(folder, spec.arrays.front(), shard);
 }
 
-PartBytes zarr_part_bytes(const std::string& folder, const DatasetSpec& spec, std::uint64_t part) {
-  PartBytes out;
-  if (::access(zarr_part_path(folder, spec, part).c_str(), F_OK) != 0) return out;
+ShardBytes zarr_shard_bytes(const std::string& folder, const DatasetSpec& spec, std::uint64_t shard) {
+  ShardBytes out;
+  if (::access(zarr_shard_path(folder, spec, shard).c_str(), F_OK) != 0) return out;
   for (const ArraySpec& array : spec.arrays) {
     out.push_back(
-        {.path = part_path(folder, array, part), .name = chunk_path(array.name, part, array.shape.size() + 1)});
+        {.path = shard_path(folder, array, shard), .name = chunk_path(array.name, shard, array.shape.size() + 1)});
   }
   return out;
 }
 
-bool import_zarr_part(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t part) {
+bool import_zarr_shard(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t shard) {
   // The first array is imported last, as in commit().
   for (std::size_t i = spec.arrays.size(); i-- > 0;) {
     const ArraySpec& array = spec.arrays[i];
-    if (!import_file(from, chunk_path(array.name, part, array.shape.size() + 1), to, {folder_of(to)})) return false;
+    if (!import_file(from, chunk_path(array.name, shard, array.shape.size() + 1), to, {folder_of(to)})) return false;
   }
   return true;
 }
 
 // Chunk of one array.
-class ZarrPart::Chunk {
+class ZarrShardWriter::Chunk {
  public:
-  Chunk(const std::string& folder, const ArraySpec& array, std::uint64_t each, std::uint64_t part)
+  Chunk(const std::string& folder, const ArraySpec& array, std::uint64_t each, std::uint64_t shard)
       : array_(array),
         each_(each),
-        name_(chunk_path(array.name, part, array.shape.size() + 1)),
-        file_(open(part_path(folder, array, part), folder_of(folder))) {
+        name_(chunk_path(array.name, shard, array.shape.size() + 1)),
+        file_(open(shard_path(folder, array, shard), folder_of(folder))) {
     if (array.rows == ArraySpec::Rows::texts) put(static_cast<std::uint32_t>(each));
   }
 
@@ -187,7 +187,7 @@ class ZarrPart::Chunk {
     std::error_code error;
     fs::create_directories(folder_of(path), error);
     if (error) throw Failure(system_error("it cannot be created", folder_of(path), error.value()));
-    return AtomicFile(path, AtomicFile::OfShard{work_folder});
+    return AtomicFile(path, AtomicFile::ShardOptions{work_folder});
   }
   template <typename T>
   void put(const T& value) {
@@ -202,28 +202,29 @@ class ZarrPart::Chunk {
   std::uint64_t offset_ = 0;
 };
 
-ZarrPart::ZarrPart(const std::string& folder, const DatasetSpec& spec, std::uint64_t each, std::uint64_t part)
+ZarrShardWriter::ZarrShardWriter(const std::string& folder, const DatasetSpec& spec, std::uint64_t each,
+                                 std::uint64_t shard)
     : each_(each) {
-  for (const ArraySpec& array : spec.arrays) chunks_.push_back(std::make_unique<Chunk>(folder, array, each, part));
+  for (const ArraySpec& array : spec.arrays) chunks_.push_back(std::make_unique<Chunk>(folder, array, each, shard));
 }
-ZarrPart::~ZarrPart() = default;
+ZarrShardWriter::~ZarrShardWriter() = default;
 
-void ZarrPart::append(const RowBlock& block) {
+void ZarrShardWriter::append(const RowBlock& block) {
   for (std::size_t i = 0; i < chunks_.size(); ++i) chunks_[i]->append(block.arrays[i]);
   rows_ += block.rows;
 }
 
-void ZarrPart::finish() {
+void ZarrShardWriter::finish() {
   for (const auto& chunk : chunks_) chunk->finish(each_ - rows_);
 }
 
-std::vector<FileDigest> ZarrPart::digests() const {
+std::vector<FileDigest> ZarrShardWriter::digests() const {
   std::vector<FileDigest> out;
   for (const auto& chunk : chunks_) out.push_back(chunk->digest());
   return out;
 }
 
-void ZarrPart::commit() {
+void ZarrShardWriter::commit() {
   // The first array is committed last: if it is there, all are.
   for (std::size_t i = chunks_.size(); i-- > 0;) chunks_[i]->commit();
 }

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "src/io/store/dataset.h"
-#include "src/io/store/part_bytes.h"
+#include "src/io/store/shard_bytes.h"
 
 namespace millrace {
 
@@ -22,18 +22,18 @@ namespace millrace {
 void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std::uint64_t each,
                          std::span<const FileDigest> checksums);
 // Returns the file of a shard that is written last: if it is there, the shard is complete.
-std::string zarr_part_path(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
+std::string zarr_shard_path(const std::string& folder, const DatasetSpec& spec, std::uint64_t shard);
 
 // Returns where the bytes of a finished shard are; empty for a shard that is not finished.
-PartBytes zarr_part_bytes(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
+ShardBytes zarr_shard_bytes(const std::string& folder, const DatasetSpec& spec, std::uint64_t shard);
 // Copies a shard from another folder of the same dataset; false if it is not there.
-bool import_zarr_part(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t part);
+bool import_zarr_shard(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t shard);
 
 // Shard `part` of each array: a chunk, or a Zarr shard of chunks.
-class ZarrPart : public PartWriter {
+class ZarrShardWriter : public ShardWriter {
  public:
-  ZarrPart(const std::string& folder, const DatasetSpec& spec, std::uint64_t each, std::uint64_t part);
-  ~ZarrPart() override;
+  ZarrShardWriter(const std::string& folder, const DatasetSpec& spec, std::uint64_t each, std::uint64_t shard);
+  ~ZarrShardWriter() override;
   void append(const RowBlock& block) override;
   void finish() override;
   void commit() override;

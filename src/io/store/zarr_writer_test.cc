@@ -13,10 +13,10 @@ namespace {
 
 using namespace for_test;
 
-void write(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t together) {
+void write(const std::string& folder, const DatasetSpec& spec, ShardLayout parts, std::uint64_t together) {
   write_zarr_metadata(folder, spec, parts.each, {});
   for (std::uint64_t k = parts.count(); k-- > 0;) {
-    ZarrPart part(folder, spec, parts.each, k);
+    ZarrShardWriter part(folder, spec, parts.each, k);
     fill(part, spec, parts.begin(k), parts.end(k), together, kGzip);
     part.finish();
     part.commit();
@@ -30,7 +30,7 @@ T at(const std::string& bytes, std::size_t offset) {
   return out;
 }
 
-TEST(ZarrWriter, SaysWhatEveryArrayIs) {
+TEST(ZarrWriter, DescribesEveryArray) {
   const TemporaryFolder folder("zarr_types");
   write(folder / "z", arrays_of(7), {7, 3}, 2);
   const auto json = [&](const char* name) { return Json::parse(text_in(folder / "z/" + name + "/zarr.json")); };
@@ -48,7 +48,7 @@ TEST(ZarrWriter, SaysWhatEveryArrayIs) {
   EXPECT_EQ(Json::parse(text_in(folder / "z/zarr.json"))["attributes"]["made"], "by hand");
 }
 
-TEST(ZarrWriter, PartsAtTheEndAreAsLongAsOthers) {
+TEST(ZarrWriter, ShardsAtTheEndAreAsLongAsOthers) {
   const TemporaryFolder folder("zarr_end");
   write(folder / "z", arrays_of(7), {7, 3}, 2);
   const std::string wide = text_in(folder / "z/wide/c/2"), half = text_in(folder / "z/half/c/2/0"),
@@ -94,20 +94,20 @@ TEST(ZarrWriter, BytesDoNotDependOnTheBlocks) {
   EXPECT_EQ(files_in(folder / "one"), files_in(folder / "all"));
 }
 
-TEST(ZarrWriter, APartIsThereOnceItsFirstArrayIs) {
+TEST(ZarrWriter, AShardIsThereOnceItsFirstArrayIs) {
   const TemporaryFolder folder("zarr_commit");
   const DatasetSpec spec = arrays_of(6);
   {
-    ZarrPart part(folder / "z", spec, 3, 0);
+    ZarrShardWriter part(folder / "z", spec, 3, 0);
     fill(part, spec, 0, 3, 3, kGzip);
     part.finish();
   }
-  EXPECT_FALSE(std::filesystem::exists(zarr_part_path(folder / "z", spec, 0)));
-  EXPECT_FALSE(import_zarr_part(folder / "z", folder / "copy", spec, 0));
+  EXPECT_FALSE(std::filesystem::exists(zarr_shard_path(folder / "z", spec, 0)));
+  EXPECT_FALSE(import_zarr_shard(folder / "z", folder / "copy", spec, 0));
   write(folder / "z", spec, {6, 3}, 3);
   write_zarr_metadata(folder / "copy", spec, 3, {});
-  EXPECT_TRUE(import_zarr_part(folder / "z", folder / "copy", spec, 0));
-  EXPECT_TRUE(import_zarr_part(folder / "z", folder / "copy", spec, 1));
+  EXPECT_TRUE(import_zarr_shard(folder / "z", folder / "copy", spec, 0));
+  EXPECT_TRUE(import_zarr_shard(folder / "z", folder / "copy", spec, 1));
   EXPECT_EQ(files_in(folder / "z"), files_in(folder / "copy"));
 }
 

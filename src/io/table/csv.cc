@@ -40,7 +40,7 @@ Failure CsvReader::bad(std::size_t line, const std::string& what, const std::str
   return {ErrorCode::bad_data, fmt::format("line {}: {}", line, what), subject_, remedy};
 }
 
-Failure CsvReader::wrong(const std::string& what, const std::string& remedy) const {
+Failure CsvReader::make_row_error(const std::string& what, const std::string& remedy) const {
   return bad(row_line_, what, remedy);
 }
 
@@ -50,8 +50,8 @@ bool CsvReader::more() {
   text_.erase(0, at_);
   at_ = 0;
   const std::size_t before = text_.size();
-  if (before > kLongestRow) {
-    throw bad(line_, fmt::format("it is longer than {} MiB", kLongestRow >> 20),
+  if (before > kMaxRowBytes) {
+    throw bad(line_, fmt::format("it is longer than {} MiB", kMaxRowBytes >> 20),
               "is there a quote that is not closed?");
   }
   while (!ended_ && text_.size() < 2 * before + 1) {
@@ -166,7 +166,7 @@ bool CsvReader::next() {
   return true;
 }
 
-std::optional<double> csv_number(std::string_view cell) {
+std::optional<double> parse_csv_number(std::string_view cell) {
   if (is_gap(cell)) return std::numeric_limits<double>::quiet_NaN();
   if (cell.front() == '+') {
     cell.remove_prefix(1);

@@ -20,7 +20,7 @@ namespace millrace {
 class CsvReader {
  public:
   // Longest row in bytes. A longer one is refused: a quote that is never closed would make the whole file one cell.
-  static constexpr std::size_t kLongestRow = 16 << 20;
+  static constexpr std::size_t kMaxRowBytes = 16 << 20;
 
   // Returns the next bytes; empty at the end. They need not outlive the next call.
   using Source = std::function<std::span<const std::uint8_t>()>;
@@ -32,7 +32,7 @@ class CsvReader {
   // Line on which the row begins, counted from 1.
   std::size_t line() const { return row_line_; }
   // Returns a failure about the current row, for a caller that finds something wrong with it.
-  [[nodiscard]] Failure wrong(const std::string& what, const std::string& remedy = {}) const;
+  [[nodiscard]] Failure make_row_error(const std::string& what, const std::string& remedy = {}) const;
 
  private:
   struct Cell {
@@ -61,6 +61,6 @@ class CsvReader {
 
 // Returns the number in a cell. NaN if it is empty or is nan, null, none, na, n/a, - or ., in upper or lower case.
 // nullopt if it is no number.
-std::optional<double> csv_number(std::string_view cell);
+std::optional<double> parse_csv_number(std::string_view cell);
 
 }  // namespace millrace

@@ -77,14 +77,14 @@ TEST(Csv, PiecesOfAnySizeGiveTheSameRows) {
 }
 
 TEST(Csv, Numbers) {
-  EXPECT_EQ(csv_number("-3e2"), -300);
-  EXPECT_EQ(csv_number("+3"), 3);
+  EXPECT_EQ(parse_csv_number("-3e2"), -300);
+  EXPECT_EQ(parse_csv_number("+3"), 3);
   for (const char* gap : {"", "nan", "NaN", "null", "None", "NA", "n/a", "-"}) {
-    ASSERT_TRUE(csv_number(gap)) << gap;
-    EXPECT_TRUE(std::isnan(*csv_number(gap))) << gap;
+    ASSERT_TRUE(parse_csv_number(gap)) << gap;
+    EXPECT_TRUE(std::isnan(*parse_csv_number(gap))) << gap;
   }
   for (const char* word : {"1.2.3", "12abc", "+-3", "+", "--", "1,5", "many", "0x10"})
-    EXPECT_FALSE(csv_number(word)) << word;
+    EXPECT_FALSE(parse_csv_number(word)) << word;
 }
 
 TEST(Csv, MistakesNameTheirLine) {
@@ -99,7 +99,7 @@ TEST(Csv, MistakesNameTheirLine) {
 }
 
 TEST(Csv, ARowThatDoesNotEndIsRefused) {
-  EXPECT_THAT(why("close\n\"" + std::string(3 * CsvReader::kLongestRow, 'x')),
+  EXPECT_THAT(why("close\n\"" + std::string(3 * CsvReader::kMaxRowBytes, 'x')),
               HasSubstr("line 2: it is longer than 16 MiB; is there a quote that is not closed?"));
 }
 

@@ -17,16 +17,16 @@ std::optional<std::int64_t> day(int year, int month, int day_of_month) {
 
 // Two-digit years from 50 on belong to the last century. Prices are of the past, and POSIX's limit of 69 would put
 // those of 1950 to 1968 into the future.
-int full_year(int two_digits) { return two_digits + (two_digits < 50 ? 2000 : 1900); }
+int expand_year(int two_digits) { return two_digits + (two_digits < 50 ? 2000 : 1900); }
 
-std::optional<int> year_of(Cursor& c) {
+std::optional<int> read_year(Cursor& c) {
   const std::size_t digits = c.digits_ahead();
   if (digits != 2 && digits != 4) return std::nullopt;
   const int value = c.take_number(digits);
-  return digits == 2 ? full_year(value) : value;
+  return digits == 2 ? expand_year(value) : value;
 }
 
-int month_named(std::string_view word) {
+int parse_month(std::string_view word) {
   constexpr std::array<std::string_view, 12> kMonths = {"january",   "february", "march",    "april",
                                                         "may",       "june",     "july",     "august",
                                                         "september", "october",  "november", "december"};
@@ -94,7 +94,7 @@ std::optional<std::int64_t> zone(Cursor& c) {
 
 }  // namespace
 
-std::optional<std::int64_t> clock(Cursor& c) {
+std::optional<std::int64_t> read_time_of_day(Cursor& c) {
   const std::size_t digits = c.digits_ahead();
   int hour = 0, minute = 0, second = 0;
   std::int64_t nanos = 0;
@@ -133,13 +133,14 @@ std::optional<std::int64_t> clock(Cursor& c) {
   return (hour * 3600LL + minute * 60 + second) * kSecond + nanos - *east;
 }
 
-std::optional<std::int64_t> with_clock(std::optional<std::int64_t> day_ns, Cursor& c) {
+std::optional<std::int64_t> add_time_of_day(std::optional<std::int64_t> day_ns, Cursor& c) {
   if (!day_ns) return std::nullopt;
   if (c.at_end()) return day_ns;
   // "2016-12-01T09:30", "20161201 093000", "01DEC2016:09:30:00", "2016.12.01,09:30"; a zone may directly follow a day.
   if (c.peek() != '+' && c.peek() != 'Z' && !c.take_any("Tt ,:_;-D")) return std::nullopt;
   c.skip(" ");
-  const std::optional<std::int64_t> rest = c.digits_ahead() > 0 ? clock(c) : [&]() -> std::optional<std::int64_t> {
+  const std::optional<std::int64_t> rest =
+      c.digits_ahead() > 0 ? read_time_of_day(c) : [&]() -> std::optional<std::int64_t> {
     const auto east = zone(c);
     return east ? std::optional(-*east) : std::nullopt;
   }();

@@ -85,17 +85,17 @@ class Cursor {
 
 // Returns nanoseconds since 1970; nullopt if there is no such day.
 std::optional<std::int64_t> day(int year, int month, int day_of_month);
-int full_year(int two_digits);
+int expand_year(int two_digits);
 // Reads a year of exactly two or four digits.
-std::optional<int> year_of(Cursor& c);
+std::optional<int> read_year(Cursor& c);
 // Returns 1 to 12 for a month's English name or its first letters; 0 for another word.
-int month_named(std::string_view word);
+int parse_month(std::string_view word);
 bool is_weekday(std::string_view word);
 // Reads the digits after a decimal point as a number of `digits` digits; further digits are left out.
 std::int64_t fraction(Cursor& c, int digits);
 // Reads the rest of a text as a time of day: its nanoseconds, less the offset of its zone.
-std::optional<std::int64_t> clock(Cursor& c);
+std::optional<std::int64_t> read_time_of_day(Cursor& c);
 // Reads the rest of a text after a day: nothing, or a time of day.
-std::optional<std::int64_t> with_clock(std::optional<std::int64_t> day_ns, Cursor& c);
+std::optional<std::int64_t> add_time_of_day(std::optional<std::int64_t> day_ns, Cursor& c);
 
 }  // namespace millrace::dates

@@ -21,7 +21,7 @@ std::optional<std::int64_t> year_first(std::string_view text, bool short_year) {
   if (!c.take(separator)) return std::nullopt;
   const auto day_of_month = c.number(1, 2);
   if (!day_of_month) return std::nullopt;
-  return with_clock(day(short_year ? full_year(*year) : *year, *month, *day_of_month), c);
+  return add_time_of_day(day(short_year ? expand_year(*year) : *year, *month, *day_of_month), c);
 }
 
 std::optional<std::int64_t> year_last(std::string_view text, bool month_first) {
@@ -31,9 +31,9 @@ std::optional<std::int64_t> year_last(std::string_view text, bool month_first) {
   if (!first || !c.take_any("/-.")) return std::nullopt;
   const auto second = c.number(1, 2);
   if (!second || !c.take(separator)) return std::nullopt;
-  const auto year = year_of(c);
+  const auto year = read_year(c);
   if (!year) return std::nullopt;
-  return with_clock(month_first ? day(*year, *first, *second) : day(*year, *second, *first), c);
+  return add_time_of_day(month_first ? day(*year, *first, *second) : day(*year, *second, *first), c);
 }
 
 std::optional<std::int64_t> named_month(std::string_view text) {
@@ -51,24 +51,24 @@ std::optional<std::int64_t> named_month(std::string_view text) {
     c.skip(kBetween);
     word = c.letters();
   }
-  const int month = month_named(word);
+  const int month = parse_month(word);
   if (month == 0) return std::nullopt;
   c.skip(kBetween);
   if (first && *first > 31) {
     const auto last = c.number(1, 2);
-    return last ? with_clock(day(*first, month, *last), c) : std::nullopt;
+    return last ? add_time_of_day(day(*first, month, *last), c) : std::nullopt;
   }
   if (first) {
-    const auto year = year_of(c);
-    return year ? with_clock(day(*year, month, *first), c) : std::nullopt;
+    const auto year = read_year(c);
+    return year ? add_time_of_day(day(*year, month, *first), c) : std::nullopt;
   }
   const std::size_t digits = c.digits_ahead();
-  if (digits == 4) return with_clock(day(c.take_number(4), month, 1), c);
+  if (digits == 4) return add_time_of_day(day(c.take_number(4), month, 1), c);
   const auto day_of_month = c.number(1, 2);
   if (!day_of_month || !c.take_any(kBetween)) return std::nullopt;
   c.skip(kBetween);
-  const auto year = year_of(c);
-  return year ? with_clock(day(*year, month, *day_of_month), c) : std::nullopt;
+  const auto year = read_year(c);
+  return year ? add_time_of_day(day(*year, month, *day_of_month), c) : std::nullopt;
 }
 
 std::optional<std::int64_t> compact(std::string_view text) {
@@ -77,14 +77,14 @@ std::optional<std::int64_t> compact(std::string_view text) {
   if (digits != 8 && digits != 10 && digits != 12 && digits != 14) return std::nullopt;
   const int year = c.take_number(4), month = c.take_number(2), day_of_month = c.take_number(2);
   const auto day_ns = day(year, month, day_of_month);
-  if (digits == 8 || !day_ns) return with_clock(day_ns, c);
+  if (digits == 8 || !day_ns) return add_time_of_day(day_ns, c);
   if (digits == 10) {
     // Seconds since 1970 have ten digits too. Until 2030 none of them look like an hour of these years.
     const int hour = c.take_number(2);
     if (year < 1900 || year > 2100 || hour > 23 || !c.at_end()) return std::nullopt;
     return *day_ns + hour * 3600 * kSecond;
   }
-  const auto rest = clock(c);
+  const auto rest = read_time_of_day(c);
   return rest ? std::optional(*day_ns + *rest) : std::nullopt;
 }
 
@@ -130,7 +130,7 @@ int epoch_digits(std::int64_t value) {
 std::optional<std::int64_t> epoch(std::string_view text, int digits) {
   const auto value = decimal(text);
   if (!value) return std::nullopt;
-  if (digits == DateNotation::kOwnUnits) digits = epoch_digits(value->whole);
+  if (digits == DateNotation::kUnitBySize) digits = epoch_digits(value->whole);
   std::int64_t unit = 1, ns = 0;
   for (int i = 0; i < digits; ++i) unit *= 10;
   if (__builtin_mul_overflow(value->whole, unit, &ns)) return std::nullopt;
@@ -155,7 +155,7 @@ std::optional<DateNotation> epoch_notation(std::size_t count, const TextAt& text
     largest = std::max(largest, value->whole);
   }
   if (largest < 100'000'000) return std::nullopt;
-  if (mixed) return DateNotation(DateNotation::Form::epoch, DateNotation::kOwnUnits);
+  if (mixed) return DateNotation(DateNotation::Form::epoch, DateNotation::kUnitBySize);
   return DateNotation(DateNotation::Form::epoch, epoch_digits(largest));
 }
 
@@ -225,7 +225,7 @@ const char* DateNotation::name() const {
     case Form::year:
       return "years";
     case Form::epoch:
-      if (epoch_digits_ == kOwnUnits) return "units of their own since 1970";
+      if (epoch_digits_ == kUnitBySize) return "units of their own since 1970";
       return epoch_digits_ == 9   ? "seconds since 1970"
              : epoch_digits_ == 6 ? "milliseconds since 1970"
              : epoch_digits_ == 3 ? "microseconds since 1970"
@@ -236,7 +236,7 @@ const char* DateNotation::name() const {
 
 bool is_time_of_day(std::string_view text) {
   Cursor c(trim(text));
-  return c.digits_ahead() > 0 && clock(c).has_value();
+  return c.digits_ahead() > 0 && read_time_of_day(c).has_value();
 }
 
 bool is_day(std::string_view text) {

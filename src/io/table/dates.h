@@ -28,7 +28,7 @@ class DateNotation {
     epoch,             // seconds, milli-, micro- or nanoseconds since 1970
   };
   // Value of `epoch_digits`: each number has the unit that its size says.
-  static constexpr int kOwnUnits = -1;
+  static constexpr int kUnitBySize = -1;
   explicit DateNotation(Form form, int epoch_digits = 0) : form_(form), epoch_digits_(epoch_digits) {}
 
   // Returns nullopt if the text is not written like this, or no such day exists.

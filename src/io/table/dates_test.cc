@@ -28,7 +28,7 @@ std::vector<Form> forms(const std::vector<std::string>& column, DateOrder order 
 }
 
 // Texts for the first of December 2016, half past nine, in every notation.
-TEST(Dates, EveryNotationSaysTheSameDay) {
+TEST(Dates, EveryNotationGivesTheSameDay) {
   struct Written {
     const char* text;
     Form form;
@@ -91,7 +91,7 @@ TEST(Dates, EveryNotationSaysTheSameDay) {
   }
 }
 
-TEST(Dates, DayAndMonthAreToldByTheWholeColumn) {
+TEST(Dates, DayAndMonthAreFoundInTheWholeColumn) {
   EXPECT_THAT(forms({"01/12/2016", "02/12/2016", "13/12/2016"}), ElementsAre(Form::day_first));
   EXPECT_THAT(forms({"12/01/2016", "12/02/2016", "12/13/2016"}), ElementsAre(Form::month_first));
   EXPECT_THAT(forms({"01/12/2016", "02/12/2016"}), ElementsAre(Form::day_first, Form::month_first));

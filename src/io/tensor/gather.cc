@@ -60,7 +60,7 @@ void copy(const std::byte* from, std::vector<Side> sides, std::byte* out) {
 
 }  // namespace
 
-std::uint64_t reach(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> strides) {
+std::uint64_t count_spanned_elements(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> strides) {
   std::uint64_t last = 0;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0) return 0;
@@ -71,7 +71,7 @@ std::uint64_t reach(std::span<const std::uint64_t> shape, std::span<const std::u
 
 void gather(const std::byte* from, std::size_t element_bytes, std::span<const std::uint64_t> shape,
             std::span<const std::uint64_t> strides, std::byte* out) {
-  if (reach(shape, strides) == 0) return;
+  if (count_spanned_elements(shape, strides) == 0) return;
   std::vector<Side> sides = sides_of(shape, strides);
   switch (element_bytes) {
     case 1:

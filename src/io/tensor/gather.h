@@ -15,6 +15,6 @@ void gather(const std::byte* from, std::size_t element_bytes, std::span<const st
             std::span<const std::uint64_t> strides, std::byte* out);
 
 // Returns the number of elements from the first to the last in memory; 0 if there are none.
-std::uint64_t reach(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> strides);
+std::uint64_t count_spanned_elements(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> strides);
 
 }  // namespace millrace

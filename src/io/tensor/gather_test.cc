@@ -23,7 +23,7 @@ std::vector<std::byte> one_by_one(const std::byte* from, std::size_t size, const
   return out;
 }
 
-TEST(Gather, EveryStrideIsWhatItsDefinitionSays) {
+TEST(Gather, EveryStrideFollowsItsDefinition) {
   std::mt19937 random(3);
   std::vector<std::byte> memory(100'000);
   for (std::byte& byte : memory) byte = static_cast<std::byte>(random());
@@ -37,7 +37,7 @@ TEST(Gather, EveryStrideIsWhatItsDefinitionSays) {
     // Every third trial has sides that follow one another without a gap.
     for (std::size_t i = shape.size(); trial % 3 == 0 && i-- > 1;) strides[i - 1] = strides[i] * shape[i];
     const std::byte* const from = memory.data() + random() % 9;
-    if (reach(shape, strides) * size + 9 > memory.size()) continue;
+    if (count_spanned_elements(shape, strides) * size + 9 > memory.size()) continue;
     const std::vector<std::byte> expected = one_by_one(from, size, shape, strides);
     std::vector<std::byte> out(expected.size());
     gather(from, size, shape, strides, out.data());
@@ -47,11 +47,11 @@ TEST(Gather, EveryStrideIsWhatItsDefinitionSays) {
 
 TEST(Gather, ReachIsOfTheLastElement) {
   using Sides = std::vector<std::uint64_t>;
-  EXPECT_EQ(reach({}, {}), 1U);
-  EXPECT_EQ(reach(Sides{2, 3}, Sides{3, 1}), 6U);
-  EXPECT_EQ(reach(Sides{2, 3}, Sides{1, 10}), 22U);
-  EXPECT_EQ(reach(Sides{5}, Sides{0}), 1U);
-  EXPECT_EQ(reach(Sides{1000, 0}, Sides{1, 1}), 0U);
+  EXPECT_EQ(count_spanned_elements({}, {}), 1U);
+  EXPECT_EQ(count_spanned_elements(Sides{2, 3}, Sides{3, 1}), 6U);
+  EXPECT_EQ(count_spanned_elements(Sides{2, 3}, Sides{1, 10}), 22U);
+  EXPECT_EQ(count_spanned_elements(Sides{5}, Sides{0}), 1U);
+  EXPECT_EQ(count_spanned_elements(Sides{1000, 0}, Sides{1, 1}), 0U);
 }
 
 }  // namespace

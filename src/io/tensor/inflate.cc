@@ -10,18 +10,18 @@ namespace {
 
 constexpr std::size_t kInput = 16 << 10;
 
-[[noreturn]] void damaged() { bad("its compressed bytes are damaged"); }
-[[noreturn]] void cut() { bad("the file ends in the middle of its compressed bytes"); }
+[[noreturn]] void damaged() { throw_bad_data("its compressed bytes are damaged"); }
+[[noreturn]] void cut() { throw_bad_data("the file ends in the middle of its compressed bytes"); }
 
 }  // namespace
 
-std::uint64_t most_inflated(std::uint64_t deflated) {
+std::uint64_t max_inflated_bytes(std::uint64_t deflated) {
   constexpr std::uint64_t kRatio = 1032;
   return deflated > std::numeric_limits<std::uint64_t>::max() / kRatio ? std::numeric_limits<std::uint64_t>::max()
                                                                        : deflated * kRatio;
 }
 
-InflateStream::InflateStream(Source& from, std::uint64_t offset, std::uint64_t bytes, Wrapping wrapping)
+InflateStream::InflateStream(RandomAccessSource& from, std::uint64_t offset, std::uint64_t bytes, Wrapping wrapping)
     : from_(from), at_(offset), left_(bytes), wrapping_(wrapping) {
   // Window bits: negative for no header, 16 more for that of gzip.
   if (inflateInit2(&stream_, wrapping == Wrapping::none ? -MAX_WBITS : MAX_WBITS + 16) != Z_OK) {
@@ -117,7 +117,7 @@ void GzipSource::read(std::uint64_t offset, std::span<std::byte> out) {
       out = out.subspan(part);
       offset += part;
     } else if (!advance()) {
-      bad("the file ends in the middle of what it holds");
+      throw_bad_data("the file ends in the middle of what it holds");
     }
   }
 }
@@ -132,10 +132,10 @@ void Inflater::raw(std::span<const std::byte> deflated, std::span<std::byte> out
   std::size_t taken = 0, given = 0;
   const auto result = libdeflate_deflate_decompress_ex(state_, deflated.data(), deflated.size(), out.data(), out.size(),
                                                        &taken, &given);
-  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) bad("its compressed bytes hold more than it promises");
+  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) throw_bad_data("its compressed bytes hold more than it promises");
   if (result != LIBDEFLATE_SUCCESS) damaged();
-  if (given < out.size()) bad("its compressed bytes hold less than it promises");
-  if (taken < deflated.size()) bad("its compressed bytes end before their place does");
+  if (given < out.size()) throw_bad_data("its compressed bytes hold less than it promises");
+  if (taken < deflated.size()) throw_bad_data("its compressed bytes end before their place does");
 }
 
 void Inflater::gzip(std::span<const std::byte> gzipped, std::span<std::byte> out) {
@@ -143,13 +143,13 @@ void Inflater::gzip(std::span<const std::byte> gzipped, std::span<std::byte> out
     std::size_t taken = 0, given = 0;
     const auto result =
         libdeflate_gzip_decompress_ex(state_, gzipped.data(), gzipped.size(), out.data(), out.size(), &taken, &given);
-    if (result == LIBDEFLATE_INSUFFICIENT_SPACE) bad("its compressed bytes hold more than it promises");
+    if (result == LIBDEFLATE_INSUFFICIENT_SPACE) throw_bad_data("its compressed bytes hold more than it promises");
     if (result != LIBDEFLATE_SUCCESS) damaged();
     gzipped = gzipped.subspan(taken);
     out = out.subspan(given);
     while (!gzipped.empty() && gzipped.front() == std::byte{0}) gzipped = gzipped.subspan(1);
   } while (!gzipped.empty());
-  if (!out.empty()) bad("its compressed bytes hold less than it promises");
+  if (!out.empty()) throw_bad_data("its compressed bytes hold less than it promises");
 }
 
 std::uint32_t crc32_of(std::uint32_t before, std::span<const std::byte> bytes) {

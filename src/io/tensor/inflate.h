@@ -13,7 +13,7 @@
 #include <optional>
 #include <span>
 
-#include "src/io/tensor/source.h"
+#include "src/io/tensor/random_access_source.h"
 #include "src/memory/buffer.h"
 
 struct libdeflate_decompressor;
@@ -21,7 +21,7 @@ struct libdeflate_decompressor;
 namespace millrace {
 
 // Returns the most that so many deflated bytes can hold: 258 bytes take two bits at least.
-std::uint64_t most_inflated(std::uint64_t deflated);
+std::uint64_t max_inflated_bytes(std::uint64_t deflated);
 
 // Inflates bytes from front to back. The checksum and length of a gzip stream are checked at its end. Streams of gzip
 // that follow one another count as one, and zeros may follow, as in gzip itself.
@@ -29,7 +29,7 @@ class InflateStream {
  public:
   enum class Wrapping : std::uint8_t { none, gzip };
   // Reads `bytes` bytes at an offset of `from`, which must outlive the stream.
-  InflateStream(Source& from, std::uint64_t offset, std::uint64_t bytes, Wrapping wrapping);
+  InflateStream(RandomAccessSource& from, std::uint64_t offset, std::uint64_t bytes, Wrapping wrapping);
   ~InflateStream();
   InflateStream(const InflateStream&) = delete;
   InflateStream& operator=(const InflateStream&) = delete;
@@ -41,7 +41,7 @@ class InflateStream {
   void fill();
   bool another_begins();
 
-  Source& from_;
+  RandomAccessSource& from_;
   std::uint64_t at_, left_;
   const Wrapping wrapping_;
   bool ended_ = false;
@@ -51,9 +51,9 @@ class InflateStream {
 
 // Reads a gzipped file as if it were not compressed. For an offset before the window the file is inflated again from
 // the start. This class therefore serves readers of a few places in order. Memory: only the window.
-class GzipSource : public Source {
+class GzipSource : public RandomAccessSource {
  public:
-  GzipSource(Source& file, std::uint64_t file_bytes) : file_(file), file_bytes_(file_bytes) {}
+  GzipSource(RandomAccessSource& file, std::uint64_t file_bytes) : file_(file), file_bytes_(file_bytes) {}
   std::uint64_t size() override;
   void read(std::uint64_t offset, std::span<std::byte> out) override;
 
@@ -62,7 +62,7 @@ class GzipSource : public Source {
   static constexpr std::size_t kChunk = 128 << 10;
   bool advance();
 
-  Source& file_;
+  RandomAccessSource& file_;
   const std::uint64_t file_bytes_;
   std::unique_ptr<InflateStream> stream_;
   Buffer<std::byte> window_;

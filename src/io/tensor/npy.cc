@@ -14,8 +14,8 @@ Array Array::read(const std::string& path, Budget& budget, const std::function<b
   Array out;
   out.header_ = read_header(path).or_throw();
   const std::uint64_t bytes = out.header_.items() * out.header_.item_bytes();
-  out.bytes_ = PaidBuffer<std::byte>(budget, bytes, "the array");
-  const PlainRows file(path, out.header_.data_offset, bytes, 1);
+  out.bytes_ = ReservedBuffer<std::byte>(budget, bytes, "the array");
+  const PlainRowFile file(path, out.header_.data_offset, bytes, 1);
   constexpr std::uint64_t kAtOnce = 16 << 20;
   for (std::uint64_t at = 0; at < bytes; at += kAtOnce) {
     if (cancelled()) throw Failure(interrupted("it was not read to its end", path));
@@ -32,26 +32,26 @@ ArrayView Array::view() const {
   return out;
 }
 
-Writer::Writer(const Output& output, const std::vector<Field>& fields, std::vector<std::uint64_t> shape)
+NpyWriter::NpyWriter(const OutputTarget& output, const std::vector<Field>& fields, std::vector<std::uint64_t> shape)
     : path_(output.path()), file_(output) {
   const Header header{fields, std::move(shape), 0};
   expected_ = header.items() * header.item_bytes();
   file_.write(header_text(header.fields, header.shape));
 }
 
-void Writer::append(std::span<const std::byte> bytes) {
+void NpyWriter::append(std::span<const std::byte> bytes) {
   given_ += bytes.size();
   file_.write(bytes);
 }
 
-void Writer::sync() {
+void NpyWriter::sync() {
   if (given_ != expected_) {
     throw Failure(ErrorCode::internal, "the rows given do not fill the shape", path_);
   }
   file_.sync();
 }
 
-void Writer::finish() {
+void NpyWriter::finish() {
   sync();
   file_.commit();
 }

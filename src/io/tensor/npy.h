@@ -16,7 +16,7 @@
 #include "include/millrace/array.h"
 #include "src/base/error.h"
 #include "src/io/output/output.h"
-#include "src/memory/paid_buffer.h"
+#include "src/memory/reserved_buffer.h"
 
 namespace millrace::npy {
 
@@ -32,7 +32,7 @@ struct Header {
   std::vector<std::uint64_t> shape;
   std::size_t data_offset = 0;
 
-  bool plain() const { return fields.size() == 1 && fields[0].name.empty(); }
+  bool is_plain() const { return fields.size() == 1 && fields[0].name.empty(); }
   std::uint64_t item_bytes() const;  // structured types are packed
   std::uint64_t items() const;       // the product of the shape
   // Returns text for messages, such as "uint8 [100, 32]".
@@ -58,7 +58,7 @@ class Array {
  private:
   Array() = default;
   Header header_;
-  PaidBuffer<std::byte> bytes_;
+  ReservedBuffer<std::byte> bytes_;
 };
 
 // Returns a header of format 1, padded so that data begins at a multiple of 64. Failure(usage) for bfloat16, which has
@@ -66,9 +66,9 @@ class Array {
 std::string header_text(const std::vector<Field>& fields, std::span<const std::uint64_t> shape);
 
 // Writes an output whose size is known before. Throws Failure.
-class Writer {
+class NpyWriter {
  public:
-  Writer(const Output& output, const std::vector<Field>& fields, std::vector<std::uint64_t> shape);
+  NpyWriter(const OutputTarget& output, const std::vector<Field>& fields, std::vector<std::uint64_t> shape);
 
   void append(std::span<const std::byte> bytes);
   // Writes everything to the disk under the temporary name; the rows must have filled the shape.

@@ -10,9 +10,9 @@
 #include <optional>
 
 #include "src/base/text.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 #include "src/io/tensor/npy.h"
-#include "src/io/tensor/npy_front.h"
+#include "src/io/tensor/npy_header.h"
 
 namespace millrace::npy {
 namespace {
@@ -40,14 +40,14 @@ class Parser {
       } else if (key == "shape" && !shape) {
         shape = tuple();
       } else {
-        bad(fmt::format("its header has an unknown or repeated key '{}'", printable(key)));
+        throw_bad_data(fmt::format("its header has an unknown or repeated key '{}'", escape_unprintable(key)));
       }
       if (accept('}')) break;
       expect(',');
     }
     skip_space();
-    if (at_ != text_.size()) bad("its header goes on after the dictionary");
-    if (!fields || !fortran || !shape) bad("its header lacks descr, fortran_order or shape");
+    if (at_ != text_.size()) throw_bad_data("its header goes on after the dictionary");
+    if (!fields || !fortran || !shape) throw_bad_data("its header lacks descr, fortran_order or shape");
     if (*fortran && shape->size() > 1) unsupported("it is in Fortran order; save it with numpy.ascontiguousarray");
     return {std::move(*fields), std::move(*shape), 0};
   }
@@ -63,18 +63,18 @@ class Parser {
     return true;
   }
   void expect(char c) {
-    if (!accept(c)) bad(fmt::format("its header lacks '{}' at character {}", c, at_));
+    if (!accept(c)) throw_bad_data(fmt::format("its header lacks '{}' at character {}", c, at_));
   }
 
   std::string string() {
     skip_space();
-    if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) bad("its header lacks a string");
+    if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) throw_bad_data("its header lacks a string");
     const char quote = text_[at_++];
     const std::size_t end = text_.find(quote, at_);
-    if (end == std::string_view::npos) bad("a string in its header does not end");
+    if (end == std::string_view::npos) throw_bad_data("a string in its header does not end");
     const std::string_view value = text_.substr(at_, end - at_);
     if (value.size() > kMaxName || value.find('\\') != std::string_view::npos) {
-      bad("a string in its header is too long or has escapes");
+      throw_bad_data("a string in its header is too long or has escapes");
     }
     at_ = end + 1;
     return std::string(value);
@@ -89,7 +89,7 @@ class Parser {
         return value;
       }
     }
-    bad("fortran_order is neither True nor False");
+    throw_bad_data("fortran_order is neither True nor False");
   }
 
   std::uint64_t integer() {
@@ -98,10 +98,11 @@ class Parser {
     std::uint64_t value = 0;
     for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
       const auto digit = static_cast<std::uint64_t>(text_[at_] - '0');
-      if (value > (std::numeric_limits<std::int64_t>::max() - digit) / 10) bad("a number in its header is too large");
+      if (value > (std::numeric_limits<std::int64_t>::max() - digit) / 10)
+        throw_bad_data("a number in its header is too large");
       value = 10 * value + digit;
     }
-    if (at_ == begin) bad("its header lacks a number");
+    if (at_ == begin) throw_bad_data("its header lacks a number");
     return value;
   }
 
@@ -120,22 +121,25 @@ class Parser {
   static ElementType type_of(const std::string& text) {
     // Kinds of texts, objects, dates and bytes.
     if (text.size() > 1 && std::string_view("OSUVMma").find(text[1]) != std::string_view::npos) {
-      throw NoNumbers{{ErrorCode::unsupported, fmt::format("its type '{}' is not a number", printable(text)), {}}};
+      throw NotNumeric{
+          {ErrorCode::unsupported, fmt::format("its type '{}' is not a number", escape_unprintable(text)), {}}};
     }
-    if (text.size() < 3 || text.size() > 4) unsupported(fmt::format("its type '{}' is not a number", printable(text)));
+    if (text.size() < 3 || text.size() > 4)
+      unsupported(fmt::format("its type '{}' is not a number", escape_unprintable(text)));
     int bytes = 0;
     for (const char digit : text.substr(2)) {
-      if (digit < '0' || digit > '9') unsupported(fmt::format("its type '{}' is not a number", printable(text)));
+      if (digit < '0' || digit > '9')
+        unsupported(fmt::format("its type '{}' is not a number", escape_unprintable(text)));
       bytes = 10 * bytes + (digit - '0');
     }
     const char order = text[0], kind = text[1];
     const bool power = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
     const bool known =
         (kind == 'b' && bytes == 1) || ((kind == 'u' || kind == 'i') && power) || (kind == 'f' && power && bytes > 1);
-    if (!known) unsupported(fmt::format("its type '{}' is not a number", printable(text)));
+    if (!known) unsupported(fmt::format("its type '{}' is not a number", escape_unprintable(text)));
     if (order == '>') unsupported("it is big-endian; save it with .astype('<...')");
     if (order != '<' && order != '=' && !(order == '|' && bytes == 1)) {
-      bad(fmt::format("its type '{}' has no byte order", printable(text)));
+      throw_bad_data(fmt::format("its type '{}' has no byte order", escape_unprintable(text)));
     }
     const TypeCode code = kind == 'f'   ? TypeCode::floating
                           : kind == 'i' ? TypeCode::integer
@@ -164,7 +168,7 @@ class Parser {
       if (accept(']')) break;
       expect(',');
     }
-    if (fields.empty()) bad("its type has no fields");
+    if (fields.empty()) throw_bad_data("its type has no fields");
     return fields;
   }
 
@@ -187,24 +191,24 @@ std::string text_of(ElementType type) {
 
 }  // namespace
 
-Header read_front(const std::function<void(std::span<std::byte>)>& next, std::uint64_t bytes) {
+Header parse_header(const std::function<void(std::span<std::byte>)>& next, std::uint64_t bytes) {
   constexpr std::size_t kPrefix = 10;
-  if (bytes < kPrefix) bad("it is not a .npy file");
+  if (bytes < kPrefix) throw_bad_data("it is not a .npy file");
   std::byte prefix[kPrefix];
   next(prefix);
-  if (std::memcmp(prefix, "\x93NUMPY", 6) != 0) bad("it is not a .npy file");
+  if (std::memcmp(prefix, "\x93NUMPY", 6) != 0) throw_bad_data("it is not a .npy file");
   const auto major = std::to_integer<unsigned>(prefix[6]);
   if (major < 1 || major > 3) unsupported(fmt::format("it is .npy format {}", major));
   std::uint64_t length = number_at<std::uint16_t>(prefix, 8), before = kPrefix;
   if (major > 1) {
     std::byte high[2];
     before += sizeof(high);
-    if (bytes < before) bad("the file ends in its header");
+    if (bytes < before) throw_bad_data("the file ends in its header");
     next(high);
     length |= std::uint64_t{number_at<std::uint16_t>(high, 0)} << 16;
   }
-  if (length > kMostHeader) bad("its header is over 1 MiB");
-  if (bytes - before < length) bad("the file ends in its header");
+  if (length > kMaxHeader) throw_bad_data("its header is over 1 MiB");
+  if (bytes - before < length) throw_bad_data("the file ends in its header");
   std::string text(static_cast<std::size_t>(length), '\0');
   next(std::as_writable_bytes(std::span(text)));
   Header header = Parser(text).header();
@@ -218,12 +222,12 @@ Header read_front(const std::function<void(std::span<std::byte>)>& next, std::ui
     if (empty) break;
     // Dividing instead of multiplying: the product may not fit 64 bits.
     if (needed > available / dimension) {
-      bad(fmt::format("its header promises {}, and the file ends before that", header.words()));
+      throw_bad_data(fmt::format("its header promises {}, and the file ends before that", header.words()));
     }
     needed *= dimension;
   }
   if (!empty && needed > available) {
-    bad(fmt::format("its header promises {}, and the file ends before that", header.words()));
+    throw_bad_data(fmt::format("its header promises {}, and the file ends before that", header.words()));
   }
   return header;
 }
@@ -247,9 +251,9 @@ std::string Header::words() const {
   std::string text;
   for (const Field& field : fields) {
     const std::string name = name_of(field.type);
-    text += (text.empty() ? "" : ", ") + (field.name.empty() ? name : printable(field.name) + " " + name);
+    text += (text.empty() ? "" : ", ") + (field.name.empty() ? name : escape_unprintable(field.name) + " " + name);
   }
-  if (!plain()) text = "(" + text + ")";
+  if (!is_plain()) text = "(" + text + ")";
   text += " [";
   for (std::size_t at = 0; at < shape.size(); ++at) text += fmt::format("{}{}", at == 0 ? "" : ", ", shape[at]);
   return text + "]";
@@ -258,14 +262,14 @@ std::string Header::words() const {
 Outcome<Header> parse(std::span<const std::byte> bytes, const std::string& subject) {
   std::span<const std::byte> rest = bytes;
   try {
-    return read_front(
+    return parse_header(
         [&](std::span<std::byte> out) {
           std::copy_n(rest.begin(), out.size(), out.begin());
           rest = rest.subspan(out.size());
         },
         bytes.size());
-  } catch (const Refusal& refusal) {
-    return refusal.about(subject);
+  } catch (const ParseError& parse_error) {
+    return parse_error.about(subject);
   }
 }
 
@@ -274,15 +278,15 @@ Outcome<Header> read_header(const std::string& path) {
   if (!file) return file.error();
   FileSource source((*file)->descriptor(), (*file)->size());
   try {
-    return read_front(source);
-  } catch (const Refusal& refusal) {
-    return refusal.about(path);
+    return parse_header(source);
+  } catch (const ParseError& parse_error) {
+    return parse_error.about(path);
   }
 }
 
-Header read_front(Source& source) {
+Header parse_header(RandomAccessSource& source) {
   std::uint64_t at = 0;
-  return read_front(
+  return parse_header(
       [&](std::span<std::byte> out) {
         source.read(at, out);
         at += out.size();

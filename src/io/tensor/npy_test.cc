@@ -63,7 +63,7 @@ TEST_F(Npy, WritesWhatItReads) {
   const std::vector<Field> fields = {{"i", kUint32}, {"j", kUint32}, {"distance", kUint8}};
   const std::string rows = "aaaabbbbcddddeeeef";
   {
-    Writer writer(Output::in_place_of_anything(path("pairs.npy")), fields, {2});
+    NpyWriter writer(OutputTarget::overwrite_any_file(path("pairs.npy")), fields, {2});
     writer.append(std::as_bytes(std::span(rows)));
     EXPECT_FALSE(std::filesystem::exists(path("pairs.npy")));
     writer.finish();
@@ -83,7 +83,7 @@ TEST_F(Npy, LargeFilesGoThroughTheBuffer) {
   std::vector<std::uint64_t> values(400001);
   std::mt19937_64 random(1);
   for (auto& value : values) value = random();
-  Writer writer(Output::in_place_of_anything(path("v.npy")), {{"", kUint64}}, {values.size()});
+  NpyWriter writer(OutputTarget::overwrite_any_file(path("v.npy")), {{"", kUint64}}, {values.size()});
   const auto bytes = std::as_bytes(std::span(values));
   writer.append(bytes.first(13));
   writer.append(bytes.subspan(13));
@@ -93,14 +93,14 @@ TEST_F(Npy, LargeFilesGoThroughTheBuffer) {
   EXPECT_EQ(std::memcmp(array.data().data(), bytes.data(), bytes.size()), 0);
 }
 
-TEST_F(Npy, NothingIsLeftOfAnUnfinishedFile) {
+TEST_F(Npy, NothingIsLeftOfAnAbandonedFile) {
   {
-    Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", kUint64}}, {2});
+    NpyWriter writer(OutputTarget::overwrite_any_file(path("a.npy")), {{"", kUint64}}, {2});
     writer.append(std::as_bytes(std::span("12345678", 8)));
     EXPECT_THROW(writer.finish(), Failure);
   }
   EXPECT_EQ(files(), 0u);
-  EXPECT_THROW(Writer(Output::in_place_of_anything(path("no/such/a.npy")), {{"", kUint64}}, {2}), Failure);
+  EXPECT_THROW(NpyWriter(OutputTarget::overwrite_any_file(path("no/such/a.npy")), {{"", kUint64}}, {2}), Failure);
 }
 
 TEST_F(Npy, AFullDiskLeavesTheOldFile) {
@@ -108,7 +108,7 @@ TEST_F(Npy, AFullDiskLeavesTheOldFile) {
   const std::vector<std::uint64_t> values(400'000);
   {
     const FullDisk full(1'000'000);
-    Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", kUint64}}, {values.size()});
+    NpyWriter writer(OutputTarget::overwrite_any_file(path("a.npy")), {{"", kUint64}}, {values.size()});
     const auto write = [&] {
       writer.append(std::as_bytes(std::span(values)));
       writer.finish();
@@ -124,7 +124,7 @@ TEST_F(Npy, AKilledRunLeavesTheOldFile) {
   std::ofstream(path("a.npy")) << "old";
   const pid_t child = ::fork();
   if (child == 0) {
-    Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", kUint8}}, {1});
+    NpyWriter writer(OutputTarget::overwrite_any_file(path("a.npy")), {{"", kUint8}}, {1});
     writer.append(std::as_bytes(std::span("x", 1)));
     writer.sync();
     ::kill(::getpid(), SIGKILL);
@@ -133,14 +133,14 @@ TEST_F(Npy, AKilledRunLeavesTheOldFile) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(std::filesystem::file_size(path("a.npy")), 3u);
-  Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", kUint8}}, {0});
+  NpyWriter writer(OutputTarget::overwrite_any_file(path("a.npy")), {{"", kUint8}}, {0});
   writer.finish();
   EXPECT_EQ(read(path("a.npy")).header().items(), 0u);
 }
 
 TEST_F(Npy, NewFilesHaveUsualPermissions) {
   const mode_t mask = umask(022);
-  Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", kUint8}}, {0});
+  NpyWriter writer(OutputTarget::overwrite_any_file(path("a.npy")), {{"", kUint8}}, {0});
   writer.finish();
   umask(mask);
   struct stat info {};
@@ -216,7 +216,7 @@ TEST_F(Npy, RefusesWhatIsNotAFile) {
   EXPECT_EQ(why_not(path("text.npy")), ErrorCode::bad_data);
 }
 
-TEST_F(Npy, AnArrayIsPaidForAndCanBeCancelled) {
+TEST_F(Npy, AnArrayReservesMemoryAndCanBeCancelled) {
   std::ofstream(path("a.npy"), std::ios::binary)
       << file_of("{'descr': '<u8', 'fortran_order': False, 'shape': (1000,)}\n", std::string(8000, 'x'));
   {

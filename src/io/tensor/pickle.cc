@@ -12,8 +12,8 @@ constexpr int kNewestProtocol = 5;
 }  // namespace
 
 std::span<const Index> Document::items(const Value& value) const {
-  if (value.kind == Kind::tuple) return std::span(pool_).subspan(value.at, value.a);
-  if ((value.kind != Kind::list && value.kind != Kind::dictionary) || value.at == 0) return {};
+  if (value.kind == ValueKind::tuple) return std::span(pool_).subspan(value.at, value.a);
+  if ((value.kind != ValueKind::list && value.kind != ValueKind::dictionary) || value.at == 0) return {};
   return containers_[value.at - 1];
 }
 
@@ -29,7 +29,7 @@ bool Machine::step(unsigned char code) {
       break;
     case 0x95: {
       // A frame states the number of bytes up to the next one. The reader does not need it, but it has to be there.
-      if (number<std::uint64_t>() > kMostBytes) too_large("its pickle is over 16 MiB");
+      if (number<std::uint64_t>() > kMaxBytes) too_large("its pickle is over 16 MiB");
       break;
     }
     case '0':
@@ -62,14 +62,14 @@ bool Machine::step(unsigned char code) {
       break;
     case 0x8B: {
       const auto length = number<std::int32_t>();
-      if (length < 0) bad("a number in its pickle has a negative length");
+      if (length < 0) throw_bad_data("a number in its pickle has a negative length");
       push_long(static_cast<std::uint64_t>(length));
       break;
     }
     case 'G': {
       // This is the only big-endian number.
       Value value;
-      value.kind = Kind::real;
+      value.kind = ValueKind::real;
       value.real = std::bit_cast<double>(__builtin_bswap64(number<std::uint64_t>()));
       push(add(value));
       break;
@@ -83,16 +83,16 @@ bool Machine::step(unsigned char code) {
       push_tuple(code - 0x84U);
       break;
     case ']':
-      push_container(Kind::list, {});
+      push_container(ValueKind::list, {});
       break;
     case '}':
-      push_container(Kind::dictionary, {});
+      push_container(ValueKind::dictionary, {});
       break;
     case 'a':
-      extend_below(Kind::list, std::span(stack_).last(std::min<std::size_t>(1, stack_.size() - floor())));
+      extend_below(ValueKind::list, std::span(stack_).last(std::min<std::size_t>(1, stack_.size() - floor())));
       break;
     case 's':
-      extend_below(Kind::dictionary, std::span(stack_).last(std::min<std::size_t>(2, stack_.size() - floor())));
+      extend_below(ValueKind::dictionary, std::span(stack_).last(std::min<std::size_t>(2, stack_.size() - floor())));
       break;
     case 'p':
       remember(decimal(line()));
@@ -151,7 +151,7 @@ bool Machine::step(unsigned char code) {
 
 void Machine::step_marked(unsigned char code) {
   if (code == '(') {
-    if (marks_.size() == kMostValues) too_large("its pickle's stack is over 1,048,576 values");
+    if (marks_.size() == kMaxValues) too_large("its pickle's stack is over 1,048,576 values");
     return marks_.push_back(stack_.size());
   }
   switch (code) {
@@ -160,13 +160,13 @@ void Machine::step_marked(unsigned char code) {
     case 't':
       return push_tuple_of(marked());
     case 'l':
-      return push_container(Kind::list, marked());
+      return push_container(ValueKind::list, marked());
     case 'd':
-      return push_container(Kind::dictionary, marked());
+      return push_container(ValueKind::dictionary, marked());
     case 'e':
-      return extend_marked(Kind::list);
+      return extend_marked(ValueKind::list);
     default:
-      return extend_marked(Kind::dictionary);
+      return extend_marked(ValueKind::dictionary);
   }
 }
 
@@ -183,18 +183,18 @@ void Machine::step_text(unsigned char code) {
       return push_plain(line());
     case 'U':
     case 0x8C:
-      return push(add_text(Kind::text, take(number<std::uint8_t>())));
+      return push(add_text(ValueKind::text, take(number<std::uint8_t>())));
     case 'T':
     case 'X':
-      return push(add_text(Kind::text, take(number<std::uint32_t>())));
+      return push(add_text(ValueKind::text, take(number<std::uint32_t>())));
     case 0x8D:
-      return push(add_text(Kind::text, take(number<std::uint64_t>())));
+      return push(add_text(ValueKind::text, take(number<std::uint64_t>())));
     case 'C':
-      return push(add_text(Kind::bytes, take(number<std::uint8_t>())));
+      return push(add_text(ValueKind::bytes, take(number<std::uint8_t>())));
     case 'B':
-      return push(add_text(Kind::bytes, take(number<std::uint32_t>())));
+      return push(add_text(ValueKind::bytes, take(number<std::uint32_t>())));
     case 0x8E:
-      return push(add_text(Kind::bytes, take(number<std::uint64_t>())));
+      return push(add_text(ValueKind::bytes, take(number<std::uint64_t>())));
     default:
       step_object(code);
   }
@@ -209,7 +209,7 @@ void Machine::step_object(unsigned char code) {
     }
     case 'o': {
       const std::span<const Index> items = marked();
-      if (items.empty()) bad("its pickle makes an object of nothing");
+      if (items.empty()) throw_bad_data("its pickle makes an object of nothing");
       refuse_object(out_.values_[items.front()]);
     }
     case 0x81:
@@ -235,16 +235,16 @@ void Machine::step_object(unsigned char code) {
     case 0x98:
       unsupported("its pickle holds raw buffers; only plain tensors are read", "save it with torch.save(tensor)");
     default:
-      bad(fmt::format("its pickle has an unknown opcode 0x{:02x}", code));
+      throw_bad_data(fmt::format("its pickle has an unknown opcode 0x{:02x}", code));
   }
 }
 
 std::optional<Document> load(std::span<const std::byte> bytes, const Vocabulary& vocabulary) {
   try {
-    return Machine(bytes.first(static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), kMostBytes))), vocabulary)
+    return Machine(bytes.first(static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), kMaxBytes))), vocabulary)
         .run();
-  } catch (const Cut&) {
-    if (bytes.size() >= kMostBytes) too_large("its pickle is over 16 MiB");
+  } catch (const PickleTruncated&) {
+    if (bytes.size() >= kMaxBytes) too_large("its pickle is over 16 MiB");
     return std::nullopt;
   }
 }

@@ -14,13 +14,13 @@
 #include <string_view>
 #include <vector>
 
-#include "src/io/tensor/refusal.h"
+#include "src/io/tensor/parse_error.h"
 
 namespace millrace::pickle {
 
-inline constexpr std::uint64_t kMostBytes = 16 << 20;
+inline constexpr std::uint64_t kMaxBytes = 16 << 20;
 // Limits: of values, of entries of the memo and of the stack; of items of all containers together.
-inline constexpr std::size_t kMostValues = std::size_t{1} << 20, kMostItems = std::size_t{1} << 22;
+inline constexpr std::size_t kMaxValues = std::size_t{1} << 20, kMaxItems = std::size_t{1} << 22;
 
 // A name that a pickle may mention.
 struct Name {
@@ -37,7 +37,7 @@ struct Vocabulary {
 
 using Index = std::uint32_t;
 
-enum class Kind : std::uint8_t {
+enum class ValueKind : std::uint8_t {
   none,
   boolean,
   integer,
@@ -54,7 +54,7 @@ enum class Kind : std::uint8_t {
 };
 
 struct Value {
-  Kind kind = Kind::none;
+  ValueKind kind = ValueKind::none;
   Index a = 0;  // a length; index of a call's arguments, which are a tuple; a persistent id
   union {
     std::int64_t integer = 0;

@@ -10,12 +10,12 @@
 #include <limits>
 
 #include "src/io/tensor/pickle.h"
-#include "src/io/tensor/source.h"
+#include "src/io/tensor/random_access_source.h"
 
 namespace millrace::pickle {
 
 // Thrown if the bytes end before the pickle does.
-struct Cut {};
+struct PickleTruncated {};
 
 class Machine {
  public:
@@ -23,14 +23,14 @@ class Machine {
 
   Document run() {
     // Values that occur again and again exist only once.
-    const Index none = add({}), no = add_integer(Kind::boolean, 0), yes = add_integer(Kind::boolean, 1);
+    const Index none = add({}), no = add_integer(ValueKind::boolean, 0), yes = add_integer(ValueKind::boolean, 1);
     none_ = none;
     booleans_[0] = no;
     booleans_[1] = yes;
     Value empty;
-    empty.kind = Kind::tuple;
+    empty.kind = ValueKind::tuple;
     empty_tuple_ = add(empty);
-    for (Index& small : small_) small = add_integer(Kind::integer, &small - small_);
+    for (Index& small : small_) small = add_integer(ValueKind::integer, &small - small_);
     while (!step(static_cast<unsigned char>(take(1)[0]))) {
     }
     out_.size_ = at_;
@@ -40,7 +40,7 @@ class Machine {
  private:
   // Bytes of the pickle.
   std::string_view take(std::uint64_t count) {
-    if (count > bytes_.size() - at_) throw Cut{};
+    if (count > bytes_.size() - at_) throw PickleTruncated{};
     const auto* const begin = reinterpret_cast<const char*>(bytes_.data()) + at_;
     at_ += static_cast<std::size_t>(count);
     return {begin, static_cast<std::size_t>(count)};
@@ -53,24 +53,24 @@ class Machine {
   std::string_view line() {
     const auto rest = bytes_.subspan(at_);
     const void* const end = rest.empty() ? nullptr : std::memchr(rest.data(), '\n', rest.size());
-    if (end == nullptr) throw Cut{};
+    if (end == nullptr) throw PickleTruncated{};
     const std::string_view out = take(static_cast<std::uint64_t>(static_cast<const std::byte*>(end) - rest.data()) + 1);
     return out.substr(0, out.size() - 1);
   }
 
   // Values.
   Index add(Value value) {
-    if (out_.values_.size() == kMostValues) too_large("its pickle has over 1,048,576 values");
+    if (out_.values_.size() == kMaxValues) too_large("its pickle has over 1,048,576 values");
     out_.values_.push_back(value);
     return static_cast<Index>(out_.values_.size() - 1);
   }
-  Index add_integer(Kind kind, std::int64_t integer) {
+  Index add_integer(ValueKind kind, std::int64_t integer) {
     Value value;
     value.kind = kind;
     value.integer = integer;
     return add(value);
   }
-  Index add_text(Kind kind, std::string_view text) {
+  Index add_text(ValueKind kind, std::string_view text) {
     // The length fits: a pickle has far fewer than 4 GiB.
     Value value;
     value.kind = kind;
@@ -79,28 +79,29 @@ class Machine {
     return add(value);
   }
   void push(Index value) {
-    if (stack_.size() == kMostValues) too_large("its pickle's stack is over 1,048,576 values");
+    if (stack_.size() == kMaxValues) too_large("its pickle's stack is over 1,048,576 values");
     stack_.push_back(value);
   }
   void push_integer(std::int64_t integer) {
-    push(integer >= 0 && static_cast<std::size_t>(integer) < std::size(small_) ? small_[integer]
-                                                                               : add_integer(Kind::integer, integer));
+    push(integer >= 0 && static_cast<std::size_t>(integer) < std::size(small_)
+             ? small_[integer]
+             : add_integer(ValueKind::integer, integer));
   }
   // Returns the lowest position of the stack that may be popped: values below the newest mark may not.
   std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
   Index pop() {
-    if (stack_.size() <= floor()) bad("its pickle takes from an empty stack");
+    if (stack_.size() <= floor()) throw_bad_data("its pickle takes from an empty stack");
     const Index out = stack_.back();
     stack_.pop_back();
     return out;
   }
   Value& top() {
-    if (stack_.size() <= floor()) bad("its pickle takes from an empty stack");
+    if (stack_.size() <= floor()) throw_bad_data("its pickle takes from an empty stack");
     return out_.values_[stack_.back()];
   }
   // Returns the values above the newest mark and removes the mark. The values stay on the stack until drop().
   std::span<const Index> marked() {
-    if (marks_.empty()) bad("its pickle lacks a mark");
+    if (marks_.empty()) throw_bad_data("its pickle lacks a mark");
     const std::span<const Index> out = std::span(stack_).subspan(marks_.back());
     marks_.pop_back();
     return out;
@@ -109,23 +110,23 @@ class Machine {
 
   void count_items(std::size_t more) {
     items_ += more;
-    if (items_ > kMostItems) too_large("its pickle's containers have over 4,194,304 items");
+    if (items_ > kMaxItems) too_large("its pickle's containers have over 4,194,304 items");
   }
   void push_tuple(std::size_t count) {
-    if (stack_.size() - floor() < count) bad("its pickle takes from an empty stack");
+    if (stack_.size() - floor() < count) throw_bad_data("its pickle takes from an empty stack");
     push_tuple_of(std::span(stack_).last(count));
   }
   void push_tuple_of(std::span<const Index> items) {
     count_items(items.size());
     Value value;
-    value.kind = Kind::tuple;
+    value.kind = ValueKind::tuple;
     value.a = static_cast<Index>(items.size());
     value.at = out_.pool_.size();
     out_.pool_.insert(out_.pool_.end(), items.begin(), items.end());
     drop(items.size());
     push(value.a == 0 ? empty_tuple_ : add(value));
   }
-  void push_container(Kind kind, std::span<const Index> items) {
+  void push_container(ValueKind kind, std::span<const Index> items) {
     Value value;
     value.kind = kind;
     value.at = 0;
@@ -136,7 +137,8 @@ class Machine {
   }
   void extend(Index container, std::span<const Index> items) {
     Value& value = out_.values_[container];
-    if (value.kind == Kind::dictionary && items.size() % 2 != 0) bad("a dictionary in its pickle lacks a value");
+    if (value.kind == ValueKind::dictionary && items.size() % 2 != 0)
+      throw_bad_data("a dictionary in its pickle lacks a value");
     if (items.empty()) return;
     count_items(items.size());
     if (value.at == 0) {
@@ -147,15 +149,15 @@ class Machine {
     all.insert(all.end(), items.begin(), items.end());
   }
   // Adds the values that were marked to the container below them.
-  void extend_marked(Kind kind) {
+  void extend_marked(ValueKind kind) {
     const std::span<const Index> items = marked();
     extend_below(kind, items);
   }
-  void extend_below(Kind kind, std::span<const Index> items) {
+  void extend_below(ValueKind kind, std::span<const Index> items) {
     const std::size_t below = stack_.size() - items.size();
     if (below <= floor() || out_.values_[stack_[below - 1]].kind != kind) {
-      bad(kind == Kind::list ? "its pickle appends to what is no list"
-                             : "its pickle sets an item of what is no dictionary");
+      throw_bad_data(kind == ValueKind::list ? "its pickle appends to what is no list"
+                                             : "its pickle sets an item of what is no dictionary");
     }
     extend(stack_[below - 1], items);
     drop(items.size());
@@ -163,21 +165,21 @@ class Machine {
 
   // The memo.
   void remember(std::uint64_t place) {
-    if (place >= kMostValues) too_large("its pickle remembers over 1,048,576 values");
-    if (stack_.size() <= floor()) bad("its pickle takes from an empty stack");
+    if (place >= kMaxValues) too_large("its pickle remembers over 1,048,576 values");
+    if (stack_.size() <= floor()) throw_bad_data("its pickle takes from an empty stack");
     if (memo_.size() <= place) memo_.resize(static_cast<std::size_t>(place) + 1, kNothing);
     memo_[static_cast<std::size_t>(place)] = stack_.back();
   }
   void recall(std::uint64_t place) {
     if (place >= memo_.size() || memo_[static_cast<std::size_t>(place)] == kNothing) {
-      bad("its pickle recalls what it did not remember");
+      throw_bad_data("its pickle recalls what it did not remember");
     }
     push(memo_[static_cast<std::size_t>(place)]);
   }
   std::uint64_t decimal(std::string_view text) {
     std::uint64_t out = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (problem != std::errc() || end != text.data() + text.size()) bad("a number in its pickle is none");
+    if (problem != std::errc() || end != text.data() + text.size()) throw_bad_data("a number in its pickle is none");
     return out;
   }
 
@@ -187,27 +189,28 @@ class Machine {
     if (is_long && text.ends_with('L')) text.remove_suffix(1);
     std::int64_t out = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (problem != std::errc() || end != text.data() + text.size()) bad("a number in its pickle is none, or too large");
+    if (problem != std::errc() || end != text.data() + text.size())
+      throw_bad_data("a number in its pickle is none, or too large");
     push_integer(out);
   }
   void push_real(std::string_view text) {
     Value value;
-    value.kind = Kind::real;
+    value.kind = ValueKind::real;
     value.real = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value.real);
-    if (problem != std::errc() || end != text.data() + text.size()) bad("a number in its pickle is none");
+    if (problem != std::errc() || end != text.data() + text.size()) throw_bad_data("a number in its pickle is none");
     push(add(value));
   }
   void push_long(std::uint64_t length) {
     const std::string_view text = take(length);
-    if (text.size() > sizeof(std::int64_t)) return push(add_text(Kind::large_integer, text));
+    if (text.size() > sizeof(std::int64_t)) return push(add_text(ValueKind::large_integer, text));
     std::int64_t out = !text.empty() && (text.back() & 0x80) != 0 ? -1 : 0;
     if (!text.empty()) std::memcpy(&out, text.data(), text.size());
     push_integer(out);
   }
   void push_quoted(std::string_view text) {
     if (text.size() < 2 || (text.front() != '\'' && text.front() != '"') || text.back() != text.front()) {
-      bad("a text in its pickle has no quotes");
+      throw_bad_data("a text in its pickle has no quotes");
     }
     push_plain(text.substr(1, text.size() - 2));
   }
@@ -215,20 +218,20 @@ class Machine {
     if (text.find('\\') != std::string_view::npos) {
       unsupported("a text in its pickle has escapes", "save it with a newer pickle protocol");
     }
-    push(add_text(Kind::text, text));
+    push(add_text(ValueKind::text, text));
   }
 
   // Names, and operations on them.
   [[noreturn]] void refuse_name(std::string_view module, std::string_view name) {
     const std::string qualified = std::string(module.substr(0, 200)) + "." + std::string(name.substr(0, 200));
-    unsupported(fmt::format("its pickle wants to call {}; only plain tensors are read", shown(qualified)),
+    unsupported(fmt::format("its pickle wants to call {}; only plain tensors are read", printable_name(qualified)),
                 vocabulary_.remedy(qualified));
   }
   void push_name(std::string_view module, std::string_view name) {
     for (std::size_t i = 0; i < vocabulary_.names.size(); ++i) {
       if (vocabulary_.names[i].module != module || vocabulary_.names[i].name != name) continue;
       Value value;
-      value.kind = Kind::name;
+      value.kind = ValueKind::name;
       value.at = i;
       return push(add(value));
     }
@@ -236,11 +239,12 @@ class Machine {
   }
   void push_stacked_name() {
     const Value name = out_.values_[pop()], module = out_.values_[pop()];
-    if (name.kind != Kind::text || module.kind != Kind::text) bad("a name in its pickle is no text");
+    if (name.kind != ValueKind::text || module.kind != ValueKind::text)
+      throw_bad_data("a name in its pickle is no text");
     push_name(out_.text(module), out_.text(name));
   }
   std::string words(const Value& value) const {
-    if (value.kind != Kind::name) return "what is no class";
+    if (value.kind != ValueKind::name) return "what is no class";
     const Name& name = vocabulary_.names[value.at];
     return fmt::format("{}.{}", name.module, name.name);
   }
@@ -252,8 +256,9 @@ class Machine {
   void reduce() {
     const Index arguments = pop(), function = pop();
     const Value& callee = out_.values_[function];
-    if (callee.kind != Kind::name) bad("its pickle calls what is no function");
-    if (out_.values_[arguments].kind != Kind::tuple) bad("its pickle calls a function without arguments");
+    if (callee.kind != ValueKind::name) throw_bad_data("its pickle calls what is no function");
+    if (out_.values_[arguments].kind != ValueKind::tuple)
+      throw_bad_data("its pickle calls a function without arguments");
     switch (vocabulary_.names[callee.at].use) {
       case Name::Use::value:
         unsupported(fmt::format("its pickle wants to call {}; only plain tensors are read", words(callee)),
@@ -263,10 +268,10 @@ class Machine {
           unsupported(fmt::format("its pickle wants to call {} with arguments", words(callee)),
                       "save it anew with Python 3");
         }
-        return push_container(Kind::dictionary, {});
+        return push_container(ValueKind::dictionary, {});
       case Name::Use::function: {
         Value value;
-        value.kind = Kind::call;
+        value.kind = ValueKind::call;
         value.a = arguments;
         value.at = callee.at;
         return push(add(value));
@@ -276,14 +281,14 @@ class Machine {
   // A state_dict() carries the versions of its modules this way; they are ignored.
   void build() {
     pop();
-    if (top().kind != Kind::dictionary) {
+    if (top().kind != ValueKind::dictionary) {
       unsupported("its pickle wants to set the state of an object; only plain tensors are read",
                   "save it with torch.save(tensor)");
     }
   }
   void persistent() {
     Value value;
-    value.kind = Kind::persistent;
+    value.kind = ValueKind::persistent;
     value.a = pop();
     push(add(value));
   }

@@ -35,8 +35,8 @@ std::string refused(const std::string& bytes) {
     if (!document) return "cut";
     torch_file::tensors_of(*document);
     return "";
-  } catch (const Refusal& refusal) {
-    return refusal.what;
+  } catch (const ParseError& parse_error) {
+    return parse_error.what;
   }
 }
 
@@ -46,13 +46,13 @@ TEST(Pickle, ValuesOfEveryProtocolAreWhatTheySay) {
   const auto items = old->items((*old)[old->root()]);
   ASSERT_EQ(items.size(), 8U);
   EXPECT_EQ((*old)[items[0]].integer, 7);
-  EXPECT_EQ((*old)[items[1]].kind, Kind::boolean);
+  EXPECT_EQ((*old)[items[1]].kind, ValueKind::boolean);
   EXPECT_EQ((*old)[items[2]].integer, -3);
   EXPECT_EQ((*old)[items[3]].integer, 5);
   EXPECT_EQ((*old)[items[4]].real, 1.5);
   EXPECT_EQ(old->text((*old)[items[5]]), "a");
   EXPECT_EQ(old->text((*old)[items[6]]), "b");
-  EXPECT_EQ((*old)[items[7]].kind, Kind::none);
+  EXPECT_EQ((*old)[items[7]].kind, ValueKind::none);
   EXPECT_EQ(old->size(), list.size());
 
   const std::string bytes = code(0x80) + code(4) + code(0x95) + u64(99) + "(K" + code(200) + "M" + u16(60000) + "J" +
@@ -114,8 +114,8 @@ TEST(Pickle, WhatItWantsToCallIsRefusedByName) {
   try {
     (void)loaded(pickle_of(name("os", "system")));
     FAIL();
-  } catch (const Refusal& refusal) {
-    EXPECT_EQ(refusal.about("x.pt").message().substr(0, 72),
+  } catch (const ParseError& parse_error) {
+    EXPECT_EQ(parse_error.about("x.pt").message().substr(0, 72),
               "x.pt: its pickle wants to call os.system; only plain tensors are read; s");
   }
 }
@@ -190,15 +190,15 @@ TEST(Pickle, NamesOfTensorsAreBounded) {
 TEST(Pickle, ATensorIsDescribedAsPyTorchDoesOrNotAtAll) {
   EXPECT_EQ(refused(pickle_of(TensorPickle().value())), "");
   const auto reason = [](const TensorPickle& pickle) { return refused(pickle_of(pickle.value())); };
-  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr auto kMaxInt64 = std::numeric_limits<std::int64_t>::max();
   for (const TensorPickle& out :
-       {TensorPickle{.elements = 5}, TensorPickle{.first = 1}, TensorPickle{.first = kMost},
-        TensorPickle{.shape = {kMost, kMost}}, TensorPickle{.shape = {2, kMost}, .strides = {3, 2}},
-        TensorPickle{.strides = {kMost, kMost}}, TensorPickle{.strides = {4, 1}},
-        TensorPickle{.shape = {kMost, 2, 2}, .strides = {0, 0, 0}}, TensorPickle{.elements = 0}}) {
+       {TensorPickle{.elements = 5}, TensorPickle{.first = 1}, TensorPickle{.first = kMaxInt64},
+        TensorPickle{.shape = {kMaxInt64, kMaxInt64}}, TensorPickle{.shape = {2, kMaxInt64}, .strides = {3, 2}},
+        TensorPickle{.strides = {kMaxInt64, kMaxInt64}}, TensorPickle{.strides = {4, 1}},
+        TensorPickle{.shape = {kMaxInt64, 2, 2}, .strides = {0, 0, 0}}, TensorPickle{.elements = 0}}) {
     EXPECT_THAT(reason(out), HasSubstr("out of its storage"));
   }
-  EXPECT_THAT(reason({.elements = kMost}), HasSubstr("PyTorch does not"));
+  EXPECT_THAT(reason({.elements = kMaxInt64}), HasSubstr("PyTorch does not"));
   EXPECT_THAT(reason({.shape = {-2, 3}}), HasSubstr("negative"));
   EXPECT_THAT(reason({.first = -1}), HasSubstr("negative"));
   EXPECT_THAT(reason({.strides = {-3, 1}}), HasSubstr("runs backwards"));

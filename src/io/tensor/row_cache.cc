@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "src/base/error.h"
-#include "src/io/file/at_offset.h"
+#include "src/io/file/positional_io.h"
 
 namespace millrace {
 namespace {
@@ -22,7 +22,7 @@ std::uint64_t next_number() {
 RowFile::RowFile(std::uint64_t rows, std::size_t row_bytes)
     : rows_(rows), number_(next_number()), row_bytes_(row_bytes) {}
 
-void PlainRows::read(std::uint64_t first, std::size_t count, std::byte* out) const {
+void PlainRowFile::read(std::uint64_t first, std::size_t count, std::byte* out) const {
   const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) throw Failure(system_error("cannot be opened", path_, errno));
   const std::size_t size = count * row_bytes();

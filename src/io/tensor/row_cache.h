@@ -36,9 +36,9 @@ class RowFile {
 };
 
 // Rows that are stored in a file uncompressed. It is open only while it is read: inputs may be more than descriptors.
-class PlainRows : public RowFile {
+class PlainRowFile : public RowFile {
  public:
-  PlainRows(std::string path, std::uint64_t offset, std::uint64_t rows, std::size_t row_bytes)
+  PlainRowFile(std::string path, std::uint64_t offset, std::uint64_t rows, std::size_t row_bytes)
       : RowFile(rows, row_bytes), path_(std::move(path)), offset_(offset) {}
   void read(std::uint64_t first, std::size_t count, std::byte* out) const override;
 

@@ -48,9 +48,9 @@ class RowCacheTest : public testing::Test {
 };
 
 TEST_F(RowCacheTest, AnyRowsOfAnyFileFromAnyThread) {
-  const PlainRows ones(path_, 6, 100'000, 4), fives(path_, 6, 20'000, 20);
+  const PlainRowFile ones(path_, 6, 100'000, 4), fives(path_, 6, 20'000, 20);
   RowCache cache;
-  const auto look = [&](unsigned seed) {
+  const auto read_rows = [&](unsigned seed) {
     std::mt19937 random(seed);
     for (int i = 0; i < 300; ++i) {
       const std::size_t first = random() % 100'000, count = std::min<std::size_t>(random() % 40'000, 100'000 - first);
@@ -60,12 +60,12 @@ TEST_F(RowCacheTest, AnyRowsOfAnyFileFromAnyThread) {
     }
   };
   std::vector<std::thread> threads;
-  for (unsigned seed = 1; seed < 5; ++seed) threads.emplace_back(look, seed);
+  for (unsigned seed = 1; seed < 5; ++seed) threads.emplace_back(read_rows, seed);
   for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(RowCacheTest, AFileThatBecomesShorterIsAnError) {
-  const PlainRows rows(path_, 6, 100'000, 4);
+  const PlainRowFile rows(path_, 6, 100'000, 4);
   RowCache cache;
   EXPECT_EQ(read(cache, rows, 0, 10), expected(0, 10));
   std::filesystem::resize_file(path_, 200'000);

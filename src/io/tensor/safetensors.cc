@@ -9,8 +9,8 @@ namespace {
 
 using tensor_file::Tensor;
 
-constexpr std::uint64_t kMostHeader = 16 << 20;
-constexpr std::size_t kMostTensors = 65'536, kMostName = 4096, kMostDimensions = 32;
+constexpr std::uint64_t kMaxHeader = 16 << 20;
+constexpr std::size_t kMaxTensors = 65'536, kMaxName = 4096, kMaxDimensions = 32;
 
 struct Type {
   std::string_view name;
@@ -30,11 +30,13 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
 
   bool null() override { return unexpected(); }
   bool boolean(bool) override { return unexpected(); }
-  bool number_integer(number_integer_t) override { bad("a number in its header is negative"); }
-  bool number_float(number_float_t, const string_t&) override { bad("a number in its header is no whole one"); }
+  bool number_integer(number_integer_t) override { throw_bad_data("a number in its header is negative"); }
+  bool number_float(number_float_t, const string_t&) override {
+    throw_bad_data("a number in its header is no whole one");
+  }
   bool number_unsigned(number_unsigned_t value) override {
     if (in_ == In::shape) {
-      if (tensors.back().shape.size() == kMostDimensions) unsupported("it has over 32 dimensions");
+      if (tensors.back().shape.size() == kMaxDimensions) unsupported("it has over 32 dimensions");
       tensors.back().shape.push_back(value);
     } else if (in_ == In::offsets) {
       if (offsets_ == 2) return unexpected();
@@ -52,7 +54,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
       tensors.back().type = known.type;
       return true;
     }
-    unsupported(fmt::format("its tensor '{}' is of {}", shown(tensors.back().name), shown(text)),
+    unsupported(fmt::format("its tensor '{}' is of {}", printable_name(tensors.back().name), printable_name(text)),
                 "save it as float16, bfloat16 or float32");
   }
   bool binary(binary_t&) override { return unexpected(); }
@@ -74,14 +76,16 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     field_ = text == "dtype" ? Field::dtype : text == "shape" ? Field::shape : Field::offsets;
     const auto bit = 1U << static_cast<unsigned>(field_);
     if ((field_ == Field::offsets && text != "data_offsets") || (seen_ & bit) != 0) {
-      bad(fmt::format("its tensor '{}' has an unknown or repeated key '{}'", shown(tensors.back().name), shown(text)));
+      throw_bad_data(fmt::format("its tensor '{}' has an unknown or repeated key '{}'",
+                                 printable_name(tensors.back().name), printable_name(text)));
     }
     seen_ |= bit;
     return true;
   }
   bool end_object() override {
     if (in_ == In::tensor && (seen_ != 7 || offsets_ != 2)) {
-      bad(fmt::format("its tensor '{}' lacks dtype, shape or data_offsets", shown(tensors.back().name)));
+      throw_bad_data(
+          fmt::format("its tensor '{}' lacks dtype, shape or data_offsets", printable_name(tensors.back().name)));
     }
     in_ = in_ == In::file ? In::nothing : In::file;
     return true;
@@ -96,21 +100,21 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
-    bad(fmt::format("its header is no JSON at character {}", at));
+    throw_bad_data(fmt::format("its header is no JSON at character {}", at));
   }
 
  private:
   enum class In : std::uint8_t { nothing, file, metadata, tensor, shape, offsets };
   enum class Field : std::uint8_t { dtype, shape, offsets };
 
-  [[noreturn]] static bool unexpected() { bad("its header is not that of a .safetensors file"); }
+  [[noreturn]] static bool unexpected() { throw_bad_data("its header is not that of a .safetensors file"); }
 
   bool begin(const std::string& name) {
     metadata_ = name == "__metadata__";
     offsets_ = 0;
-    if (name.size() > kMostName) too_large("a name in it is over 4 KiB");
-    if (tensors.size() == kMostTensors) too_large("it has over 65,536 tensors");
-    if (!names_.insert(name).second) bad(fmt::format("it has two tensors '{}'", shown(name)));
+    if (name.size() > kMaxName) too_large("a name in it is over 4 KiB");
+    if (tensors.size() == kMaxTensors) too_large("it has over 65,536 tensors");
+    if (!names_.insert(name).second) throw_bad_data(fmt::format("it has two tensors '{}'", printable_name(name)));
     if (!metadata_) tensors.push_back({.name = name, .type = {}, .shape = {}, .strides = {}, .block = {}});
     return true;
   }
@@ -135,7 +139,8 @@ void check_places(std::vector<Tensor>& tensors, std::uint64_t begin, std::uint64
     if (empty) needed = 0;
     auto& block = tensor.block;
     if (!fits || block.end > bytes || block.offset > block.end || block.end - block.offset != needed) {
-      bad(fmt::format("its tensor '{}' does not have the bytes that its shape needs", shown(tensor.name)));
+      throw_bad_data(
+          fmt::format("its tensor '{}' does not have the bytes that its shape needs", printable_name(tensor.name)));
     }
     block.stored = block.bytes = needed;
     order.push_back(&tensor);
@@ -146,25 +151,26 @@ void check_places(std::vector<Tensor>& tensors, std::uint64_t begin, std::uint64
   std::uint64_t at = 0;
   for (Tensor* const tensor : order) {
     if (tensor->block.offset != at) {
-      bad(fmt::format("its tensor '{}' overlaps another one, or leaves a gap", shown(tensor->name)));
+      throw_bad_data(
+          fmt::format("its tensor '{}' overlaps another one, or leaves a gap", printable_name(tensor->name)));
     }
     at = tensor->block.end;
     tensor->block.offset += begin;
     tensor->block.end += begin;
   }
-  if (at != bytes) bad("it goes on after its tensors, or ends before them");
+  if (at != bytes) throw_bad_data("it goes on after its tensors, or ends before them");
 }
 
 }  // namespace
 
-std::vector<Tensor> list(Source& file) {
+std::vector<Tensor> list(RandomAccessSource& file) {
   const std::uint64_t size = file.size();
   std::byte front[8];
-  if (size < sizeof(front)) bad("it is not a .safetensors file");
+  if (size < sizeof(front)) throw_bad_data("it is not a .safetensors file");
   file.read(0, front);
   const auto length = number_at<std::uint64_t>(front, 0);
-  if (length > size - sizeof(front)) bad("the file ends in its header, or it is not a .safetensors file");
-  if (length > kMostHeader) too_large("its header is over 16 MiB");
+  if (length > size - sizeof(front)) throw_bad_data("the file ends in its header, or it is not a .safetensors file");
+  if (length > kMaxHeader) too_large("its header is over 16 MiB");
   std::string text(static_cast<std::size_t>(length), '\0');
   file.read(sizeof(front), std::as_writable_bytes(std::span(text)));
   Handler handler;

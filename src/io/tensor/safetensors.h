@@ -7,13 +7,13 @@
 
 #include <vector>
 
-#include "src/io/tensor/source.h"
+#include "src/io/tensor/random_access_source.h"
 #include "src/io/tensor/tensor_file.h"
 
 namespace millrace::safetensors {
 
 // Lists the tensors in the order of the header. Throws Refusal: bad_data; unsupported for numbers of other types;
 // too_large for a header over 16 MiB or more than 65,536 tensors.
-std::vector<tensor_file::Tensor> list(Source& file);
+std::vector<tensor_file::Tensor> list(RandomAccessSource& file);
 
 }  // namespace millrace::safetensors

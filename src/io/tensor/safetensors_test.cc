@@ -22,8 +22,8 @@ std::string what(const std::string& file) {
                          file.substr(tensor.block.offset, tensor.block.bytes));
     }
     return out;
-  } catch (const Refusal& refusal) {
-    return refusal.what;
+  } catch (const ParseError& parse_error) {
+    return parse_error.what;
   }
 }
 std::string tensor(const std::string& name, const std::string& type, const std::string& shape,
@@ -31,7 +31,7 @@ std::string tensor(const std::string& name, const std::string& type, const std::
   return "\"" + name + "\":{\"dtype\":\"" + type + "\",\"shape\":[" + shape + "],\"data_offsets\":[" + offsets + "]}";
 }
 
-TEST(Safetensors, TensorsAreWhereTheHeaderSays) {
+TEST(Safetensors, TensorsLieAtTheHeadersOffsets) {
   EXPECT_EQ(what(file_of("{\"__metadata__\":{\"format\":\"pt\"}," + tensor("b", "BF16", "2", "4,8") + "," +
                              tensor("a", "F16", "1,2", "0,4") + "," + tensor("none", "F32", "0,9", "4,4") + "}   ",
                          "aaaabbbb")),

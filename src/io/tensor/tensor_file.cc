@@ -4,9 +4,9 @@
 
 #include "src/base/sizes.h"
 #include "src/base/text.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 #include "src/io/tensor/inflate.h"
-#include "src/io/tensor/npy_front.h"
+#include "src/io/tensor/npy_header.h"
 #include "src/io/tensor/safetensors.h"
 #include "src/io/tensor/torch_file.h"
 #include "src/io/tensor/zip.h"
@@ -16,7 +16,7 @@ namespace {
 
 // Returns the tensor that the header at the beginning of a block describes.
 Tensor tensor_of(npy::Header header, std::string name, Block block) {
-  if (!header.plain()) unsupported("it has fields", "save each field as an array of its own");
+  if (!header.is_plain()) unsupported("it has fields", "save each field as an array of its own");
   Tensor out;
   out.name = std::move(name);
   out.type = header.fields.front().type;
@@ -30,15 +30,15 @@ Tensor tensor_of(npy::Header header, std::string name, Block block) {
 Tensor npy_tensor(FileSource& file) {
   Block block;
   block.end = block.stored = block.bytes = file.size();
-  return tensor_of(npy::read_front(file), {}, block);
+  return tensor_of(npy::parse_header(file), {}, block);
 }
 
 Tensor npy_gz_tensor(FileSource& file) {
   InflateStream stream(file, 0, file.size(), InflateStream::Wrapping::gzip);
-  const std::uint64_t most = most_inflated(file.size());
-  npy::Header header = npy::read_front(
+  const std::uint64_t most = max_inflated_bytes(file.size());
+  npy::Header header = npy::parse_header(
       [&](std::span<std::byte> out) {
-        if (stream.read(out) < out.size()) bad("the file ends in its header");
+        if (stream.read(out) < out.size()) throw_bad_data("the file ends in its header");
       },
       most);
   Tensor out = tensor_of(std::move(header), {}, {});
@@ -51,7 +51,7 @@ Tensor npy_gz_tensor(FileSource& file) {
 std::vector<Tensor> npz_tensors(FileSource& file) {
   constexpr std::string_view kEnding = ".npy";
   std::vector<Tensor> out;
-  for (zip::Member& member : zip::members(file)) {
+  for (zip::ZipEntry& member : zip::members(file)) {
     if (!member.name.ends_with(kEnding)) continue;
     const std::uint64_t data = zip::data_offset(file, member.block);
     std::uint64_t at = data;
@@ -62,19 +62,21 @@ std::vector<Tensor> npz_tensors(FileSource& file) {
         file.read(at, bytes);
         at += bytes.size();
       } else if (stream->read(bytes) < bytes.size()) {
-        bad("it ends in its header");
+        throw_bad_data("it ends in its header");
       }
     };
     try {
-      npy::Header header = npy::read_front(next, member.block.bytes);
+      npy::Header header = npy::parse_header(next, member.block.bytes);
       member.name.resize(member.name.size() - kEnding.size());
       Tensor tensor = tensor_of(std::move(header), member.name, member.block);
-      if (tensor.block.bytes - tensor.first > tensor.bytes()) bad("it goes on after its array");
+      if (tensor.block.bytes - tensor.first > tensor.bytes()) throw_bad_data("it goes on after its array");
       out.push_back(std::move(tensor));
-    } catch (const npy::NoNumbers&) {
+    } catch (const npy::NotNumeric&) {
       continue;
-    } catch (const Refusal& refusal) {
-      throw Refusal{refusal.code, fmt::format("its array '{}': {}", shown(member.name), refusal.what), refusal.remedy};
+    } catch (const ParseError& parse_error) {
+      throw ParseError{parse_error.code,
+                       fmt::format("its array '{}': {}", printable_name(member.name), parse_error.what),
+                       parse_error.remedy};
     }
   }
   return out;
@@ -83,24 +85,24 @@ std::vector<Tensor> npz_tensors(FileSource& file) {
 // Inflates a small file at once, if its end states its size. nullopt if the size is wrong: in files that were joined
 // from several, or are damaged.
 std::optional<Buffer<std::byte>> inflated_at_once(FileSource& file) {
-  constexpr std::uint64_t kMost = 32 << 20;
+  constexpr std::uint64_t kMaxBuffered = 32 << 20;
   std::byte end[4];
-  if (file.size() < sizeof(end) || file.size() > kMost) return std::nullopt;
+  if (file.size() < sizeof(end) || file.size() > kMaxBuffered) return std::nullopt;
   file.read(file.size() - sizeof(end), end);
   const auto promised = number_at<std::uint32_t>(end, 0);
-  if (promised > std::min(kMost, most_inflated(file.size()))) return std::nullopt;
+  if (promised > std::min(kMaxBuffered, max_inflated_bytes(file.size()))) return std::nullopt;
   Buffer<std::byte> gzipped(static_cast<std::size_t>(file.size())), out(promised);
   file.read(0, gzipped.span());
   try {
     Inflater().gzip(gzipped.span(), out.span());
-  } catch (const Refusal&) {
+  } catch (const ParseError&) {
     return std::nullopt;
   }
   return out;
 }
 
 std::vector<Tensor> pt_gz_tensors(FileSource& file) {
-  std::unique_ptr<Source> inflated;
+  std::unique_ptr<RandomAccessSource> inflated;
   // libdeflate is three times as fast as a stream: 7.5 ms instead of 25 for 3.3 MB of float16 numbers.
   const std::optional<Buffer<std::byte>> memory = inflated_at_once(file);
   if (memory) {
@@ -169,8 +171,8 @@ Outcome<std::vector<Tensor>> list(const std::string& path, Format format, const 
     return tensors(file, format);
   } catch (const Failure& failure) {
     return failure.error();
-  } catch (const Refusal& refusal) {
-    return refusal.about(path);
+  } catch (const ParseError& parse_error) {
+    return parse_error.about(path);
   }
 }
 

@@ -65,12 +65,12 @@ Outcome<std::vector<Tensor>> list(const std::string& path, Format format, const 
 
 // Reads tensors one after the other. Its working memory is kept, so that one reader serves thousands of files. For one
 // thread.
-class Reader {
+class TensorReader {
  public:
-  Reader();
-  ~Reader();
-  Reader(Reader&&) noexcept;
-  Reader& operator=(Reader&&) noexcept;
+  TensorReader();
+  ~TensorReader();
+  TensorReader(TensorReader&&) noexcept;
+  TensorReader& operator=(TensorReader&&) noexcept;
 
   // Returns the memory that read() needs for a tensor of a file of this size, besides `out`.
   static std::uint64_t bytes(const Tensor& tensor, std::uint64_t file_size);

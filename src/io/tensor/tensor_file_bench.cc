@@ -6,9 +6,9 @@
 #include <bit>
 #include <random>
 
-#include "src/io/file/at_offset.h"
-#include "src/io/file/place.h"
-#include "src/io/tensor/made_for_test.h"
+#include "src/io/file/directory_entry.h"
+#include "src/io/file/positional_io.h"
+#include "src/io/tensor/tensor_bytes_for_test.h"
 #include "src/io/tensor/tensor_file.h"
 
 namespace {
@@ -97,7 +97,7 @@ void count(benchmark::State& state) {
 void BM_Read(benchmark::State& state, const std::string& name) {
   const File file(name);
   const auto tensors = tensor_file::list(file.path, *tensor_file::format_of(name)).or_throw();
-  tensor_file::Reader reader;
+  tensor_file::TensorReader reader;
   Buffer<std::byte> out(tensors[0].bytes());
   // Two files take turns: a file that was inflated last is not inflated again.
   const std::string twin_path = folder() / ("twin_" + name);

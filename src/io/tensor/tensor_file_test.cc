@@ -70,7 +70,7 @@ TEST_F(TensorFiles, EveryTruncationIsAnswered) {
   cut_everywhere("a.pt.gz", deflated(torch_zip(pickle_of(TensorPickle().value()), std::string(24, 'x')), kGzip));
 }
 
-TEST_F(TensorFiles, AFileThatIsNotThereOrNoFileIsSaidSo) {
+TEST_F(TensorFiles, AMissingFileIsReported) {
   EXPECT_EQ(tensor_file::list(folder_ / "none.pt", Format::pt).error().code, ErrorCode::not_found);
   EXPECT_EQ(tensor_file::list(folder_ / "", Format::npz).error().code, ErrorCode::unsupported);
   for (const char* name : {"a.npy", "a.npy.gz", "a.npz", "a.pt", "a.pt.gz", "a.safetensors"}) {
@@ -144,7 +144,7 @@ TEST_F(TensorFiles, PromisesThatDeflateCannotKeepTakeNoMemory) {
   const std::string path = write("bomb.npy.gz", bomb);
   const auto tensors = list(path);
   ASSERT_TRUE(tensors);
-  EXPECT_LT(Reader::bytes(tensors->front(), bomb.size()), bomb.size() + 1000);
+  EXPECT_LT(TensorReader::bytes(tensors->front(), bomb.size()), bomb.size() + 1000);
   EXPECT_THAT(read(path, tensors->front()).error().what, HasSubstr("hold more"));
   EXPECT_THAT(list_error("a.pt.gz", deflated(zeros, kGzip)).what, HasSubstr("neither"));
 }
@@ -193,7 +193,7 @@ TEST_F(TensorFiles, AReaderIsUsedAgain) {
 
 TEST_F(TensorFiles, ItsMemoryIsKnownBefore) {
   const auto memory = [&](const std::string& name, const std::string& contents) {
-    return Reader::bytes(list(write(name, contents)).or_throw().front(), contents.size());
+    return TensorReader::bytes(list(write(name, contents)).or_throw().front(), contents.size());
   };
   const std::string plain = six_halves(), small = deflated(plain, kGzip);
   EXPECT_EQ(memory("a.npy", plain), 0U);

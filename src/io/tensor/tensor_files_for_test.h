@@ -9,8 +9,8 @@
 #include <string>
 
 #include "src/base/text.h"
-#include "src/io/file/place.h"
-#include "src/io/tensor/made_for_test.h"
+#include "src/io/file/directory_entry.h"
+#include "src/io/tensor/tensor_bytes_for_test.h"
 #include "src/io/tensor/tensor_file.h"
 
 namespace millrace::for_test {
@@ -66,7 +66,7 @@ class TensorFiles : public testing::Test {
   }
 
   TemporaryFolder folder_{"tensor_files"};
-  tensor_file::Reader reader_;
+  tensor_file::TensorReader reader_;
 };
 
 }  // namespace millrace::for_test

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "src/io/file/place.h"
+#include "src/io/file/directory_entry.h"
 #include "src/io/tensor/gather.h"
 #include "src/io/tensor/inflate.h"
-#include "src/io/tensor/npy_front.h"
+#include "src/io/tensor/npy_header.h"
 #include "src/io/tensor/tensor_file.h"
 #include "src/io/tensor/zip.h"
 #include "src/memory/buffer.h"
@@ -14,25 +14,26 @@ namespace {
 // Bytes read before their CRC-32 is computed: they are then still in a core's own cache.
 constexpr std::size_t kAtOnce = 256 << 10;
 // Longest header before an array that is read only for the sake of a CRC-32.
-constexpr std::uint64_t kFront = npy::kMostHeader + 12;
+constexpr std::uint64_t kFront = npy::kMaxHeader + 12;
 
 [[noreturn]] void shorter() {
-  throw Refusal{ErrorCode::conflict, "it changed since it was looked at: it is shorter than it was",
-                "run the same command again"};
+  throw ParseError{ErrorCode::conflict, "it changed since it was looked at: it is shorter than it was",
+                   "run the same command again"};
 }
 
 // Returns the bytes of the block from the first element to the last.
 std::uint64_t span_of(const Tensor& tensor) {
-  return tensor.strides.empty() ? tensor.bytes() : reach(tensor.shape, tensor.strides) * tensor.type.bytes();
+  return tensor.strides.empty() ? tensor.bytes()
+                                : count_spanned_elements(tensor.shape, tensor.strides) * tensor.type.bytes();
 }
 
 void check_crc(const Block& block, std::uint32_t crc) {
-  if (block.crc && *block.crc != crc) bad("its numbers are damaged: their CRC-32 is another one");
+  if (block.crc && *block.crc != crc) throw_bad_data("its numbers are damaged: their CRC-32 is another one");
 }
 
 }  // namespace
 
-struct Reader::State {
+struct TensorReader::State {
   Inflater inflater;
   Buffer<std::byte> compressed, file, member, numbers, front;
   // File that was inflated last, into `file`: tensors of one file come one after the other.
@@ -51,7 +52,7 @@ struct Reader::State {
     if (now && inflated && inflated->same(*now) && file.size() == promised) return file.span();
     inflated.reset();
     // The promise may be that of another file, and this one cannot keep it.
-    if (promised > most_inflated(source.size())) shorter();
+    if (promised > max_inflated_bytes(source.size())) shorter();
     file.resize(static_cast<std::size_t>(promised));
     compressed.resize(static_cast<std::size_t>(source.size()));
     source.read(0, compressed.span());
@@ -61,7 +62,8 @@ struct Reader::State {
   }
 
   // `memory` is the whole source, if that is in memory.
-  void read_block(Source& source, std::span<const std::byte> memory, const Tensor& tensor, std::span<std::byte> out) {
+  void read_block(RandomAccessSource& source, std::span<const std::byte> memory, const Tensor& tensor,
+                  std::span<std::byte> out) {
     const Block& block = tensor.block;
     const std::uint64_t size = source.size();
     if (block.end > size || block.offset > block.end || block.stored > block.end - block.offset) shorter();
@@ -85,7 +87,7 @@ struct Reader::State {
   }
 
   // Reads the range of a stored block that the tensor spans. Checks its CRC-32 if all bytes that it covers are read.
-  void read_checked(Source& source, std::uint64_t data, const Tensor& tensor, std::span<std::byte> out) {
+  void read_checked(RandomAccessSource& source, std::uint64_t data, const Tensor& tensor, std::span<std::byte> out) {
     const Block& block = tensor.block;
     const bool whole = block.crc && tensor.first <= kFront && tensor.first + out.size() == block.bytes;
     if (!whole) return source.read(data + tensor.first, out);
@@ -100,8 +102,8 @@ struct Reader::State {
     check_crc(block, crc);
   }
 
-  std::span<const std::byte> inflate_member(Source& source, std::uint64_t data, const Block& block) {
-    if (block.bytes > most_inflated(block.stored)) shorter();
+  std::span<const std::byte> inflate_member(RandomAccessSource& source, std::uint64_t data, const Block& block) {
+    if (block.bytes > max_inflated_bytes(block.stored)) shorter();
     compressed.resize(static_cast<std::size_t>(block.stored));
     source.read(data, compressed.span());
     member.resize(static_cast<std::size_t>(block.bytes));
@@ -117,12 +119,12 @@ struct Reader::State {
   }
 };
 
-Reader::Reader() : state_(std::make_unique<State>()) {}
-Reader::~Reader() = default;
-Reader::Reader(Reader&&) noexcept = default;
-Reader& Reader::operator=(Reader&&) noexcept = default;
+TensorReader::TensorReader() : state_(std::make_unique<State>()) {}
+TensorReader::~TensorReader() = default;
+TensorReader::TensorReader(TensorReader&&) noexcept = default;
+TensorReader& TensorReader::operator=(TensorReader&&) noexcept = default;
 
-std::uint64_t Reader::bytes(const Tensor& tensor, std::uint64_t file_size) {
+std::uint64_t TensorReader::bytes(const Tensor& tensor, std::uint64_t file_size) {
   std::uint64_t out = tensor.inflated > 0 ? file_size + tensor.inflated : 0;
   if (tensor.block.deflated) {
     // The compressed file is no longer needed by then, but its memory is kept.
@@ -133,15 +135,15 @@ std::uint64_t Reader::bytes(const Tensor& tensor, std::uint64_t file_size) {
   return out;
 }
 
-Outcome<void> Reader::read(int fd, std::uint64_t file_size, const std::string& path, const Tensor& tensor,
-                           std::span<std::byte> out) {
+Outcome<void> TensorReader::read(int fd, std::uint64_t file_size, const std::string& path, const Tensor& tensor,
+                                 std::span<std::byte> out) {
   if (out.size() != tensor.bytes()) {
     return Error{ErrorCode::internal, "the room for its numbers is not of their size", path, {}};
   }
   try {
     state_->read(fd, file_size, tensor, out);
-  } catch (const Refusal& refusal) {
-    return refusal.about(path);
+  } catch (const ParseError& parse_error) {
+    return parse_error.about(path);
   }
   return {};
 }

@@ -11,7 +11,7 @@ namespace millrace::torch_file {
 namespace {
 
 using pickle::Document;
-using pickle::Kind;
+using pickle::ValueKind;
 using tensor_file::Block;
 using tensor_file::Tensor;
 
@@ -21,27 +21,29 @@ constexpr std::string_view kPickle = "/data.pkl";
   unsupported("its numbers are big-endian", "load it with PyTorch on a little-endian machine and save it anew");
 }
 
-[[noreturn]] void lacks(const std::string& key) { bad(fmt::format("it lacks the storage '{}'", shown(key))); }
+[[noreturn]] void lacks(const std::string& key) {
+  throw_bad_data(fmt::format("it lacks the storage '{}'", printable_name(key)));
+}
 
 // A file of torch.save() has one folder in its archive.
-std::string folder_in(const std::vector<zip::Member>& members) {
+std::string folder_in(const std::vector<zip::ZipEntry>& members) {
   const std::string* found = nullptr;
-  for (const zip::Member& member : members) {
+  for (const zip::ZipEntry& member : members) {
     if (!member.name.ends_with(kPickle) || member.name.find('/') != member.name.size() - kPickle.size()) continue;
-    if (found != nullptr) bad("it is a zip archive with two data.pkl");
+    if (found != nullptr) throw_bad_data("it is a zip archive with two data.pkl");
     found = &member.name;
   }
   if (found == nullptr) {
-    bad("it is a zip archive without data.pkl, which torch.save() writes");
+    throw_bad_data("it is a zip archive without data.pkl, which torch.save() writes");
   }
   return found->substr(0, found->size() - kPickle.size());
 }
 
-std::vector<Tensor> list_archive(Source& file) {
-  std::vector<zip::Member> members = zip::members(file);
+std::vector<Tensor> list_archive(RandomAccessSource& file) {
+  std::vector<zip::ZipEntry> members = zip::members(file);
   const std::string folder = folder_in(members);
-  std::unordered_map<std::string_view, const zip::Member*> by_name;
-  for (zip::Member& member : members) {
+  std::unordered_map<std::string_view, const zip::ZipEntry*> by_name;
+  for (zip::ZipEntry& member : members) {
     // PyTorch checks no CRC-32, and writes 0 if it was told not to compute it.
     if (member.block.crc == 0U) member.block.crc.reset();
     by_name[member.name] = &member;
@@ -53,19 +55,20 @@ std::vector<Tensor> list_archive(Source& file) {
   if (const auto order = by_name.find(folder + "/byteorder"); order != by_name.end()) {
     const std::string text = zip::contents(file, *order->second, 64, inflater);
     if (text == "big") big_endian();
-    if (text != "little") bad(fmt::format("its byte order is '{}'", shown(text)));
+    if (text != "little") throw_bad_data(fmt::format("its byte order is '{}'", printable_name(text)));
   }
   const std::string bytes =
-      zip::contents(file, *by_name.at(folder + std::string(kPickle)), pickle::kMostBytes, inflater);
+      zip::contents(file, *by_name.at(folder + std::string(kPickle)), pickle::kMaxBytes, inflater);
   const auto document = pickle::load(std::as_bytes(std::span(bytes)), vocabulary());
-  if (!document) bad("its pickle ends too soon");
+  if (!document) throw_bad_data("its pickle ends too soon");
   std::vector<Tensor> out;
-  for (Found& found : tensors_of(*document)) {
+  for (TorchTensor& found : tensors_of(*document)) {
     const auto member = by_name.find(folder + "/data/" + found.storage.key);
     if (member == by_name.end()) lacks(found.storage.key);
     found.tensor.block = member->second->block;
     if (found.tensor.block.bytes != found.storage.bytes()) {
-      bad(fmt::format("its storage '{}' does not have the size that its pickle says", shown(found.storage.key)));
+      throw_bad_data(fmt::format("its storage '{}' does not have the size that its pickle says",
+                                 printable_name(found.storage.key)));
     }
     out.push_back(std::move(found.tensor));
   }
@@ -75,7 +78,7 @@ std::vector<Tensor> list_archive(Source& file) {
 // Reads one pickle after the other, from the beginning of a file.
 class Pickles {
  public:
-  explicit Pickles(Source& file) : file_(file), size_(file.size()) {}
+  explicit Pickles(RandomAccessSource& file) : file_(file), size_(file.size()) {}
 
   // The bytes that the document refers to are valid until the next call.
   Document next(std::uint64_t enough = 64 << 10) {
@@ -86,7 +89,7 @@ class Pickles {
         at_ += document->size();
         return *std::move(document);
       }
-      if (bytes_.size() == size_) bad("its pickle ends too soon");
+      if (bytes_.size() == size_) throw_bad_data("its pickle ends too soon");
       enough = 2 * bytes_.size();
     }
   }
@@ -101,7 +104,7 @@ class Pickles {
     file_.read(before, std::as_writable_bytes(std::span(bytes_)).subspan(before));
   }
 
-  Source& file_;
+  RandomAccessSource& file_;
   const std::uint64_t size_;
   std::string bytes_;
   std::size_t at_ = 0;
@@ -111,88 +114,92 @@ bool is_magic(const Document& document) {
   // The number as PyTorch writes it, little-endian.
   constexpr std::string_view kMagic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
   const pickle::Value& value = document[document.root()];
-  return value.kind == Kind::large_integer && document.text(value) == kMagic;
+  return value.kind == ValueKind::large_integer && document.text(value) == kMagic;
 }
 
 void check_system(const Document& document) {
   const pickle::Value& system = document[document.root()];
-  if (system.kind != Kind::dictionary) bad("it does not say what machine it was written on");
+  if (system.kind != ValueKind::dictionary) throw_bad_data("it does not say what machine it was written on");
   const auto items = document.items(system);
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
     const pickle::Value &key = document[items[i]], &value = document[items[i + 1]];
-    if (key.kind != Kind::text || document.text(key) != "little_endian") continue;
-    if (value.kind == Kind::boolean && value.integer == 0) big_endian();
+    if (key.kind != ValueKind::text || document.text(key) != "little_endian") continue;
+    if (value.kind == ValueKind::boolean && value.integer == 0) big_endian();
   }
 }
 
 // Returns the block of each storage's numbers. The file has a count of elements, then the elements, for each key in
 // turn.
-std::unordered_map<std::string, Block> blocks_of(Source& file, std::uint64_t at, const std::vector<std::string>& keys,
+std::unordered_map<std::string, Block> blocks_of(RandomAccessSource& file, std::uint64_t at,
+                                                 const std::vector<std::string>& keys,
                                                  const std::unordered_map<std::string, Storage>& storages) {
   std::unordered_map<std::string, Block> out;
   const std::uint64_t size = file.size();
   for (const std::string& key : keys) {
     const auto storage = storages.find(key);
-    if (storage == storages.end()) bad(fmt::format("it has a storage '{}' that no tensor needs", shown(key)));
+    if (storage == storages.end())
+      throw_bad_data(fmt::format("it has a storage '{}' that no tensor needs", printable_name(key)));
     std::byte count[8];
     file.read(at, count);
     at += sizeof(count);
     const std::uint64_t bytes = storage->second.bytes();
     if (number_at<std::uint64_t>(count, 0) != storage->second.elements) {
-      bad(fmt::format("its storage '{}' does not have the size that its pickle says", shown(key)));
+      throw_bad_data(fmt::format("its storage '{}' does not have the size that its pickle says", printable_name(key)));
     }
-    if (bytes > size - at) bad(fmt::format("it ends in the middle of its storage '{}'", shown(key)));
+    if (bytes > size - at)
+      throw_bad_data(fmt::format("it ends in the middle of its storage '{}'", printable_name(key)));
     Block block;
     block.offset = at;
     block.end = at + bytes;
     block.stored = block.bytes = bytes;
-    if (!out.emplace(key, block).second) bad(fmt::format("it has two storages '{}'", shown(key)));
+    if (!out.emplace(key, block).second) throw_bad_data(fmt::format("it has two storages '{}'", printable_name(key)));
     at += bytes;
   }
   return out;
 }
 
 // Order in the file: magic number, protocol, machine, values, keys of the storages, then the storages.
-std::vector<Tensor> list_pickles(Source& file) {
+std::vector<Tensor> list_pickles(RandomAccessSource& file) {
   Pickles pickles(file);
   constexpr std::uint64_t kProtocol = 1001;
   const auto is_ours = [&] {
     try {
       return is_magic(pickles.next(64));
-    } catch (const Refusal& refusal) {
+    } catch (const ParseError& parse_error) {
       // A failure to read the file does not answer the question.
-      if (refusal.code == ErrorCode::io || refusal.code == ErrorCode::conflict) throw;
+      if (parse_error.code == ErrorCode::io || parse_error.code == ErrorCode::conflict) throw;
       return false;
     }
   };
-  if (!is_ours()) bad("it is neither a zip archive nor what torch.save() wrote before PyTorch 1.6");
+  if (!is_ours()) throw_bad_data("it is neither a zip archive nor what torch.save() wrote before PyTorch 1.6");
   const Document protocol = pickles.next();
   const pickle::Value& version = protocol[protocol.root()];
-  if (version.kind != Kind::integer || static_cast<std::uint64_t>(version.integer) != kProtocol) {
+  if (version.kind != ValueKind::integer || static_cast<std::uint64_t>(version.integer) != kProtocol) {
     unsupported("it is of an unknown version of torch.save()", "load it with PyTorch and save it anew");
   }
   check_system(pickles.next());
-  std::vector<Found> found = tensors_of(pickles.next());
+  std::vector<TorchTensor> found = tensors_of(pickles.next());
   const Document last = pickles.next();
   const pickle::Value& list = last[last.root()];
-  if (list.kind != Kind::list) bad("it does not list its storages");
+  if (list.kind != ValueKind::list) throw_bad_data("it does not list its storages");
   std::vector<std::string> keys;
   for (const pickle::Index item : last.items(list)) {
-    if (last[item].kind != Kind::text || last[item].a > 4096) bad("it does not list its storages by name");
+    if (last[item].kind != ValueKind::text || last[item].a > 4096)
+      throw_bad_data("it does not list its storages by name");
     keys.emplace_back(last.text(last[item]));
   }
 
   std::unordered_map<std::string, Storage> storages;
-  for (const Found& each : found) {
+  for (const TorchTensor& each : found) {
     const auto [known, is_new] = storages.emplace(each.storage.key, each.storage);
     if (!is_new && (known->second.elements != each.storage.elements ||
                     known->second.element_bytes != each.storage.element_bytes)) {
-      bad(fmt::format("its storage '{}' has two sizes", shown(each.storage.key)));
+      throw_bad_data(fmt::format("its storage '{}' has two sizes", printable_name(each.storage.key)));
     }
   }
   const auto blocks = blocks_of(file, pickles.at(), keys, storages);
   std::vector<Tensor> out;
-  for (Found& each : found) {
+  for (TorchTensor& each : found) {
     const auto block = blocks.find(each.storage.key);
     if (block == blocks.end()) lacks(each.storage.key);
     each.tensor.block = block->second;
@@ -203,7 +210,7 @@ std::vector<Tensor> list_pickles(Source& file) {
 
 }  // namespace
 
-std::vector<Tensor> list(Source& file) {
+std::vector<Tensor> list(RandomAccessSource& file) {
   std::byte front[4] = {};
   if (file.size() >= sizeof(front)) file.read(0, front);
   return number_at<std::uint32_t>(front, 0) == 0x04034b50 ? list_archive(file) : list_pickles(file);

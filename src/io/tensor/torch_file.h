@@ -5,12 +5,12 @@
 
 #include <vector>
 
-#include "src/io/tensor/source.h"
+#include "src/io/tensor/random_access_source.h"
 #include "src/io/tensor/tensor_file.h"
 
 namespace millrace::torch_file {
 
 // Throws Refusal.
-std::vector<tensor_file::Tensor> list(Source& file);
+std::vector<tensor_file::Tensor> list(RandomAccessSource& file);
 
 }  // namespace millrace::torch_file

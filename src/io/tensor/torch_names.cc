@@ -99,7 +99,7 @@ std::string remedy(std::string_view qualified) {
 constexpr pickle::Vocabulary kVocabulary{kNames, remedy};
 
 const Meaning* meaning_of(const pickle::Value& name) {
-  return name.kind == pickle::Kind::name || name.kind == pickle::Kind::call ? &kMeanings[name.at] : nullptr;
+  return name.kind == pickle::ValueKind::name || name.kind == pickle::ValueKind::call ? &kMeanings[name.at] : nullptr;
 }
 
 }  // namespace

@@ -8,14 +8,14 @@ namespace millrace::torch_file {
 namespace {
 
 using pickle::Index;
-using pickle::Kind;
 using pickle::Value;
+using pickle::ValueKind;
 using tensor_file::Tensor;
 
-constexpr std::size_t kMostTensors = 65'536, kMostName = 4096, kMostNames = 16 << 20, kMostDimensions = 32;
-constexpr int kMostNesting = 64;
+constexpr std::size_t kMaxTensors = 65'536, kMaxName = 4096, kMaxNames = 16 << 20, kMaxDimensions = 32;
+constexpr int kMaxNesting = 64;
 // Limit on the values that are visited in all: a value may occur in many places.
-constexpr std::size_t kMostLooks = std::size_t{1} << 22;
+constexpr std::size_t kMaxVisits = std::size_t{1} << 22;
 
 // A storage, and the range of it that a view of before PyTorch 0.4 covers.
 struct Part {
@@ -28,67 +28,69 @@ class Walk {
  public:
   explicit Walk(const pickle::Document& document) : document_(document) {}
 
-  std::vector<Found> run() {
+  std::vector<TorchTensor> run() {
     std::string name;
-    look(document_.root(), name, 0);
+    visit(document_.root(), name, 0);
     std::unordered_set<std::string_view> names;
-    for (const Found& found : out_) {
+    for (const TorchTensor& found : out_) {
       if (!names.insert(found.tensor.name).second) {
-        bad(fmt::format("it has two tensors '{}'", shown(found.tensor.name)));
+        throw_bad_data(fmt::format("it has two tensors '{}'", printable_name(found.tensor.name)));
       }
     }
     return std::move(out_);
   }
 
  private:
-  [[noreturn]] static void not_as_written() { bad("its pickle describes a tensor in a way that PyTorch does not"); }
+  [[noreturn]] static void not_as_written() {
+    throw_bad_data("its pickle describes a tensor in a way that PyTorch does not");
+  }
 
-  void look(Index index, std::string& name, int nesting) {
-    if (nesting > kMostNesting) unsupported("its pickle is nested more than 64 deep", "save less deeply nested values");
-    if (++looks_ > kMostLooks) too_large("its pickle has over 4,194,304 values in its containers");
+  void visit(Index index, std::string& name, int nesting) {
+    if (nesting > kMaxNesting) unsupported("its pickle is nested more than 64 deep", "save less deeply nested values");
+    if (++visits_ > kMaxVisits) too_large("its pickle has over 4,194,304 values in its containers");
     const Value& value = document_[index];
     switch (value.kind) {
-      case Kind::dictionary: {
+      case ValueKind::dictionary: {
         const auto items = document_.items(value);
         for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-          look_at_item(items[i + 1], key_of(document_[items[i]]), name, nesting);
+          visit_item(items[i + 1], key_of(document_[items[i]]), name, nesting);
         }
         return;
       }
-      case Kind::list:
-      case Kind::tuple: {
+      case ValueKind::list:
+      case ValueKind::tuple: {
         const auto items = document_.items(value);
-        for (std::size_t i = 0; i < items.size(); ++i) look_at_item(items[i], std::to_string(i), name, nesting);
+        for (std::size_t i = 0; i < items.size(); ++i) visit_item(items[i], std::to_string(i), name, nesting);
         return;
       }
-      case Kind::call:
-        return look_at_call(value, name, nesting);
-      case Kind::persistent:
+      case ValueKind::call:
+        return visit_call(value, name, nesting);
+      case ValueKind::persistent:
         unsupported("it holds a storage by itself", "save it with torch.save(tensor)");
       default:
         return;
     }
   }
 
-  void look_at_item(Index index, std::string_view key, std::string& name, int nesting) {
+  void visit_item(Index index, std::string_view key, std::string& name, int nesting) {
     const std::size_t before = name.size();
     if (nesting > 0) name += '.';
     name += key;
-    if (name.size() > kMostName) too_large("a name in it is over 4 KiB");
-    look(index, name, nesting + 1);
+    if (name.size() > kMaxName) too_large("a name in it is over 4 KiB");
+    visit(index, name, nesting + 1);
     name.resize(before);
   }
 
   std::string key_of(const Value& key) const {
-    if (key.kind == Kind::text) {
-      if (key.a > kMostName) too_large("a name in it is over 4 KiB");
+    if (key.kind == ValueKind::text) {
+      if (key.a > kMaxName) too_large("a name in it is over 4 KiB");
       return std::string(document_.text(key));
     }
-    if (key.kind == Kind::integer || key.kind == Kind::boolean) return std::to_string(key.integer);
+    if (key.kind == ValueKind::integer || key.kind == ValueKind::boolean) return std::to_string(key.integer);
     unsupported("a key of a dictionary in it is neither text nor a number", "save it with text as keys");
   }
 
-  void look_at_call(const Value& call, std::string& name, int nesting) {
+  void visit_call(const Value& call, std::string& name, int nesting) {
     const auto arguments = document_.items(document_[call.a]);
     switch (call_of(call)) {
       case Call::size:
@@ -97,7 +99,7 @@ class Walk {
         return;
       case Call::parameter:
         if (arguments.empty()) not_as_written();
-        return look(arguments[0], name, nesting + 1);
+        return visit(arguments[0], name, nesting + 1);
       case Call::tensor:
       case Call::tensor_v2:
       case Call::tensor_v3:
@@ -107,22 +109,22 @@ class Walk {
 
   std::uint64_t number(Index index) const {
     const Value& value = document_[index];
-    if (value.kind != Kind::integer) not_as_written();
-    if (value.integer < 0) bad("a number in its pickle is negative");
+    if (value.kind != ValueKind::integer) not_as_written();
+    if (value.integer < 0) throw_bad_data("a number in its pickle is negative");
     return static_cast<std::uint64_t>(value.integer);
   }
 
   // Reads a tuple, or a torch.Size of one.
   std::vector<std::uint64_t> numbers(Index index) const {
     const Value* value = &document_[index];
-    if (value->kind == Kind::call && call_of(*value) == Call::size) {
+    if (value->kind == ValueKind::call && call_of(*value) == Call::size) {
       const auto arguments = document_.items(document_[value->a]);
       if (arguments.size() != 1) not_as_written();
       value = &document_[arguments[0]];
     }
-    if (value->kind != Kind::tuple && value->kind != Kind::list) not_as_written();
+    if (value->kind != ValueKind::tuple && value->kind != ValueKind::list) not_as_written();
     const auto items = document_.items(*value);
-    if (items.size() > kMostDimensions) unsupported("it has over 32 dimensions");
+    if (items.size() > kMaxDimensions) unsupported("it has over 32 dimensions");
     std::vector<std::uint64_t> out;
     for (const Index item : items) out.push_back(number(item));
     return out;
@@ -131,31 +133,31 @@ class Walk {
   // Reads ('storage', type, key, device, elements[, view]); a view is (its key, first element, elements).
   Part part_of(Index index) const {
     const Value& id = document_[index];
-    if (id.kind != Kind::persistent || document_[id.a].kind != Kind::tuple) not_as_written();
+    if (id.kind != ValueKind::persistent || document_[id.a].kind != ValueKind::tuple) not_as_written();
     const auto items = document_.items(document_[id.a]);
-    if (items.size() < 5 || items.size() > 6 || document_[items[0]].kind != Kind::text) not_as_written();
+    if (items.size() < 5 || items.size() > 6 || document_[items[0]].kind != ValueKind::text) not_as_written();
     if (document_.text(document_[items[0]]) != "storage") {
       unsupported(fmt::format("its pickle holds a '{}'; only plain tensors are read",
-                              shown(document_.text(document_[items[0]]))),
+                              printable_name(document_.text(document_[items[0]]))),
                   "save a model with torch.save(model.state_dict())");
     }
     Part out;
     out.type = storage_type(document_[items[1]]);
     if (!out.type && !is_untyped_storage(document_[items[1]])) not_as_written();
-    if (document_[items[2]].kind != Kind::text) not_as_written();
-    if (document_[items[2]].a > kMostName) too_large("a name in it is over 4 KiB");
+    if (document_[items[2]].kind != ValueKind::text) not_as_written();
+    if (document_[items[2]].a > kMaxName) too_large("a name in it is over 4 KiB");
     out.storage = {std::string(document_.text(document_[items[2]])), number(items[4]),
                    out.type ? out.type->bytes() : 1};
     std::uint64_t bytes = 0;
     if (__builtin_mul_overflow(out.storage.elements, out.storage.element_bytes, &bytes)) not_as_written();
     out.elements = out.storage.elements;
-    if (items.size() == 6 && document_[items[5]].kind != Kind::none) {
+    if (items.size() == 6 && document_[items[5]].kind != ValueKind::none) {
       const Value& view = document_[items[5]];
-      if (view.kind != Kind::tuple || view.a != 3) not_as_written();
+      if (view.kind != ValueKind::tuple || view.a != 3) not_as_written();
       out.first = number(document_.items(view)[1]);
       out.elements = number(document_.items(view)[2]);
       if (out.first > out.storage.elements || out.elements > out.storage.elements - out.first) {
-        bad("a view in it reaches out of its storage");
+        throw_bad_data("a view in it reaches out of its storage");
       }
     }
     return out;
@@ -164,12 +166,12 @@ class Walk {
   // Adds the tensor of (storage, first element, shape, strides, ...). The third version has the type as seventh
   // argument.
   void add(Call call, std::span<const Index> arguments, const std::string& name) {
-    if (out_.size() == kMostTensors) too_large("it has over 65,536 tensors");
+    if (out_.size() == kMaxTensors) too_large("it has over 65,536 tensors");
     names_ += name.size();
-    if (names_ > kMostNames) too_large("the names of its tensors are over 16 MiB");
+    if (names_ > kMaxNames) too_large("the names of its tensors are over 16 MiB");
     if (arguments.size() < (call == Call::tensor ? 4U : call == Call::tensor_v2 ? 6U : 7U)) not_as_written();
     const Part part = part_of(arguments[0]);
-    Found found;
+    TorchTensor found;
     found.storage = part.storage;
     Tensor& tensor = found.tensor;
     tensor.name = name;
@@ -178,10 +180,10 @@ class Walk {
     tensor.type = *type;
     // The next argument tells whether the numbers are to be conjugated or negated.
     const std::size_t plain = call == Call::tensor_v3 ? 7 : 6;
-    if (arguments.size() > plain && document_[arguments[plain]].kind != Kind::none) {
-      if (document_[arguments[plain]].kind != Kind::dictionary) not_as_written();
+    if (arguments.size() > plain && document_[arguments[plain]].kind != ValueKind::none) {
+      if (document_[arguments[plain]].kind != ValueKind::dictionary) not_as_written();
       if (!document_.items(document_[arguments[plain]]).empty()) {
-        unsupported(fmt::format("its tensor '{}' is a view that conjugates or negates", shown(name)),
+        unsupported(fmt::format("its tensor '{}' is a view that conjugates or negates", printable_name(name)),
                     "save it with torch.save(tensor.resolve_conj().resolve_neg())");
       }
     }
@@ -198,10 +200,10 @@ class Walk {
 
   std::vector<std::uint64_t> strides(Index index, const std::string& name) const {
     const Value& value = document_[index];
-    if (value.kind == Kind::tuple) {
+    if (value.kind == ValueKind::tuple) {
       for (const Index item : document_.items(value)) {
-        if (document_[item].kind == Kind::integer && document_[item].integer < 0) {
-          unsupported(fmt::format("its tensor '{}' runs backwards", shown(name)),
+        if (document_[item].kind == ValueKind::integer && document_[item].integer < 0) {
+          unsupported(fmt::format("its tensor '{}' runs backwards", printable_name(name)),
                       "save it with torch.save(tensor.clone())");
         }
       }
@@ -225,12 +227,12 @@ class Walk {
              !__builtin_mul_overflow(elements, element, &bytes);
     }
     if (!fits || (!empty && last >= room)) {
-      bad(fmt::format("its tensor '{}' reaches out of its storage", shown(tensor.name)));
+      throw_bad_data(fmt::format("its tensor '{}' reaches out of its storage", printable_name(tensor.name)));
     }
     if (empty) {
       tensor.strides.clear();
     } else if (bytes > kSmall && bytes / kRepeats > room * element) {
-      too_large(fmt::format("its tensor '{}' repeats its numbers more than 1,024 times", shown(tensor.name)));
+      too_large(fmt::format("its tensor '{}' repeats its numbers more than 1,024 times", printable_name(tensor.name)));
     }
     // A tensor that is row after row needs no strides.
     const std::vector<std::int64_t> shape(tensor.shape.begin(), tensor.shape.end()),
@@ -239,12 +241,12 @@ class Walk {
   }
 
   const pickle::Document& document_;
-  std::vector<Found> out_;
-  std::size_t looks_ = 0, names_ = 0;
+  std::vector<TorchTensor> out_;
+  std::size_t visits_ = 0, names_ = 0;
 };
 
 }  // namespace
 
-std::vector<Found> tensors_of(const pickle::Document& document) { return Walk(document).run(); }
+std::vector<TorchTensor> tensors_of(const pickle::Document& document) { return Walk(document).run(); }
 
 }  // namespace millrace::torch_file

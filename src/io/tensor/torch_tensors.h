@@ -21,7 +21,7 @@ struct Storage {
 };
 
 // A tensor without its block.
-struct Found {
+struct TorchTensor {
   tensor_file::Tensor tensor;
   Storage storage;
 };
@@ -29,6 +29,6 @@ struct Found {
 // Returns the tensors in the order in which their values come; each is inside of its storage. Throws Refusal: bad_data;
 // too_large above 65,536 tensors. It is unsupported for a tensor that is not plain, a key that is neither text nor a
 // number, or nesting above 64.
-std::vector<Found> tensors_of(const pickle::Document& document);
+std::vector<TorchTensor> tensors_of(const pickle::Document& document);
 
 }  // namespace millrace::torch_file

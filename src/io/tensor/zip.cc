@@ -25,9 +25,9 @@ struct Directory {
   std::uint64_t behind = 0;  // limit that it must not exceed
 };
 
-Directory find_directory(Source& archive) {
+Directory find_directory(RandomAccessSource& archive) {
   const std::uint64_t size = archive.size();
-  if (size < kEndBytes) bad("it is no zip archive: it is too short");
+  if (size < kEndBytes) throw_bad_data("it is no zip archive: it is too short");
   // A comment of up to 64 KiB may follow.
   const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(size, kEndBytes + 0xFFFF));
   Buffer<std::byte> buffer(part);
@@ -40,7 +40,7 @@ Directory find_directory(Source& archive) {
       found = at;
     }
   }
-  if (!found) bad("it is no whole zip archive: it has no directory at its end");
+  if (!found) throw_bad_data("it is no whole zip archive: it has no directory at its end");
   const auto end = tail.subspan(*found);
   Directory out{number_at<std::uint16_t>(end, 10), number_at<std::uint32_t>(end, 12), number_at<std::uint32_t>(end, 16),
                 size - part + *found};
@@ -53,11 +53,11 @@ Directory find_directory(Source& archive) {
     if (number_at<std::uint32_t>(locator, 0) == kLocator64) {
       const auto at = number_at<std::uint64_t>(locator, 8);
       if (out.behind < kEnd64Bytes + kLocator64Bytes || at > out.behind - kEnd64Bytes - kLocator64Bytes) {
-        bad("the end of its directory lies outside of it");
+        throw_bad_data("the end of its directory lies outside of it");
       }
       std::byte end64[kEnd64Bytes];
       archive.read(at, end64);
-      if (number_at<std::uint32_t>(end64, 0) != kEnd64) bad("the end of its directory is not where it says");
+      if (number_at<std::uint32_t>(end64, 0) != kEnd64) throw_bad_data("the end of its directory is not where it says");
       if (number_at<std::uint64_t>(end64, 24) != number_at<std::uint64_t>(end64, 32)) {
         unsupported("it is a zip archive in several files");
       }
@@ -82,19 +82,19 @@ void read_wide(std::span<const std::byte> extra, std::span<std::uint64_t* const>
     }
     extra = extra.subspan(4 + length);
   }
-  bad(fmt::format("its directory lacks a size of '{}'", shown(name)));
+  throw_bad_data(fmt::format("its directory lacks a size of '{}'", printable_name(name)));
 }
 
-Member read_entry(std::span<const std::byte> entry, std::string name, std::span<const std::byte> extra) {
+ZipEntry read_entry(std::span<const std::byte> entry, std::string name, std::span<const std::byte> extra) {
   const auto flags = number_at<std::uint16_t>(entry, 8), method = number_at<std::uint16_t>(entry, 10);
-  const std::string words = shown(name);
+  const std::string words = printable_name(name);
   if ((flags & kEncrypted) != 0) {
     unsupported(fmt::format("its member '{}' is encrypted", words), "write it anew without a password");
   }
   if ((flags & kPatch) != 0 || (method != kStored && method != kDeflated)) {
     unsupported(fmt::format("its member '{}' is compressed by method {}", words, method), "store or deflate it");
   }
-  Member out{std::move(name), {}};
+  ZipEntry out{std::move(name), {}};
   Block& block = out.block;
   block.member = true;
   block.deflated = method == kDeflated;
@@ -107,26 +107,28 @@ Member read_entry(std::span<const std::byte> entry, std::string name, std::span<
     if (*number == kElsewhere) missing.push_back(number);
   }
   read_wide(extra, missing, out.name);
-  if (!block.deflated && block.stored != block.bytes) bad(fmt::format("its member '{}' has two sizes", words));
-  if (block.deflated && block.bytes > most_inflated(block.stored)) {
-    bad(fmt::format("its member '{}' promises {}, which {} cannot hold", words, to_text(Bytes{block.bytes}),
-                    to_text(Bytes{block.stored})));
+  if (!block.deflated && block.stored != block.bytes)
+    throw_bad_data(fmt::format("its member '{}' has two sizes", words));
+  if (block.deflated && block.bytes > max_inflated_bytes(block.stored)) {
+    throw_bad_data(fmt::format("its member '{}' promises {}, which {} cannot hold", words,
+                               format_bytes(Bytes{block.bytes}), format_bytes(Bytes{block.stored})));
   }
   return out;
 }
 
 // Gives each member the room up to where the next begins, and checks that it fits.
-void share_out(std::vector<Member>& members, std::uint64_t end) {
-  std::vector<Member*> order;
+void share_out(std::vector<ZipEntry>& members, std::uint64_t end) {
+  std::vector<ZipEntry*> order;
   order.reserve(members.size());
-  for (Member& member : members) order.push_back(&member);
+  for (ZipEntry& member : members) order.push_back(&member);
   std::sort(order.begin(), order.end(),
-            [](const Member* a, const Member* b) { return a->block.offset < b->block.offset; });
+            [](const ZipEntry* a, const ZipEntry* b) { return a->block.offset < b->block.offset; });
   for (std::size_t i = order.size(); i-- > 0;) {
     Block& block = order[i]->block;
     const std::uint64_t header = kLocalBytes + order[i]->name.size();
     if (block.offset > end || block.stored > end - block.offset || end - block.offset - block.stored < header) {
-      bad(fmt::format("its member '{}' reaches into another one, or out of the file", shown(order[i]->name)));
+      throw_bad_data(
+          fmt::format("its member '{}' reaches into another one, or out of the file", printable_name(order[i]->name)));
     }
     block.end = end;
     end = block.offset;
@@ -135,30 +137,31 @@ void share_out(std::vector<Member>& members, std::uint64_t end) {
 
 }  // namespace
 
-std::vector<Member> members(Source& archive) {
-  constexpr std::uint64_t kMostMembers = 65'536, kMostBytes = 16 << 20;
-  constexpr std::size_t kMostName = 4096;
+std::vector<ZipEntry> members(RandomAccessSource& archive) {
+  constexpr std::uint64_t kMaxMembers = 65'536, kMaxBytes = 16 << 20;
+  constexpr std::size_t kMaxName = 4096;
   const Directory directory = find_directory(archive);
-  if (directory.entries > kMostMembers) {
-    too_large(fmt::format("it has {} members, over the limit of {}", directory.entries, kMostMembers));
+  if (directory.entries > kMaxMembers) {
+    too_large(fmt::format("it has {} members, over the limit of {}", directory.entries, kMaxMembers));
   }
   if (directory.offset > directory.behind || directory.bytes > directory.behind - directory.offset) {
-    bad("its directory lies outside of it");
+    throw_bad_data("its directory lies outside of it");
   }
-  if (directory.bytes > kMostBytes) too_large("its directory is over 16 MiB");
-  if (directory.entries > directory.bytes / kEntryBytes) bad("its directory is shorter than it says");
+  if (directory.bytes > kMaxBytes) too_large("its directory is over 16 MiB");
+  if (directory.entries > directory.bytes / kEntryBytes) throw_bad_data("its directory is shorter than it says");
   Buffer<std::byte> buffer(static_cast<std::size_t>(directory.bytes));
   archive.read(directory.offset, buffer.span());
   std::span<const std::byte> rest = buffer.span();
 
-  std::vector<Member> out;
+  std::vector<ZipEntry> out;
   out.reserve(static_cast<std::size_t>(directory.entries));
   while (out.size() < directory.entries) {
-    if (rest.size() < kEntryBytes || number_at<std::uint32_t>(rest, 0) != kEntry) bad("its directory is damaged");
+    if (rest.size() < kEntryBytes || number_at<std::uint32_t>(rest, 0) != kEntry)
+      throw_bad_data("its directory is damaged");
     const std::size_t name = number_at<std::uint16_t>(rest, 28), extra = number_at<std::uint16_t>(rest, 30),
                       comment = number_at<std::uint16_t>(rest, 32);
-    if (name > kMostName) too_large("a name in it is over 4 KiB");
-    if (rest.size() - kEntryBytes < name + extra + comment) bad("its directory is damaged");
+    if (name > kMaxName) too_large("a name in it is over 4 KiB");
+    if (rest.size() - kEntryBytes < name + extra + comment) throw_bad_data("its directory is damaged");
     out.push_back(read_entry(rest.first(kEntryBytes),
                              std::string(reinterpret_cast<const char*>(rest.data()) + kEntryBytes, name),
                              rest.subspan(kEntryBytes + name, extra)));
@@ -166,32 +169,34 @@ std::vector<Member> members(Source& archive) {
   }
   share_out(out, directory.offset);
   std::unordered_set<std::string_view> names;
-  for (const Member& member : out) {
-    if (!names.insert(member.name).second) bad(fmt::format("it has two members '{}'", shown(member.name)));
+  for (const ZipEntry& member : out) {
+    if (!names.insert(member.name).second)
+      throw_bad_data(fmt::format("it has two members '{}'", printable_name(member.name)));
   }
   return out;
 }
 
-std::uint64_t data_offset(Source& archive, const Block& member) {
+std::uint64_t data_offset(RandomAccessSource& archive, const Block& member) {
   std::byte header[kLocalBytes];
   archive.read(member.offset, header);
-  if (number_at<std::uint32_t>(header, 0) != kLocal) bad("a member of it does not begin where its directory says");
+  if (number_at<std::uint32_t>(header, 0) != kLocal)
+    throw_bad_data("a member of it does not begin where its directory says");
   if ((number_at<std::uint16_t>(header, 6) & kEncrypted) != 0 ||
       number_at<std::uint16_t>(header, 8) != (member.deflated ? kDeflated : kStored)) {
-    bad("a member of it contradicts its directory");
+    throw_bad_data("a member of it contradicts its directory");
   }
   const std::uint64_t skipped =
       kLocalBytes + number_at<std::uint16_t>(header, 26) + number_at<std::uint16_t>(header, 28);
   const std::uint64_t room = member.end - member.offset;
-  if (skipped > room || member.stored > room - skipped) bad("a member of it reaches into another one");
+  if (skipped > room || member.stored > room - skipped) throw_bad_data("a member of it reaches into another one");
   return member.offset + skipped;
 }
 
-std::string contents(Source& archive, const Member& member, std::uint64_t most, Inflater& inflater) {
+std::string contents(RandomAccessSource& archive, const ZipEntry& member, std::uint64_t most, Inflater& inflater) {
   const Block& block = member.block;
   if (block.bytes > most) {
-    too_large(fmt::format("its member '{}' has {}, over the limit of {}", shown(member.name),
-                          to_text(Bytes{block.bytes}), to_text(Bytes{most})));
+    too_large(fmt::format("its member '{}' has {}, over the limit of {}", printable_name(member.name),
+                          format_bytes(Bytes{block.bytes}), format_bytes(Bytes{most})));
   }
   const std::uint64_t offset = data_offset(archive, block);
   std::string out(static_cast<std::size_t>(block.bytes), '\0');
@@ -199,7 +204,7 @@ std::string contents(Source& archive, const Member& member, std::uint64_t most, 
   if (block.deflated) {
     // A member may be deflated to more bytes than it holds.
     if (block.stored > most)
-      too_large(fmt::format("its member '{}' is deflated to more than it holds", shown(member.name)));
+      too_large(fmt::format("its member '{}' is deflated to more than it holds", printable_name(member.name)));
     Buffer<std::byte> deflated(static_cast<std::size_t>(block.stored));
     archive.read(offset, deflated.span());
     inflater.raw(deflated.span(), bytes);
@@ -207,7 +212,7 @@ std::string contents(Source& archive, const Member& member, std::uint64_t most, 
     archive.read(offset, bytes);
   }
   if (block.crc && *block.crc != crc32_of(0, bytes)) {
-    bad(fmt::format("its member '{}' is damaged: its CRC-32 is another one", shown(member.name)));
+    throw_bad_data(fmt::format("its member '{}' is damaged: its CRC-32 is another one", printable_name(member.name)));
   }
   return out;
 }

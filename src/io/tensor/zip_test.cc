@@ -19,12 +19,12 @@ std::string what(const std::string& archive, std::uint64_t most = 1 << 20) {
   Inflater inflater;
   try {
     std::string out;
-    for (const Member& member : members(source)) {
+    for (const ZipEntry& member : members(source)) {
       out += member.name + "=" + contents(source, member, most, inflater) + ";";
     }
     return out;
-  } catch (const Refusal& refusal) {
-    return refusal.what;
+  } catch (const ParseError& parse_error) {
+    return parse_error.what;
   }
 }
 

@@ -10,7 +10,7 @@
 
 #include "src/base/error.h"
 
-namespace millrace::film {
+namespace millrace::video_file {
 namespace {
 
 constexpr double kWhite = 203;  // cd/m2
@@ -58,29 +58,29 @@ std::string transfer_name(std::int32_t value) {
                  value);
 }
 
-[[noreturn]] void fail_as_zimg_says() {
+[[noreturn]] void throw_zimg_error() {
   std::array<char, 1024> text{};
   zimg_get_last_error(text.data(), text.size());
   throw Failure(ErrorCode::unsupported, fmt::format("its colours cannot be converted: {}", text.data()), "", "");
 }
 
-zimg_image_format format_of(const Shape& shape, const Region& region = {}) {
+zimg_image_format format_of(const FrameShape& shape, const FrameRegion& region = {}) {
   zimg_image_format out;
   zimg_image_format_default(&out, ZIMG_API_VERSION);
   out.width = static_cast<unsigned>(shape.even_width(0));
   out.height = static_cast<unsigned>(shape.even_height(0));
   out.pixel_type = shape.depth > 8 ? ZIMG_PIXEL_WORD : ZIMG_PIXEL_BYTE;
   out.depth = shape.depth;
-  out.subsample_w = shape.kind == Kind::yuv ? shape.log2_cw : 0;
-  out.subsample_h = shape.kind == Kind::yuv ? shape.log2_ch : 0;
-  out.color_family = shape.kind == Kind::gray  ? ZIMG_COLOR_GREY
-                     : shape.kind == Kind::rgb ? ZIMG_COLOR_RGB
-                                               : ZIMG_COLOR_YUV;
+  out.subsample_w = shape.kind == ColorModel::yuv ? shape.log2_cw : 0;
+  out.subsample_h = shape.kind == ColorModel::yuv ? shape.log2_ch : 0;
+  out.color_family = shape.kind == ColorModel::gray  ? ZIMG_COLOR_GREY
+                     : shape.kind == ColorModel::rgb ? ZIMG_COLOR_RGB
+                                                     : ZIMG_COLOR_YUV;
   out.matrix_coefficients =
-      static_cast<zimg_matrix_coefficients_e>(shape.kind == Kind::rgb ? kMatrixRgb : shape.colors.matrix);
+      static_cast<zimg_matrix_coefficients_e>(shape.kind == ColorModel::rgb ? kMatrixRgb : shape.colors.matrix);
   out.color_primaries = static_cast<zimg_color_primaries_e>(shape.colors.primaries);
   out.transfer_characteristics = static_cast<zimg_transfer_characteristics_e>(shape.colors.transfer);
-  out.pixel_range = shape.colors.range == Range::full ? ZIMG_RANGE_FULL : ZIMG_RANGE_LIMITED;
+  out.pixel_range = shape.colors.range == ColorRange::full ? ZIMG_RANGE_FULL : ZIMG_RANGE_LIMITED;
   if (shape.colors.siting > 0) out.chroma_location = static_cast<zimg_chroma_location_e>(shape.colors.siting - 1);
   if (shape.even_width(0) != shape.width || shape.even_height(0) != shape.height) {
     out.active_region.left = out.active_region.top = 0;
@@ -108,49 +108,49 @@ struct FreeGraph {
 
 }  // namespace
 
-Colors filled_in(const Shape& shape, std::vector<std::string>& said) {
+Colors filled_in(const FrameShape& shape, std::vector<std::string>& assumed) {
   Colors out = shape.colors;
   // The values 0 and 3 are reserved, except for the matrix 0, which is RGB.
   const auto is_reserved = [](std::int32_t value) { return value == 0 || value == 3; };
-  if (out.matrix == 3 || (out.matrix == kMatrixRgb && shape.kind != Kind::rgb)) out.matrix = kUnspecified;
+  if (out.matrix == 3 || (out.matrix == kMatrixRgb && shape.kind != ColorModel::rgb)) out.matrix = kUnspecified;
   if (is_reserved(out.primaries)) out.primaries = kUnspecified;
   if (is_reserved(out.transfer)) out.transfer = kUnspecified;
   const bool large = shape.width >= 1280 || shape.height >= 720;
   const bool lines_625 = shape.height == 576 || shape.height == 288;
   const std::int32_t family = large ? kBt709 : lines_625 ? kBt470bg : kBt601;
-  if (shape.kind == Kind::yuv && out.matrix == kUnspecified) {
+  if (shape.kind == ColorModel::yuv && out.matrix == kUnspecified) {
     out.matrix = family;
-    said.push_back(fmt::format("{} matrix", matrix_name(family)));
+    assumed.push_back(fmt::format("{} matrix", matrix_name(family)));
   }
-  if (shape.kind != Kind::yuv)
-    out.matrix = shape.kind == Kind::rgb      ? kMatrixRgb
-                 : out.matrix == kMatrixRgb   ? family
-                 : out.matrix == kUnspecified ? family
-                                              : out.matrix;
-  if (out.range == Range::unspecified) {
-    out.range = shape.kind == Kind::yuv ? Range::limited : Range::full;
-    said.push_back(out.range == Range::full ? "full range" : "limited range");
+  if (shape.kind != ColorModel::yuv)
+    out.matrix = shape.kind == ColorModel::rgb ? kMatrixRgb
+                 : out.matrix == kMatrixRgb    ? family
+                 : out.matrix == kUnspecified  ? family
+                                               : out.matrix;
+  if (out.range == ColorRange::unspecified) {
+    out.range = shape.kind == ColorModel::yuv ? ColorRange::limited : ColorRange::full;
+    assumed.push_back(out.range == ColorRange::full ? "full range" : "limited range");
   }
   if (out.primaries == kUnspecified) {
     out.primaries = family;
-    said.push_back(fmt::format("{} primaries", primaries_name(family)));
+    assumed.push_back(fmt::format("{} primaries", primaries_name(family)));
   }
   if (out.transfer == kUnspecified) {
     out.transfer = large ? kBt709 : kBt601;
-    said.push_back(fmt::format("{} transfer", transfer_name(out.transfer)));
+    assumed.push_back(fmt::format("{} transfer", transfer_name(out.transfer)));
   }
-  if (shape.kind == Kind::yuv && (shape.log2_cw > 0 || shape.log2_ch > 0) && out.siting == 0) {
+  if (shape.kind == ColorModel::yuv && (shape.log2_cw > 0 || shape.log2_ch > 0) && out.siting == 0) {
     out.siting = 1;
-    said.emplace_back("chroma on the left");
+    assumed.emplace_back("chroma on the left");
   }
   return out;
 }
 
 std::string words_of(const Colors& colors) {
   return fmt::format("{} matrix, {} range, {} primaries, {} transfer", matrix_name(colors.matrix),
-                     colors.range == Range::full      ? "full"
-                     : colors.range == Range::limited ? "limited"
-                                                      : "unspecified",
+                     colors.range == ColorRange::full      ? "full"
+                     : colors.range == ColorRange::limited ? "limited"
+                                                           : "unspecified",
                      primaries_name(colors.primaries), transfer_name(colors.transfer));
 }
 
@@ -160,7 +160,7 @@ bool is_hdr(const Colors& colors) {
 
 struct Converter::Graph {
   std::uint32_t from_planes = 0, to_planes = 0;
-  Layout from, to;
+  FrameLayout from, to;
   std::unique_ptr<zimg_filter_graph, FreeGraph> graph;
   std::size_t workspace = 0;
 
@@ -185,12 +185,12 @@ zimg_graph_builder_params how_to(Converter::Filter filter) {
 void Converter::Graph::build(const zimg_image_format& source, const zimg_image_format& target, Filter filter) {
   const zimg_graph_builder_params how = how_to(filter);
   graph.reset(zimg_filter_graph_build(&source, &target, &how));
-  if (!graph || zimg_filter_graph_get_tmp_size(graph.get(), &workspace) != ZIMG_ERROR_SUCCESS) fail_as_zimg_says();
+  if (!graph || zimg_filter_graph_get_tmp_size(graph.get(), &workspace) != ZIMG_ERROR_SUCCESS) throw_zimg_error();
 }
 
 Converter::Converter(std::unique_ptr<Graph> graph) : graph_(std::move(graph)) {}
 
-Converter::Converter(const Shape& from, const Shape& to, Filter filter, const Region& region)
+Converter::Converter(const FrameShape& from, const FrameShape& to, Filter filter, const FrameRegion& region)
     : graph_(std::make_unique<Graph>()) {
   graph_->from_planes = from.color_planes();
   graph_->to_planes = to.color_planes();
@@ -204,18 +204,18 @@ Converter::Converter(const Shape& from, const Shape& to, Filter filter, const Re
   graph_->build(source, target, filter);
 }
 
-Converter Converter::to_linear(const Shape& from, std::int32_t width, std::int32_t height, Filter filter,
-                               const Region& region) {
+Converter Converter::to_linear(const FrameShape& from, std::int32_t width, std::int32_t height, Filter filter,
+                               const FrameRegion& region) {
   auto graph = std::make_unique<Graph>();
   graph->from_planes = from.color_planes();
   graph->to_planes = 3;
   graph->from = layout_of(from);
   graph->to = linear_layout(width, height);
-  Shape to;
+  FrameShape to;
   to.width = width;
   to.height = height;
-  to.kind = Kind::rgb;
-  to.colors = {Range::full, kMatrixRgb, kBt709, ZIMG_TRANSFER_LINEAR, 0};
+  to.kind = ColorModel::rgb;
+  to.colors = {ColorRange::full, kMatrixRgb, kBt709, ZIMG_TRANSFER_LINEAR, 0};
   zimg_image_format target = format_of(to);
   target.pixel_type = ZIMG_PIXEL_FLOAT;
   target.depth = 32;
@@ -223,32 +223,32 @@ Converter Converter::to_linear(const Shape& from, std::int32_t width, std::int32
   return Converter(std::move(graph));
 }
 
-Buffer<std::uint8_t> samples_of(const std::array<std::uint8_t, 3>& color, const Shape& shape) {
-  Shape from, to = shape;
-  from.kind = Kind::rgb;
+Buffer<std::uint8_t> make_samples(const std::array<std::uint8_t, 3>& color, const FrameShape& shape) {
+  FrameShape from, to = shape;
+  from.kind = ColorModel::rgb;
   from.width = from.height = to.width = to.height = kSampleSide;
   from.colors = shape.colors;
   from.colors.matrix = kMatrixRgb;
-  from.colors.range = Range::full;
+  from.colors.range = ColorRange::full;
   if (is_hdr(shape.colors)) {
     from.colors.primaries = kBt709;
     from.colors.transfer = ZIMG_TRANSFER_IEC_61966_2_1;
   }
-  const Layout layout = layout_of(from);
+  const FrameLayout layout = layout_of(from);
   Buffer<std::uint8_t> square(layout.bytes), out(layout_of(to).bytes), workspace;
   for (std::size_t p = 0; p < 3; ++p)
     std::fill_n(square.data() + layout.offset[p], layout.stride[p] * std::size_t{kSampleSide}, color[p]);
   // Gray has the luma of the same colour.
-  Shape target = to;
-  if (to.kind == Kind::gray) target.kind = Kind::yuv;
+  FrameShape target = to;
+  if (to.kind == ColorModel::gray) target.kind = ColorModel::yuv;
   if (target.kind != to.kind) out.resize(layout_of(target).bytes);
   Converter(from, target, Converter::Filter::bilinear).convert(square.data(), out.data(), workspace);
   return out;
 }
 
-Layout linear_layout(std::int32_t width, std::int32_t height) {
+FrameLayout linear_layout(std::int32_t width, std::int32_t height) {
   constexpr std::size_t kAlign = 64;
-  Layout out;
+  FrameLayout out;
   out.bytes = kAlign;
   for (std::size_t p = 0; p < 3; ++p) {
     out.offset[p] = out.bytes;
@@ -259,7 +259,7 @@ Layout linear_layout(std::int32_t width, std::int32_t height) {
   return out;
 }
 
-std::uint8_t seen(float linear) {
+std::uint8_t tone_map(float linear) {
   constexpr int kSteps = 16384;
   static const std::vector<std::uint8_t> kCoded = [] {
     std::vector<std::uint8_t> out(kSteps + 1);
@@ -271,12 +271,12 @@ std::uint8_t seen(float linear) {
     return out;
   }();
   constexpr float kKnee = 0.6F, kPeak = 1000 / static_cast<float>(kWhite);
-  constexpr float kMost = (kPeak - kKnee) / (1 - kKnee);
+  constexpr float kMaxLight = (kPeak - kKnee) / (1 - kKnee);
   if (!(linear > 0)) return 0;
   float x = linear < kPeak ? linear : kPeak;
   if (x > kKnee) {
     const float over = (x - kKnee) / (1 - kKnee);
-    x = kKnee + (1 - kKnee) * over * (1 + over / (kMost * kMost)) / (1 + over);
+    x = kKnee + (1 - kKnee) * over * (1 + over / (kMaxLight * kMaxLight)) / (1 + over);
   }
   return kCoded[static_cast<std::size_t>(x * kSteps + 0.5F)];
 }
@@ -302,33 +302,33 @@ void Converter::convert(const std::uint8_t* from, std::uint8_t* to, Buffer<std::
   workspace.resize(graph_->workspace);
   if (zimg_filter_graph_process(graph_->graph.get(), &source, &target, workspace.data(), nullptr, nullptr, nullptr,
                                 nullptr) != ZIMG_ERROR_SUCCESS)
-    fail_as_zimg_says();
+    throw_zimg_error();
 }
 
 namespace {
 
-Shape seen_shape(const Shape& shape, std::int32_t width, std::int32_t height) {
-  Shape out;
+FrameShape seen_shape(const FrameShape& shape, std::int32_t width, std::int32_t height) {
+  FrameShape out;
   out.width = width;
   out.height = height;
-  out.kind = Kind::rgb;
+  out.kind = ColorModel::rgb;
   out.colors = shape.colors;
   out.colors.matrix = kMatrixRgb;
-  out.colors.range = Range::full;
+  out.colors.range = ColorRange::full;
   return out;
 }
 
 }  // namespace
 
-RgbView::RgbView(const Shape& shape, const Region& region, std::int32_t width, std::int32_t height)
+RgbConverter::RgbConverter(const FrameShape& shape, const FrameRegion& region, std::int32_t width, std::int32_t height)
     : linear_(is_hdr(shape.colors)),
       seen_(seen_shape(shape, width, height)),
       converter_(linear_ ? Converter::to_linear(shape, width, height, Converter::Filter::bilinear, region)
                          : Converter(shape, seen_, Converter::Filter::bilinear, region)) {}
 
-void RgbView::planes(const std::uint8_t* picture, std::uint8_t* out, Workspace& workspace) const {
+void RgbConverter::planes(const std::uint8_t* picture, std::uint8_t* out, Workspace& workspace) const {
   if (!linear_) return converter_.convert(picture, out, workspace.converting);
-  const Layout linear = linear_layout(seen_.width, seen_.height), layout = layout_of(seen_);
+  const FrameLayout linear = linear_layout(seen_.width, seen_.height), layout = layout_of(seen_);
   workspace.linear.resize(linear.bytes);
   converter_.convert(picture, workspace.linear.data(), workspace.converting);
   for (std::size_t p = 0; p < 3; ++p) {
@@ -336,9 +336,9 @@ void RgbView::planes(const std::uint8_t* picture, std::uint8_t* out, Workspace& 
       const auto* from =
           reinterpret_cast<const float*>(workspace.linear.data() + linear.offset[p] + y * linear.stride[p]);
       std::uint8_t* to = out + layout.offset[p] + y * layout.stride[p];
-      for (std::size_t x = 0; x < static_cast<std::size_t>(seen_.width); ++x) to[x] = seen(from[x]);
+      for (std::size_t x = 0; x < static_cast<std::size_t>(seen_.width); ++x) to[x] = tone_map(from[x]);
     }
   }
 }
 
-}  // namespace millrace::film
+}  // namespace millrace::video_file

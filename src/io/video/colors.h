@@ -12,21 +12,21 @@
 #include "src/io/video/frame.h"
 #include "src/memory/buffer.h"
 
-namespace millrace::film {
+namespace millrace::video_file {
 
 // Fills in the colours that a video does not state, by rule. From a width of 1280 or a height of 720 pixels on they are
 // those of BT.709. Below they are those of BT.601, in its 625-line variant for 576 or 288 lines. YUV has limited range,
 // RGB and gray full range, and chroma is on the left. `said` gets what was filled in: "BT.709 matrix".
-Colors filled_in(const Shape& shape, std::vector<std::string>& said);
+Colors filled_in(const FrameShape& shape, std::vector<std::string>& assumed);
 // Describes colours for plans: "BT.709 matrix, limited range, ...".
 std::string words_of(const Colors& colors);
 // True for transfers that represent more than SDR's white: PQ (SMPTE ST 2084) and HLG (ARIB STD-B67).
 bool is_hdr(const Colors& colors);
 
 // Part of a frame, in pixels; the whole frame where the width is 0.
-struct Region {
+struct FrameRegion {
   double left = 0, top = 0, width = 0, height = 0;
-  friend bool operator==(const Region&, const Region&) = default;
+  friend bool operator==(const FrameRegion&, const FrameRegion&) = default;
 };
 
 class Converter {
@@ -34,11 +34,11 @@ class Converter {
   enum class Filter : std::uint8_t { bilinear, bicubic };
   // Both shapes must name all their colours. Only `region` of `from` is converted; it may begin between pixels. Alpha
   // is not converted. Throws Failure(unsupported) for colours between which zimg cannot convert.
-  Converter(const Shape& from, const Shape& to, Filter filter, const Region& region = {});
+  Converter(const FrameShape& from, const FrameShape& to, Filter filter, const FrameRegion& region = {});
   // Converts to red, green and blue in linear floating-point light, in planes as of a Shape with four bytes per sample.
   // 1 is the white of SDR (203 cd/m2, ITU-R BT.2408), and the primaries are those of BT.709.
-  static Converter to_linear(const Shape& from, std::int32_t width, std::int32_t height, Filter filter,
-                             const Region& region = {});
+  static Converter to_linear(const FrameShape& from, std::int32_t width, std::int32_t height, Filter filter,
+                             const FrameRegion& region = {});
   ~Converter();
   Converter(Converter&&) noexcept;
   Converter& operator=(Converter&&) noexcept;
@@ -56,32 +56,32 @@ class Converter {
 // Makes a square of one colour, given in 8-bit red, green and blue, in samples of a video of this shape, whose colours
 // are named.
 inline constexpr std::int32_t kSampleSide = 64;
-Buffer<std::uint8_t> samples_of(const std::array<std::uint8_t, 3>& color, const Shape& shape);
+Buffer<std::uint8_t> make_samples(const std::array<std::uint8_t, 3>& color, const FrameShape& shape);
 
 // Layout of the planes that to_linear() makes.
-Layout linear_layout(std::int32_t width, std::int32_t height);
+FrameLayout linear_layout(std::int32_t width, std::int32_t height);
 // Converts linear light to the 8-bit sRGB that a model trained on photographs expects. Light above 0.6 is compressed,
 // so that 1000 cd/m2 become white.
-std::uint8_t seen(float linear);
+std::uint8_t tone_map(float linear);
 
 // Converts a frame or a region of it to 8-bit red, green and blue in full range, in any size. HDR is converted by
 // seen(); everything else keeps the video's own primaries and transfer.
-class RgbView {
+class RgbConverter {
  public:
   struct Workspace {
     Buffer<std::uint8_t> converting, linear;
   };
-  RgbView(const Shape& shape, const Region& region, std::int32_t width, std::int32_t height);
+  RgbConverter(const FrameShape& shape, const FrameRegion& region, std::int32_t width, std::int32_t height);
 
   // Shape of the planes.
-  const Shape& shape() const { return seen_; }
+  const FrameShape& shape() const { return seen_; }
   // Makes the planes, laid out as by layout_of(shape()). Any thread may call it.
   void planes(const std::uint8_t* picture, std::uint8_t* out, Workspace& workspace) const;
 
  private:
   bool linear_;
-  Shape seen_;
+  FrameShape seen_;
   Converter converter_;
 };
 
-}  // namespace millrace::film
+}  // namespace millrace::video_file

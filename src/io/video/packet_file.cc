@@ -10,9 +10,9 @@
 #include <span>
 
 #include "src/base/json.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 
-namespace millrace::film {
+namespace millrace::video_file {
 namespace {
 
 constexpr std::string_view kFront = "MRFILM1\n";
@@ -69,7 +69,7 @@ void PacketFileWriter::append(const EncodedPacket& packet) {
   bytes_ += packet.data.size();
 }
 
-void PacketFileWriter::commit(const Encoded& encoded, const std::string& note) {
+void PacketFileWriter::commit(const StreamHeaders& encoded, const std::string& note) {
   std::string tail = index_;
   tail.append(reinterpret_cast<const char*>(encoded.extradata.data()), encoded.extradata.size());
   tail += encoded.description;
@@ -97,9 +97,9 @@ Outcome<PacketFileReader> PacketFileReader::open(const std::string& path) {
   if (!read_at(out.file_.get(), bytes, sizeof bytes, size - sizeof bytes)) return damaged;
   std::memcpy(&footer, bytes, sizeof footer);
   const std::uint64_t room = size - kFront.size() - sizeof footer;
-  constexpr std::uint64_t kMostText = 1 << 24, kMostPackets = 1 << 22;
-  if (footer.data_bytes > room || footer.packets > std::min(room / kEntryBytes, kMostPackets) ||
-      footer.extradata > kMostText || footer.description > kMostText || footer.note > kMostText)
+  constexpr std::uint64_t kMaxText = 1 << 24, kMaxPackets = 1 << 22;
+  if (footer.data_bytes > room || footer.packets > std::min(room / kEntryBytes, kMaxPackets) ||
+      footer.extradata > kMaxText || footer.description > kMaxText || footer.note > kMaxText)
     return damaged;
   const std::uint64_t tail_bytes = footer.packets * kEntryBytes + footer.extradata + footer.description + footer.note;
   if (footer.data_bytes + tail_bytes != room) return damaged;
@@ -149,4 +149,4 @@ EncodedPacket PacketFileReader::read(std::size_t k) const {
   return out;
 }
 
-}  // namespace millrace::film
+}  // namespace millrace::video_file

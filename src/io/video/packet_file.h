@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "src/io/file/atomic_file.h"
-#include "src/io/video/film_encoder.h"
+#include "src/io/video/video_encoder.h"
 
-namespace millrace::film {
+namespace millrace::video_file {
 
 class PacketFileWriter {
  public:
@@ -23,7 +23,7 @@ class PacketFileWriter {
 
   void append(const EncodedPacket& packet);
   // Completes the file, writes it to the disk, and renames it.
-  void commit(const Encoded& encoded, const std::string& note);
+  void commit(const StreamHeaders& encoded, const std::string& note);
 
  private:
   AtomicFile file_;
@@ -44,7 +44,7 @@ class PacketFileReader {
     std::uint32_t hash = 0;  // of the packet's bytes
   };
   const std::vector<Entry>& entries() const { return entries_; }
-  const Encoded& encoded() const { return encoded_; }
+  const StreamHeaders& encoded() const { return encoded_; }
   const std::string& note() const { return note_; }
   std::uint64_t bytes() const { return bytes_; }
 
@@ -55,9 +55,9 @@ class PacketFileReader {
   std::string path_;
   Descriptor file_;
   std::vector<Entry> entries_;
-  Encoded encoded_;
+  StreamHeaders encoded_;
   std::string note_;
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace millrace::film
+}  // namespace millrace::video_file

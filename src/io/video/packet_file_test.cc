@@ -8,7 +8,7 @@
 #include <iterator>
 #include <random>
 
-namespace millrace::film {
+namespace millrace::video_file {
 namespace {
 
 class PacketFileTest : public ::testing::Test {
@@ -20,7 +20,7 @@ class PacketFileTest : public ::testing::Test {
     writer.append({10, 5, true, 0, {1, 2, 3}});
     writer.append({20, 5, false, 2, {4, 5, 6, 7}});
     writer.append({15, 5, false, 0, {}});
-    Encoded encoded{"libx", "x", "gray", R"({"encoder":"libx","codec":"x","pixels":"gray"})", {9, 9}};
+    StreamHeaders encoded{"libx", "x", "gray", R"({"encoder":"libx","codec":"x","pixels":"gray"})", {9, 9}};
     writer.commit(encoded, "a note");
   }
   std::string bytes() const {
@@ -100,4 +100,4 @@ TEST_F(PacketFileTest, SurvivesWhatNoProgramWrote) {
 }
 
 }  // namespace
-}  // namespace millrace::film
+}  // namespace millrace::video_file

@@ -21,13 +21,13 @@
 #include <set>
 
 #include "src/io/image/thumbnail_jpeg.h"
-#include "src/jobs/dedupe/match/crowds.h"
-#include "src/jobs/dedupe/match/joined_parts.h"
-#include "src/jobs/dedupe/match/links.h"
-#include "src/jobs/dedupe/match/whole_table.h"
-#include "src/jobs/dedupe/pictures_for_bench.h"
+#include "src/jobs/dedupe/match/appearance_links.h"
+#include "src/jobs/dedupe/match/dense_groups.h"
+#include "src/jobs/dedupe/match/packed_codes.h"
+#include "src/jobs/dedupe/match/whole_picture_table.h"
 #include "src/jobs/dedupe/recall_for_bench.h"
-#include "src/jobs/dedupe/scan/reading.h"
+#include "src/jobs/dedupe/scan/picture_reader.h"
+#include "src/jobs/dedupe/synthetic_pictures_for_bench.h"
 #include "src/kernels/hash_quality/hash_quality.h"
 
 using namespace millrace;
@@ -39,7 +39,7 @@ using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 ContentHash content_of(std::uint64_t number) {
-  made_up::Random random(number ^ 0xF11E);
+  synthetic::Random random(number ^ 0xF11E);
   ContentHash content;
   for (std::uint8_t& byte : content) byte = static_cast<std::uint8_t>(random.next());
   return content;
@@ -49,7 +49,8 @@ std::vector<ThumbnailCodes> codes_of(std::size_t count, bool versions, const Exe
   std::vector<ThumbnailCodes> codes(count);
   executor.parallel_for(count, 64, [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i)
-      codes[i] = thumbnail_codes(made_up::pixels_of(versions ? made_up::picture(i) : made_up::draw(i)).data());
+      codes[i] =
+          compute_thumbnail_codes(synthetic::pixels_of(versions ? synthetic::picture(i) : synthetic::draw(i)).data());
   });
   return codes;
 }
@@ -82,31 +83,32 @@ Distances distances_of(const std::vector<ThumbnailCodes>& codes, std::size_t slo
 std::vector<ThumbnailCodes> unrelated(const std::string& path, RunContext& context) {
   Catalog catalog(path, catalog_key());
   std::map<std::uint64_t, ThumbnailCodes> codes_of;
-  catalog.each_picture(std::nullopt, [&](const CatalogPicture& p) {
-    if (!p.failed && p.quality > kQualityGate) codes_of.emplace(p.appearance, p.codes);
+  catalog.for_each_picture(std::nullopt, [&](const CatalogPicture& p) {
+    if (!p.failed && p.quality > kQualityGate) codes_of.emplace(p.thumbnail_digest, p.codes);
   });
   std::vector<std::uint64_t> appearances;
   appearances.reserve(codes_of.size());
-  for (const auto& appearance : codes_of) appearances.push_back(appearance.first);
-  PairVerifier verifier(catalog, context);
-  const FoundLinks found = find_links(
+  for (const auto& thumbnail_digest : codes_of) appearances.push_back(thumbnail_digest.first);
+  ThumbnailComparator thumbnail_comparator(catalog, context);
+  const AppearanceLinks found = find_links(
       appearances, [&](std::size_t i) { return codes_of.at(appearances[i]); }, parse_rule("auto", true), catalog,
-      verifier, context);
+      thumbnail_comparator, context);
   std::set<std::uint64_t> versions;
   for (const CatalogLink& link : found.links) versions.insert(link.b);
   std::vector<ThumbnailCodes> codes;
-  for (const std::uint64_t appearance : appearances) {
-    if (versions.count(appearance) == 0) codes.push_back(codes_of.at(appearance));
+  for (const std::uint64_t thumbnail_digest : appearances) {
+    if (versions.count(thumbnail_digest) == 0) codes.push_back(codes_of.at(thumbnail_digest));
   }
   return codes;
 }
 
-std::uint64_t pairs_of(const std::vector<ThumbnailCodes>& codes, const Rule& rule, RunContext& context, bool show) {
+std::uint64_t pairs_of(const std::vector<ThumbnailCodes>& codes, const MatchRule& rule, RunContext& context,
+                       bool show) {
   CandidateIndex index(rule, context);
   for (std::size_t i = 0; i < codes.size(); ++i) index.add(i, codes[i]);
   std::uint64_t pairs = 0;
   const auto start = Clock::now();
-  index.each_part(0, [&](std::uint32_t, std::uint32_t end, const CandidatePairs& found) {
+  index.for_each_batch(0, [&](std::uint32_t, std::uint32_t end, const CandidatePairs& found) {
     pairs += found.pairs.size();
     if (show && end % (1 << 15) == 0) fmt::print("  to {:>9}: {:7.2f} s, {:>11} pairs\n", end, since(start), pairs);
     std::fflush(stdout);
@@ -121,11 +123,11 @@ void rules(std::size_t count, std::span<const std::string> texts, RunContext& co
       "| rule | pairs | share of all | a picture | versions of originals proposed | seconds "
       "|\n|---|---|---|---|---|---|\n");
   for (const std::string& text : texts) {
-    Rule rule = parse_rule(text, true);
+    MatchRule rule = parse_rule(text, true);
     rule.middle = true;
     std::uint64_t versions = 0, proposed = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
-      const auto original = made_up::original_of(i);
+      const auto original = synthetic::original_of(i);
       if (!original) continue;
       ++versions;
       proposed += holds(rule, codes[i], codes[*original]) ? 1 : 0;
@@ -162,16 +164,16 @@ void distances(const std::string& path, std::size_t count, RunContext& context) 
 }
 
 void candidates_by_parts(std::size_t count, RunContext& context) {
-  std::vector<parts::Codes> codes(count);
+  std::vector<crops::CropCodes> codes(count);
   auto start = Clock::now();
   std::atomic<std::int64_t> drawing = 0;
   context.executor.parallel_for(count, 64, [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) {
       const auto before = Clock::now();
-      const similarity::Thumbnail pixels = made_up::pixels_of(made_up::picture(i));
+      const similarity::Thumbnail pixels = synthetic::pixels_of(synthetic::picture(i));
       drawing += (Clock::now() - before).count();
       // Three in four are landscape, one in four is portrait.
-      codes[i] = parts::codes_of(pixels, i % 4 == 0 ? 96 : 128, i % 4 == 0 ? 128 : 96, {});
+      codes[i] = crops::codes_of(pixels, i % 4 == 0 ? 96 : 128, i % 4 == 0 ? 128 : 96, {});
     }
   });
   const double coding = since(start) - static_cast<double>(drawing) * 1e-9 / context.executor.threads();
@@ -179,11 +181,11 @@ void candidates_by_parts(std::size_t count, RunContext& context) {
   std::uint64_t pairs = 0;
   constexpr std::size_t kPart = 1 << 17;
   for (std::size_t w = 0; w < count; w += kPart) {
-    const WholeTable wholes(std::span<const parts::Codes>(codes).subspan(w, std::min(kPart, count - w)),
-                            context.executor);
+    const WholePictureTable wholes(std::span<const crops::CropCodes>(codes).subspan(w, std::min(kPart, count - w)),
+                                   context.executor);
     for (std::size_t p = 0; p < count; p += kPart) {
-      for (const WholeMatch& pair : wholes.meetings(
-               std::span<const parts::Codes>(codes).subspan(p, std::min(kPart, count - p)), context.executor))
+      for (const CropWholePair& pair : wholes.find_pairs(
+               std::span<const crops::CropCodes>(codes).subspan(p, std::min(kPart, count - p)), context.executor))
         pairs += pair.part + p != pair.whole + w ? 1 : 0;
     }
   }
@@ -196,28 +198,28 @@ void candidates(std::size_t count, RunContext& context) {
   const auto start = Clock::now();
   const std::uint64_t pairs = pairs_of(codes, parse_rule("auto", true), context, true);
   fmt::print("{} pictures: {:.2f} s, {} candidates, {:.1f} a picture, peak {}\n", count, since(start), pairs,
-             2.0 * static_cast<double>(pairs) / static_cast<double>(count), to_text(resident_memory().peak));
+             2.0 * static_cast<double>(pairs) / static_cast<double>(count), format_bytes(resident_memory().peak));
   candidates_by_parts(count, context);
 }
 
-void crowds(std::size_t count, RunContext& context) {
+void dense_groups(std::size_t count, RunContext& context) {
   const auto codes = codes_of(count, true, context.executor);
   std::vector<std::uint64_t> appearances(count);
   std::iota(appearances.begin(), appearances.end(), 0);
   CodeColumns columns;
   for (const ThumbnailCodes& c : codes) columns.add(c);
-  const Rule rule = parse_rule("auto", true);
+  const MatchRule rule = parse_rule("auto", true);
   const auto start = Clock::now();
-  const Crowds found = find_crowds(appearances, columns, rule, context);
+  const DenseGroups found = find_dense_groups(appearances, columns, rule, context);
   fmt::print("{} pictures: {:.2f} s, {} in crowds\n", count, since(start), found.members().size());
   std::uint64_t proposed = 0, left_out = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
-    const auto original = made_up::original_of(i);
+    const auto original = synthetic::original_of(i);
     if (!original || !holds(rule, codes[i], codes[*original])) continue;
     ++proposed;
-    const bool compared =
-        Crowds::compared(i, found.levels_of(i), codes[i], *original, found.levels_of(*original), codes[*original]);
-    left_out += compared ? 0 : 1;
+    const bool are_compared = DenseGroups::are_compared(i, found.levels_of(i), codes[i], *original,
+                                                        found.levels_of(*original), codes[*original]);
+    left_out += are_compared ? 0 : 1;
   }
   fmt::print("versions that are proposed with their originals: {}; not compared for a crowd: {}\n", proposed, left_out);
 }
@@ -234,31 +236,31 @@ void write_catalog(const std::string& file, const std::string& folder, std::size
     context.executor.parallel_for(size, 16, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
         const std::uint64_t number = begin + i;
-        const similarity::Thumbnail pixels = made_up::pixels_of(made_up::picture(number));
+        const similarity::Thumbnail pixels = synthetic::pixels_of(synthetic::picture(number));
         CatalogPicture p;
         p.content = content_of(number);
         p.format = static_cast<int>(ImageFormat::jpeg);
         p.width = 4000;
         p.height = 3000;
         p.quality = 90;
-        p.codes = thumbnail_codes(pixels.data());
+        p.codes = compute_thumbnail_codes(pixels.data());
         const std::uint64_t second = number * 300 + p.content[0];
         p.taken =
             fmt::format("20{:02}:{:02}:{:02} {:02}:{:02}:{:02}", 10 + second / 32140800, 1 + second / 2678400 % 12,
                         1 + second / 86400 % 28, second / 3600 % 24, second / 60 % 60, second % 60);
         p.camera = fmt::format("Maker Model {}", number / 5000 % 7);
         p.exif_fields = 40;
-        jpegs[i] = encode_thumbnail({made_up::kSide, made_up::kSide, {pixels.begin(), pixels.end()}}, 4096);
-        p.appearance = appearance_of(jpegs[i], p.codes);
+        jpegs[i] = encode_thumbnail({synthetic::kSide, synthetic::kSide, {pixels.begin(), pixels.end()}}, 4096);
+        p.thumbnail_digest = compute_thumbnail_digest(jpegs[i], p.codes);
         pictures[i] = std::move(p);
       }
     });
     for (std::size_t i = 0; i < size; ++i) {
       const std::uint64_t number = begin + i;
-      made_up::Random random(number ^ 0xC0F1);
+      synthetic::Random random(number ^ 0xC0F1);
       const bool copy = i > 0 && random.chance(0.05F);
       const std::string folder_of_file = fmt::format("{}/{:03}", folder, number / 1000);
-      if (number % 1000 == 0) make_folders(folder_of_file);
+      if (number % 1000 == 0) make_private_folders(folder_of_file);
       const std::string path = fmt::format("{}/IMG_{:07}.jpg", folder_of_file, number);
       const std::uint64_t bytes = 2'000'000 + (copy ? number - 1 : number) * 7;
       const int fd = ::open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
@@ -288,39 +290,39 @@ void write_joined(const std::string& file, std::size_t count, RunContext& contex
   Catalog catalog(file, catalog_key());
   std::vector<std::pair<ContentHash, std::uint64_t>> appearance_of_content;
   std::vector<std::pair<std::uint64_t, ThumbnailCodes>> appearances;
-  catalog.each_picture(std::nullopt, [&](const CatalogPicture& p) {
-    appearance_of_content.emplace_back(p.content, p.appearance);
-    appearances.emplace_back(p.appearance, p.codes);
+  catalog.for_each_picture(std::nullopt, [&](const CatalogPicture& p) {
+    appearance_of_content.emplace_back(p.content, p.thumbnail_digest);
+    appearances.emplace_back(p.thumbnail_digest, p.codes);
   });
   std::sort(appearances.begin(), appearances.end());
   appearances.erase(std::unique(appearances.begin(), appearances.end()), appearances.end());
   std::vector<AppearancePair> pairs;
   for (std::uint64_t number = 0; number < count; ++number) {
-    const auto original = made_up::original_of(number);
+    const auto original = synthetic::original_of(number);
     if (!original) continue;
-    const auto appearance = [&](std::uint64_t n) -> std::uint64_t {
+    const auto thumbnail_digest = [&](std::uint64_t n) -> std::uint64_t {
       const auto at = std::lower_bound(appearance_of_content.begin(), appearance_of_content.end(),
                                        std::pair(content_of(n), std::uint64_t{0}));
       return at != appearance_of_content.end() && at->first == content_of(n) ? at->second : 0;
     };
-    const std::uint64_t a = appearance(number), b = appearance(*original);
+    const std::uint64_t a = thumbnail_digest(number), b = thumbnail_digest(*original);
     if (a != 0 && b != 0 && a != b) pairs.push_back({std::min(a, b), std::max(a, b)});
   }
-  PairVerifier verifier(catalog, context);
-  const std::vector<Judgement> judged = verifier.compare(pairs);
+  ThumbnailComparator thumbnail_comparator(catalog, context);
+  const std::vector<Judgement> judged = thumbnail_comparator.compare(pairs);
   std::vector<CatalogLink> links;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (judged[i].kind != similarity::Kind::different)
+    if (judged[i].kind != similarity::SimilarityKind::different)
       links.push_back({pairs[i].a, pairs[i].b, static_cast<std::uint8_t>(judged[i].kind), judged[i].score});
   }
-  const std::uint64_t rule = rule_number(parse_rule("auto", true));
+  const std::uint64_t rule = catalog_rule_key(parse_rule("auto", true));
   constexpr std::size_t kPart = 1 << 17;
   for (std::size_t begin = 0; begin < appearances.size(); begin += kPart) {
     std::vector<std::uint8_t> part;
     for (std::size_t i = begin; i < std::min(begin + kPart, appearances.size()); ++i)
-      append_packed(part, {appearances[i].first, appearances[i].second});
-    catalog.put_joined(rule, begin / kPart, part,
-                       begin == 0 ? std::span<const CatalogLink>(links) : std::span<const CatalogLink>());
+      append_packed_codes(part, {appearances[i].first, appearances[i].second});
+    catalog.put_compared_appearances(rule, begin / kPart, part,
+                                     begin == 0 ? std::span<const CatalogLink>(links) : std::span<const CatalogLink>());
   }
   fmt::print("{} appearances, {} versions, {} links\n", appearances.size(), pairs.size(), links.size());
 }
@@ -342,7 +344,7 @@ int main(int argc, char** argv) {
   } else if (arguments.size() > 2 && arguments[0] == "rules") {
     rules(number(1), std::span(arguments).subspan(2), context);
   } else if (arguments.size() == 2 && arguments[0] == "crowds") {
-    crowds(number(1), context);
+    dense_groups(number(1), context);
   } else if (arguments.size() == 3 && arguments[0] == "recall") {
     recall::report(number(1), number(2), context);
   } else if (arguments.size() == 4 && arguments[0] == "catalog") {

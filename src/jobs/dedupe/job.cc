@@ -5,10 +5,10 @@
 #include "src/base/log.h"
 #include "src/base/stopwatch.h"
 #include "src/base/text.h"
-#include "src/jobs/dedupe/page/page.h"
+#include "src/jobs/dedupe/page/duplicates_page.h"
 #include "src/jobs/dedupe/report.h"
+#include "src/jobs/dedupe/stages/check_stage.h"
 #include "src/jobs/dedupe/stages/compare_stage.h"
-#include "src/jobs/dedupe/stages/look_stage.h"
 #include "src/jobs/dedupe/stages/read_stage.h"
 #include "src/jobs/inventory_file.h"
 
@@ -22,46 +22,46 @@ class DedupeJob : public Job {
   std::vector<DeviceKind> devices() const override { return {DeviceKind::cuda, DeviceKind::opencl}; }
   void describe(Settings& settings) override { dedupe::describe(settings, options_); }
 
-  void look_at(Outputs& outputs) override {
-    for (const std::string& file : catalog_files(catalog_file(options_.catalog))) outputs.kept(file);
+  void register_files(OutputRegistry& outputs) override {
+    for (const std::string& file : catalog_files(catalog_path(options_.catalog))) outputs.kept(file);
     for (const auto* folders : {&options_.folders, &options_.reference}) {
-      for (const std::string& folder : *folders) outputs.input_folder(folder, is_input);
+      for (const std::string& folder : *folders) outputs.add_input_folder(folder, is_input);
     }
     // Links and mounts give a picture names outside the folders, so no output replaces a picture anywhere.
     outputs.never_replace(is_input);
-    check_stage();
+    validate_stage_options();
     if (!options_.inventory.empty()) {
       outputs.input(options_.inventory);
-      outputs.reads("/");  // the list names the files
+      outputs.add_read_folder("/");  // the list names the files
     }
     for (const std::string& folder : options_.from) {
-      outputs.input_folder(folder, [](const std::string&) { return true; });
+      outputs.add_input_folder(folder, [](const std::string&) { return true; });
     }
     // Only output with the same input fingerprint is replaced: src/pipeline/checkpoint/checkpoint.h.
-    if (!options_.output.empty()) outputs.take_store("--output", options_.output);
+    if (!options_.output.empty()) outputs.add_store("--output", options_.output);
     csv_ = outputs.add("--csv", options_.csv, csv_kind());
     page_ = outputs.add("--report", options_.report, page_kind());
     if (!page_ || page_.is_stream()) return;
-    outputs.take_name("--report", DuplicatesPage::thumbs_folder(page_));
-    DuplicatesPage::check(page_);
+    outputs.reserve_path("--report", DuplicatesPage::thumbs_folder(page_));
+    DuplicatesPage::verify_thumbs_folder(page_);
   }
   OutputKind json_kind() const override { return dedupe::json_kind(); }
 
   Plan plan(RunContext& context) override {
     check_folders();
-    if (options_.stage == Stage::read) return plan_of_reading(options_, context);
-    Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
+    if (options_.stage == SearchStage::read) return plan_reading(options_, context);
+    Catalog catalog(catalog_path(options_.catalog), catalog_key(), access(context));
     return dedupe::plan(options_, catalog, context);
   }
 
-  Result run(RunContext& context, const Print&) override {
+  Result run(RunContext& context, const PrintLines&) override {
     check_folders();
-    if (options_.stage == Stage::read) return run_read_stage(context);
-    if (options_.stage == Stage::compare) return run_compare_stage(context);
-    if (options_.stage == Stage::look) return run_look_stage(context);
+    if (options_.stage == SearchStage::read) return run_read_stage(context);
+    if (options_.stage == SearchStage::compare) return run_compare_stage(context);
+    if (options_.stage == SearchStage::check) return run_check_stage(context);
     const Stopwatch watch;
-    Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
-    spdlog::info("catalogue {}", printable(catalog_file(options_.catalog)));
+    Catalog catalog(catalog_path(options_.catalog), catalog_key(), access(context));
+    spdlog::info("catalogue {}", escape_unprintable(catalog_path(options_.catalog)));
     found_ = dedupe::run(options_, catalog, context);
     if (csv_) csv_.write(csv_of(found_));
     if (page_) write_page(found_, options_, catalog, page_, context);
@@ -70,16 +70,16 @@ class DedupeJob : public Job {
     out.summary.push_back(summary_of(found_));
     out.summary.back().pop_back();
     if (page_) {
-      out.summary.push_back(fmt::format("the page to look through: {}", printable(options_.report)));
+      out.summary.push_back(fmt::format("the page to look through: {}", escape_unprintable(options_.report)));
       if (!options_.catalog.empty()) {
         out.summary.push_back(
             fmt::format("to act on what it exports: millrace dedupe apply decisions.json --catalog {}",
-                        printable(options_.catalog)));
+                        escape_unprintable(options_.catalog)));
       }
     }
     if (!page_ && !csv_ && !found_.groups.empty())
       out.unless_json = "to see them: --report FILE, --csv FILE or --json FILE";
-    if (context.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    if (context.sandbox == SandboxMode::all) out.summary.push_back(context.helpers.describe_cpu_time());
     out.json = [this, &context] { return json_of(found_, context.executor); };
     out.exit_code = found_.library.unreadable.empty() ? ExitCode::done : ExitCode::partial;
     return out;
@@ -87,15 +87,15 @@ class DedupeJob : public Job {
 
  private:
   CatalogAccess access(const RunContext& context) const {
-    return access_for(context, options_.trust_files ? Trust::files : Trust::checked);
+    return make_catalog_access(context, options_.trust_files ? Trust::files : Trust::checked);
   }
 
   // Checks the options before any output is made.
-  void check_stage() const {
+  void validate_stage_options() const {
     const auto refuse = [](const char* option, const char* what, const char* remedy) {
       throw Failure(ErrorCode::usage, what, option, remedy);
     };
-    const bool all = options_.stage == Stage::all;
+    const bool all = options_.stage == SearchStage::all;
     if (!all && options_.output.empty()) refuse("--stage", "it makes a folder, and none is named", "say -o FOLDER");
     if (all && options_.share) refuse("--part", "only stages are made in parts", "say --stage read -o FOLDER");
     if (all && !options_.output.empty()) {
@@ -105,11 +105,11 @@ class DedupeJob : public Job {
     if (!all && !(options_.report.empty() && options_.csv.empty()))
       refuse("--stage", "a stage finds no groups", "leave out --report and --csv");
     if (!options_.inventory.empty()) refuse_walking(options_.files);
-    if (options_.stage == Stage::read && !options_.from.empty())
+    if (options_.stage == SearchStage::read && !options_.from.empty())
       refuse("--from", "reading takes nothing over", "leave it out");
-    if (all || options_.stage == Stage::read) return;
+    if (all || options_.stage == SearchStage::read) return;
     if (!options_.verify) refuse("--stage", "nothing but hashes is compared with --no-verify", "leave that out");
-    if (options_.stage == Stage::look && options_.look == LookMode::thumbnail)
+    if (options_.stage == SearchStage::check && options_.check == CheckMode::thumbnail)
       refuse("--stage", "nothing is looked at closely with --look thumbnail", "leave that out");
     // SQLite's log does not work across machines.
     if (options_.share && options_.catalog.empty()) {
@@ -119,75 +119,78 @@ class DedupeJob : public Job {
   }
 
   // Reports the state of a stage's output.
-  void tell(const StoredLines& stored, const char* unit, Result& out) const {
-    const std::string output = printable(options_.output);
+  void report_output_state(const StoredLines& stored, const char* unit, Result& out) const {
+    const std::string output = escape_unprintable(options_.output);
     if (stored.before) {
       out.summary = {fmt::format("{} is finished, made of the same: nothing to do", output)};
     } else if (stored.published) {
-      out.summary.push_back(fmt::format("{}: {} {}, {}; --from {} takes it into a search", output, grouped(stored.rows),
-                                        unit, to_text(Bytes{stored.output_bytes}), output));
+      out.summary.push_back(fmt::format("{}: {} {}, {}; --from {} takes it into a search", output,
+                                        group_digits(stored.rows), unit, format_bytes(Bytes{stored.output_bytes}),
+                                        output));
     } else {
-      out.summary.push_back(words_of_missing(options_.share, stored.missing, stored.parts, options_.output));
+      out.summary.push_back(describe_missing_shards(options_.share, stored.missing, stored.parts, options_.output));
     }
   }
 
   Result run_read_stage(RunContext& context) const {
     const Stopwatch watch;
-    const ReadStage done = read_stage(options_, context);
+    const ReadStageResult done = make_read_shards(options_, context);
     const double seconds = watch.seconds();
     Result out;
-    out.summary = {fmt::format("{} pictures read in {}, {}/s{}", grouped(done.pictures), duration_text(seconds),
-                               rate_text(static_cast<double>(done.pictures) / std::max(seconds, 1e-9)),
-                               done.unusable > 0 ? fmt::format("; {} could not be used", grouped(done.unusable)) : "")};
-    tell(done.stored, "files", out);
-    if (context.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    out.summary = {
+        fmt::format("{} pictures read in {}, {}/s{}", group_digits(done.pictures), format_duration(seconds),
+                    format_rate(static_cast<double>(done.pictures) / std::max(seconds, 1e-9)),
+                    done.unusable > 0 ? fmt::format("; {} could not be used", group_digits(done.unusable)) : "")};
+    report_output_state(done.stored, "files", out);
+    if (context.sandbox == SandboxMode::all) out.summary.push_back(context.helpers.describe_cpu_time());
     out.json = [done] {
-      return json_pieces({{kJsonMark, "dedupe read"},
-                          {"pictures", done.pictures},
-                          {"unusable", done.unusable},
-                          {"bytes", done.bytes},
-                          {"published", done.stored.published}});
+      return make_json_strings({{kJsonMark, "dedupe read"},
+                                {"pictures", done.pictures},
+                                {"unusable", done.unusable},
+                                {"bytes", done.bytes},
+                                {"published", done.stored.published}});
     };
     out.exit_code = done.unusable > 0 ? ExitCode::partial : ExitCode::done;
     return out;
   }
 
   Result run_compare_stage(RunContext& context) const {
-    Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
-    const CompareStage done = compare_stage(options_, catalog, context);
+    Catalog catalog(catalog_path(options_.catalog), catalog_key(), access(context));
+    const CompareStageResult done = make_compare_shards(options_, catalog, context);
     Result out;
-    out.summary = {fmt::format("{} pairs of {} pictures look alike{}", grouped(done.links), grouped(done.pictures),
-                               options_.share ? " in this part" : "")};
-    tell(done.stored, "shards", out);
-    if (context.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    out.summary = {fmt::format("{} pairs of {} pictures look alike{}", group_digits(done.links),
+                               group_digits(done.pictures), options_.share ? " in this part" : "")};
+    report_output_state(done.stored, "shards", out);
+    if (context.sandbox == SandboxMode::all) out.summary.push_back(context.helpers.describe_cpu_time());
     out.json = [done] {
-      return json_pieces({{kJsonMark, "dedupe compare"},
-                          {"pictures", done.pictures},
-                          {"links", done.links},
-                          {"published", done.stored.published}});
+      return make_json_strings({{kJsonMark, "dedupe compare"},
+                                {"pictures", done.pictures},
+                                {"links", done.links},
+                                {"published", done.stored.published}});
     };
     return out;
   }
 
-  Result run_look_stage(RunContext& context) const {
-    Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
-    const LookStage done = look_stage(options_, catalog, context);
+  Result run_check_stage(RunContext& context) const {
+    Catalog catalog(catalog_path(options_.catalog), catalog_key(), access(context));
+    const CheckStageResult done = make_check_shards(options_, catalog, context);
     Result out;
-    out.summary = {fmt::format("{} looks at {} sets that look alike{}", grouped(done.looked_at), grouped(done.sets),
-                               done.unseen > 0 ? fmt::format("; {} pairs could not be looked at, which the search "
+    out.summary = {
+        fmt::format("{} looks at {} sets that look alike{}", group_digits(done.compared_pairs), group_digits(done.sets),
+                    done.undecodable_pairs > 0 ? fmt::format("; {} pairs could not be looked at, which the search "
                                                              "will try again",
-                                                             grouped(done.unseen))
+                                                             group_digits(done.undecodable_pairs))
                                                : "")};
-    tell(done.stored, "shards", out);
-    if (context.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    report_output_state(done.stored, "shards", out);
+    if (context.sandbox == SandboxMode::all) out.summary.push_back(context.helpers.describe_cpu_time());
     out.json = [done] {
-      return json_pieces({{kJsonMark, "dedupe look"},
-                          {"sets", done.sets},
-                          {"looked_at", done.looked_at},
-                          {"unseen", done.unseen},
-                          {"published", done.stored.published}});
+      return make_json_strings({{kJsonMark, "dedupe look"},
+                                {"sets", done.sets},
+                                {"looked_at", done.compared_pairs},
+                                {"unseen", done.undecodable_pairs},
+                                {"published", done.stored.published}});
     };
-    out.exit_code = done.unseen > 0 ? ExitCode::partial : ExitCode::done;
+    out.exit_code = done.undecodable_pairs > 0 ? ExitCode::partial : ExitCode::done;
     return out;
   }
 
@@ -198,8 +201,8 @@ class DedupeJob : public Job {
     }
   }
 
-  Options options_;
-  Output page_, csv_;
+  DedupeOptions options_;
+  OutputTarget page_, csv_;
   SearchResult found_;
 };
 

@@ -17,7 +17,7 @@ RuleTerm parse_term(std::string_view text) {
   constexpr const char* kKinds = "dhash, ahash, dhash_vertical and phash";
   const std::size_t at = text.find("<=");
   if (at == std::string_view::npos) throw fail("it has no <=");
-  const auto kind = hash_kind_named(trim(text.substr(0, at)));
+  const auto kind = find_hash_kind(trim(text.substr(0, at)));
   if (!kind) throw fail(fmt::format("the kinds are {}", kKinds));
   if (std::find(kCatalogCodes.begin(), kCatalogCodes.end(), *kind) == kCatalogCodes.end()) {
     throw fail(fmt::format("the catalogue does not keep {}: it keeps {}", name_of(*kind), kKinds),
@@ -54,8 +54,8 @@ const char* permissive_rule(std::uint64_t pictures) {
 
 }  // namespace
 
-Rule parse_rule(const std::string& text, bool verified, std::uint64_t pictures) {
-  Rule rule;
+MatchRule parse_rule(const std::string& text, bool verified, std::uint64_t pictures) {
+  MatchRule rule;
   rule.text = text;
   // The permissive rule and its measured recall are in docs/dedupe.md; the strict rule decides by itself.
   if (text == "auto") {
@@ -70,7 +70,7 @@ Rule parse_rule(const std::string& text, bool verified, std::uint64_t pictures) 
   return rule;
 }
 
-std::vector<std::string> keep_criteria(const std::string& text) {
+std::vector<std::string> parse_keep_criteria(const std::string& text) {
   const std::vector<std::string> known = split(kKeepOrder, ',');
   std::vector<std::string> criteria;
   for (const std::string& part : split(text, ',')) {
@@ -89,8 +89,8 @@ std::vector<std::string> keep_criteria(const std::string& text) {
   return criteria;
 }
 
-void describe(Settings& settings, Options& options) {
-  settings.heading("Finding");
+void describe(Settings& settings, DedupeOptions& options) {
+  settings.set_heading("Finding");
   settings.add_parsed("match", "RULE", "which pairs are looked at: auto, or hash distances such as dhash<=5,ahash<=5",
                       "auto", [&options](const std::string& text) {
                         parse_rule(text, true);
@@ -99,12 +99,12 @@ void describe(Settings& settings, Options& options) {
   settings.add_switch("verify", "look at the pixels of every candidate; --no-verify links on the rule itself",
                       options.verify);
   settings.add_choice("look", "close: only what a close look calls the same is suggested; thumbnail: only equal files",
-                      options.look);
+                      options.check);
   settings.add_choice("group", "tight: everyone in a group matches everyone; connected: chains of matches too",
                       options.group);
   settings.add_switch("parts",
                       "also find crops down to 70 %, what a frame or a blurred border encloses, and screenshots",
-                      options.parts);
+                      options.crops);
   settings.add_switch("orientations", "also find turned and mirrored copies", options.orientations);
   settings.add_choice("bursts", "never group different shots of a burst, or treat them like any pictures",
                       options.bursts);
@@ -112,7 +112,7 @@ void describe(Settings& settings, Options& options) {
                       "any two pictures; within: of one folder; across: of two. Folders are those that are named, or "
                       "those in the only one that is named",
                       options.pairs);
-  settings.heading("Keeping");
+  settings.set_heading("Keeping");
   settings.add_list("reference", "DIR", "also scan this folder; nothing in it is ever suggested for removal",
                     options.reference);
   settings.add_list(
@@ -122,14 +122,14 @@ void describe(Settings& settings, Options& options) {
       options.prefer);
   settings.add_parsed("keep", "CRITERION,...", "what decides which copy stays, first to last", kKeepOrder,
                       [&options](const std::string& text) {
-                        keep_criteria(text);
+                        parse_keep_criteria(text);
                         options.keep = text;
                       });
   describe_files(settings, options);
-  settings.heading("Results");
+  settings.set_heading("Results");
   settings.add_text("report", "FILE.html", "write a page to look through and decide", options.report);
   settings.add_text("csv", "FILE", "write a line a file; - is stdout", options.csv);
-  settings.heading("Parts");
+  settings.set_heading("Parts");
   settings.add_choice(
       "stage",
       "all of a search; read: only read the pictures; compare: only find those that look alike; look: only look "
@@ -145,8 +145,8 @@ void describe(Settings& settings, Options& options) {
                     options.inventory);
 }
 
-void describe_files(Settings& settings, Options& options) {
-  settings.heading("Files");
+void describe_files(Settings& settings, DedupeOptions& options) {
+  settings.set_heading("Files");
   settings.add_text("catalog", "FILE", "where results are kept between runs; by default in your data folder",
                     options.catalog);
   settings.add_consent("trust-files", kTrustFilesHelp, options.trust_files);

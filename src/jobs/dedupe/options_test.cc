@@ -21,7 +21,7 @@ std::pair<ThumbnailCodes, ThumbnailCodes> differing(int dhash, int phash) {
   return {a, b};
 }
 
-bool proposes(const Rule& rule, int dhash, int phash) {
+bool proposes(const MatchRule& rule, int dhash, int phash) {
   const auto [a, b] = differing(dhash, phash);
   return holds(rule, a, b);
 }
@@ -33,7 +33,7 @@ TEST(AutoRule, IsTheSameUpToAMillionPictures) {
 
 TEST(AutoRule, EachIsAPartOfTheOneBeforeAndProposesLess) {
   for (std::size_t k = 1; k < kCounts.size(); ++k) {
-    const Rule wide = parse_rule("auto", true, kCounts[k - 1]), tight = parse_rule("auto", true, kCounts[k]);
+    const MatchRule wide = parse_rule("auto", true, kCounts[k - 1]), tight = parse_rule("auto", true, kCounts[k]);
     EXPECT_TRUE(tight.middle);
     int proposed_by_wide = 0, proposed_by_tight = 0;
     for (int dhash = 0; dhash <= 64; ++dhash) {
@@ -50,12 +50,12 @@ TEST(AutoRule, EachIsAPartOfTheOneBeforeAndProposesLess) {
   }
 }
 
-TEST(AutoRule, WhatAPersonSaysIsNotTightened) {
+TEST(AutoRule, AnExplicitRuleIsNotTightened) {
   EXPECT_EQ(parse_rule("phash<=8", true, 100'000'000).text, "phash<=8");
   EXPECT_EQ(parse_rule("auto", false, 100'000'000).text, parse_rule("auto", false).text);
 }
 
-TEST(ParseRule, SaysWhatIsWrong) {
+TEST(ParseRule, ReportsWhatIsWrong) {
   for (const char* text :
        {"", "phash", "phash<=65", "phash<=-1", "phash<=x", "pdq<=3", "phash<=3,", "|phash<=3", "nothing<=3"})
     EXPECT_THROW(parse_rule(text, true), Failure) << text;

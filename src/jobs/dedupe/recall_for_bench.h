@@ -18,7 +18,7 @@
 
 #include "src/base/mutex.h"
 #include "src/jobs/dedupe/match/candidates.h"
-#include "src/jobs/dedupe/pictures_for_bench.h"
+#include "src/jobs/dedupe/synthetic_pictures_for_bench.h"
 
 namespace millrace::dedupe::recall {
 
@@ -29,9 +29,9 @@ struct Collection {
   Collection(std::size_t count, const Executor& executor) : features(count), codes(count) {
     executor.parallel_for(count, 64, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
-        const similarity::Thumbnail pixels = made_up::pixels_of(made_up::picture(i));
+        const similarity::Thumbnail pixels = synthetic::pixels_of(synthetic::picture(i));
         features[i] = similarity::features_of(pixels);
-        codes[i] = thumbnail_codes(pixels.data());
+        codes[i] = compute_thumbnail_codes(pixels.data());
       }
     });
   }
@@ -43,13 +43,13 @@ struct Pair {
   friend bool operator<(const Pair& x, const Pair& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; }
 };
 
-struct Compared {
+struct ComparedRows {
   std::vector<Pair> same;  // sorted
   std::uint64_t pairs = 0, in_full = 0;
 };
 
 // Picks rows evenly, and compares each with all pictures; a pair of two picked rows is compared once.
-inline Compared compare_rows(const Collection& all, std::size_t rows, const Executor& executor) {
+inline ComparedRows compare_rows(const Collection& all, std::size_t rows, const Executor& executor) {
   const std::size_t count = all.features.size();
   const auto place_of = [&](std::size_t row) { return row * count / rows; };
   std::vector<bool> picked(count, false);
@@ -57,7 +57,7 @@ inline Compared compare_rows(const Collection& all, std::size_t rows, const Exec
   // similarity::same() skips steps that cannot change its answer. One pair in so many is compared in full, to check
   // that both agree.
   constexpr std::size_t kInFull = 1009;
-  Compared out;
+  ComparedRows out;
   std::atomic<std::uint64_t> pairs = 0, in_full = 0;
   Mutex mutex;
   // Sixteen pictures stay in the L2 cache while all rows are compared with them.
@@ -76,7 +76,7 @@ inline Compared compare_rows(const Collection& all, std::size_t rows, const Exec
                 {static_cast<std::uint32_t>(std::min(i, row)), static_cast<std::uint32_t>(std::max(i, row))});
           if ((i * count + row) % kInFull == 0) {
             ++checked;
-            if (same_picture != (similarity::compare(a, b).kind == similarity::Kind::same)) {
+            if (same_picture != (similarity::compare(a, b).kind == similarity::SimilarityKind::same)) {
               fmt::print(stderr, "same() and compare() disagree on {} and {}\n", row, i);
               std::exit(1);
             }
@@ -101,11 +101,11 @@ inline Compared compare_rows(const Collection& all, std::size_t rows, const Exec
 struct Distance {
   int dhash, phash;
 };
-inline Distance as_is(const ThumbnailCodes& a, const ThumbnailCodes& b) {
+inline Distance distance_between_wholes(const ThumbnailCodes& a, const ThumbnailCodes& b) {
   return {std::popcount(a[0] ^ b[0]), std::popcount(a[3] ^ b[3])};
 }
-inline Distance closest(const ThumbnailCodes& a, const ThumbnailCodes& b) {
-  Distance best = as_is(a, b);
+inline Distance closest_distance(const ThumbnailCodes& a, const ThumbnailCodes& b) {
+  Distance best = distance_between_wholes(a, b);
   for (const Distance& d : {Distance{std::popcount(a[0] ^ b[4]), std::popcount(a[3] ^ b[5])},
                             Distance{std::popcount(a[4] ^ b[0]), std::popcount(a[5] ^ b[3])}}) {
     if (d.phash < best.phash) best = d;
@@ -119,13 +119,13 @@ constexpr std::array<const char*, 4> kRelations = {"an edited version and its or
                                                    "strangers, one of them solid: by mean colour",
                                                    "strangers, by structure: the verifier is wrong"};
 inline Relation relation_of(const Collection& all, const Pair& pair) {
-  const auto of_a = made_up::original_of(pair.a), of_b = made_up::original_of(pair.b);
+  const auto of_a = synthetic::original_of(pair.a), of_b = synthetic::original_of(pair.b);
   if (of_b == pair.a && !of_a) return Relation::version;
   if (of_a.value_or(pair.a) == of_b.value_or(pair.b)) return Relation::versions;
   return all.features[pair.a].solid || all.features[pair.b].solid ? Relation::solid : Relation::strangers;
 }
 
-struct Lost {
+struct LostPairs {
   std::uint64_t all = 0, lost = 0;
   std::array<std::uint64_t, 65> by_phash{};  // lost pairs by the bits of phash
 
@@ -164,9 +164,9 @@ inline void report(std::size_t count, std::size_t rows, RunContext& context) {
   const Collection all(count, context.executor);
   const auto start = Clock::now();
   const double cpu_start = cpu_seconds();
-  const Compared compared = compare_rows(all, rows, context.executor);
+  const ComparedRows compared = compare_rows(all, rows, context.executor);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count(), cpu = cpu_seconds() - cpu_start;
-  const Rule rule = parse_rule("auto", true);
+  const MatchRule rule = parse_rule("auto", true);
   CandidateIndex index(rule, context);
   for (std::size_t i = 0; i < count; ++i) index.add(i, all.codes[i]);
   const CandidatePairs found = index.search(0, index.rows());
@@ -176,13 +176,13 @@ inline void report(std::size_t count, std::size_t rows, RunContext& context) {
     });
     return at != found.pairs.end() && at->a == pair.a && at->b == pair.b;
   };
-  std::array<Lost, kRelations.size()> by_relation;
-  Lost total;
+  std::array<LostPairs, kRelations.size()> by_relation;
+  LostPairs total;
   std::vector<Pair> related;
   for (const Pair& pair : compared.same) {
     const bool missed = !is_proposed(pair);
     const Relation relation = relation_of(all, pair);
-    const int phash = closest(all.codes[pair.a], all.codes[pair.b]).phash;
+    const int phash = closest_distance(all.codes[pair.a], all.codes[pair.b]).phash;
     total.add(missed, phash);
     by_relation[static_cast<std::size_t>(relation)].add(missed, phash);
     if (missed && relation < Relation::solid) related.push_back(pair);
@@ -193,14 +193,15 @@ inline void report(std::size_t count, std::size_t rows, RunContext& context) {
   fmt::print("the same by their pixels, and not proposed by `auto` ({} candidates): {}\n", found.pairs.size(),
              total.text());
   for (std::size_t k = 0; k < by_relation.size(); ++k) {
-    const Lost& some = by_relation[k];
+    const LostPairs& some = by_relation[k];
     fmt::print("  {}: {}{}{}\n", kRelations[k], some.text(), some.lost > 0 ? "; phash differs in bits " : "",
                some.distances());
   }
   for (const Pair& pair : related) {
     const ThumbnailCodes &a = all.codes[pair.a], &b = all.codes[pair.b];
     fmt::print("  lost: {:>6} {:>6}, dhash and phash differ in {:2} and {:2} bits, at the closest in {:2} and {:2}\n",
-               pair.a, pair.b, as_is(a, b).dhash, as_is(a, b).phash, closest(a, b).dhash, closest(a, b).phash);
+               pair.a, pair.b, distance_between_wholes(a, b).dhash, distance_between_wholes(a, b).phash,
+               closest_distance(a, b).dhash, closest_distance(a, b).phash);
   }
 }
 

@@ -7,7 +7,7 @@
 
 #include "src/base/json.h"
 #include "src/base/text.h"
-#include "src/jobs/dedupe/page/page.h"
+#include "src/jobs/dedupe/page/duplicates_page.h"
 #include "src/jobs/dedupe/page/previews.h"
 #include "src/report/json_path.h"
 
@@ -17,15 +17,15 @@ namespace {
 // A CSV table has no place for a format mark, so its header serves as one.
 constexpr const char* kCsvHeader = "group,kind,path,bytes,width,height,damaged,keep,why";
 
-const CatalogPicture& picture_of(const SearchResult& result, const Member& member) {
+const CatalogPicture& picture_of(const SearchResult& result, const GroupMember& member) {
   return result.library.pictures[result.library.files[member.file].picture].data;
 }
 
 // A score is meaningful to four digits; more would only show noise.
-double rounded(float score) { return std::round(static_cast<double>(score) * 10000) / 10000; }
+double round_score(float score) { return std::round(static_cast<double>(score) * 10000) / 10000; }
 
-void write_member(const SearchResult& result, const Member& m, JsonText& out) {
-  const File& file = result.library.files[m.file];
+void write_member(const SearchResult& result, const GroupMember& m, JsonWriter& out) {
+  const LibraryFile& file = result.library.files[m.file];
   const CatalogPicture& p = picture_of(result, m);
   out.open_object();
   add_path(out, file.entry.path);
@@ -36,17 +36,17 @@ void write_member(const SearchResult& result, const Member& m, JsonText& out) {
   out.key("keep").value(m.keep);
   out.key("why").value(m.why);
   if (!m.warning.empty()) out.key("warning").value(m.warning);
-  if (m.given > 0) out.key("given").value(m.given);
+  if (m.user_metadata_score > 0) out.key("given").value(m.user_metadata_score);
   if (p.exif_fields > 0) out.key("exif").value(p.exif_fields);
-  if (m.as_good) out.key("as_good").value(true);
+  if (m.is_interchangeable) out.key("as_good").value(true);
   if (!m.holds.empty()) {
     out.key("holds").open_array();
-    for (const HoldingKind kind : m.holds) out.value(millrace::name_of(kind));
+    for (const ExtraDataKind kind : m.holds) out.value(millrace::name_of(kind));
     out.close_array();
   }
   if (m.place[2] > m.place[0]) {
     out.key("place").open_array();
-    for (const float side : m.place) out.value(rounded(side));
+    for (const float side : m.place) out.value(round_score(side));
     out.close_array();
   }
   out.key("size").value(file.entry.size);
@@ -68,12 +68,12 @@ void write_member(const SearchResult& result, const Member& m, JsonText& out) {
   out.close_object();
 }
 
-void write_group(const SearchResult& result, const Group& group, JsonText out) {
+void write_group(const SearchResult& result, const Group& group, JsonWriter out) {
   out.open_object();
   out.key("id").value(group.id);
   out.key("kind").value(name_of(group.kind));
   out.key("members").open_array();
-  for (const Member& m : group.members) write_member(result, m, out);
+  for (const GroupMember& m : group.members) write_member(result, m, out);
   out.close_array();
   out.key("pairs").open_array();
   for (const GroupPair& pair : group.pairs) {
@@ -83,7 +83,7 @@ void write_group(const SearchResult& result, const Group& group, JsonText out) {
     out.key("distances").open_object();
     for (std::size_t c = 0; c < kCatalogCodes.size(); ++c) out.key(name_of(kCatalogCodes[c])).value(pair.distances[c]);
     out.close_object();
-    out.key("score").value(rounded(pair.score));
+    out.key("score").value(round_score(pair.score));
     out.close_object();
   }
   out.close_array();
@@ -101,7 +101,7 @@ void append_groups(const SearchResult& result, const std::vector<Group>& groups,
       std::string& piece = pieces[first + block];
       for (std::size_t g = block * kBlock; g < std::min(groups.size(), (block + 1) * kBlock); ++g) {
         piece += "  ";
-        write_group(result, groups[g], JsonText(piece, 2));
+        write_group(result, groups[g], JsonWriter(piece, 2));
         piece += g + 1 < groups.size() ? ",\n" : "\n";
       }
     }
@@ -114,17 +114,17 @@ std::size_t count_holding_more(const SearchResult& result) {
   std::size_t count = 0;
   for (const auto* list : {&result.groups, &result.related}) {
     for (const Group& group : *list) {
-      count += static_cast<std::size_t>(
-          std::count_if(group.members.begin(), group.members.end(), [](const Member& m) { return !m.holds.empty(); }));
+      count += static_cast<std::size_t>(std::count_if(group.members.begin(), group.members.end(),
+                                                      [](const GroupMember& m) { return !m.holds.empty(); }));
     }
   }
   return count;
 }
 
 // Lists the pictures that can be decoded only in part.
-std::vector<Unreadable> damaged_files(const Library& library) {
-  std::vector<Unreadable> out;
-  for (const File& file : library.files) {
+std::vector<UnreadableFile> damaged_files(const Library& library) {
+  std::vector<UnreadableFile> out;
+  for (const LibraryFile& file : library.files) {
     if (file.picture == kNone) continue;
     const std::string& damage = library.pictures[file.picture].data.damage;
     if (!damage.empty()) out.push_back({file.entry.path, damage});
@@ -133,12 +133,12 @@ std::vector<Unreadable> damaged_files(const Library& library) {
 }
 
 // Lists the first files for the summary.
-std::string named(const char* what, const std::vector<Unreadable>& files) {
+std::string list_files(const char* what, const std::vector<UnreadableFile>& files) {
   if (files.empty()) return "";
   constexpr std::size_t kShown = 10;
-  std::string out = fmt::format("{} {} {}:\n", grouped(files.size()), files.size() == 1 ? "file" : "files", what);
+  std::string out = fmt::format("{} {} {}:\n", group_digits(files.size()), files.size() == 1 ? "file" : "files", what);
   for (std::size_t i = 0; i < std::min(kShown, files.size()); ++i) {
-    out += fmt::format("  {}: {}\n", printable(files[i].path), printable(files[i].reason));
+    out += fmt::format("  {}: {}\n", escape_unprintable(files[i].path), escape_unprintable(files[i].reason));
   }
   if (files.size() > kShown) out += "  ... --json lists them all\n";
   return out;
@@ -151,10 +151,10 @@ std::size_t count_of(const SearchResult& result, GroupKind kind) {
 
 }  // namespace
 
-Json not_read_json(const NotRead& not_read) {
+Json not_read_json(const UnsupportedFiles& unsupported_files) {
   Json out = Json::array();
-  for (const auto& [kind, files] : not_read.kinds())
-    out.push_back({{"kind", utf8_for_display(kind)}, {"files", files}});
+  for (const auto& [kind, files] : unsupported_files.kinds())
+    out.push_back({{"kind", replace_invalid_utf8(kind)}, {"files", files}});
   return out;
 }
 
@@ -164,18 +164,18 @@ std::vector<std::string> json_of(const SearchResult& result, const Executor& exe
   ends[kJsonMark] = "dedupe";
   ends["groups"] = Json::array();
   ends["related"] = Json::array();
-  const std::vector<Unreadable> damaged = damaged_files(result.library);
+  const std::vector<UnreadableFile> damaged = damaged_files(result.library);
   for (const auto& [name, files] :
        {std::pair{"unreadable", &result.library.unreadable}, std::pair{"damaged", &damaged}}) {
     ends[name] = Json::array();
-    for (const Unreadable& file : *files) {
+    for (const UnreadableFile& file : *files) {
       Json entry;
       add_path(entry, file.path);
       entry["reason"] = file.reason;
       ends[name].push_back(std::move(entry));
     }
   }
-  ends["not_read"] = not_read_json(result.library.not_read);
+  ends["not_read"] = not_read_json(result.library.unsupported_files);
   Json& totals = ends["totals"];
   totals["files"] = result.library.files.size();
   totals["bytes"] = result.library.bytes;
@@ -187,8 +187,8 @@ std::vector<std::string> json_of(const SearchResult& result, const Executor& exe
   totals["related"] = result.related.size();
   totals["unreadable"] = result.library.unreadable.size();
   totals["damaged"] = damaged.size();
-  totals["not_read"] = result.library.not_read.files();
-  totals["not_looked_at"] = result.not_looked;
+  totals["not_read"] = result.library.unsupported_files.files();
+  totals["not_looked_at"] = result.unchecked_pictures;
   totals["reclaimable_bytes"] = result.reclaimable;
 
   // A tree of a hundred thousand groups would take several times the memory of the text. So each group is written by
@@ -207,27 +207,27 @@ std::vector<std::string> json_of(const SearchResult& result, const Executor& exe
 }
 
 OutputKind json_kind() {
-  return {"the result of millrace dedupe", Readers::owner,
-          json_result("dedupe", {"groups", "related", "unreadable", "totals"})};
+  return {"the result of millrace dedupe", ReadAccess::owner,
+          make_json_recognizer("dedupe", {"groups", "related", "unreadable", "totals"})};
 }
 
-OutputKind csv_kind() { return {"a list of duplicates", Readers::owner, table_with_header(kCsvHeader)}; }
+OutputKind csv_kind() { return {"a list of duplicates", ReadAccess::owner, make_table_recognizer(kCsvHeader)}; }
 
 std::string csv_of(const SearchResult& result) {
   std::string out = std::string(kCsvHeader) + "\n";
   for (const Group& group : result.groups) {
-    for (const Member& m : group.members) {
-      const File& file = result.library.files[m.file];
+    for (const GroupMember& m : group.members) {
+      const LibraryFile& file = result.library.files[m.file];
       const CatalogPicture& p = picture_of(result, m);
       out += fmt::format("{},{},{},{},{},{},{},{},{}\n", group.id, name_of(group.kind),
-                         csv_field(utf8_for_display(file.entry.path)), file.entry.size, p.width, p.height,
-                         !p.damage.empty(), m.keep, csv_field(m.why));
+                         quote_csv_field(replace_invalid_utf8(file.entry.path)), file.entry.size, p.width, p.height,
+                         !p.damage.empty(), m.keep, quote_csv_field(m.why));
     }
   }
   return out;
 }
 
-void write_page(const SearchResult& result, const Options& options, Catalog& catalog, const Output& output,
+void write_page(const SearchResult& result, const DedupeOptions& options, Catalog& catalog, const OutputTarget& output,
                 RunContext& context) {
   const Previews previews(result, options, catalog, context);
   PageHeader header;
@@ -238,12 +238,12 @@ void write_page(const SearchResult& result, const Options& options, Catalog& cat
   header.pictures = result.library.files.size();
   header.groups = result.groups.size() + result.related.size();
   header.reclaimable = result.reclaimable;
-  for (const Unreadable& file : result.library.unreadable) header.unreadable.push_back({file.path, file.reason});
-  for (const Unreadable& file : damaged_files(result.library)) header.damaged.push_back({file.path, file.reason});
+  for (const UnreadableFile& file : result.library.unreadable) header.unreadable.push_back({file.path, file.reason});
+  for (const UnreadableFile& file : damaged_files(result.library)) header.damaged.push_back({file.path, file.reason});
   header.rule =
       options.verify
           ? fmt::format("Candidates by {}, each verified on its pixels{}. Kept: {}.", result.rule.text,
-                        options.look == LookMode::close ? "; what is suggested, looked at closely" : "", options.keep)
+                        options.check == CheckMode::close ? "; what is suggested, looked at closely" : "", options.keep)
           : fmt::format("Linked by {} alone. Kept: {}.", result.rule.text, options.keep);
   DuplicatesPage page(output, header);
   for (const auto* list : {&result.groups, &result.related}) {
@@ -251,8 +251,8 @@ void write_page(const SearchResult& result, const Options& options, Catalog& cat
       PageGroup out;
       out.id = group.id;
       out.kind = group.kind;
-      for (const Member& m : group.members) {
-        const File& file = result.library.files[m.file];
+      for (const GroupMember& m : group.members) {
+        const LibraryFile& file = result.library.files[m.file];
         const CatalogPicture& p = picture_of(result, m);
         PageMember member;
         member.path = file.entry.path;
@@ -268,17 +268,17 @@ void write_page(const SearchResult& result, const Options& options, Catalog& cat
         member.keep = m.keep;
         member.why = m.why;
         member.warning = m.warning;
-        member.given = m.given;
+        member.user_metadata_score = m.user_metadata_score;
         member.exif = p.exif_fields;
-        member.as_good = m.as_good;
-        for (const HoldingKind kind : m.holds) member.holds.emplace_back(millrace::name_of(kind));
+        member.is_interchangeable = m.is_interchangeable;
+        for (const ExtraDataKind kind : m.holds) member.holds.emplace_back(millrace::name_of(kind));
         member.place = m.place;
         member.companions = file.companions;
-        member.thumb = previews.of(p);
+        member.thumb = previews.find_jpeg(p);
         out.members.push_back(std::move(member));
       }
       for (const GroupPair& pair : group.pairs) {
-        PagePair shown{pair.a, pair.b, rounded(pair.score), {}};
+        PagePair shown{pair.a, pair.b, round_score(pair.score), {}};
         for (std::size_t c = 0; c < kCatalogCodes.size(); ++c)
           shown.distances[millrace::name_of(kCatalogCodes[c])] = pair.distances[c];
         out.pairs.push_back(std::move(shown));
@@ -291,33 +291,36 @@ void write_page(const SearchResult& result, const Options& options, Catalog& cat
 
 std::string summary_of(const SearchResult& result) {
   const Library& library = result.library;
-  std::string out = fmt::format("{} pictures ({}) in {}: {} decoded, {} unchanged\n", grouped(library.files.size()),
-                                to_text(Bytes{library.bytes}), duration_text(result.seconds), grouped(library.decoded),
-                                grouped(library.unchanged));
+  std::string out =
+      fmt::format("{} pictures ({}) in {}: {} decoded, {} unchanged\n", group_digits(library.files.size()),
+                  format_bytes(Bytes{library.bytes}), format_duration(result.seconds), group_digits(library.decoded),
+                  group_digits(library.unchanged));
   out += fmt::format("{} groups of identical files, {} of the same pixels, {} of similar pictures; {} could be freed\n",
-                     grouped(count_of(result, GroupKind::identical)), grouped(count_of(result, GroupKind::same_pixels)),
-                     grouped(count_of(result, GroupKind::similar)), to_text(Bytes{result.reclaimable}));
+                     group_digits(count_of(result, GroupKind::identical)),
+                     group_digits(count_of(result, GroupKind::same_pixels)),
+                     group_digits(count_of(result, GroupKind::similar)), format_bytes(Bytes{result.reclaimable}));
   // Neither number includes the other: pairs that an earlier run compared are also checked in detail.
-  if (result.looked_at > 0 || result.looked_closely > 0) {
-    out += fmt::format("{} pairs compared by their thumbnails, {} looked at closely\n", grouped(result.looked_at),
-                       grouped(result.looked_closely));
+  if (result.compared_pairs > 0 || result.checked_pairs > 0) {
+    out += fmt::format("{} pairs compared by their thumbnails, {} looked at closely\n",
+                       group_digits(result.compared_pairs), group_digits(result.checked_pairs));
   }
   std::vector<std::string> shown;
   for (const GroupKind kind : kGroupKinds) {
     if (kind <= GroupKind::similar) continue;
     const std::size_t count = kind == GroupKind::related ? result.related.size() : count_of(result, kind);
-    if (count > 0) shown.push_back(fmt::format("{} {}", grouped(count), name_of(kind)));
+    if (count > 0) shown.push_back(fmt::format("{} {}", group_digits(count), name_of(kind)));
   }
   if (!shown.empty()) out += fmt::format("also, with nothing to remove: {}\n", fmt::join(shown, ", "));
-  if (result.not_looked > 0) {
+  if (result.unchecked_pictures > 0) {
     out += fmt::format("{} pictures were not looked at closely, so nothing of them is suggested\n",
-                       grouped(result.not_looked));
+                       group_digits(result.unchecked_pictures));
   }
   if (const std::size_t more = count_holding_more(result); more > 0)
-    out += fmt::format("files in groups that hold more than the picture that was compared: {}\n", grouped(more));
-  out += named("damaged, and shown as far as they go", damaged_files(library));
-  out += named("could not be used", library.unreadable);
-  if (const std::string words = library.not_read.words(); !words.empty()) out += words + "\n";
+    out += fmt::format("files in groups that hold more than the picture that was compared: {}\n", group_digits(more));
+  out += list_files("damaged, and shown as far as they go", damaged_files(library));
+  out += list_files("could not be used", library.unreadable);
+  if (const std::string description = library.unsupported_files.description(); !description.empty())
+    out += description + "\n";
   return out;
 }
 

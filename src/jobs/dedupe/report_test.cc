@@ -9,10 +9,10 @@ namespace {
 
 SearchResult result_of(std::size_t groups) {
   SearchResult result;
-  Picture picture;
+  LibraryPicture picture;
   picture.data.width = picture.data.height = 1;
   result.library.pictures.push_back(picture);
-  File file;
+  LibraryFile file;
   file.entry.path = "/a\n\"groups\": []";
   file.picture = 0;
   result.library.files.push_back(file);

@@ -11,8 +11,8 @@
 #include "src/jobs/dedupe/group/grouping.h"
 #include "src/jobs/dedupe/scan/albums.h"
 #include "src/jobs/dedupe/scan/assets.h"
-#include "src/jobs/dedupe/scan/reading.h"
-#include "src/jobs/dedupe/stages/take.h"
+#include "src/jobs/dedupe/scan/picture_reader.h"
+#include "src/jobs/dedupe/stages/import_stages.h"
 #include "src/pipeline/checkpoint/checkpoint.h"
 
 namespace millrace::dedupe {
@@ -21,10 +21,10 @@ namespace {
 // Confirms equal hashes by comparing the bytes: once, when a copy is first seen, or for all files when outputs of other
 // runs were imported. A file whose bytes differ is left out with the reason, since this program cannot distinguish it
 // from the other. Its catalog record is false, and is dropped.
-void confirm_copies(Library& library, bool took_over, Catalog& catalog, const RunContext& context) {
-  const bool all = catalog.copies_unconfirmed();
+void confirm_copies(Library& library, bool imported, Catalog& catalog, const RunContext& context) {
+  const bool all = catalog.has_unconfirmed_copies();
   const auto cancelled = [&] { return context.cancel.cancelled(); };
-  for (Picture& picture : library.pictures) {
+  for (LibraryPicture& picture : library.pictures) {
     const auto is_fresh = [&](std::uint32_t f) { return library.files[f].fresh; };
     if (picture.files.size() < 2 || !(all || std::any_of(picture.files.begin(), picture.files.end(), is_fresh)))
       continue;
@@ -44,12 +44,12 @@ void confirm_copies(Library& library, bool took_over, Catalog& catalog, const Ru
           return false;
         }
         const std::string& other = library.files[*first].entry.path;
-        const auto same = same_contents(other, path, Links::followed, cancelled);
+        const auto same = have_same_contents(other, path, LinkPolicy::followed, cancelled);
         context.throw_if_cancelled();
         if (!same) return leave_out(same.error().what);
         if (!*same) {
-          catalog.forget(path);
-          return leave_out("its content hash is that of " + printable(other) + ", its bytes are not");
+          catalog.drop_file(path);
+          return leave_out("its content hash is that of " + escape_unprintable(other) + ", its bytes are not");
         }
       }
       return false;
@@ -57,83 +57,83 @@ void confirm_copies(Library& library, bool took_over, Catalog& catalog, const Ru
   }
   catalog.flush();
   // A killed run may have imported files that are not in these folders, so only a run with --from clears the flag.
-  if (took_over) catalog.put_copies_unconfirmed(false);
+  if (imported) catalog.put_unconfirmed_copies(false);
 }
 
 // Measured rate of reduced decoding of camera JPEGs: 70 pictures per second and thread (docs/performance.md).
-double seconds_of_decoding(std::uint64_t pictures, const RunContext& context) {
+double estimate_decoding_seconds(std::uint64_t pictures, const RunContext& context) {
   return static_cast<double>(pictures) / (70.0 * context.executor.threads());
 }
 
-Plan plan_of(std::uint64_t files, std::uint64_t fresh, std::uint64_t bytes, const RunContext& context) {
+Plan build_plan(std::uint64_t files, std::uint64_t fresh, std::uint64_t bytes, const RunContext& context) {
   const auto threads = static_cast<std::uint64_t>(context.executor.threads());
   Plan out;
-  out.lines = {{"pictures", fmt::format("{}, of which {} ({}) are new or changed and will be decoded", grouped(files),
-                                        grouped(fresh), to_text(Bytes{bytes}))}};
+  out.lines = {{"pictures", fmt::format("{}, of which {} ({}) are new or changed and will be decoded",
+                                        group_digits(files), group_digits(fresh), format_bytes(Bytes{bytes}))}};
   out.figures = {{"pictures", files}, {"fresh", fresh}, {"fresh_bytes", bytes}};
   out.threads = context.executor.threads();
   out.memory = {{"the program itself", 16_MiB}, {"decoding", Bytes{24 << 20} * std::min(fresh, threads)}};
   out.allowed = context.budget.limit();
-  out.seconds = seconds_of_decoding(fresh, context);
-  out.seconds_of = "the decoding";
+  out.seconds = estimate_decoding_seconds(fresh, context);
+  out.timed_step = "the decoding";
   return out;
 }
 
 }  // namespace
 
-Library known_library(const Options& options, Catalog& catalog, RunContext& context) {
-  Library library = scan(options, catalog, context, [&](const std::vector<File>& files) {
-    take_stages(options.from, options.trust_files ? Trust::files : Trust::checked, files, catalog, context);
+Library load_library(const DedupeOptions& options, Catalog& catalog, RunContext& context) {
+  Library library = scan_library(options, catalog, context, [&](const std::vector<LibraryFile>& files) {
+    import_stages(options.from, options.trust_files ? Trust::files : Trust::checked, files, catalog, context);
   });
   find_assets(library);
   confirm_copies(library, !options.from.empty(), catalog, context);
   if (options.pairs != PairMode::any) find_albums(roots_of(options), library);
   if (options.pairs == PairMode::within) split_by_albums(library);
   std::sort(library.unreadable.begin(), library.unreadable.end(),
-            [](const Unreadable& a, const Unreadable& b) { return a.path < b.path; });
+            [](const UnreadableFile& a, const UnreadableFile& b) { return a.path < b.path; });
   return library;
 }
 
-SearchResult run(const Options& options, Catalog& catalog, RunContext& context, const Ask& ask) {
+SearchResult run(const DedupeOptions& options, Catalog& catalog, RunContext& context, const ResultCallback& on_result) {
   SearchResult result;
-  result.library = known_library(options, catalog, context);
+  result.library = load_library(options, catalog, context);
   result.rule = parse_rule(options.match, options.verify, result.library.pictures.size());
-  CloseLooks looks(options, result.library, catalog, context);
+  FilePairComparator comparator(options, result.library, catalog, context);
   context.executor.run([&] {
-    find_groups(options, result, catalog, looks, context);
-    if (ask) ask(result, looks);
+    find_groups(options, result, catalog, comparator, context);
+    if (on_result) on_result(result, comparator);
   });
   catalog.flush();
   return result;
 }
 
-Plan plan(const Options& options, Catalog& catalog, RunContext& context) {
+Plan plan(const DedupeOptions& options, Catalog& catalog, RunContext& context) {
   const Library library = walk_library(options, context);
   std::set<ContentHash> pictures;
-  catalog.each_picture(std::nullopt, [&](CatalogPicture& picture) {
+  catalog.for_each_picture(std::nullopt, [&](CatalogPicture& picture) {
     if (!is_read_again(picture, options)) pictures.insert(picture.content);
   });
   std::map<std::string, CatalogFile> known;
   for (const std::string& root : roots_of(options)) {
-    each_known_file(catalog, root, "", "", [&](const CatalogFile& file) {
+    for_each_catalog_file(catalog, root, "", "", [&](const CatalogFile& file) {
       const bool there = file.failed ? !options.retry : pictures.count(file.content) > 0;
       if (there) known.emplace(file.path, file);
     });
   }
   std::uint64_t fresh = 0, bytes = 0;
-  for (const File& file : library.files) {
+  for (const LibraryFile& file : library.files) {
     const auto at = known.find(file.entry.path);
     if (at != known.end() && is_unchanged(file.entry, at->second)) continue;
     ++fresh;
     bytes += file.entry.size;
   }
-  Plan out = plan_of(library.files.size(), fresh, bytes, context);
+  Plan out = build_plan(library.files.size(), fresh, bytes, context);
   if (!options.from.empty()) {
     // The lines are not read yet, so only the number of files is known.
-    const std::uint64_t read = files_of_stages(options.from, options.trust_files ? Trust::files : Trust::checked);
-    out.lines.push_back({"stages", fmt::format("have read {} files, which are not decoded", grouped(read))});
+    const std::uint64_t read = count_stage_files(options.from, options.trust_files ? Trust::files : Trust::checked);
+    out.lines.push_back({"stages", fmt::format("have read {} files, which are not decoded", group_digits(read))});
     out.figures["read_by_stages"] = read;
-    out.seconds = seconds_of_decoding(fresh - std::min(fresh, read), context);
+    out.seconds = estimate_decoding_seconds(fresh - std::min(fresh, read), context);
   }
   if (options.share) {
     const std::uint64_t k = options.share.index + 1, n = options.share.of;
@@ -149,16 +149,16 @@ Plan plan(const Options& options, Catalog& catalog, RunContext& context) {
   return out;
 }
 
-Plan plan_of_reading(const Options& options, RunContext& context) {
-  const Library library = walk_library(options, context, Listed::as_it_was);
-  Plan out = plan_of(library.files.size(), library.files.size(), library.bytes, context);
-  const Parts parts{library.files.size(), pictures_of_shard(options)};
+Plan plan_reading(const DedupeOptions& options, RunContext& context) {
+  const Library library = walk_library(options, context, InventoryCheck::trusted);
+  Plan out = build_plan(library.files.size(), library.files.size(), library.bytes, context);
+  const ShardLayout parts{library.files.size(), compute_shard_size(options)};
   const std::uint64_t own = options.share.count(parts.count());
-  out.lines.push_back({"shards", fmt::format("{} of {} files, of which {} are this run's", grouped(parts.count()),
-                                             grouped(parts.each), grouped(own))});
+  out.lines.push_back({"shards", fmt::format("{} of {} files, of which {} are this run's", group_digits(parts.count()),
+                                             group_digits(parts.each), group_digits(own))});
   out.figures["shards"] = parts.count();
   out.figures["part_shards"] = own;
-  out.seconds = seconds_of_decoding(std::min(parts.rows, own * parts.each), context);
+  out.seconds = estimate_decoding_seconds(std::min(parts.rows, own * parts.each), context);
   return out;
 }
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "src/device/accelerator.h"
-#include "src/kernels/known/devices.h"
+#include "src/kernels/test_vectors/devices.h"
 #include "src/trace/trace.h"
 
 namespace millrace::doctor {
@@ -13,22 +13,22 @@ constexpr Bytes kHostMemory = 4_GiB;
 
 // Returns the reason why a trial failed. A device that only ran out of memory is not blamed for a wrong answer.
 std::string why_not(const Accelerator& accelerator, std::uint64_t halved_before, const std::string& otherwise) {
-  if (accelerator.struck_out()) return accelerator.reason();
+  if (accelerator.is_excluded()) return accelerator.reason();
   if (accelerator.counts().halved > halved_before) return "its memory did not hold what it was asked";
-  const std::string left = accelerator.why_left();
+  const std::string left = accelerator.fallback_reason();
   return left.empty() ? otherwise : left;
 }
 
-class Trying {
+class KernelTester {
  public:
-  Trying(const Device& device, const known::DeviceKernels& kernels, const Executor& executor)
+  KernelTester(const Device& device, const test_vectors::DeviceKernels& kernels, const Executor& executor)
       : device_(device), kernels_(kernels), executor_(executor) {}
 
-  Trial run(std::uint64_t rounds) {
+  KernelTrial run(std::uint64_t rounds) {
     out_.source = kernels_.source().name;
     out_.hash = kernels_.source().hash;
     try {
-      out_.right = agrees(rounds);
+      out_.right = agrees_with_cpu(rounds);
     } catch (const OutOfMemory& none) {
       out_.why = none.error().what;
     } catch (const Failure& failure) {
@@ -39,17 +39,17 @@ class Trying {
   }
 
  private:
-  bool agrees(std::uint64_t rounds) {
+  bool agrees_with_cpu(std::uint64_t rounds) {
     AcceleratorOptions options;
-    options.verify = Verify::none;
+    options.verify = VerifyMode::none;
     Accelerator accelerator(device_, options, budget_, trace_);
-    if (!accelerator.ready(kernels_.source(), kernels_.entries, kernels_.known)) {
+    if (!accelerator.prepare_kernels(kernels_.source(), kernels_.entries, kernels_.test_vectors)) {
       out_.why = why_not(accelerator, 0, "it cannot be used");
       return false;
     }
     for (std::uint64_t round = 1; round <= rounds; ++round) {
       const std::uint64_t halved = accelerator.counts().halved;
-      const bool right = kernels_.agrees(accelerator, executor_, round);
+      const bool right = kernels_.agrees_with_cpu(accelerator, executor_, round);
       throw_if_cancelled();
       if (!right) {
         out_.why = why_not(accelerator, halved, fmt::format("it gave another answer than the CPU in round {}", round));
@@ -65,19 +65,19 @@ class Trying {
   }
 
   const Device& device_;
-  const known::DeviceKernels& kernels_;
+  const test_vectors::DeviceKernels& kernels_;
   const Executor& executor_;
   Budget budget_{kHostMemory};
   Trace trace_;
-  Trial out_;
+  KernelTrial out_;
 };
 
 }  // namespace
 
-std::vector<Trial> try_out(const Device& device, const Executor& executor, std::uint64_t rounds) {
-  std::vector<Trial> out;
-  for (const known::DeviceKernels& kernels : known::device_kernels()) {
-    out.push_back(Trying(device, kernels, executor).run(rounds));
+std::vector<KernelTrial> test_kernels(const Device& device, const Executor& executor, std::uint64_t rounds) {
+  std::vector<KernelTrial> out;
+  for (const test_vectors::DeviceKernels& kernels : test_vectors::device_kernels()) {
+    out.push_back(KernelTester(device, kernels, executor).run(rounds));
   }
   return out;
 }

@@ -13,7 +13,7 @@
 
 namespace millrace::doctor {
 
-struct Trial {
+struct KernelTrial {
   std::string source, hash;
   bool right = false;
   std::string why;  // reason if it is not right
@@ -21,6 +21,6 @@ struct Trial {
 
 // Checks the known answers. Then checks `rounds` of inputs of all kinds and growing sizes
 // (known::DeviceKernels::agrees), each of which the CPU computes too. Throws Failure(cancelled).
-std::vector<Trial> try_out(const Device& device, const Executor& executor, std::uint64_t rounds);
+std::vector<KernelTrial> test_kernels(const Device& device, const Executor& executor, std::uint64_t rounds);
 
 }  // namespace millrace::doctor

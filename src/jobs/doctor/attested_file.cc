@@ -9,8 +9,8 @@
 #include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
-#include "src/io/file/own.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
+#include "src/io/file/trusted_file.h"
 
 namespace millrace::doctor {
 namespace {
@@ -22,20 +22,20 @@ std::string text_in(const Json& object, const char* key) {
 
 }  // namespace
 
-std::string attested_path() { return data_path("attested.json"); }
+std::string attestations_path() { return data_path("attested.json"); }
 
-void keep(const TriedDevice& tried) {
-  const std::string path = attested_path();
-  use_own_folder_of(path, Trust::checked);
+void store_attestations(const TriedDevice& tried) {
+  const std::string path = attestations_path();
+  prepare_trusted_folder(path, Trust::checked);
   // Another run may remove an attestation at the same time; the lock ensures that it remains removed. It is held only
   // while a small file is written.
-  const Descriptor lock = open_own_file(path + ".lock", Trust::checked, true, true);
+  const Descriptor lock = open_trusted_file(path + ".lock", Trust::checked, true, true);
   while (::flock(lock.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) throw Failure(system_error("it cannot be locked", printable(path + ".lock"), errno));
+    if (errno != EINTR) throw Failure(system_error("it cannot be locked", escape_unprintable(path + ".lock"), errno));
   }
   std::vector<LocalAttestation> all = attested_here();
   std::erase_if(all, [&](const LocalAttestation& one) { return one.uuid == tried.device.uuid; });
-  for (const Trial& trial : tried.trials) {
+  for (const KernelTrial& trial : tried.trials) {
     if (trial.right) all.push_back({tried.device.uuid, tried.device.driver, trial.hash});
   }
   Json rows = Json::array();
@@ -46,30 +46,31 @@ void keep(const TriedDevice& tried) {
   file.commit();
 }
 
-void take_back(const Device& device) {
+void revoke_attestations(const Device& device) {
   try {
     const std::vector<LocalAttestation> all = attested_here();
     const bool kept =
         std::any_of(all.begin(), all.end(), [&](const LocalAttestation& one) { return one.uuid == device.uuid; });
-    if (kept) keep({device, {}});
+    if (kept) store_attestations({device, {}});
   } catch (const std::exception& failure) {
     spdlog::warn("{} failed, and is attested as before: {}; run millrace doctor --attest", name_of(device),
                  failure.what());
   }
 }
 
-std::vector<LocalAttestation> attested_here(std::string* why_not_believed) {
+std::vector<LocalAttestation> attested_here(std::string* why_not_trusted) {
   // The limit is generous: the file that this program writes has a few thousand bytes.
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 20;
   std::vector<LocalAttestation> out;
   Json all;
   try {
-    const std::string path = attested_path();
+    const std::string path = attestations_path();
     const std::unique_ptr<FileReader> file =
-        FileReader::of(open_own_file(path, Trust::checked, false, false), path, FileReader::Hashing::off).or_throw();
-    all = Json::parse_or_null(read_text(*file, kMost).or_throw());
+        FileReader::make(open_trusted_file(path, Trust::checked, false, false), path, FileReader::Hashing::off)
+            .or_throw();
+    all = Json::parse_or_null(read_text(*file, kMaxBytes).or_throw());
   } catch (const Failure& failure) {
-    if (failure.error().code == ErrorCode::conflict && why_not_believed != nullptr) *why_not_believed = failure.what();
+    if (failure.error().code == ErrorCode::conflict && why_not_trusted != nullptr) *why_not_trusted = failure.what();
     return out;
   }
   if (!all.is_object() || text_in(all, "millrace") != "attested") return out;

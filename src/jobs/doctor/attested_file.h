@@ -14,7 +14,7 @@ namespace millrace::doctor {
 
 struct TriedDevice {
   Device device;
-  std::vector<Trial> trials;
+  std::vector<KernelTrial> trials;
 };
 
 // True for devices whose attestations can be stored. The stored hash is that of the PTX, which OpenCL kernels do not
@@ -22,13 +22,13 @@ struct TriedDevice {
 inline bool can_be_attested(const Device& device) { return device.kind == DeviceKind::cuda && !device.uuid.empty(); }
 
 // Throws Failure(usage) if no home folder is known.
-std::string attested_path();
+std::string attestations_path();
 // Replaces the stored attestations of the same device: kernels that are no longer right are no longer attested.
-void keep(const TriedDevice& tried);
+void store_attestations(const TriedDevice& tried);
 // Removes all attestations of a device that failed. Logs a warning if they cannot be removed.
-void take_back(const Device& device);
+void revoke_attestations(const Device& device);
 // Returns the stored attestations; none if the file is damaged or missing. If the file is not trusted because others
-// could have written it, `why_not_believed` gets the reason.
-std::vector<LocalAttestation> attested_here(std::string* why_not_believed = nullptr);
+// could have written it, `why_not_trusted` gets the reason.
+std::vector<LocalAttestation> attested_here(std::string* why_not_trusted = nullptr);
 
 }  // namespace millrace::doctor

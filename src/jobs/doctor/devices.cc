@@ -5,7 +5,7 @@
 #include <string>
 
 #include "src/jobs/doctor/attested_file.h"
-#include "src/kernels/known/devices.h"
+#include "src/kernels/test_vectors/devices.h"
 #include "src/trace/trace.h"
 
 namespace millrace::doctor {
@@ -38,7 +38,7 @@ class ScratchFolder {
 
 std::vector<DeviceState::Kernel> kernels_of(const Device& device, std::span<const LocalAttestation> here) {
   std::vector<DeviceState::Kernel> out;
-  for (const known::DeviceKernels& kernels : known::device_kernels()) {
+  for (const test_vectors::DeviceKernels& kernels : test_vectors::device_kernels()) {
     const KernelSource& source = kernels.source();
     DeviceState::Kernel one;
     one.source = source.name;
@@ -50,14 +50,14 @@ std::vector<DeviceState::Kernel> kernels_of(const Device& device, std::span<cons
     Budget budget(256_MiB);
     Trace trace;
     AcceleratorOptions options;
-    options.verify = Verify::none;
+    options.verify = VerifyMode::none;
     options.memory = kMemory;
     Accelerator accelerator(device, options, budget, trace);
-    one.right = accelerator.ready(source, kernels.entries, kernels.known);
-    one.wrong = accelerator.struck_out();
-    one.state = one.right                  ? "give their known answers"
-                : accelerator.struck_out() ? accelerator.reason()
-                                           : accelerator.why_left();
+    one.right = accelerator.prepare_kernels(source, kernels.entries, kernels.test_vectors);
+    one.wrong = accelerator.is_excluded();
+    one.state = one.right                   ? "give their known answers"
+                : accelerator.is_excluded() ? accelerator.reason()
+                                            : accelerator.fallback_reason();
     out.push_back(std::move(one));
   }
   return out;
@@ -67,7 +67,7 @@ std::vector<DeviceState::Kernel> kernels_of(const Device& device, std::span<cons
 
 void examine_devices(Findings& findings) {
   const ScratchFolder scratch;
-  const std::vector<LocalAttestation> here = attested_here(&findings.not_believed);
+  const std::vector<LocalAttestation> here = attested_here(&findings.not_trusted);
   for (const DeviceKind kind : kGpuKinds) {
     for (Device& device : list_devices(kind, kind == DeviceKind::opencl ? findings.opencl : findings.cuda)) {
       DeviceState state{std::move(device), {}};

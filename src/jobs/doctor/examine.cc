@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "src/io/image/picture.h"
-#include "src/io/process/helper_place.h"
+#include "src/io/process/helper_path.h"
 #include "src/io/store/hdf5_writer.h"
 #include "src/jobs/doctor/devices.h"
 #include "src/jobs/doctor/libraries.h"
@@ -54,9 +54,9 @@ bool nvidia_on_bus(const std::string& root) {
 
 // Adds the support for video. FFmpeg is not part of this program: each distribution has its own build, with its own
 // license.
-void add_film(Findings& findings) {
+void add_video_format(Findings& findings) {
   FormatSupport film{"film", false, false, "its helper does not work", ""};
-  if (const auto answer = ask_helper(find_helper("millrace-film"))) {
+  if (const auto answer = query_helper_versions(find_helper("millrace-film"))) {
     const HelperLibrary& library = answer.value().libraries.front();
     film.reads = film.writes = true;
     film.by = fmt::format("{} {}, in a helper", library.name, library.version.substr(0, library.version.find(' ')));
@@ -64,7 +64,7 @@ void add_film(Findings& findings) {
     for (const std::string& each : library.reads) encoders += (encoders.empty() ? "" : ", ") + each;
     findings.libraries.push_back({library.name, library.version, "film, in a helper; encodes by " + encoders});
   } else {
-    film.remedy = in_python_package()
+    film.remedy = is_in_python_package()
                       ? helper_remedy("millrace-film")
                       : "install libavformat59 and libavcodec59, and put millrace-film beside the program";
   }
@@ -97,16 +97,16 @@ std::vector<std::string> remedies_of(const Findings& findings, const std::string
         add(fmt::format("{} computes nothing right: update its driver, or leave it", name_of(state.device)));
     }
   }
-  add(findings.not_believed);
+  add(findings.not_trusted);
   if (!findings.cuda.empty() && findings.nvidia_on_bus) {
     add("an NVIDIA device is here without a working driver: install nvidia-driver (Debian's "
         "section non-free) and restart");
   }
   if (!findings.models.empty()) add(fmt::format("to run models: {}", findings.models));
-  const Bytes memory = automatic_memory(findings.machine);
+  const Bytes memory = default_memory_limit(findings.machine);
   if (memory.count > 0 && memory < 1_GiB) {
     add(fmt::format("only {} is left for a job: close other programs, or raise this container's limit",
-                    to_text(memory)));
+                    format_bytes(memory)));
   }
   return remedies;
 }
@@ -117,7 +117,7 @@ bool Findings::passed() const {
   return std::all_of(self_test.begin(), self_test.end(), [](const SelfTestResult& r) { return r.passed(); });
 }
 
-std::vector<FormatSupport> formats_of(const Outcome<HelperAnswer>& helper) {
+std::vector<FormatSupport> formats_of(const Outcome<HelperVersions>& helper) {
   std::vector<FormatSupport> formats = {
       {"JPEG", true, true, jpeg_library(), ""},
       {"PNG", true, true, png_library(), ""},
@@ -159,18 +159,18 @@ Findings examine(const std::string& program_version, const std::string& helper, 
   findings.level = current_cpu_level();
   examine_devices(findings);
   findings.nvidia_on_bus = nvidia_on_bus(root);
-  findings.libraries = own_libraries();
-  const auto answer = ask_helper(helper);
+  findings.libraries = list_libraries();
+  const auto answer = query_helper_versions(helper);
   findings.formats = formats_of(answer);
   if (answer) {
-    findings.walls = answer.value().walls;
+    findings.sandbox_layers = answer.value().sandbox_layers;
     for (const HelperLibrary& library : answer.value().libraries) {
       findings.libraries.push_back({library.name, library.version, "decodes in the helper"});
     }
   } else {
     findings.helper = fmt::format("{}: {}", answer.error().subject, answer.error().what);
   }
-  add_film(findings);
+  add_video_format(findings);
   if (const auto runtime = model::runtime()) {
     const std::string name = (*runtime)->runtime;
     const std::size_t space = name.find(' ');

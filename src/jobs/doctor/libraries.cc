@@ -32,7 +32,7 @@ std::string jpeg_library() { return "libjpeg-turbo " MILLRACE_JPEG_VERSION; }
 
 std::string png_library() { return fmt::format("libpng {} with zlib {}", png_get_libpng_ver(nullptr), zlibVersion()); }
 
-std::vector<Library> own_libraries() {
+std::vector<LibraryVersion> list_libraries() {
   const unsigned xxhash = XXH_versionNumber();
   unsigned zimg[3] = {};
   zimg_get_version_info(&zimg[0], &zimg[1], &zimg[2]);

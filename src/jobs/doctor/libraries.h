@@ -8,9 +8,9 @@
 
 namespace millrace::doctor {
 
-struct Library;
+struct LibraryVersion;
 
-std::vector<Library> own_libraries();
+std::vector<LibraryVersion> list_libraries();
 
 // Returns names for the list of formats, such as "libjpeg-turbo 2.1.5" and "libpng 1.6.39 with zlib 1.2.13".
 std::string jpeg_library();

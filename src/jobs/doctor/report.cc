@@ -8,7 +8,7 @@
 namespace millrace::doctor {
 namespace {
 
-std::string known(Bytes bytes) { return bytes.count == 0 ? "unknown" : to_text(bytes); }
+std::string known(Bytes bytes) { return bytes.count == 0 ? "unknown" : format_bytes(bytes); }
 
 std::string names(const std::vector<CpuLevel>& levels) {
   std::string text;
@@ -22,9 +22,9 @@ class Page {
   void heading(const std::string& text) { out_ += fmt::format("{}{}\n", out_.empty() ? "" : "\n", text); }
   void line(const std::string& name, const std::string& text) {
     // Names and versions come from libraries, drivers and /proc, and are not trusted.
-    out_ += fmt::format("  {:<14} {}\n", name, printable(text));
+    out_ += fmt::format("  {:<14} {}\n", name, escape_unprintable(text));
   }
-  void bullet(const std::string& text) { out_ += fmt::format("  - {}\n", printable(text)); }
+  void bullet(const std::string& text) { out_ += fmt::format("  - {}\n", escape_unprintable(text)); }
   std::string take() { return std::move(out_); }
 
  private:
@@ -49,8 +49,8 @@ void write_memory(Page& page, const Findings& f) {
   page.heading("Memory");
   page.line("total", known(f.machine.memory_total));
   page.line("available", known(f.machine.memory_available));
-  page.line("cgroup limit", f.machine.cgroup_limit.count == 0 ? "none" : to_text(f.machine.cgroup_limit));
-  page.line("--memory auto", known(automatic_memory(f.machine)));
+  page.line("cgroup limit", f.machine.cgroup_limit.count == 0 ? "none" : format_bytes(f.machine.cgroup_limit));
+  page.line("--memory auto", known(default_memory_limit(f.machine)));
 }
 
 std::string words_of(const Device& device, const DeviceState::Kernel& kernel) {
@@ -72,7 +72,7 @@ void write_gpus(Page& page, const Findings& f) {
         device.kind == DeviceKind::cuda
             ? fmt::format("compute capability {}, driver for CUDA {}", device.capability, device.driver)
             : "driver " + device.driver;
-    page.line(name_of(device), fmt::format("{}, {}, {}{}", device.name, to_text(device.memory), driver,
+    page.line(name_of(device), fmt::format("{}, {}, {}{}", device.name, format_bytes(device.memory), driver,
                                            device.is_cpu ? "; the processor, which --gpu does not mean" : ""));
     if (!device.reason.empty()) page.line("", "not used: " + device.reason);
     for (const DeviceState::Kernel& kernel : state.kernels) page.line("", words_of(device, kernel));
@@ -111,11 +111,11 @@ std::string text_of(const Findings& f) {
     page.line(format.name, fmt::format("{:<14} {}", what, format.by));
   }
   if (!f.helper.empty()) page.line("helper", f.helper);
-  if (!f.walls.empty()) page.heading("Walls around the decoding helper");
-  for (const HelperWall& wall : f.walls)
-    page.line(wall.name, fmt::format("{:<14} {}", wall.stands ? "stands" : "MISSING", wall.how));
+  if (!f.sandbox_layers.empty()) page.heading("Walls around the decoding helper");
+  for (const HelperSandboxLayer& layer : f.sandbox_layers)
+    page.line(layer.name, fmt::format("{:<14} {}", layer.is_active ? "stands" : "MISSING", layer.how));
   page.heading("Libraries");
-  for (const Library& library : f.libraries)
+  for (const LibraryVersion& library : f.libraries)
     page.line(library.name, fmt::format("{:<14} {}", library.version, library.use));
   write_self_test(page, f);
   page.heading("To do");
@@ -126,7 +126,7 @@ std::string text_of(const Findings& f) {
 
 Json json_of(const Findings& f) {
   // JSON must be UTF-8, whatever the text from /proc or a driver contains.
-  const auto text = [](const std::string& s) { return utf8_for_display(s); };
+  const auto text = [](const std::string& s) { return replace_invalid_utf8(s); };
   Json levels = Json::array(), devices = Json::array(), opencl = Json::array(), formats = Json::array(),
        libraries = Json::array(), tests = Json::array();
   for (const CpuLevel level : f.levels) levels.push_back(name_of(level));
@@ -161,7 +161,7 @@ Json json_of(const Findings& f) {
     formats.push_back(
         {{"format", s.name}, {"reads", s.reads}, {"writes", s.writes}, {"by", text(s.by)}, {"remedy", s.remedy}});
   }
-  for (const Library& l : f.libraries)
+  for (const LibraryVersion& l : f.libraries)
     libraries.push_back({{"name", text(l.name)}, {"version", text(l.version)}, {"use", l.use}});
   for (const SelfTestResult& r : f.self_test) {
     tests.push_back({{"level", name_of(r.level)},
@@ -170,9 +170,9 @@ Json json_of(const Findings& f) {
                      {"expected", r.expected},
                      {"got", text(r.got)}});
   }
-  Json walls = Json::array();
-  for (const HelperWall& w : f.walls)
-    walls.push_back({{"name", text(w.name)}, {"stands", w.stands}, {"how", text(w.how)}});
+  Json sandbox_layers = Json::array();
+  for (const HelperSandboxLayer& w : f.sandbox_layers)
+    sandbox_layers.push_back({{"name", text(w.name)}, {"stands", w.is_active}, {"how", text(w.how)}});
   Json remedies = Json::array();
   for (const std::string& remedy : f.remedies) remedies.push_back(text(remedy));
   return Json{
@@ -193,10 +193,10 @@ Json json_of(const Findings& f) {
        {{"total", f.machine.memory_total.count},
         {"available", f.machine.memory_available.count},
         {"cgroup_limit", f.machine.cgroup_limit.count},
-        {"automatic", automatic_memory(f.machine).count}}},
+        {"automatic", default_memory_limit(f.machine).count}}},
       {"cuda", {{"devices", devices}, {"reason", text(f.cuda)}}},
       {"opencl", {{"devices", opencl}, {"reason", text(f.opencl)}}},
-      {"helper", {{"works", f.helper.empty()}, {"reason", text(f.helper)}, {"walls", walls}}},
+      {"helper", {{"works", f.helper.empty()}, {"reason", text(f.helper)}, {"walls", sandbox_layers}}},
       {"formats", formats},
       {"libraries", libraries},
       {"self_test", {{"passed", f.passed()}, {"steps", tests}}},

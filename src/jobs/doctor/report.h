@@ -8,15 +8,15 @@
 
 #include "src/base/error.h"
 #include "src/base/json.h"
-#include "src/device/cpu/level.h"
+#include "src/device/cpu/cpu_level.h"
 #include "src/device/cpu/machine.h"
 #include "src/device/device.h"
 #include "src/io/image/helper_versions.h"
-#include "src/jobs/doctor/known_answers.h"
+#include "src/jobs/doctor/self_check.h"
 
 namespace millrace::doctor {
 
-struct Library {
+struct LibraryVersion {
   std::string name, version, use;
 };
 
@@ -52,12 +52,12 @@ struct Findings {
   std::string cuda;          // reason why there is no NVIDIA device; empty if there is one
   std::string opencl;        // reason why there is no OpenCL device; empty if there is one
   std::vector<DeviceState> devices;
-  std::string not_believed;    // reason why the attestations of this machine are not trusted; empty if they are
+  std::string not_trusted;     // reason why the attestations of this machine are not trusted; empty if they are
   bool nvidia_on_bus = false;  // an NVIDIA display or compute device is present, with or without a driver
-  std::vector<Library> libraries;
+  std::vector<LibraryVersion> libraries;
   std::vector<FormatSupport> formats;
   std::string helper;  // empty if the helper answered; else the reason
-  std::vector<HelperWall> walls;
+  std::vector<HelperSandboxLayer> sandbox_layers;
   std::string models;  // remedy if models cannot be run; empty if they can
   std::vector<SelfTestResult> self_test;
   std::vector<std::string> remedies;  // remedies for the user, the most useful first
@@ -70,7 +70,7 @@ Findings examine(const std::string& program_version, const std::string& helper, 
 
 // Returns the formats, from the answer of the helper; a separate function, so that it can be tested with made-up
 // answers.
-std::vector<FormatSupport> formats_of(const Outcome<HelperAnswer>& helper);
+std::vector<FormatSupport> formats_of(const Outcome<HelperVersions>& helper);
 
 std::string text_of(const Findings& findings);
 Json json_of(const Findings& findings);

@@ -21,7 +21,7 @@ const FormatSupport& find(const std::vector<FormatSupport>& formats, const std::
 
 TEST(Doctor, FormatsFollowTheHelper) {
   const auto formats =
-      formats_of(HelperAnswer{{{"libvips", "8.14.1", {"WebP", "TIFF"}}, {"giflib", "5.2.1", {"GIF"}}}, {}});
+      formats_of(HelperVersions{{{"libvips", "8.14.1", {"WebP", "TIFF"}}, {"giflib", "5.2.1", {"GIF"}}}, {}});
   EXPECT_TRUE(find(formats, "JPEG").reads);
   EXPECT_TRUE(find(formats, "JPEG").writes);
   EXPECT_TRUE(find(formats, "WebP").reads);
@@ -49,7 +49,7 @@ TEST(Doctor, ThisMachine) {
   const bool any = std::any_of(findings.devices.begin(), findings.devices.end(),
                                [](const auto& state) { return state.device.kind == DeviceKind::cuda; });
   EXPECT_TRUE(any == findings.cuda.empty());
-  for (const Library& library : findings.libraries) EXPECT_FALSE(library.version.empty()) << library.name;
+  for (const LibraryVersion& library : findings.libraries) EXPECT_FALSE(library.version.empty()) << library.name;
   const std::string text = text_of(findings);
   for (const char* expected : {"millrace 1.2.3", "in use; available:", "--memory auto", "libjpeg-turbo", "SQLite",
                                "oneTBB", "Highway", "LibRaw", "giflib", "libvips"}) {
@@ -63,7 +63,7 @@ TEST(Doctor, ThisMachine) {
   EXPECT_EQ(json.at("helper").at("walls").size(), 5U);
 }
 
-TEST(Doctor, AMissingHelperIsSaidWithItsRemedy) {
+TEST(Doctor, AMissingHelperIsReportedWithItsRemedy) {
   const Findings findings = examine("1.2.3", "/nowhere/millrace-decoder");
   EXPECT_TRUE(findings.passed());  // a missing helper is not a failure
   const std::string text = text_of(findings);
@@ -72,9 +72,9 @@ TEST(Doctor, AMissingHelperIsSaidWithItsRemedy) {
   EXPECT_THAT(text, HasSubstr("- build the target millrace-decoder"));
 }
 
-TEST(Doctor, AWallThatAKernelLacksIsNamedAndNoFailure) {
+TEST(Doctor, AMissingSandboxLayerIsListedAndNoFailure) {
   Findings findings;
-  findings.walls = {{"files", false, "this kernel has no Landlock"}, {"calls", true, "seccomp"}};
+  findings.sandbox_layers = {{"files", false, "this kernel has no Landlock"}, {"calls", true, "seccomp"}};
   EXPECT_TRUE(findings.passed());
   EXPECT_THAT(text_of(findings), HasSubstr("files          MISSING        this kernel has no Landlock"));
   EXPECT_EQ(json_of(findings).at("helper").at("walls").at(1).at("stands"), true);

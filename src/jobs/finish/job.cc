@@ -9,7 +9,7 @@
 #include "src/base/text.h"
 #include "src/pipeline/checkpoint/finish.h"
 
-namespace millrace::finish_parts {
+namespace millrace::finish_shards {
 namespace {
 
 class FinishJob : public Job {
@@ -23,30 +23,30 @@ class FinishJob : public Job {
     settings.add_switch(
         "check", "read a finished OUTPUT and compare every file with the checksums that it was written with", check_);
   }
-  void look_at(Outputs& outputs) override {
+  void register_files(OutputRegistry& outputs) override {
     if (check_) {
       // The shards that an HDF5 file refers to are beside the file itself, even if the output is a link to it.
       const std::string output = real_path(outputs_.at(0)).value_or(outputs_.at(0));
-      outputs.reads(std::filesystem::is_directory(output) ? output : folder_of(output));
+      outputs.add_read_folder(std::filesystem::is_directory(output) ? output : folder_of(output));
       return;
     }
     for (const std::string& folder : from_) {
       outputs.input(folder);
-      outputs.works_in(folder);  // it is locked while it is read
+      outputs.add_write_folder(folder);  // it is locked while it is read
     }
     // A store is replaced only by one of the same provenance: src/pipeline/checkpoint/checkpoint.h.
-    outputs.take_name("OUTPUT", outputs_.at(0));
+    outputs.reserve_path("OUTPUT", outputs_.at(0));
   }
   OutputKind json_kind() const override {
-    return {"the result of millrace finish", Readers::everyone,
-            json_result("finish", {"rows", "shards", "imported", "bytes"})};
+    return {"the result of millrace finish", ReadAccess::everyone,
+            make_json_recognizer("finish", {"rows", "shards", "imported", "bytes"})};
   }
   millrace::Plan plan(RunContext& context) override {
-    const Findings found = look_for_parts(outputs_.at(0), from_);
+    const ShardFindings found = find_shards(outputs_.at(0), from_);
     millrace::Plan out;
-    out.lines = {
-        {found.unit, grouped(found.rows)},
-        {"shards", fmt::format("{}, of which {} are missing", grouped(found.parts), grouped(found.missing.size()))}};
+    out.lines = {{found.unit, group_digits(found.rows)},
+                 {"shards", fmt::format("{}, of which {} are missing", group_digits(found.parts),
+                                        group_digits(found.missing.size()))}};
     out.figures = {{"rows", found.rows}, {"shards", found.parts}, {"missing", found.missing}};
     if (!found.array.empty()) {
       out.lines.push_back({"array", found.array});
@@ -57,21 +57,23 @@ class FinishJob : public Job {
     return out;
   }
 
-  Result run(RunContext& context, const Print&) override {
+  Result run(RunContext& context, const PrintLines&) override {
     const std::string& output = outputs_.at(0);
     if (check_) return run_check(output, context);
-    const Finished done = finish(output, from_, [&] { context.throw_if_cancelled(); });
+    const FinishResult done = finish(output, from_, [&] { context.throw_if_cancelled(); });
     Result out;
-    out.summary.push_back(done.before ? fmt::format("{} is finished: nothing to do", output)
-                                      : fmt::format("{}: {} {} of {} shards, {}", output, grouped(done.rows), done.unit,
-                                                    grouped(done.parts), to_text(Bytes{done.bytes})));
-    if (done.imported > 0) out.summary.push_back(fmt::format("{} shards were brought here", grouped(done.imported)));
+    out.summary.push_back(done.before
+                              ? fmt::format("{} is finished: nothing to do", output)
+                              : fmt::format("{}: {} {} of {} shards, {}", output, group_digits(done.rows), done.unit,
+                                            group_digits(done.parts), format_bytes(Bytes{done.bytes})));
+    if (done.imported > 0)
+      out.summary.push_back(fmt::format("{} shards were brought here", group_digits(done.imported)));
     out.json = [done] {
-      return json_pieces({{kJsonMark, "finish"},
-                          {"rows", done.rows},
-                          {"shards", done.parts},
-                          {"imported", done.imported},
-                          {"bytes", done.bytes}});
+      return make_json_strings({{kJsonMark, "finish"},
+                                {"rows", done.rows},
+                                {"shards", done.parts},
+                                {"imported", done.imported},
+                                {"bytes", done.bytes}});
     };
     return out;
   }
@@ -80,25 +82,28 @@ class FinishJob : public Job {
   Result run_check(const std::string& output, RunContext& context) const {
     if (!from_.empty())
       throw Failure(ErrorCode::usage, "a finished output takes no shards", "--from", "leave out --check");
-    const Checked checked = check_output(output, [&] { context.throw_if_cancelled(); });
+    const ChecksumResult checked = check_output(output, [&] { context.throw_if_cancelled(); });
     Result out;
     std::error_code error;
     const std::string folder = std::filesystem::is_directory(output, error) ? output : folder_of(output);
     constexpr std::size_t kMaxNamed = 100;
     for (std::size_t k = 0; k < std::min(kMaxNamed, checked.damaged.size()); ++k) {
-      const std::string path = path_in(folder, checked.damaged[k]);
-      out.summary.push_back((std::filesystem::exists(path, error) ? "damaged: " : "missing: ") + printable(path));
+      const std::string path = join_path(folder, checked.damaged[k]);
+      out.summary.push_back((std::filesystem::exists(path, error) ? "damaged: " : "missing: ") +
+                            escape_unprintable(path));
     }
     if (checked.damaged.size() > kMaxNamed)
-      out.summary.push_back(fmt::format("and {} more", grouped(checked.damaged.size() - kMaxNamed)));
+      out.summary.push_back(fmt::format("and {} more", group_digits(checked.damaged.size() - kMaxNamed)));
     if (!checked.damaged.empty())
-      out.summary.push_back(fmt::format("remove {}, and run the command that made it again", printable(output)));
-    out.summary.push_back(fmt::format("{}: {} files checked, {}, {} damaged", printable(output), grouped(checked.files),
-                                      to_text(Bytes{checked.bytes}), grouped(checked.damaged.size())));
+      out.summary.push_back(
+          fmt::format("remove {}, and run the command that made it again", escape_unprintable(output)));
+    out.summary.push_back(fmt::format("{}: {} files checked, {}, {} damaged", escape_unprintable(output),
+                                      group_digits(checked.files), format_bytes(Bytes{checked.bytes}),
+                                      group_digits(checked.damaged.size())));
     out.json = [checked] {
       auto damaged = Json::array();
-      for (const std::string& name : checked.damaged) damaged.push_back(utf8_for_display(name));
-      return json_pieces(
+      for (const std::string& name : checked.damaged) damaged.push_back(replace_invalid_utf8(name));
+      return make_json_strings(
           {{kJsonMark, "finish"}, {"checked", checked.files}, {"bytes", checked.bytes}, {"damaged", damaged}});
     };
     out.exit_code = checked.damaged.empty() ? ExitCode::done : ExitCode::failed;
@@ -113,4 +118,4 @@ class FinishJob : public Job {
 
 std::unique_ptr<Job> make_job() { return std::make_unique<FinishJob>(); }
 
-}  // namespace millrace::finish_parts
+}  // namespace millrace::finish_shards

@@ -7,8 +7,8 @@
 
 #include "src/jobs/job.h"
 
-namespace millrace::finish_parts {
+namespace millrace::finish_shards {
 
 std::unique_ptr<Job> make_job();
 
-}  // namespace millrace::finish_parts
+}  // namespace millrace::finish_shards

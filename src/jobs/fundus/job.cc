@@ -16,52 +16,54 @@ class FundusJob : public Job {
   Arguments arguments() override { return {"PATH", "photographs and folders of them", &options_.inputs}; }
   void describe(Settings& settings) override { fundus::describe(settings, options_); }
 
-  void look_at(Outputs& outputs) override {
-    for (const std::string& input : options_.inputs) outputs.input_folder(input, is_input);
-    if (!options_.output.empty()) outputs.take_name("--output", options_.output);
+  void register_files(OutputRegistry& outputs) override {
+    for (const std::string& input : options_.inputs) outputs.add_input_folder(input, is_input);
+    if (!options_.output.empty()) outputs.reserve_path("--output", options_.output);
   }
   OutputKind json_kind() const override {
-    return {"the result of millrace fundus", Readers::everyone, json_result("fundus", {})};
+    return {"the result of millrace fundus", ReadAccess::everyone, make_json_recognizer("fundus", {})};
   }
 
   Plan plan(RunContext& context) override { return fundus::plan(options_, context); }
 
-  Result run(RunContext& context, const Print&) override {
-    const Summary summary = fundus::run(options_, context);
+  Result run(RunContext& context, const PrintLines&) override {
+    const FundusSummary summary = fundus::run(options_, context);
     Result out;
     for (const Error& error : summary.unusable) out.summary.push_back("not used: " + error.message());
     std::size_t doubtful = 0, damaged = 0;
-    for (const Found& each : summary.photographs) {
+    for (const PhotographResult& each : summary.photographs) {
       damaged += each.damage.empty() ? 0 : 1;
       if (each.field.doubts.empty()) continue;
       ++doubtful;
-      out.summary.push_back(fmt::format("look at {}: {}", printable(each.path), fmt::join(each.field.doubts, ", ")));
+      out.summary.push_back(
+          fmt::format("look at {}: {}", escape_unprintable(each.path), fmt::join(each.field.doubts, ", ")));
     }
     out.summary.push_back(fmt::format(
-        "{} photographs in {}, {}/s: {}", grouped(summary.photographs.size()), duration_text(summary.seconds),
-        rate_text(static_cast<double>(summary.photographs.size()) / std::max(summary.seconds, 1e-9)),
-        printable(options_.output)));
+        "{} photographs in {}, {}/s: {}", group_digits(summary.photographs.size()), format_duration(summary.seconds),
+        format_rate(static_cast<double>(summary.photographs.size()) / std::max(summary.seconds, 1e-9)),
+        escape_unprintable(options_.output)));
     if (summary.photographs.empty() && summary.unusable.empty())
       out.summary.emplace_back(
           "no pictures were found: files are taken by their endings, as docs/formats.md lists them");
-    if (doubtful > 0) out.summary.push_back(fmt::format("{} are doubtful: look at them", grouped(doubtful)));
-    if (damaged > 0) out.summary.push_back(fmt::format("{} are damaged: part of them is missing", grouped(damaged)));
+    if (doubtful > 0) out.summary.push_back(fmt::format("{} are doubtful: look at them", group_digits(doubtful)));
+    if (damaged > 0)
+      out.summary.push_back(fmt::format("{} are damaged: part of them is missing", group_digits(damaged)));
     if (!summary.unusable.empty())
-      out.summary.push_back(fmt::format("{} could not be used", grouped(summary.unusable.size())));
+      out.summary.push_back(fmt::format("{} could not be used", group_digits(summary.unusable.size())));
     out.json = [summary] {
       Json photographs = Json::array();
-      for (const Found& each : summary.photographs) photographs.push_back(json_of(each));
-      return json_pieces({{kJsonMark, "fundus"},
-                          {"photographs", photographs},
-                          {"unusable", json_of_unusable(summary.unusable)},
-                          {"seconds", summary.seconds}});
+      for (const PhotographResult& each : summary.photographs) photographs.push_back(json_of(each));
+      return make_json_strings({{kJsonMark, "fundus"},
+                                {"photographs", photographs},
+                                {"unusable", unusable_files_to_json(summary.unusable)},
+                                {"seconds", summary.seconds}});
     };
     out.exit_code = summary.unusable.empty() ? ExitCode::done : ExitCode::partial;
     return out;
   }
 
  private:
-  Options options_;
+  FundusOptions options_;
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace millrace::fundus {
 
-void describe(Settings& settings, Options& options) {
+void describe(Settings& settings, FundusOptions& options) {
   settings.add_text("output", "DIR", "the folder of results; it is made", options.output);
   settings.add_parsed("write", "LIST",
                       "what is written of a photograph: crop, enhanced; bounds: the tables alone, which are always "
@@ -21,13 +21,13 @@ void describe(Settings& settings, Options& options) {
                             options.write_enhanced = true;
                           } else if (name != "bounds") {
                             throw Failure(ErrorCode::usage,
-                                          fmt::format("'{}' is not crop, enhanced or bounds", printable(name)),
+                                          fmt::format("'{}' is not crop, enhanced or bounds", escape_unprintable(name)),
                                           "--write", "");
                           }
                         }
                       });
   settings.add_integer("size", "PIXELS", "the side of a crop", options.size, 64, 8192);
-  settings.heading("Which pictures");
+  settings.set_heading("Which pictures");
   millrace::describe(settings, options.files);
 }
 

@@ -11,7 +11,7 @@
 
 namespace millrace::fundus {
 
-struct Options {
+struct FundusOptions {
   std::vector<std::string> inputs;
   std::string output;
   bool write_crop = true, write_enhanced = true;
@@ -19,6 +19,6 @@ struct Options {
   PictureFileOptions files;
 };
 
-void describe(Settings& settings, Options& options);
+void describe(Settings& settings, FundusOptions& options);
 
 }  // namespace millrace::fundus

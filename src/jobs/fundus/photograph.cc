@@ -21,30 +21,32 @@ namespace {
 constexpr const char *kCrop = ".crop.png", *kEnhanced = ".enhanced.png";
 
 void write(const std::string& path, std::int32_t side, const std::vector<std::uint8_t>& pixels) {
-  Outputs outputs({.overwrite = false, .prove = false});
+  OutputRegistry outputs({.overwrite = false, .prove = false});
   write_png_fast(
       outputs.add("--output", path,
-                  {"a picture", Readers::everyone, [](FileReader& file) { return is_own_png(file.peek()); }}),
+                  {"a picture", ReadAccess::everyone, [](FileReader& file) { return is_own_png(file.peek()); }}),
       side, side, 3, pixels);
 }
 
 }  // namespace
 
-std::string crop_path(const Options& options, const std::string& name) { return path_in(options.output, name + kCrop); }
-std::string enhanced_path(const Options& options, const std::string& name) {
-  return path_in(options.output, name + kEnhanced);
+std::string crop_path(const FundusOptions& options, const std::string& name) {
+  return join_path(options.output, name + kCrop);
+}
+std::string enhanced_path(const FundusOptions& options, const std::string& name) {
+  return join_path(options.output, name + kEnhanced);
 }
 
-Bytes price_of(const Options& options, const PictureInfo& info) {
-  return field_of_view_bytes(info, static_cast<std::int32_t>(options.size));
+Bytes memory_cost_of(const FundusOptions& options, const PictureInfo& info) {
+  return estimate_field_of_view_memory(info, static_cast<std::int32_t>(options.size));
 }
 
-Found process(const Options& options, Item item) {
-  Found out;
+PhotographResult process_photograph(const FundusOptions& options, PhotographItem item) {
+  PhotographResult out;
   out.path = item.file.path;
   out.name = item.name;
   const PictureInfo info = item.rows->info();
-  const std::vector<std::uint8_t> pixels = whole_picture(*item.rows, out.path);
+  const std::vector<std::uint8_t> pixels = read_whole_picture(*item.rows, out.path);
   const PictureRows::Finished finished = item.rows->finish().or_throw();
   if (finished.decoded.damaged) out.damage = finished.decoded.damage;
   item.rows.reset();
@@ -56,14 +58,14 @@ Found process(const Options& options, Item item) {
     make_folder_below(options.output, folder_of(crop_path(options, out.name)));
   if (options.write_crop) write(crop_path(options, out.name), side, cropped);
   if (options.write_enhanced) {
-    const Bounds inside = out.field.crop.from_photograph(out.field.bounds);
+    const FieldBounds inside = out.field.crop.from_photograph(out.field.bounds);
     write(enhanced_path(options, out.name), side, enhance(cropped.data(), side, inside));
   }
   for (const auto& [wanted, ending] : {std::pair(options.write_crop, kCrop), {options.write_enhanced, kEnhanced}}) {
     if (!wanted) continue;
-    const std::string name = out.name + ending, path = path_in(options.output, name);
+    const std::string name = out.name + ending, path = join_path(options.output, name);
     auto file = digest_of_file(AT_FDCWD, path);
-    if (!file) throw Failure(system_error("it cannot be read", printable(path), errno));
+    if (!file) throw Failure(system_error("it cannot be read", escape_unprintable(path), errno));
     file->name = name;
     out.files.push_back(*std::move(file));
   }
@@ -77,31 +79,31 @@ std::string table_header() {
   return out + ",crop_scale,crop_side,brightness,sharpness,saturated,visible,doubts,damage\n";
 }
 
-std::string table_line(const Found& found) {
-  const Bounds& bounds = found.field.bounds;
+std::string table_line(const PhotographResult& found) {
+  const FieldBounds& bounds = found.field.bounds;
   std::string out =
-      fmt::format("{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{}", csv_field(utf8_for_display(found.path)),
+      fmt::format("{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{}", quote_csv_field(replace_invalid_utf8(found.path)),
                   found.field.width, found.field.height, bounds.center.x, bounds.center.y, bounds.radius,
                   bounds.on_circle, bounds.explained, bounds.full_frame ? 1 : 0);
-  for (const Point& side : {Point{0, 1}, Point{0, -1}, Point{1, 0}, Point{-1, 0}}) {
-    const auto line = std::find_if(bounds.lines.begin(), bounds.lines.end(), [&](const Line& each) {
+  for (const FundusPoint& side : {FundusPoint{0, 1}, FundusPoint{0, -1}, FundusPoint{1, 0}, FundusPoint{-1, 0}}) {
+    const auto line = std::find_if(bounds.lines.begin(), bounds.lines.end(), [&](const BoundaryLine& each) {
       return each.normal.x * side.x + each.normal.y * side.y > 0.9;
     });
     out += line == bounds.lines.end()
                ? ",,,"
                : fmt::format(",{:.6f},{:.6f},{:.4f}", line->normal.x, line->normal.y, line->offset);
   }
-  const Quality& quality = found.field.quality;
+  const FundusQuality& quality = found.field.quality;
   return out + fmt::format(",{:.8f},{},{:.4f},{:.4f},{:.5f},{:.4f},{},{}\n", found.field.crop.scale,
                            found.field.crop.side, quality.brightness, quality.sharpness, quality.saturated,
-                           quality.visible, csv_field(fmt::format("{}", fmt::join(found.field.doubts, "; "))),
-                           csv_field(utf8_for_display(found.damage)));
+                           quality.visible, quote_csv_field(fmt::format("{}", fmt::join(found.field.doubts, "; "))),
+                           quote_csv_field(replace_invalid_utf8(found.damage)));
 }
 
-Json json_of(const Found& found) {
+Json json_of(const PhotographResult& found) {
   Json out;
   add_path(out, found.path);
-  out.update(json_of_field(found.field));
+  out.update(field_of_view_to_json(found.field));
   if (!found.damage.empty()) out["damaged"] = found.damage;
   return out;
 }

@@ -19,14 +19,14 @@
 namespace millrace::fundus {
 
 // Photograph in the pipeline.
-struct Item {
+struct PhotographItem {
   FileEntry file;
   std::string name;  // of its results, relative to the results folder
   std::unique_ptr<PictureRows> rows;
   std::optional<Error> failed;
 };
 
-struct Found {
+struct PhotographResult {
   std::string path, name;
   FieldOfView field;
   std::string damage;
@@ -34,16 +34,16 @@ struct Found {
 };
 
 // Returns the path of a photograph's result file.
-std::string crop_path(const Options& options, const std::string& name);
-std::string enhanced_path(const Options& options, const std::string& name);
+std::string crop_path(const FundusOptions& options, const std::string& name);
+std::string enhanced_path(const FundusOptions& options, const std::string& name);
 
 // Returns the upper bound of the memory for one photograph, decoded.
-Bytes price_of(const Options& options, const PictureInfo& info);
-Found process(const Options& options, Item item);
+Bytes memory_cost_of(const FundusOptions& options, const PictureInfo& info);
+PhotographResult process_photograph(const FundusOptions& options, PhotographItem item);
 
 // Returns the table's header, "path,width,height,...", a photograph's line in it, and its member of the JSON file.
 std::string table_header();
-std::string table_line(const Found& found);
-Json json_of(const Found& found);
+std::string table_line(const PhotographResult& found);
+Json json_of(const PhotographResult& found);
 
 }  // namespace millrace::fundus

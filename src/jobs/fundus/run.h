@@ -10,14 +10,14 @@
 
 namespace millrace::fundus {
 
-struct Summary {
-  std::vector<Found> photographs;
+struct FundusSummary {
+  std::vector<PhotographResult> photographs;
   std::vector<Error> unusable;
   double seconds = 0;
 };
 
 bool is_input(const std::string& path);
-Plan plan(const Options& options, RunContext& context);
-Summary run(const Options& options, RunContext& context);
+Plan plan(const FundusOptions& options, RunContext& context);
+FundusSummary run(const FundusOptions& options, RunContext& context);
 
 }  // namespace millrace::fundus

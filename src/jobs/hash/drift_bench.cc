@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
         options.hashes = {{cases[c].kind}, cases[c].size};
         options.decode.shortest_side = shortest;
         options.decode.gray = shortest > 0;
-        auto print = fingerprint(
+        auto print = compute_fingerprint(
             **file, options, budget, [] { return false; }, span);
         if (!print) return std::nullopt;
         return std::pair(print->hashes.bits[0], std::min(print->info.width, print->info.height));

@@ -9,11 +9,11 @@
 namespace millrace {
 namespace {
 
-HashRequest request_of(const HashOptions& options) {
+HashRequest make_hash_request(const HashOptions& options) {
   HashRequest out;
   out.size = options.size;
   for (const std::string& name : options.kinds) {
-    const auto kind = hash_kind_named(name);
+    const auto kind = find_hash_kind(name);
     if (!kind) {
       std::vector<const char*> all;
       for (const HashKind one : kHashKinds) all.push_back(name_of(one));
@@ -28,7 +28,7 @@ HashRequest request_of(const HashOptions& options) {
 }
 
 // Writes the bits as one big-endian number, the first bit highest.
-void put_bits(const HashBits& bits, std::uint8_t* out) {
+void write_bits(const HashBits& bits, std::uint8_t* out) {
   const std::size_t bytes = (bits.size() + 7) / 8, lead = 8 * bytes - bits.size();
   std::fill_n(out, bytes, std::uint8_t{0});
   for (std::size_t i = 0; i < bits.size(); ++i) {
@@ -40,10 +40,10 @@ void put_bits(const HashBits& bits, std::uint8_t* out) {
 }  // namespace
 
 struct ImageHasher::State {
-  explicit State(const HashOptions& options) : request(request_of(options)), executor(options.threads) {
+  explicit State(const HashOptions& options) : request(make_hash_request(options)), executor(options.threads) {
     // Measures the lengths of the codes on a black pixel: they do not depend on the image.
     const std::uint8_t black = 0;
-    for (const HashBits& of : hashes::hashed_by_cpu(request, {&black, 1, 1, 1, 1}).bits) bits.push_back(of.size());
+    for (const HashBits& of : hashes::hash_on_cpu(request, {&black, 1, 1, 1, 1}).bits) bits.push_back(of.size());
   }
   const HashRequest request;
   const Executor executor;
@@ -68,9 +68,9 @@ void ImageHasher::hash(std::span<const ArrayView> images, std::span<std::uint8_t
   executor.parallel_for(images.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const CallersImage image(images[i]);
-      const PictureHashes made = hashes::hashed_by_cpu(
+      const PictureHashes made = hashes::hash_on_cpu(
           state_->request, {image.data(), image.width(), image.height(), image.stride(), image.channels()});
-      for (std::size_t k = 0; k < codes.size(); ++k) put_bits(made.bits[k], codes[k] + i * bytes(k));
+      for (std::size_t k = 0; k < codes.size(); ++k) write_bits(made.bits[k], codes[k] + i * bytes(k));
     }
   });
   executor.throw_if_cancelled("nothing was kept");

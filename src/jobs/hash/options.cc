@@ -2,18 +2,18 @@
 
 #include <fmt/format.h>
 
+#include "src/base/parse_values.h"
 #include "src/base/text.h"
-#include "src/base/values.h"
 
 namespace millrace::hash {
 
-void describe(Settings& settings, Options& options) {
-  settings.heading("Hashes");
+void describe(Settings& settings, HashJobOptions& options) {
+  settings.set_heading("Hashes");
   settings.add_parsed("kinds", "KIND,...", "hash kinds: ahash, dhash, dhash_vertical, phash, whash, colorhash, pdq",
                       "dhash", [&options](const std::string& text) {
                         options.request.kinds.clear();
                         for (const std::string& part : split(text, ',')) {
-                          const auto kind = hash_kind_named(trim(part));
+                          const auto kind = find_hash_kind(trim(part));
                           if (!kind) {
                             throw Failure(ErrorCode::usage, fmt::format("'{}' is not a hash kind", part), "",
                                           "use ahash, dhash, dhash_vertical, phash, whash, colorhash or pdq");
@@ -22,27 +22,27 @@ void describe(Settings& settings, Options& options) {
                         }
                       });
   settings.add_parsed("size", "N", "hash size: N x N bits", "8", [&options](const std::string& text) {
-    options.request.size = static_cast<int>(whole_number_of(text, 2, 64));
+    options.request.size = static_cast<int>(parse_whole_number(text, 2, 64));
   });
   settings.add_choice("decode", "decode every pixel, or JPEGs at a reduced scale whose drift is measured",
                       options.decode);
   settings.add_choice("orientation", "hash the pixels as stored, or turned upright by EXIF", options.orientation);
   settings.add_choice("format", "how the hashes are printed", options.format);
-  settings.heading("Output");
+  settings.set_heading("Output");
   settings.add_text("output", "FOLDER",
                     "a folder with hashes.csv, or hashes.jsonl, made in shards that a later run goes on with; without "
                     "it lines go to stdout",
                     options.output);
   settings.add_integer("shard", "N", "pictures of a shard", options.shard, 1, 1'000'000);
   describe(settings, options.share);
-  settings.heading("Files");
+  settings.set_heading("Files");
   settings.add_text("inventory", "FILE.jsonl", "what millrace inventory has listed, instead of PATH",
                     options.inventory);
   settings.add_switch("all-files", "also files whose name has no picture's extension", options.all_files);
   describe(settings, options.files);
 }
 
-std::vector<std::pair<std::string, std::string>> content_attributes(const Options& options) {
+std::vector<std::pair<std::string, std::string>> content_attributes(const HashJobOptions& options) {
   std::string kinds;
   for (const HashKind kind : options.request.kinds) kinds += (kinds.empty() ? "" : ",") + std::string(name_of(kind));
   return {{kMark, "1"},

@@ -10,14 +10,14 @@
 #include "src/base/stopwatch.h"
 #include "src/base/text.h"
 #include "src/io/image/fingerprint.h"
-#include "src/jobs/hash/lines.h"
+#include "src/jobs/hash/line_format.h"
 #include "src/jobs/inventory_file.h"
 #include "src/pipeline/chain.h"
 
 namespace millrace::hash {
 namespace {
 
-WalkResult find_inputs(const Options& options, const RunContext& context) {
+WalkResult find_inputs(const HashJobOptions& options, const RunContext& context) {
   if (options.inputs.empty() && options.inventory.empty()) {
     throw Failure(ErrorCode::usage, "it is missing", "PATH", "name pictures or folders, or --inventory");
   }
@@ -34,13 +34,13 @@ WalkResult find_inputs(const Options& options, const RunContext& context) {
   return found;
 }
 
-FingerprintOptions fingerprint_options(const Options& options, RunContext& context) {
+FingerprintOptions make_fingerprint_options(const HashJobOptions& options, RunContext& context) {
   FingerprintOptions wanted;
   wanted.hashes = options.request;
-  wanted.upright = options.orientation == Pixels::exif;
+  wanted.upright = options.orientation == PixelOrientation::exif;
   wanted.decode = decode_options(options.files, context);
   if (options.decode == Decoding::fast) {
-    wanted.decode.shortest_side = fast_shortest_side(options.request);
+    wanted.decode.shortest_side = choose_fast_side(options.request);
     const auto& kinds = options.request.kinds;
     wanted.decode.gray = std::find(kinds.begin(), kinds.end(), HashKind::colorhash) == kinds.end();
   }
@@ -50,10 +50,10 @@ FingerprintOptions fingerprint_options(const Options& options, RunContext& conte
 // Hashes the inputs in the order of the output: first the entries that could not be read, then files sorted by path.
 class Hashing {
  public:
-  using Item = std::shared_ptr<Hashed>;
+  using Item = std::shared_ptr<HashedFile>;
 
-  Hashing(const Options& options, RunContext& context)
-      : options_(options), context_(context), wanted_(fingerprint_options(options, context)) {
+  Hashing(const HashJobOptions& options, RunContext& context)
+      : options_(options), context_(context), wanted_(make_fingerprint_options(options, context)) {
     check(options.request);
     found_ = find_inputs(options, context);
   }
@@ -63,7 +63,7 @@ class Hashing {
   }
 
   Item hash(std::size_t number, Span& span) const {
-    auto item = std::make_shared<Hashed>();
+    auto item = std::make_shared<HashedFile>();
     if (number < found_.unreadable.size()) {
       const Error& error = found_.unreadable[number];
       item->path = error.subject;
@@ -73,27 +73,27 @@ class Hashing {
     const FileEntry& file = found_.files[number - found_.unreadable.size()];
     item->path = file.path;
     item->bytes = file.size;
-    if (auto reason = too_large_to_read(file, options_.files.max_size)) {
+    if (auto reason = check_file_size(file, options_.files.max_size)) {
       item->outcome = Error{ErrorCode::too_large, std::move(*reason), "", ""};
       return item;
     }
     const auto cancelled = [this] { return context_.cancel.cancelled(); };
     auto reader = FileReader::open(file.path, FileReader::Hashing::off);
-    if (reader) (*reader)->stop_when(cancelled);
+    if (reader) (*reader)->set_cancelled(cancelled);
     // Other runs, and a later run that resumes these shards, rely on the listed sizes and times.
-    if (reader && listed() && ((*reader)->size() != file.size || (*reader)->mtime_ns() != file.mtime_ns)) {
+    if (reader && is_listed() && ((*reader)->size() != file.size || (*reader)->mtime_ns() != file.mtime_ns)) {
       item->outcome = Error{ErrorCode::conflict, "it has changed since it was listed", "", ""};
       return item;
     }
-    item->outcome = reader ? fingerprint(**reader, wanted_, context_.budget, cancelled, span) : reader.error();
+    item->outcome = reader ? compute_fingerprint(**reader, wanted_, context_.budget, cancelled, span) : reader.error();
     if (reader) span.stage().add_bytes((*reader)->bytes_read());
     return item;
   }
 
   // Counts the item; returns false if it was only interrupted.
-  bool told(const Hashed& item, Summary& summary) const {
+  bool add_to_summary(const HashedFile& item, HashSummary& summary) const {
     if (!item.outcome && item.outcome.error().code == ErrorCode::cancelled) return false;
-    spdlog::debug("{}: {}", printable(item.path), item.outcome ? "hashed" : item.outcome.error().what);
+    spdlog::debug("{}: {}", escape_unprintable(item.path), item.outcome ? "hashed" : item.outcome.error().what);
     ++(item.outcome ? summary.pictures : summary.unreadable);
     if (item.outcome && item.outcome->damaged) ++summary.damaged;
     summary.bytes += item.bytes;
@@ -110,7 +110,7 @@ class Hashing {
                            .rows = ArraySpec::Rows::texts,
                            .type = kUint8,
                            .extension = choice_name(options_.format),
-                           .header = header_of(options_)}};
+                           .header = format_header(options_)}};
     out.dataset.attributes = content_attributes(options_);
     out.dataset.attributes.emplace_back("inputs",
                                         Json::array({{{"files", found_.files.size()},
@@ -123,15 +123,15 @@ class Hashing {
     out.input_state = [this](std::uint64_t begin, std::uint64_t end) {
       // Lines of unreadable entries precede those of files.
       const std::uint64_t before = found_.unreadable.size(), first = std::max(begin, before) - before;
-      return state_hash(std::span(found_.files).subspan(first, std::max(end, before) - before - first));
+      return hash_file_states(std::span(found_.files).subspan(first, std::max(end, before) - before - first));
     };
     return out;
   }
 
  private:
-  bool listed() const { return !options_.output.empty() || !options_.inventory.empty(); }
+  bool is_listed() const { return !options_.output.empty() || !options_.inventory.empty(); }
 
-  const Options& options_;
+  const HashJobOptions& options_;
   RunContext& context_;
   const FingerprintOptions wanted_;
   WalkResult found_;
@@ -139,11 +139,11 @@ class Hashing {
 
 }  // namespace
 
-bool is_input(const Options& options, const std::string& path) {
+bool is_input(const HashJobOptions& options, const std::string& path) {
   return options.all_files || has_picture_extension(path);
 }
 
-int fast_shortest_side(const HashRequest& request) {
+int choose_fast_side(const HashRequest& request) {
   // The target is eight times the largest size that a hash resizes to. Up to there the drift curve
   // (docs/performance.md, from drift_bench) falls, to 0.14 bits of 64 for ahash and 0.29 for dhash on average; beyond,
   // hardly. PDQ samples 64 pixels per side.
@@ -155,21 +155,22 @@ int fast_shortest_side(const HashRequest& request) {
   return 8 * target;
 }
 
-Plan plan(const Options& options, RunContext& context) {
+Plan plan(const HashJobOptions& options, RunContext& context) {
   const WalkResult found = find_inputs(options, context);
   std::uint64_t bytes = 0;
   for (const FileEntry& file : found.files) bytes += file.size;
   const Bytes each = PictureHasher::workspace(options.request, 6000, 4000).host + Bytes{FileReader::kChunk};
-  const std::size_t tokens = chain::tokens_for(context, {FileReader::kChunk});
+  const std::size_t tokens = chain::count_tokens(context, {FileReader::kChunk});
   const auto threads = static_cast<std::uint64_t>(context.executor.threads());
   Plan out;
-  out.lines = {{"files", fmt::format("{} ({})", grouped(found.files.size()), to_text(Bytes{bytes}))}};
+  out.lines = {{"files", fmt::format("{} ({})", group_digits(found.files.size()), format_bytes(Bytes{bytes}))}};
   out.figures = {{"files", found.files.size()}, {"bytes", bytes}};
   if (!options.output.empty()) {
-    const Parts parts{found.unreadable.size() + found.files.size(), static_cast<std::uint64_t>(options.shard)};
+    const ShardLayout parts{found.unreadable.size() + found.files.size(), static_cast<std::uint64_t>(options.shard)};
     const std::uint64_t own = options.share.count(parts.count());
-    out.lines.push_back({"shards", fmt::format("{} of {} pictures, of which {} are this run's", grouped(parts.count()),
-                                               grouped(parts.each), grouped(own))});
+    out.lines.push_back(
+        {"shards", fmt::format("{} of {} pictures, of which {} are this run's", group_digits(parts.count()),
+                               group_digits(parts.each), group_digits(own))});
     out.figures["shards"] = parts.count();
     out.figures["part_shards"] = own;
   }
@@ -182,11 +183,12 @@ Plan plan(const Options& options, RunContext& context) {
   return out;
 }
 
-Summary run(const Options& options, RunContext& context, const std::function<void(std::string_view)>& write) {
+HashSummary run(const HashJobOptions& options, RunContext& context,
+                const std::function<void(std::string_view)>& write) {
   const Stopwatch watch;
   Hashing hashing(options, context);
-  Summary summary;
-  if (const std::string header = header_of(options); !header.empty()) write(header + "\n");
+  HashSummary summary;
+  if (const std::string header = format_header(options); !header.empty()) write(header + "\n");
   Progress progress(context.progress, "hashing", hashing.count());
   std::size_t next = 0;
   auto stages =
@@ -197,34 +199,34 @@ Summary run(const Options& options, RunContext& context, const std::function<voi
       chain::parallel<std::size_t, Hashing::Item>(
           "decode and hash", [&](std::size_t item, Span& span) { return hashing.hash(item, span); }, hashing.remedy()) |
       chain::sink<Hashing::Item>("write", [&](const Hashing::Item& item, Span&) {
-        if (!hashing.told(*item, summary)) return;
-        write(line_of(options, *item));
+        if (!hashing.add_to_summary(*item, summary)) return;
+        write(format_line(options, *item));
         progress.add(1, item->bytes);
       });
-  chain::run(stages, context, chain::Price::fixed({FileReader::kChunk}));
+  chain::run(stages, context, chain::MemoryCost::fixed({FileReader::kChunk}));
   context.helpers.end_idle();
   if (context.cancel.cancelled()) throw Failure(interrupted("what was printed is right"));
   summary.seconds = watch.seconds();
   return summary;
 }
 
-Summary store(const Options& asked, RunContext& context) {
+HashSummary store(const HashJobOptions& asked, RunContext& context) {
   const Stopwatch watch;
-  Options options = asked;
-  if (options.format == Lines::table) options.format = Lines::csv;
+  HashJobOptions options = asked;
+  if (options.format == LineFormat::table) options.format = LineFormat::csv;
   Hashing hashing(options, context);
   if (hashing.count() == 0)
     throw Failure(ErrorCode::not_found, "there is no picture in what was named", "", "name a folder of pictures");
-  Summary summary;
+  HashSummary summary;
   const LineWork<Hashing::Item> work{
       .progress = "hashing",
       .stage = "decode and hash",
       .remedy = hashing.remedy(),
-      .price = {FileReader::kChunk},
+      .memory_cost = {FileReader::kChunk},
       .make = [&](std::uint64_t row, Span& span) { return hashing.hash(row, span); },
       .line = [&](const Hashing::Item& item) -> std::optional<std::string> {
-        if (!hashing.told(*item, summary)) return std::nullopt;
-        return line_of(options, *item);
+        if (!hashing.add_to_summary(*item, summary)) return std::nullopt;
+        return format_line(options, *item);
       },
       .bytes = [](const Hashing::Item& item) { return item->bytes; },
   };

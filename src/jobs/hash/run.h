@@ -14,7 +14,7 @@
 
 namespace millrace::hash {
 
-struct Summary {
+struct HashSummary {
   std::uint64_t pictures = 0;
   std::uint64_t unreadable = 0;
   std::uint64_t damaged = 0;
@@ -24,17 +24,17 @@ struct Summary {
 };
 
 // Passes the output to `write` as strings of whole lines.
-Summary run(const Options& options, RunContext& context, const std::function<void(std::string_view)>& write);
+HashSummary run(const HashJobOptions& options, RunContext& context, const std::function<void(std::string_view)>& write);
 
 // Writes the same lines to the output, in shards that a later run resumes or that several runs share.
-Summary store(const Options& options, RunContext& context);
+HashSummary store(const HashJobOptions& options, RunContext& context);
 
 // True for a file that a run would read from a folder that was named.
-bool is_input(const Options& options, const std::string& path);
+bool is_input(const HashJobOptions& options, const std::string& path);
 
-Plan plan(const Options& options, RunContext& context);
+Plan plan(const HashJobOptions& options, RunContext& context);
 
 // Returns the shortest side, in pixels, that `fast` decoding keeps; see the drift curve in docs/performance.md.
-int fast_shortest_side(const HashRequest& request);
+int choose_fast_side(const HashRequest& request);
 
 }  // namespace millrace::hash

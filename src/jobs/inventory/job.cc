@@ -16,42 +16,43 @@ class InventoryJob : public Job {
   Arguments arguments() override { return {"PATH", "files and folders", &inputs_}; }
   void describe(Settings& settings) override {
     settings.add_text("output", "FILE.jsonl", "where the list goes; - is stdout", output_);
-    settings.heading("Files");
+    settings.set_heading("Files");
     millrace::describe(settings, folders_);
   }
-  void look_at(Outputs& outputs) override {
-    const OutputKind kind{"an inventory", Readers::everyone, json_result("inventory", {})};
+  void register_files(OutputRegistry& outputs) override {
+    const OutputKind kind{"an inventory", ReadAccess::everyone, make_json_recognizer("inventory", {})};
     // Files below the inputs are listed, so the output must not replace them, unless it is an earlier inventory.
     for (const std::string& input : inputs_) {
-      outputs.input_folder(input, [&outputs, kind](const std::string& path) { return !outputs.is_own(path, kind); });
+      outputs.add_input_folder(
+          input, [&outputs, kind](const std::string& path) { return !outputs.is_own_output(path, kind); });
     }
     file_ = outputs.add("--output", output_, kind);
   }
   OutputKind json_kind() const override {
-    return {"the result of millrace inventory", Readers::everyone, json_result("inventory of", {})};
+    return {"the result of millrace inventory", ReadAccess::everyone, make_json_recognizer("inventory of", {})};
   }
 
   Plan plan(RunContext& context) override {
-    const WalkResult found = find(context);
+    const WalkResult found = find_listed_files(context);
     Plan out;
-    out.lines = {{"files", fmt::format("{} ({})", grouped(found.files.size()), to_text(bytes_of(found)))}};
+    out.lines = {{"files", fmt::format("{} ({})", group_digits(found.files.size()), format_bytes(bytes_of(found)))}};
     out.figures = {{"files", found.files.size()}, {"bytes", bytes_of(found).count}};
     out.memory = {{"the program itself", 16_MiB}};
     out.allowed = context.budget.limit();
     return out;
   }
 
-  Result run(RunContext& context, const Print&) override {
+  Result run(RunContext& context, const PrintLines&) override {
     if (!file_) throw Failure(ErrorCode::usage, "an output is needed", "-o", "for example -o photos.jsonl");
     const OutputLock lock(file_.is_stream() ? "" : file_.path());
-    const WalkResult found = find(context);
+    const WalkResult found = find_listed_files(context);
     context.throw_if_cancelled();
     OutputFile out(file_);
     std::string pending;
-    constexpr std::size_t kTogether = 1 << 20;
+    constexpr std::size_t kWriteBytes = 1 << 20;
     write_inventory(found, [&](std::string_view line) {
       pending += line;
-      if (pending.size() < kTogether) return;
+      if (pending.size() < kWriteBytes) return;
       context.throw_if_cancelled();
       out.write(pending);
       pending.clear();
@@ -60,10 +61,10 @@ class InventoryJob : public Job {
     out.commit();
     Result result;
     for (const Error& error : found.unreadable) result.summary.push_back("not looked at: " + error.message());
-    result.summary.push_back(fmt::format("{} files, {}: {}", grouped(found.files.size()), to_text(bytes_of(found)),
-                                         printable(file_.path())));
+    result.summary.push_back(fmt::format("{} files, {}: {}", group_digits(found.files.size()),
+                                         format_bytes(bytes_of(found)), escape_unprintable(file_.path())));
     result.json = [files = found.files.size(), bytes = bytes_of(found), unreadable = found.unreadable.size()] {
-      return json_pieces(
+      return make_json_strings(
           {{kJsonMark, "inventory of"}, {"files", files}, {"unreadable", unreadable}, {"bytes", bytes.count}});
     };
     result.exit_code = found.unreadable.empty() ? ExitCode::done : ExitCode::partial;
@@ -73,10 +74,10 @@ class InventoryJob : public Job {
  private:
   // Finds the files, without the inventory of an earlier run, which would change the list each time, and without its
   // lock.
-  WalkResult find(RunContext& context) const {
+  WalkResult find_listed_files(RunContext& context) const {
     WalkResult out = find_files(inputs_, folders_, context);
     const auto list = state_of(file_.path());
-    if (file_.replaces() && list) {
+    if (file_.has_existing_file() && list) {
       std::erase_if(out.files,
                     [&](const FileEntry& file) { return file.device == list->device && file.inode == list->inode; });
     }
@@ -84,9 +85,9 @@ class InventoryJob : public Job {
     if (beside) {
       std::erase_if(out.files, [&](const FileEntry& file) {
         const std::string name(file_name(file.path));
-        if (name != RunFolder::kLock && !RunPresence::is_name(name)) return false;
+        if (name != RunFolder::kLock && !RunPresence::is_presence_file(name)) return false;
         const auto path = real_path(file.path);
-        return !path || inside(*path, *beside);
+        return !path || is_inside(*path, *beside);
       });
     }
     return out;
@@ -101,7 +102,7 @@ class InventoryJob : public Job {
   std::vector<std::string> inputs_;
   std::string output_;
   FolderOptions folders_;
-  Output file_;
+  OutputTarget file_;
 };
 
 }  // namespace

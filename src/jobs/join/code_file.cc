@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "src/base/text.h"
-#include "src/io/file/at_offset.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
+#include "src/io/file/positional_io.h"
 
 namespace millrace::join {
 
@@ -23,21 +23,21 @@ int code_bits(ElementType type, std::size_t axes, std::uint64_t last) {
 
 namespace {
 
-Descriptor opened(const std::string& path) {
+Descriptor open_file(const std::string& path) {
   return Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
 }  // namespace
 
-CodeFile::CodeFile(std::string path) : path_(std::move(path)), file_(opened(path_)) {
+CodeFile::CodeFile(std::string path) : path_(std::move(path)), file_(open_file(path_)) {
   // If the file cannot be opened, reading the header throws the reason.
   header_ = npy::read_header(path_).or_throw();
-  const auto state = state_of_descriptor(file_.get()), now = state_of_descriptor(opened(path_).get());
+  const auto state = state_of_descriptor(file_.get()), now = state_of_descriptor(open_file(path_).get());
   if (!state || !now || !now->same(*state)) {
     throw Failure(ErrorCode::conflict, "it was changed while it was opened", path_, "run the same command again");
   }
   state_ = *state;
-  if (header_.plain()) {
+  if (header_.is_plain()) {
     bits_ = code_bits(header_.fields[0].type, header_.shape.size(), header_.shape.empty() ? 0 : header_.shape.back());
   }
   if (bits_ == 0) {
@@ -53,8 +53,8 @@ npy::Array CodeFile::read(RunContext& context) const {
 }
 
 // Reads `piece` codes at a time; `place(k)` is the position in the file of the kth such range.
-template <typename Code, typename Place>
-void CodeFile::read_pieces(std::span<Code> out, std::size_t piece, std::size_t grain, const Place& place,
+template <typename Code, typename Position>
+void CodeFile::read_ranges(std::span<Code> out, std::size_t piece, std::size_t grain, const Position& position_of,
                            RunContext& context) const {
   std::atomic<int> failed{-1};
   context.executor.parallel_for((out.size() + piece - 1) / piece, grain, [&](std::size_t from, std::size_t to) {
@@ -62,7 +62,8 @@ void CodeFile::read_pieces(std::span<Code> out, std::size_t piece, std::size_t g
       const std::size_t at = k * piece;
       const auto bytes = std::as_writable_bytes(out.subspan(at, std::min(piece, out.size() - at)));
       errno = 0;
-      if (read_at(file_.get(), header_.data_offset + place(k) * sizeof(Code), bytes) != bytes.size()) failed = errno;
+      if (read_at(file_.get(), header_.data_offset + position_of(k) * sizeof(Code), bytes) != bytes.size())
+        failed = errno;
     }
   });
   context.throw_if_cancelled();
@@ -73,24 +74,24 @@ void CodeFile::read_pieces(std::span<Code> out, std::size_t piece, std::size_t g
 template <typename Code>
 void CodeFile::read(std::uint64_t begin, std::span<Code> out, RunContext& context) const {
   constexpr std::size_t kAtOnce = (std::size_t{16} << 20) / sizeof(Code);
-  read_pieces(
+  read_ranges(
       out, kAtOnce, 1, [&](std::size_t k) { return begin + k * kAtOnce; }, context);
 }
 
 void CodeFile::throw_if_changed() const {
   const auto now = state_of_descriptor(file_.get());
-  if (now && now->same_size_and_time(state_)) return;
+  if (now && now->has_same_size_and_time(state_)) return;
   throw Failure(ErrorCode::conflict, "it was changed while it was worked at", path_,
                 "run the same command again; where there is an OUTPUT.shards, remove that first");
 }
 
 template <typename Code>
-PaidBuffer<Code> CodeFile::sample(std::uint64_t most, RunContext& context) const {
-  PaidBuffer<Code> out(context.budget, std::min(most, rows_), "a sample of the codes");
+ReservedBuffer<Code> CodeFile::sample(std::uint64_t most, RunContext& context) const {
+  ReservedBuffer<Code> out(context.budget, std::min(most, rows_), "a sample of the codes");
   const double step = static_cast<double>(rows_) / static_cast<double>(std::max<std::size_t>(1, out.size()));
-  constexpr std::size_t kTogether = 4096;
-  read_pieces(
-      out.span(), 1, kTogether,
+  constexpr std::size_t kReadsPerTask = 4096;
+  read_ranges(
+      out.span(), 1, kReadsPerTask,
       [&](std::size_t k) { return static_cast<std::uint64_t>(static_cast<double>(k) * step); }, context);
   return out;
 }
@@ -99,8 +100,8 @@ std::string CodeFile::identity(RunContext& context) const {
   const Span span(context.trace.stage("read", 1, "a faster disk"));
   // Hashes the very file that is open, by a duplicate descriptor. All other reads use offsets, and do not move its
   // position.
-  const auto file = FileReader::of(Descriptor(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)), path_).or_throw();
-  file->stop_when([&] { return context.cancel.cancelled(); });
+  const auto file = FileReader::make(Descriptor(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)), path_).or_throw();
+  file->set_cancelled([&] { return context.cancel.cancelled(); });
   const ContentHash hash = file->finish_hash().or_throw();
   throw_if_changed();
   return hex_of_bytes(hash);
@@ -108,7 +109,7 @@ std::string CodeFile::identity(RunContext& context) const {
 
 template void CodeFile::read(std::uint64_t, std::span<std::uint64_t>, RunContext&) const;
 template void CodeFile::read(std::uint64_t, std::span<hamming::Code256>, RunContext&) const;
-template PaidBuffer<std::uint64_t> CodeFile::sample(std::uint64_t, RunContext&) const;
-template PaidBuffer<hamming::Code256> CodeFile::sample(std::uint64_t, RunContext&) const;
+template ReservedBuffer<std::uint64_t> CodeFile::sample(std::uint64_t, RunContext&) const;
+template ReservedBuffer<hamming::Code256> CodeFile::sample(std::uint64_t, RunContext&) const;
 
 }  // namespace millrace::join

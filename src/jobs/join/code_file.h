@@ -8,10 +8,10 @@
 #include <span>
 #include <string>
 
-#include "src/io/file/place.h"
+#include "src/io/file/directory_entry.h"
 #include "src/io/tensor/npy.h"
 #include "src/kernels/hamming/hamming.h"
-#include "src/memory/paid_buffer.h"
+#include "src/memory/reserved_buffer.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::join {
@@ -31,15 +31,15 @@ class CodeFile {
   void read(std::uint64_t begin, std::span<Code> out, RunContext& context) const;
   // Returns at most `most` codes, spread evenly over the file.
   template <typename Code>
-  PaidBuffer<Code> sample(std::uint64_t most, RunContext& context) const;
+  ReservedBuffer<Code> sample(std::uint64_t most, RunContext& context) const;
   // Returns a hash of the file, which tells its codes from others.
   std::string identity(RunContext& context) const;
 
  private:
   // Throws Failure(conflict) if the file was written to since it was opened.
   void throw_if_changed() const;
-  template <typename Code, typename Place>
-  void read_pieces(std::span<Code> out, std::size_t piece, std::size_t grain, const Place& place,
+  template <typename Code, typename Position>
+  void read_ranges(std::span<Code> out, std::size_t piece, std::size_t grain, const Position& position_of,
                    RunContext& context) const;
 
   const std::string path_;
@@ -57,7 +57,7 @@ std::span<const Code> codes_of(const npy::Array& file) {
 
 // Calls `body` with a value of the codes' type, which has 64 or 256 bits.
 template <typename Body>
-auto with_code(int bits, const Body& body) {
+auto dispatch_code_type(int bits, const Body& body) {
   return bits == 64 ? body(std::uint64_t{}) : body(hamming::Code256{});
 }
 

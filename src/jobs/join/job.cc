@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text.h"
-#include "src/jobs/join/blocks.h"
+#include "src/jobs/join/block_join.h"
 #include "src/jobs/join/run.h"
 #include "src/pipeline/checkpoint/output_lock.h"
 
@@ -18,52 +18,52 @@ class JoinJob : public Job {
   std::vector<DeviceKind> devices() const override { return {DeviceKind::cuda, DeviceKind::opencl}; }
   void describe(Settings& settings) override { join::describe(settings, options_); }
 
-  void look_at(Outputs& outputs) override {
+  void register_files(OutputRegistry& outputs) override {
     options_.codes = inputs_.at(0);
     outputs.input(options_.codes);
-    if (options_.in_blocks()) return look_at_blocks(outputs);
+    if (options_.has_blocks()) return register_block_files(outputs);
     // A .npy array cannot hold a mark.
-    const OutputKind array{"pairs", Readers::everyone, {}};
+    const OutputKind array{"pairs", ReadAccess::everyone, {}};
     files_.pairs = outputs.add("--output", options_.output, array);
     if (options_.collapsed && files_.pairs) {
       files_.nodes = outputs.add("--output", nodes_path(options_.output), array);
     }
   }
   OutputKind json_kind() const override {
-    return {"the result of millrace join", Readers::everyone,
-            json_result("join", {"codes", "nodes", "pairs", "collapsed_pairs", "algorithm", "why"})};
+    return {"the result of millrace join", ReadAccess::everyone,
+            make_json_recognizer("join", {"codes", "nodes", "pairs", "collapsed_pairs", "algorithm", "why"})};
   }
 
   Plan plan(RunContext& context) override {
-    return options_.in_blocks() ? plan_in_blocks(options_, context) : join::plan(options_, files_, context);
+    return options_.has_blocks() ? plan_block_join(options_, context) : join::plan(options_, files_, context);
   }
 
-  Result run(RunContext& context, const Print& print) override {
-    if (options_.in_blocks()) return run_blocks(context, print);
+  Result run(RunContext& context, const PrintLines& print) override {
+    if (options_.has_blocks()) return run_blocks(context, print);
     const OutputLock lock(files_.pairs && !files_.pairs.is_stream() ? files_.pairs.path() : "");
-    const Summary summary = join::run(options_, files_, context);
+    const JoinSummary summary = join::run(options_, files_, context);
     print(fmt::format("{}\n", summary.pairs));
     Result out;
     out.summary = {
-        fmt::format("{} pairs within {} bits among {} codes of {} bits ({} different)", grouped(summary.pairs),
-                    options_.radius, grouped(summary.rows), summary.bits, grouped(summary.nodes)),
+        fmt::format("{} pairs within {} bits among {} codes of {} bits ({} different)", group_digits(summary.pairs),
+                    options_.radius, group_digits(summary.rows), summary.bits, group_digits(summary.nodes)),
         fmt::format("{}: {}", summary.algorithm, summary.why),
         fmt::format("joined in {:.3f} s, {} codes/s; {:.3f} s with reading and writing", summary.join_seconds,
-                    rate_text(summary.rows_per_second), summary.seconds)};
+                    format_rate(summary.rows_per_second), summary.seconds)};
     out.json = [summary] {
-      return json_pieces({{kJsonMark, "join"},
-                          {"codes", summary.rows},
-                          {"nodes", summary.nodes},
-                          {"pairs", summary.pairs},
-                          {"collapsed_pairs", summary.collapsed_pairs},
-                          {"algorithm", summary.algorithm},
-                          {"why", summary.why}});
+      return make_json_strings({{kJsonMark, "join"},
+                                {"codes", summary.rows},
+                                {"nodes", summary.nodes},
+                                {"pairs", summary.pairs},
+                                {"collapsed_pairs", summary.collapsed_pairs},
+                                {"algorithm", summary.algorithm},
+                                {"why", summary.why}});
     };
     return out;
   }
 
  private:
-  void look_at_blocks(Outputs& outputs) const {
+  void register_block_files(OutputRegistry& outputs) const {
     if (options_.collapsed) {
       throw Failure(ErrorCode::usage, "nodes are of all rows, and blocks do not see all", "--collapsed",
                     "leave out --block and --part");
@@ -77,27 +77,28 @@ class JoinJob : public Job {
                     "say -o " + folder.substr(0, folder.size() - 4));
     }
     // A store is replaced only by one of the same provenance: src/pipeline/checkpoint/checkpoint.h.
-    if (!options_.output.empty()) outputs.take_store("--output", options_.output);
+    if (!options_.output.empty()) outputs.add_store("--output", options_.output);
   }
 
-  Result run_blocks(RunContext& context, const Print& print) const {
-    const Summary summary = run_in_blocks(options_, context);
+  Result run_blocks(RunContext& context, const PrintLines& print) const {
+    const JoinSummary summary = run_block_join(options_, context);
     Result out;
     if (summary.published) print(fmt::format("{}\n", summary.pairs));
-    if (summary.before) {
+    if (summary.already_complete) {
       out.summary.push_back(fmt::format("{} is finished: {} pairs, made of the same; nothing to do",
-                                        printable(options_.output), grouped(summary.pairs)));
+                                        escape_unprintable(options_.output), group_digits(summary.pairs)));
     } else {
       out.summary.push_back(
           fmt::format("{} of {} tasks, of {} blocks of {} rows, joined in {:.3f} s; {:.3f} s with all",
-                      grouped(summary.tasks_here), grouped(summary.tasks), grouped(summary.blocks),
-                      grouped(summary.block), summary.join_seconds, summary.seconds));
+                      group_digits(summary.tasks_done), group_digits(summary.tasks), group_digits(summary.blocks),
+                      group_digits(summary.block), summary.join_seconds, summary.seconds));
       if (!summary.why.empty()) out.summary.push_back(fmt::format("{}: {}", summary.algorithm, summary.why));
       if (summary.published) {
-        out.summary.push_back(fmt::format("{} pairs within {} bits among {} codes of {} bits", grouped(summary.pairs),
-                                          options_.radius, grouped(summary.rows), summary.bits));
+        out.summary.push_back(fmt::format("{} pairs within {} bits among {} codes of {} bits",
+                                          group_digits(summary.pairs), options_.radius, group_digits(summary.rows),
+                                          summary.bits));
       } else {
-        out.summary.push_back(words_of_missing(options_.share, summary.missing, summary.tasks, options_.output));
+        out.summary.push_back(describe_missing_shards(options_.share, summary.missing, summary.tasks, options_.output));
       }
     }
     out.json = [summary] {
@@ -106,14 +107,14 @@ class JoinJob : public Job {
                    {"why", summary.why},     {"block", summary.block},        {"blocks", summary.blocks},
                    {"tasks", summary.tasks}, {"published", summary.published}};
       if (summary.published) json["pairs"] = summary.pairs;
-      return json_pieces(json);
+      return make_json_strings(json);
     };
     return out;
   }
 
   std::vector<std::string> inputs_;
   Options options_;
-  Files files_;
+  JoinOutputs files_;
 };
 
 }  // namespace

@@ -11,12 +11,12 @@
 namespace millrace {
 namespace {
 
-struct Codes {
+struct CallersCodes {
   int bits = 0;
   std::size_t rows = 0;
   const void* data = nullptr;
-  Buffer<std::uint64_t> moved;  // aligned copy, if the caller's codes are not aligned
-  Reservation paid;             // for the copy
+  Buffer<std::uint64_t> aligned_copy;  // aligned copy, if the caller's codes are not aligned
+  Reservation reservation;             // for the copy
 
   template <typename Code>
   std::span<const Code> as() const {
@@ -24,8 +24,8 @@ struct Codes {
   }
 };
 
-Codes codes_of(const ArrayView& view, const char* name, Budget& budget) {
-  Codes out;
+CallersCodes check_codes(const ArrayView& view, const char* name, Budget& budget) {
+  CallersCodes out;
   out.bits = join::code_bits(view.type, view.shape.size(),
                              view.shape.empty() ? 0 : static_cast<std::uint64_t>(view.shape.back()));
   if (out.bits == 0 || view.shape[0] < 0 || !view.contiguous() || view.memory == MemoryKind::device ||
@@ -41,15 +41,15 @@ Codes codes_of(const ArrayView& view, const char* name, Budget& budget) {
   out.data = view.data;
   if (reinterpret_cast<std::uintptr_t>(view.data) % alignof(std::uint64_t) != 0) {
     const std::size_t bytes = out.rows * static_cast<std::size_t>(out.bits) / 8;
-    out.paid = budget.reserve(Bytes{bytes}, "codes, moved to where they can be read");
-    out.moved.resize(bytes / sizeof(std::uint64_t));
-    std::memcpy(out.moved.data(), view.data, bytes);
-    out.data = out.moved.data();
+    out.reservation = budget.reserve(Bytes{bytes}, "codes, moved to where they can be read");
+    out.aligned_copy.resize(bytes / sizeof(std::uint64_t));
+    std::memcpy(out.aligned_copy.data(), view.data, bytes);
+    out.data = out.aligned_copy.data();
   }
   return out;
 }
 
-hamming::Options checked(const JoinOptions& options, int bits) {
+hamming::Options parse_join_options(const JoinOptions& options, int bits) {
   if (options.radius < 0 || options.radius >= bits) {
     throw Failure(ErrorCode::usage, fmt::format("it is from 0 to {}, less than a code has bits", bits - 1),
                   fmt::format("radius, {}", options.radius), "");
@@ -60,46 +60,47 @@ hamming::Options checked(const JoinOptions& options, int bits) {
   throw Failure(ErrorCode::usage, "it is auto, brute or index", fmt::format("algorithm, '{}'", options.algorithm), "");
 }
 
-Budget budget_of(const JoinOptions& options) {
-  return Budget(options.memory > 0 ? Bytes{options.memory} : automatic_memory(describe_machine()));
+Budget make_budget(const JoinOptions& options) {
+  return Budget(options.memory > 0 ? Bytes{options.memory} : default_memory_limit(describe_machine()));
 }
 
-void hand_over(std::span<const hamming::Pair> pairs, std::uint64_t all, const CodePairSink& sink) {
-  static_assert(sizeof(hamming::Pair) == sizeof(CodePair));
+void send_pairs(std::span<const hamming::HammingPair> pairs, std::uint64_t all, const CodePairSink& sink) {
+  static_assert(sizeof(hamming::HammingPair) == sizeof(CodePair));
   sink({reinterpret_cast<const CodePair*>(pairs.data()), pairs.size()}, all);
 }
 
 }  // namespace
 
 void join_codes(const ArrayView& codes, const JoinOptions& options, const CodePairSink& sink) {
-  Budget budget = budget_of(options);
-  const Codes held = codes_of(codes, "codes", budget);
-  const hamming::Options wanted = checked(options, held.bits);
+  Budget budget = make_budget(options);
+  const CallersCodes held = check_codes(codes, "codes", budget);
+  const hamming::Options wanted = parse_join_options(options, held.bits);
   const Executor executor(options.threads, options.cancel);
-  join::with_code(held.bits, [&]<typename Code>(Code) {
-    const hamming::Joined joined =
+  join::dispatch_code_type(held.bits, [&]<typename Code>(Code) {
+    const hamming::JoinResult joined =
         join::self_join(held.as<Code>(), wanted, {executor}, budget, "use a smaller radius, or allow more memory");
-    if (joined.expanded == 0) return hand_over({}, 0, sink);
+    if (joined.expanded == 0) return send_pairs({}, 0, sink);
     hamming::expand(joined, executor, budget,
-                    [&](std::span<const hamming::Pair> block) { hand_over(block, joined.expanded, sink); });
+                    [&](std::span<const hamming::HammingPair> block) { send_pairs(block, joined.expanded, sink); });
   });
   executor.throw_if_cancelled("nothing was kept");
 }
 
 void search_codes(const ArrayView& queries, const ArrayView& base, const JoinOptions& options,
                   const CodePairSink& sink) {
-  Budget budget = budget_of(options);
-  const Codes wanted = codes_of(queries, "queries", budget), held = codes_of(base, "base", budget);
+  Budget budget = make_budget(options);
+  const CallersCodes wanted = check_codes(queries, "queries", budget), held = check_codes(base, "base", budget);
   if (wanted.bits != held.bits) {
     throw Failure(ErrorCode::usage, "both are codes of as many bits",
                   fmt::format("queries of {} and base of {} bits", wanted.bits, held.bits), "");
   }
-  const hamming::Options how = checked(options, held.bits);
+  const hamming::Options how = parse_join_options(options, held.bits);
   const Executor executor(options.threads, options.cancel);
-  join::with_code(held.bits, [&]<typename Code>(Code) {
-    const hamming::Found found = hamming::search(wanted.as<Code>(), held.as<Code>(), how, {executor}, budget);
+  join::dispatch_code_type(held.bits, [&]<typename Code>(Code) {
+    const hamming::CodeSearchResult found =
+        hamming::search(wanted.as<Code>(), held.as<Code>(), how, {executor}, budget);
     const auto pairs = found.pairs.list.span();
-    hand_over({pairs.data(), pairs.size()}, pairs.size(), sink);
+    send_pairs({pairs.data(), pairs.size()}, pairs.size(), sink);
   });
   executor.throw_if_cancelled("nothing was kept");
 }

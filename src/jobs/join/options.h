@@ -13,7 +13,7 @@
 #include "src/base/settings.h"
 #include "src/base/sizes.h"
 #include "src/kernels/hamming/hamming.h"
-#include "src/pipeline/checkpoint/share.h"
+#include "src/pipeline/checkpoint/shard_spec.h"
 
 namespace millrace::hamming {
 
@@ -33,14 +33,14 @@ struct Options {
   Bytes max_output = 16_GiB;  // limit for an output that is written at once
   hamming::Algorithm algorithm = hamming::Algorithm::automatic;
   std::optional<std::uint64_t> block;  // rows; 0: as many as fit into memory; empty: all rows at once
-  Share share;
+  ShardSpec share;
 
-  bool in_blocks() const { return block.has_value() || share; }
+  bool has_blocks() const { return block.has_value() || share; }
 };
 
 // Describes the options of `millrace join`; the input is a positional argument.
 inline void describe(Settings& settings, Options& options) {
-  settings.heading("Join");
+  settings.set_heading("Join");
   settings.add_integer("radius", "R", "pairs whose codes differ in at most R bits", options.radius, 0, 255);
   settings.add_text(
       "output", "PAIRS.npy",

@@ -20,17 +20,17 @@ namespace {
 // File of pairs, 9 bytes per row.
 class PairFile {
  public:
-  PairFile(const Output& output, std::uint64_t count) : writer_(output, pair_fields(), {count}) {}
+  PairFile(const OutputTarget& output, std::uint64_t count) : writer_(output, pair_fields(), {count}) {}
 
-  void append(std::span<const hamming::Pair> pairs) {
+  void append(std::span<const hamming::HammingPair> pairs) {
     rows_.clear();
-    put_rows(pairs, rows_);
+    append_pair_rows(pairs, rows_);
     writer_.append(std::as_bytes(std::span(rows_)));
   }
-  npy::Writer& writer() { return writer_; }
+  npy::NpyWriter& writer() { return writer_; }
 
  private:
-  npy::Writer writer_;
+  npy::NpyWriter writer_;
   std::vector<std::uint8_t> rows_;
 };
 
@@ -39,29 +39,29 @@ Bytes file_bytes(std::uint64_t rows, std::size_t row_bytes) { return {rows * row
 
 // Checks the size of the output. Each pair of equal codes counts, so a small file of codes can give more pairs than a
 // disk holds.
-void check_room(const Files& files, const Options& options, Bytes bytes, std::uint64_t pairs) {
+void check_disk_space(const JoinOutputs& files, const Options& options, Bytes bytes, std::uint64_t pairs) {
   if (bytes.count > options.max_output.count) {
     throw Failure(ErrorCode::too_large,
-                  fmt::format("{} pairs would take {}, and {} are allowed", grouped(pairs), to_text(bytes),
-                              to_text(options.max_output)),
-                  printable(files.pairs.path()),
+                  fmt::format("{} pairs would take {}, and {} are allowed", group_digits(pairs), format_bytes(bytes),
+                              format_bytes(options.max_output)),
+                  escape_unprintable(files.pairs.path()),
                   options.collapsed
                       ? "allow more with --max-output, or use a smaller --radius"
                       : "write pairs of different codes with --collapsed, or allow more with --max-output");
   }
-  files.pairs.throw_if_no_room(bytes);
+  files.pairs.require_free_space(bytes);
 }
 
-void write_collapsed(const hamming::Joined& joined, const Options& options, const Files& files, RunContext& context,
-                     Summary& result) {
+void write_collapsed(const hamming::JoinResult& joined, const Options& options, const JoinOutputs& files,
+                     RunContext& context, JoinSummary& result) {
   const std::span<const std::uint32_t> nodes = joined.nodes.of_row.span();
-  check_room(files, options, file_bytes(joined.collapsed, kPairRowBytes) + file_bytes(nodes.size(), 4),
-             joined.collapsed);
-  npy::Writer node_file(files.nodes, {{"", kUint32}}, {nodes.size()});
+  check_disk_space(files, options, file_bytes(joined.collapsed, kPairRowBytes) + file_bytes(nodes.size(), 4),
+                   joined.collapsed);
+  npy::NpyWriter node_file(files.nodes, {{"", kUint32}}, {nodes.size()});
   node_file.append(std::as_bytes(nodes));
   PairFile pairs(files.pairs, joined.pairs.list.size());
   Progress progress(context.progress, "writing pairs", joined.collapsed);
-  const std::span<const hamming::Pair> all = joined.pairs.list.span();
+  const std::span<const hamming::HammingPair> all = joined.pairs.list.span();
   for (std::size_t at = 0; at < all.size(); at += hamming::kBlock) {
     context.throw_if_cancelled();
     const auto block = all.subspan(at, std::min(hamming::kBlock, all.size() - at));
@@ -76,11 +76,12 @@ void write_collapsed(const hamming::Joined& joined, const Options& options, cons
   result.nodes_file = files.nodes.path();
 }
 
-void write_rows(const hamming::Joined& joined, const Options& options, const Files& files, RunContext& context) {
-  check_room(files, options, file_bytes(joined.expanded, kPairRowBytes), joined.expanded);
+void write_rows(const hamming::JoinResult& joined, const Options& options, const JoinOutputs& files,
+                RunContext& context) {
+  check_disk_space(files, options, file_bytes(joined.expanded, kPairRowBytes), joined.expanded);
   PairFile pairs(files.pairs, joined.expanded);
   Progress progress(context.progress, "writing pairs", joined.expanded);
-  hamming::expand(joined, context.executor, context.budget, [&](std::span<const hamming::Pair> block) {
+  hamming::expand(joined, context.executor, context.budget, [&](std::span<const hamming::HammingPair> block) {
     pairs.append(block);
     progress.add(block.size(), block.size() * kPairRowBytes);
   });
@@ -90,7 +91,7 @@ void write_rows(const hamming::Joined& joined, const Options& options, const Fil
 // Joins the codes. If the pairs do not fit into memory, the error gives their number, which says more than where memory
 // ended.
 template <typename Code>
-hamming::Joined collect(std::span<const Code> codes, const hamming::Options& wanted, RunContext& context) {
+hamming::JoinResult join_all(std::span<const Code> codes, const hamming::Options& wanted, RunContext& context) {
   return self_join(
       codes, wanted, context.engines(), context.budget,
       "use a smaller --radius or more --memory, or --block auto, which writes them as they are found; without "
@@ -98,11 +99,11 @@ hamming::Joined collect(std::span<const Code> codes, const hamming::Options& wan
 }
 
 template <typename Code>
-void join_codes(std::span<const Code> codes, const Options& options, const Files& files, RunContext& context,
-                Summary& result) {
+void join_codes(std::span<const Code> codes, const Options& options, const JoinOutputs& files, RunContext& context,
+                JoinSummary& result) {
   const Stopwatch watch;
-  hamming::Options wanted = options_of(options);
-  hamming::Joined joined;
+  hamming::Options wanted = make_hamming_options(options);
+  hamming::JoinResult joined;
   {
     // The number of comparisons is known only when the join begins.
     Mutex mutex;
@@ -113,7 +114,7 @@ void join_codes(std::span<const Code> codes, const Options& options, const Files
       progress->add(more);
     };
     const Span span(context.trace.stage("join", 1, "a smaller --radius, or more threads"));
-    joined = files.pairs ? collect(codes, wanted, context)
+    joined = files.pairs ? join_all(codes, wanted, context)
                          : hamming::count(codes, wanted, context.engines(), context.budget);
   }
   result.join_seconds = watch.seconds();
@@ -141,25 +142,25 @@ void join_codes(std::span<const Code> codes, const Options& options, const Files
 }  // namespace
 
 template <typename Code>
-hamming::Joined self_join(std::span<const Code> codes, const hamming::Options& wanted, const Engines& engines,
-                          Budget& budget, const char* remedy) {
+hamming::JoinResult self_join(std::span<const Code> codes, const hamming::Options& wanted, const Engines& engines,
+                              Budget& budget, const char* remedy) {
   try {
     return hamming::self_join(codes, wanted, engines, budget);
   } catch (const OutOfMemory&) {
-    const hamming::Estimate estimate = hamming::estimate(codes, wanted, true, {engines.executor}, budget);
+    const hamming::JoinEstimate estimate = hamming::estimate(codes, wanted, true, {engines.executor}, budget);
     // The pairs alone did not fill the memory.
     if (estimate.memory < Bytes{budget.limit().count / 4}) throw;
     throw OutOfMemory(
         ErrorCode::out_of_memory,
         fmt::format("{} pairs of different codes would be found, which take {} while they are sorted, of {} allowed",
-                    about(estimate.collapsed), to_text(estimate.memory), to_text(budget.limit())),
+                    describe_count(estimate.collapsed), format_bytes(estimate.memory), format_bytes(budget.limit())),
         {}, remedy);
   }
 }
-template hamming::Joined self_join(std::span<const std::uint64_t>, const hamming::Options&, const Engines&, Budget&,
-                                   const char*);
-template hamming::Joined self_join(std::span<const hamming::Code256>, const hamming::Options&, const Engines&, Budget&,
-                                   const char*);
+template hamming::JoinResult self_join(std::span<const std::uint64_t>, const hamming::Options&, const Engines&, Budget&,
+                                       const char*);
+template hamming::JoinResult self_join(std::span<const hamming::Code256>, const hamming::Options&, const Engines&,
+                                       Budget&, const char*);
 
 void check_radius(const Options& options) {
   if (options.radius < 0) {
@@ -169,19 +170,21 @@ void check_radius(const Options& options) {
   if (options.radius > 255) throw Failure(ErrorCode::usage, "it is at most 255", "--radius");
 }
 
-hamming::Options options_of(const Options& options) {
+hamming::Options make_hamming_options(const Options& options) {
   return {static_cast<int>(options.radius), options.algorithm, {}};
 }
 
-std::uint64_t whole(double count) { return static_cast<std::uint64_t>(std::llround(std::max(0.0, count))); }
+std::uint64_t round_count(double count) { return static_cast<std::uint64_t>(std::llround(std::max(0.0, count))); }
 
-std::string about(double count) { return count < 0.5 ? "hardly any" : "about " + grouped(whole(count)); }
+std::string describe_count(double count) {
+  return count < 0.5 ? "hardly any" : "about " + group_digits(round_count(count));
+}
 
-void put_rows(std::span<const hamming::Pair> pairs, std::vector<std::uint8_t>& rows) {
+void append_pair_rows(std::span<const hamming::HammingPair> pairs, std::vector<std::uint8_t>& rows) {
   const std::size_t before = rows.size();
   rows.resize(before + pairs.size() * kPairRowBytes);
   std::uint8_t* out = rows.data() + before;
-  for (const hamming::Pair& pair : pairs) {
+  for (const hamming::HammingPair& pair : pairs) {
     std::memcpy(out, &pair.i, 4);
     std::memcpy(out + 4, &pair.j, 4);
     // A distance of 256 cannot occur: only opposite codes of 256 bits have it, and a radius of 256 is refused.
@@ -197,15 +200,15 @@ std::string nodes_path(const std::string& pairs_path) {
   return stem + ".nodes.npy";
 }
 
-Summary run(const Options& options, const Files& files, RunContext& context) {
+JoinSummary run(const Options& options, const JoinOutputs& files, RunContext& context) {
   const Stopwatch watch;
   check_radius(options);
   const CodeFile codes(options.codes);
   const npy::Array file = codes.read(context);
-  Summary result;
+  JoinSummary result;
   result.bits = codes.bits();
-  with_code(result.bits,
-            [&]<typename Code>(Code) { join_codes(codes_of<Code>(file), options, files, context, result); });
+  dispatch_code_type(result.bits,
+                     [&]<typename Code>(Code) { join_codes(codes_of<Code>(file), options, files, context, result); });
   result.seconds = watch.seconds();
   return result;
 }
@@ -213,61 +216,62 @@ Summary run(const Options& options, const Files& files, RunContext& context) {
 namespace {
 
 // Returns the memory for comparing codes or for writing pairs of rows, whichever is larger: one follows the other.
-std::vector<Plan::Need> needs(const hamming::Estimate& estimate, std::uint64_t rows, bool kept, const Options& options,
-                              const Budget& budget) {
-  const std::uint64_t pairs = whole(estimate.collapsed);
+std::vector<Plan::Need> estimate_memory(const hamming::JoinEstimate& estimate, std::uint64_t rows, bool kept,
+                                        const Options& options, const Budget& budget) {
+  const std::uint64_t pairs = round_count(estimate.collapsed);
   Plan comparing, writing;
   comparing.memory = {
       {"the program itself", 16_MiB}, {"codes", budget.peak()}, {"pairs", kept ? estimate.memory : Bytes{}}};
   writing.memory = {{"the program itself", 16_MiB},
                     {"codes", budget.used()},
-                    {"their nodes and pairs", Bytes{4 * rows + sizeof(hamming::Pair) * pairs}},
-                    {"pairs of rows", hamming::expanding(rows, estimate.nodes, pairs)}};
+                    {"their nodes and pairs", Bytes{4 * rows + sizeof(hamming::HammingPair) * pairs}},
+                    {"pairs of rows", hamming::expand_bytes(rows, estimate.nodes, pairs)}};
   const bool rows_are_written = kept && !options.collapsed;
-  return (rows_are_written && writing.needed() > comparing.needed() ? writing : comparing).memory;
+  return (rows_are_written && writing.total_memory() > comparing.total_memory() ? writing : comparing).memory;
 }
 
 }  // namespace
 
-Plan plan(const Options& options, const Files& files, RunContext& context) {
+Plan plan(const Options& options, const JoinOutputs& files, RunContext& context) {
   check_radius(options);
   const CodeFile codes(options.codes);
   const npy::Array file = codes.read(context);
   const int bits = codes.bits();
-  const hamming::Estimate estimate = with_code(bits, [&]<typename Code>(Code) {
-    return hamming::estimate(codes_of<Code>(file), options_of(options), static_cast<bool>(files.pairs),
+  const hamming::JoinEstimate estimate = dispatch_code_type(bits, [&]<typename Code>(Code) {
+    return hamming::estimate(codes_of<Code>(file), make_hamming_options(options), static_cast<bool>(files.pairs),
                              context.engines(), context.budget);
   });
   // Bytes per second, measured on an ordinary disk.
-  constexpr double kWrittenASecond = 500e6;
+  constexpr double kWriteBytesPerSecond = 500e6;
   const bool kept = static_cast<bool>(files.pairs);
   const std::uint64_t rows = codes.rows();
   const double pairs = options.collapsed ? estimate.collapsed : estimate.expanded;
   Plan out;
-  out.lines = {{"codes", fmt::format("{} of {} bits ({} different)", grouped(rows), bits, grouped(estimate.nodes))},
-               {"pairs", fmt::format("{} within {} bits, {} of different codes", about(estimate.expanded),
-                                     options.radius, about(estimate.collapsed))},
-               {"way", estimate.why}};
+  out.lines = {
+      {"codes", fmt::format("{} of {} bits ({} different)", group_digits(rows), bits, group_digits(estimate.nodes))},
+      {"pairs", fmt::format("{} within {} bits, {} of different codes", describe_count(estimate.expanded),
+                            options.radius, describe_count(estimate.collapsed))},
+      {"way", estimate.why}};
   out.figures = {{"codes", rows},
                  {"bits", bits},
                  {"nodes", estimate.nodes},
-                 {"pairs", whole(estimate.expanded)},
-                 {"collapsed_pairs", whole(estimate.collapsed)},
+                 {"pairs", round_count(estimate.expanded)},
+                 {"collapsed_pairs", round_count(estimate.collapsed)},
                  {"why", estimate.why}};
   if (!estimate.where.empty()) {
     out.lines.push_back({"device", estimate.where});
     out.figures["where"] = estimate.where;
   }
   if (kept) {
-    const Bytes written = file_bytes(whole(pairs), kPairRowBytes);
-    out.lines.push_back({"output", "about " + to_text(written)});
+    const Bytes written = file_bytes(round_count(pairs), kPairRowBytes);
+    out.lines.push_back({"output", "about " + format_bytes(written)});
     out.figures["output_bytes"] = written.count;
   }
   out.threads = context.executor.threads();
-  out.memory = needs(estimate, rows, kept, options, context.budget);
+  out.memory = estimate_memory(estimate, rows, kept, options, context.budget);
   out.allowed = context.budget.limit();
   if (estimate.seconds) {
-    out.seconds = *estimate.seconds + (kept ? pairs * static_cast<double>(kPairRowBytes) / kWrittenASecond : 0);
+    out.seconds = *estimate.seconds + (kept ? pairs * static_cast<double>(kPairRowBytes) / kWriteBytesPerSecond : 0);
   }
   return out;
 }

@@ -40,7 +40,7 @@ class JoinRun : public testing::Test {
 
   static void write(const std::string& path, const std::vector<npy::Field>& fields, std::vector<std::uint64_t> shape,
                     std::span<const std::byte> bytes) {
-    npy::Writer writer(Output::in_place_of_anything(path), fields, std::move(shape));
+    npy::NpyWriter writer(OutputTarget::overwrite_any_file(path), fields, std::move(shape));
     writer.append(bytes);
     writer.finish();
   }
@@ -48,13 +48,13 @@ class JoinRun : public testing::Test {
   npy::Array read(const std::string& path) {
     return npy::Array::read(path, budget_, [] { return false; });
   }
-  std::vector<hamming::Pair> read_pairs(const std::string& path) {
+  std::vector<hamming::HammingPair> read_pairs(const std::string& path) {
     const npy::Array file = read(path);
     EXPECT_EQ(file.header().words(),
               "(i uint32, j uint32, distance uint8) [" + std::to_string(file.data().size() / 9) + "]");
-    std::vector<hamming::Pair> pairs;
+    std::vector<hamming::HammingPair> pairs;
     for (std::size_t at = 0; at < file.data().size(); at += 9) {
-      hamming::Pair pair{0, 0, std::to_integer<std::uint32_t>(file.data()[at + 8])};
+      hamming::HammingPair pair{0, 0, std::to_integer<std::uint32_t>(file.data()[at + 8])};
       std::memcpy(&pair.i, &file.data()[at], 4);
       std::memcpy(&pair.j, &file.data()[at + 4], 4);
       pairs.push_back(pair);
@@ -62,11 +62,11 @@ class JoinRun : public testing::Test {
     return pairs;
   }
 
-  Summary join() {
-    Files files;
+  JoinSummary join() {
+    JoinOutputs files;
     if (!options_.output.empty()) {
-      files.pairs = Output::in_place_of_anything(options_.output);
-      files.nodes = Output::in_place_of_anything(nodes_path(options_.output));
+      files.pairs = OutputTarget::overwrite_any_file(options_.output);
+      files.nodes = OutputTarget::overwrite_any_file(nodes_path(options_.output));
     }
     Trace trace;
     const CancelToken never;
@@ -82,10 +82,11 @@ class JoinRun : public testing::Test {
 };
 
 TEST_F(JoinRun, WritesEveryPairOfRows) {
-  const std::vector<hamming::Pair> truth = hamming::reference::row_pairs(std::span<const std::uint64_t>(codes_), 5);
+  const std::vector<hamming::HammingPair> truth =
+      hamming::reference::row_pairs(std::span<const std::uint64_t>(codes_), 5);
   for (const auto& [algorithm, value] : choices_of(hamming::Algorithm{})) {
     options_.algorithm = value;
-    const Summary result = join();
+    const JoinSummary result = join();
     EXPECT_EQ(result.pairs, truth.size());
     EXPECT_EQ(result.rows, 500u);
     EXPECT_EQ(result.bits, 64);
@@ -97,20 +98,20 @@ TEST_F(JoinRun, WritesEveryPairOfRows) {
 
 TEST_F(JoinRun, CollapsedGivesNodesFromWhichRowsFollow) {
   options_.collapsed = true;
-  const Summary result = join();
+  const JoinSummary result = join();
   EXPECT_EQ(result.nodes_file, path("pairs.nodes.npy"));
   const npy::Array file = read(result.nodes_file);
   EXPECT_EQ(file.header().words(), "uint32 [500]");
   std::vector<std::uint32_t> nodes(500);
   std::memcpy(nodes.data(), file.data().data(), 2000);
-  const std::vector<hamming::Pair> pairs = read_pairs(options_.output);
+  const std::vector<hamming::HammingPair> pairs = read_pairs(options_.output);
   EXPECT_EQ(pairs.size(), result.collapsed_pairs);
-  std::vector<hamming::Pair> rows;
+  std::vector<hamming::HammingPair> rows;
   for (std::uint32_t i = 0; i < 500; ++i) {
     for (std::uint32_t j = i + 1; j < 500; ++j) {
       const std::uint32_t a = std::min(nodes[i], nodes[j]), b = std::max(nodes[i], nodes[j]);
       if (a == b) rows.push_back({i, j, 0});
-      for (const hamming::Pair& pair : pairs) {
+      for (const hamming::HammingPair& pair : pairs) {
         if (pair.i == a && pair.j == b) rows.push_back({i, j, pair.distance});
       }
     }
@@ -122,7 +123,7 @@ TEST_F(JoinRun, CollapsedGivesNodesFromWhichRowsFollow) {
 TEST_F(JoinRun, ReadsRowsOfBytes) {
   const auto bytes = std::as_bytes(std::span(codes_));
   join();
-  const std::vector<hamming::Pair> truth = read_pairs(options_.output);
+  const std::vector<hamming::HammingPair> truth = read_pairs(options_.output);
   write(options_.codes, {{"", kUint8}}, {500, 8}, bytes);
   join();
   EXPECT_EQ(read_pairs(options_.output), truth);

@@ -22,27 +22,27 @@ ArraysFile::ArraysFile(const std::string& path, std::uint64_t rows, RunContext& 
       reader_([&context] { return context.cancel.cancelled(); }),
       file_(FileReader::open(path, FileReader::Hashing::off).or_throw()) {}
 
-hdf5::Series ArraysFile::describe(const std::string& name, const std::vector<std::uint64_t>& shape) {
-  hdf5::Series series = reader_.describe(*file_, name).or_throw();
-  if (series.shape != with_count(rows_, shape)) {
-    throw Failure(ErrorCode::conflict, "it has changed since it was made", printable(path_),
+hdf5::DatasetInfo ArraysFile::describe(const std::string& name, const std::vector<std::uint64_t>& shape) {
+  hdf5::DatasetInfo series = reader_.describe(*file_, name).or_throw();
+  if (series.shape != prepend_count(rows_, shape)) {
+    throw Failure(ErrorCode::conflict, "it has changed since it was made", escape_unprintable(path_),
                   "remove it, and run the same command again");
   }
   return series;
 }
 
 std::vector<double> ArraysFile::read(const std::string& name, const std::vector<std::uint64_t>& shape) {
-  const hdf5::Series series = describe(name, shape);
+  const hdf5::DatasetInfo series = describe(name, shape);
   const std::uint64_t each = elements_of(shape);
   std::vector<double> out(rows_ * each);
   reader_.read(series, each, 0, rows_, out.data());
   return out;
 }
 
-void ArraysFile::each_row(const std::string& name, const std::vector<std::uint64_t>& shape,
-                          const std::function<void(std::uint64_t, std::span<const double>)>& visit) {
+void ArraysFile::visit_rows(const std::string& name, const std::vector<std::uint64_t>& shape,
+                            const std::function<void(std::uint64_t, std::span<const double>)>& visit) {
   constexpr std::uint64_t kAtOnce = 256;
-  const hdf5::Series series = describe(name, shape);
+  const hdf5::DatasetInfo series = describe(name, shape);
   const std::uint64_t each = elements_of(shape);
   std::vector<double> values(std::min(kAtOnce, rows_) * each);
   for (std::uint64_t begin = 0; begin < rows_; begin += kAtOnce) {

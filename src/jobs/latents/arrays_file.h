@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 #include "src/io/store/hdf5_reader.h"
 #include "src/pipeline/run_context.h"
 
@@ -25,15 +25,15 @@ class ArraysFile {
   // shape.
   std::vector<double> read(const std::string& name, const std::vector<std::uint64_t>& shape);
   // Calls visit(row, its elements), row after row; only some rows are in memory at once.
-  void each_row(const std::string& name, const std::vector<std::uint64_t>& shape,
-                const std::function<void(std::uint64_t, std::span<const double>)>& visit);
+  void visit_rows(const std::string& name, const std::vector<std::uint64_t>& shape,
+                  const std::function<void(std::uint64_t, std::span<const double>)>& visit);
 
  private:
-  hdf5::Series describe(const std::string& name, const std::vector<std::uint64_t>& shape);
+  hdf5::DatasetInfo describe(const std::string& name, const std::vector<std::uint64_t>& shape);
 
   const std::string path_;
   const std::uint64_t rows_;
-  hdf5::Reader reader_;
+  hdf5::DatasetReader reader_;
   const std::unique_ptr<FileReader> file_;
 };
 

@@ -10,15 +10,15 @@
 namespace millrace::latents {
 namespace {
 
-std::uint32_t longest(const LatentSet& set, std::string Video::*name) {
+std::uint32_t measure_longest_name(const LatentSet& set, std::string LatentVideo::*name) {
   std::size_t out = 1;
-  for (const Video& video : set.videos) out = std::max(out, utf8_for_display(video.*name).size());
+  for (const LatentVideo& video : set.videos) out = std::max(out, replace_invalid_utf8(video.*name).size());
   return static_cast<std::uint32_t>(out);
 }
 
 }  // namespace
 
-std::vector<Distribution> distributions(const Chosen& chosen, const Shape& most) {
+std::vector<Distribution> distributions(const ChosenMetrics& chosen, const LatentShape& most) {
   using List = const std::vector<double>&;
   const auto channels = static_cast<std::uint64_t>(most.channels), frames = static_cast<std::uint64_t>(most.frames);
   const auto radii = static_cast<std::uint64_t>(std::max(0, std::min(most.height / 2, most.width / 2) - 1));
@@ -112,7 +112,7 @@ std::vector<Distribution> distributions(const Chosen& chosen, const Shape& most)
   return out;
 }
 
-std::vector<PatchHistogram> patch_histograms(const Chosen& chosen, const Shape& most) {
+std::vector<PatchHistogram> patch_histograms(const ChosenMetrics& chosen, const LatentShape& most) {
   std::vector<PatchHistogram> out;
   std::size_t metric = static_cast<std::size_t>(Metric::patch_4_variance);
   for (std::size_t k = 0; k < 3; ++k) {
@@ -125,10 +125,10 @@ std::vector<PatchHistogram> patch_histograms(const Chosen& chosen, const Shape& 
   return out;
 }
 
-DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
+DatasetSpec make_dataset_spec(const LatentsJobOptions& options, const LatentSet& set) {
   // Version of the measures: raised when the same latents give other numbers.
   constexpr int kMeasuring = 4;
-  const Shape most = set.most_shape();
+  const LatentShape most = set.max_shape();
   DatasetSpec out;
   out.unit = "latents";
   out.rows = set.files.size();
@@ -136,16 +136,17 @@ DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
   for (std::size_t k = 0; k < kMetricNames.size(); ++k)
     if (options.chosen.metrics[k]) names += fmt::format("{}{}", names.empty() ? "" : ",", kMetricNames[k]);
   out.attributes = {{kMark, std::to_string(kMeasuring)},
-                    {"groups", utf8_for_display(options.groups)},
+                    {"groups", replace_invalid_utf8(options.groups)},
                     {"steps", options.steps_text},
                     {"layout", choice_name(options.layout)},
-                    {"key", utf8_for_display(options.key)},
+                    {"key", replace_invalid_utf8(options.key)},
                     {"normalize", choice_name(options.normalize)},
                     {"metrics", names},
                     {"inputs", fmt::format(R"([{{"latents":{},"digest":"{}"}}])", set.files.size(), set.digest())}};
   if (options.chosen.metrics.any())
     out.arrays.push_back({.name = kMetricsArray, .type = kFloat64, .shape = {options.chosen.metrics.count()}});
-  if (options.chosen.trajectory) out.arrays.push_back({.name = kTrajectoryArray, .type = kFloat64, .shape = {kMoves}});
+  if (options.chosen.trajectory)
+    out.arrays.push_back({.name = kTrajectoryArray, .type = kFloat64, .shape = {kTrajectoryColumns}});
   for (const Distribution& d : distributions(options.chosen, most)) {
     std::vector<std::uint64_t> shape = {d.inner};
     if (d.outer > 1) shape.insert(shape.begin(), d.outer);
@@ -161,23 +162,25 @@ DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
   for (const PatchHistogram& histogram : counted)
     out.arrays.push_back({.name = histogram.name, .type = kUint32, .shape = {OctaveBins::kCount}});
   out.arrays.push_back({.name = "not_finite", .type = kUint64});
-  out.arrays.push_back(
-      {.name = "index/group", .rows = ArraySpec::Rows::texts, .text_bytes = longest(set, &Video::group)});
-  out.arrays.push_back(
-      {.name = "index/video", .rows = ArraySpec::Rows::texts, .text_bytes = longest(set, &Video::name)});
+  out.arrays.push_back({.name = "index/group",
+                        .rows = ArraySpec::Rows::texts,
+                        .text_bytes = measure_longest_name(set, &LatentVideo::group)});
+  out.arrays.push_back({.name = "index/video",
+                        .rows = ArraySpec::Rows::texts,
+                        .text_bytes = measure_longest_name(set, &LatentVideo::name)});
   out.arrays.push_back({.name = "index/step", .type = kInt64});
   out.arrays.push_back({.name = "index/frames", .type = kUint32});
   return out;
 }
 
-RowWriter::RowWriter(const Options& options, const LatentSet& set)
+LatentRowWriter::LatentRowWriter(const LatentsJobOptions& options, const LatentSet& set)
     : set_(set),
       chosen_(options.chosen),
-      distributions_(distributions(options.chosen, set.most_shape())),
-      histograms_(patch_histograms(options.chosen, set.most_shape())) {}
+      distributions_(distributions(options.chosen, set.max_shape())),
+      histograms_(patch_histograms(options.chosen, set.max_shape())) {}
 
-void RowWriter::append(const LatentFile& latent, const Measures& measures, const Step& step, double end_to_end,
-                       RowBlock& block) const {
+void LatentRowWriter::append(const LatentFile& latent, const Measures& measures, const Step& step, double end_to_end,
+                             RowBlock& block) const {
   ++block.rows;
   std::size_t array = 0;
   for (std::size_t k = 0; k < kMetricNames.size(); ++k)
@@ -202,10 +205,10 @@ void RowWriter::append(const LatentFile& latent, const Measures& measures, const
     for (const std::uint32_t count : (measures.*histogram.of)[histogram.size]) block.arrays[array].append(count);
     ++array;
   }
-  const Video& video = set_.videos[latent.video];
+  const LatentVideo& video = set_.videos[latent.video];
   block.arrays[array++].append(measures.not_finite);
-  block.arrays[array++].append_text(utf8_for_display(video.group));
-  block.arrays[array++].append_text(utf8_for_display(video.name));
+  block.arrays[array++].append_text(replace_invalid_utf8(video.group));
+  block.arrays[array++].append_text(replace_invalid_utf8(video.name));
   block.arrays[array++].append(static_cast<std::int64_t>(latent.step));
   block.arrays[array].append(static_cast<std::uint32_t>(latent.shape.frames));
 }

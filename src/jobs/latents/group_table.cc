@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "src/base/text.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 #include "src/io/table/csv.h"
 
 namespace millrace::latents {
@@ -32,7 +32,7 @@ std::string video_name(std::string_view text) {
 
 GroupTable GroupTable::read(const std::string& path) {
   const auto file = FileReader::open(path, FileReader::Hashing::off).or_throw();
-  CsvReader rows([&] { return file->next(); }, printable(path));
+  CsvReader rows([&] { return file->next(); }, escape_unprintable(path));
   GroupTable out;
   out.path_ = path;
   std::optional<std::size_t> video, group;
@@ -42,23 +42,25 @@ GroupTable GroupTable::read(const std::string& path) {
       for (std::size_t i = 0; i < cells.size(); ++i) {
         for (const auto& [title, column] : {std::pair{"video", &video}, {"group", &group}}) {
           if (lower_ascii(trim(cells[i])) != title) continue;
-          if (*column) throw rows.wrong(fmt::format("it has two columns '{}'", title), "leave one of them");
+          if (*column) throw rows.make_row_error(fmt::format("it has two columns '{}'", title), "leave one of them");
           *column = i;
         }
       }
       if (video && group) continue;
-      throw rows.wrong("its first line does not name the columns 'video' and 'group'",
-                       "begin it with video,group; or remove it, and groups are the folders that videos lie in");
+      throw rows.make_row_error(
+          "its first line does not name the columns 'video' and 'group'",
+          "begin it with video,group; or remove it, and groups are the folders that videos lie in");
     }
     const std::string name = video_name(trim(cells[*video]));
     const std::string of(trim(cells[*group]));
-    if (name.empty() || of.empty()) throw rows.wrong("a video, or its group, has no name");
-    if (!is_utf8(name) || !is_utf8(of)) throw rows.wrong("a name in it is not UTF-8");
-    constexpr std::size_t kMostName = 255;  // bytes that a folder's name may have
-    if (of.size() > kMostName) throw rows.wrong(fmt::format("a group's name in it is over {} bytes", kMostName));
+    if (name.empty() || of.empty()) throw rows.make_row_error("a video, or its group, has no name");
+    if (!is_utf8(name) || !is_utf8(of)) throw rows.make_row_error("a name in it is not UTF-8");
+    constexpr std::size_t kMaxNameBytes = 255;  // bytes that a folder's name may have
+    if (of.size() > kMaxNameBytes)
+      throw rows.make_row_error(fmt::format("a group's name in it is over {} bytes", kMaxNameBytes));
     const auto [at, fresh] = out.groups_.emplace(name, of);
     if (!fresh && at->second != of)
-      throw rows.wrong("it says twice which group '" + printable(name) + "' is of, and not the same");
+      throw rows.make_row_error("it says twice which group '" + escape_unprintable(name) + "' is of, and not the same");
   }
   if (file->failed()) throw Failure(file->error());
   return out;
@@ -71,9 +73,9 @@ std::optional<std::string> GroupTable::group_of(const std::string& below) {
     const auto [at, fresh] = used_.emplace(name, below);
     if (!fresh && at->second != below) {
       throw Failure(ErrorCode::bad_data,
-                    fmt::format("it names the video '{}', and there are {} and {}", printable(name),
-                                printable(at->second), printable(below)),
-                    printable(path_), "write the path below the folder, as GROUP/VIDEO");
+                    fmt::format("it names the video '{}', and there are {} and {}", escape_unprintable(name),
+                                escape_unprintable(at->second), escape_unprintable(below)),
+                    escape_unprintable(path_), "write the path below the folder, as GROUP/VIDEO");
     }
     return found->second;
   }

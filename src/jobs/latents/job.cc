@@ -16,16 +16,16 @@
 namespace millrace::latents {
 namespace {
 
-Json json_of(const Summary& summary) {
+Json json_of(const LatentsSummary& summary) {
   return {{kJsonMark, "latents"},         {"latents", summary.latents},
           {"videos", summary.videos},     {"groups", summary.groups},
           {"measured", summary.measured}, {"not_finite", summary.not_finite},
-          {"bytes", summary.bytes},       {"unusable", json_of_unusable(summary.unusable)},
+          {"bytes", summary.bytes},       {"unusable", unusable_files_to_json(summary.unusable)},
           {"notes", summary.notes},       {"findings", summary.findings}};
 }
 
 OutputKind report_kind() {
-  return {"a page about latents", Readers::everyone, [](FileReader& file) {
+  return {"a page about latents", ReadAccess::everyone, [](FileReader& file) {
             const auto front = file.peek();
             const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
             return text.starts_with(report::page_beginning("latents"));
@@ -40,123 +40,126 @@ class LatentsJob : public Job {
   std::vector<DeviceKind> devices() const override { return {DeviceKind::cuda, DeviceKind::opencl}; }
   void describe(Settings& settings) override { latents::describe(settings, options_); }
 
-  void look_at(Outputs& outputs) override {
-    outputs.input_folder(options_.inputs.at(0), [](const std::string& path) {
+  void register_files(OutputRegistry& outputs) override {
+    outputs.add_input_folder(options_.inputs.at(0), [](const std::string& path) {
       return file_name(path).starts_with("step_") || file_name(path) == kGroupsFile;
     });
     if (options_.output.empty()) return;
-    outputs.take_name("--output", options_.output);
+    outputs.reserve_path("--output", options_.output);
     // A folder that does not exist yet is created by the run.
     std::error_code error;
     if (!std::filesystem::exists(options_.output, error)) {
       if (std::filesystem::is_symlink(options_.output, error)) {
-        throw Failure(ErrorCode::conflict, "it is a symbolic link that leads to nothing", printable(options_.output),
-                      "remove it, or give another name");
+        throw Failure(ErrorCode::conflict, "it is a symbolic link that leads to nothing",
+                      escape_unprintable(options_.output), "remove it, or give another name");
       }
       return;
     }
     if (!std::filesystem::is_directory(options_.output, error)) {
-      throw Failure(ErrorCode::conflict, "it is there, and is not a folder", printable(options_.output),
+      throw Failure(ErrorCode::conflict, "it is there, and is not a folder", escape_unprintable(options_.output),
                     "give another name");
     }
     // An existing store is replaced only by one with the same input fingerprint: src/pipeline/checkpoint/checkpoint.h.
-    outputs.take_name("--output", result_path(options_, kArraysFile));
+    outputs.reserve_path("--output", result_path(options_, kArraysFile));
     const auto add = [&](const char* name, const OutputKind& kind) {
-      Output out = outputs.add("--output", result_path(options_, name), kind);
+      OutputTarget out = outputs.add("--output", result_path(options_, name), kind);
       // A pipe of that name is refused: its reader does not expect this file.
       if (out.is_stream()) {
-        throw Failure(ErrorCode::conflict, "it is there, and is not a file", printable(out.path()),
+        throw Failure(ErrorCode::conflict, "it is there, and is not a file", escape_unprintable(out.path()),
                       "remove it, or give another name");
       }
       return out;
     };
-    files_.metrics = add(kMetricsFile, csv_kind());
+    files_.metrics = add(kMetricsFile, metrics_kind());
     files_.comparisons = add(kComparisonsFile, comparisons_kind());
     files_.summary = add(kSummaryFile, summary_kind());
     files_.performance = add(kPerformanceFile, performance_kind());
     // A page of an earlier run is rewritten: it would show other results than the files beside it.
-    options_.report = options_.report || outputs.is_own(result_path(options_, kReportFile), report_kind());
+    options_.report = options_.report || outputs.is_own_output(result_path(options_, kReportFile), report_kind());
     if (options_.report) files_.report = add(kReportFile, report_kind());
   }
   OutputKind json_kind() const override {
-    return {"the result of millrace latents", Readers::everyone,
-            json_result("latents", {"latents", "videos", "groups", "measured"})};
+    return {"the result of millrace latents", ReadAccess::everyone,
+            make_json_recognizer("latents", {"latents", "videos", "groups", "measured"})};
   }
 
   Plan plan(RunContext& context) override { return latents::plan(options_, context); }
 
-  Result run(RunContext& context, const Print&) override {
+  Result run(RunContext& context, const PrintLines&) override {
     const bool only_compares = options_.output.empty() && !options_.compare.empty();
     if (options_.output.empty() && !only_compares)
       throw Failure(ErrorCode::usage, "an output is needed", "-o", "name a folder, for example -o results");
-    const Summary summary =
-        only_compares ? latents::only_compare(options_, context) : latents::run(options_, files_, context);
+    const LatentsSummary summary =
+        only_compares ? latents::run_comparison(options_, context) : latents::run(options_, files_, context);
     Result out;
     for (const Error& error : summary.unusable) out.summary.push_back("not used: " + error.message());
     for (const std::string& note : summary.notes) out.summary.push_back("note: " + note);
-    if (!only_compares) tell(summary, out.summary);
+    if (!only_compares) report_results(summary, out.summary);
     if (!summary.comparison.sides.empty()) {
-      const std::vector<std::string> lines = lines_of(summary.comparison);
+      const std::vector<std::string> lines = format_comparison(summary.comparison);
       out.summary.insert(out.summary.end(), lines.begin(), lines.end());
     }
     out.json = [summary, part = static_cast<bool>(options_.share)] {
       Json json = json_of(summary);
       if (part) json["published"] = summary.published;
       if (!summary.comparison.sides.empty()) json["compare"] = latents::json_of(summary.comparison);
-      return json_pieces(json);
+      return make_json_strings(json);
     };
     const bool whole = summary.unusable.empty() && summary.not_finite == 0;
-    out.exit_code = !summary.comparison.same() ? ExitCode::failed : whole ? ExitCode::done : ExitCode::partial;
+    out.exit_code = !summary.comparison.is_same() ? ExitCode::failed : whole ? ExitCode::done : ExitCode::partial;
     return out;
   }
 
  private:
-  void tell(const Summary& summary, std::vector<std::string>& out) const {
+  void report_results(const LatentsSummary& summary, std::vector<std::string>& out) const {
     const auto rate = [&] {
-      return rate_text(static_cast<double>(summary.measured) / std::max(summary.performance.measuring.wall_s, 1e-9));
+      return format_rate(static_cast<double>(summary.measured) /
+                         std::max(summary.performance.measuring.elapsed_s, 1e-9));
     };
-    if (summary.before) {
+    if (summary.already_complete) {
       out.push_back(
           fmt::format("{} is finished by other runs: nothing to do; without --part its tables are written anew",
-                      printable(options_.output)));
+                      escape_unprintable(options_.output)));
       return;
     }
     if (!summary.published) {
-      out.push_back(fmt::format("{} latents measured, {}/s: part {} of {} of {}", grouped(summary.measured), rate(),
-                                options_.share.index + 1, options_.share.of, result_path(options_, kArraysFile)));
+      out.push_back(fmt::format("{} latents measured, {}/s: part {} of {} of {}", group_digits(summary.measured),
+                                rate(), options_.share.index + 1, options_.share.of,
+                                result_path(options_, kArraysFile)));
       out.push_back(summary.missing.empty()
                         ? "another run is at it: the last one puts it together"
                         : fmt::format("{} parts are missing: the run that makes the last of them puts it together",
-                                      grouped(summary.missing.size())));
+                                      group_digits(summary.missing.size())));
       return;
     }
-    out.push_back(fmt::format("{} latents, {} videos, {} groups in {}: {}", grouped(summary.latents),
-                              grouped(summary.videos), grouped(summary.groups),
-                              duration_text(summary.performance.all.wall_s), options_.output));
+    out.push_back(fmt::format("{} latents, {} videos, {} groups in {}: {}", group_digits(summary.latents),
+                              group_digits(summary.videos), group_digits(summary.groups),
+                              format_duration(summary.performance.all.elapsed_s), options_.output));
     if (summary.measured > 0) {
-      out.push_back(fmt::format("measured in {:.2f} s, {}/s, {}/s", summary.performance.measuring.wall_s, rate(),
-                                to_text(Bytes{static_cast<std::uint64_t>(
+      out.push_back(fmt::format("measured in {:.2f} s, {}/s, {}/s", summary.performance.measuring.elapsed_s, rate(),
+                                format_bytes(Bytes{static_cast<std::uint64_t>(
                                     static_cast<double>(summary.bytes) * static_cast<double>(summary.measured) /
-                                    static_cast<double>(summary.latents) / summary.performance.measuring.wall_s)})));
+                                    static_cast<double>(summary.latents) / summary.performance.measuring.elapsed_s)})));
     }
     if (summary.measured < summary.latents) {
-      out.push_back(fmt::format("{} were measured by an earlier run", grouped(summary.latents - summary.measured)));
+      out.push_back(
+          fmt::format("{} were measured by an earlier run", group_digits(summary.latents - summary.measured)));
     }
     if (summary.not_finite > 0) {
       out.push_back(fmt::format(
           "{} latents hold NaN or infinity, or add up to more than float32 holds: nothing is measured of them",
-          grouped(summary.not_finite)));
+          group_digits(summary.not_finite)));
     }
     for (const BenchmarkRow& row : summary.benchmark.rows) {
       out.push_back(fmt::format("{} latents at level {} with {} {}: {:.2f} ms each, {}", summary.benchmark.latents,
                                 row.cpu_level, row.threads, row.threads == 1 ? "thread" : "threads",
                                 row.seconds * 1000 / static_cast<double>(summary.benchmark.latents),
-                                row.same ? "the same numbers" : "OTHER NUMBERS"));
+                                row.is_same ? "the same numbers" : "OTHER NUMBERS"));
     }
     for (std::size_t i = 0; i < summary.findings.size(); ++i) out.push_back((i > 0 ? "  " : "") + summary.findings[i]);
   }
 
-  Options options_;
+  LatentsJobOptions options_;
   ResultFiles files_;
 };
 

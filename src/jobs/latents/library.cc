@@ -14,18 +14,18 @@
 #include "src/jobs/latents/dataset.h"
 #include "src/kernels/latents/latents_device.h"
 #include "src/memory/buffer.h"
-#include "src/memory/pool.h"
+#include "src/memory/object_pool.h"
 
 namespace millrace {
 namespace {
 
-std::string words_of(const ArrayView& view) {
+std::string to_text(const ArrayView& view) {
   return fmt::format("{} [{}]", name_of(view.type), fmt::join(view.shape, ", "));
 }
 
 // Axes of a latent: a batch axis of 1 is removed, and an image gets an axis of one frame.
 struct Axes {
-  latents::Shape shape;
+  latents::LatentShape shape;
   std::array<std::int64_t, 4> strides{};  // in elements
 };
 
@@ -46,8 +46,8 @@ Axes axes_of(const ArrayView& view) {
     sides.insert(sides.begin() + 1, 1);
     strides.insert(strides.begin() + 1, 0);
   }
-  const std::array<std::int64_t, 4> most = {latents::kMostChannels, latents::kMostFrames, latents::kMostSide,
-                                            latents::kMostSide};
+  const std::array<std::int64_t, 4> most = {latents::kMaxChannels, latents::kMaxFrames, latents::kMaxSide,
+                                            latents::kMaxSide};
   const bool there = view.memory == MemoryKind::device;
   bool fits = view.data != nullptr && readable && sides.size() == 4 && strides.size() == 4 &&
               (!there || (view.contiguous() && (view.type == kFloat16 || view.type == kFloat32)));
@@ -57,8 +57,8 @@ Axes axes_of(const ArrayView& view) {
                   fmt::format("a latent is [C, F, H, W] or [C, H, W] of float16, bfloat16, float32 or float64 in host "
                               "memory, or float16 or float32 without gaps in a device's, up to {} channels, {} frames "
                               "and sides of {}",
-                              latents::kMostChannels, latents::kMostFrames, latents::kMostSide),
-                  words_of(view), "");
+                              latents::kMaxChannels, latents::kMaxFrames, latents::kMaxSide),
+                  to_text(view), "");
   }
   return {
       {static_cast<int>(sides[0]), static_cast<int>(sides[1]), static_cast<int>(sides[2]), static_cast<int>(sides[3])},
@@ -82,7 +82,7 @@ void gather(const void* data, const Axes& axes, Buffer<std::byte>& out, const Co
 }
 
 // Returns the latent as it is, or a copy as float16 or float32, row after row.
-ArrayView plain_view(const ArrayView& latent, const Axes& axes, Buffer<std::byte>& gathered) {
+ArrayView make_contiguous_view(const ArrayView& latent, const Axes& axes, Buffer<std::byte>& gathered) {
   ArrayView view = latent;
   view.strides.clear();
   view.shape = {axes.shape.channels, axes.shape.frames, axes.shape.height, axes.shape.width};
@@ -104,10 +104,10 @@ ArrayView plain_view(const ArrayView& latent, const Axes& axes, Buffer<std::byte
 }
 
 // Returns a view of each latent in [latents, ...].
-std::vector<ArrayView> views_of(const ArrayView& latents) {
+std::vector<ArrayView> split_views(const ArrayView& latents) {
   if (latents.shape.size() < 4 || latents.shape.front() < 0 ||
       (!latents.strides.empty() && latents.strides.size() != latents.shape.size())) {
-    throw Failure(ErrorCode::usage, "latents are [latents, C, F, H, W] or [latents, C, H, W]", words_of(latents), "");
+    throw Failure(ErrorCode::usage, "latents are [latents, C, F, H, W] or [latents, C, H, W]", to_text(latents), "");
   }
   ArrayView one = latents;
   one.shape.erase(one.shape.begin());
@@ -121,13 +121,13 @@ std::vector<ArrayView> views_of(const ArrayView& latents) {
   return out;
 }
 
-LatentMeasures named(const latents::Measures& measures, const latents::Shape& shape) {
+LatentMeasures named(const latents::Measures& measures, const latents::LatentShape& shape) {
   LatentMeasures out;
   out.not_finite = measures.not_finite;
   for (std::size_t k = 0; k < latents::kMetricNames.size(); ++k)
     out.metrics.push_back({latents::kMetricNames[k], measures.values[k]});
   if (out.not_finite > 0) return out;
-  for (const latents::Distribution& own : latents::distributions(latents::Chosen{}, shape)) {
+  for (const latents::Distribution& own : latents::distributions(latents::ChosenMetrics{}, shape)) {
     std::vector<std::int64_t> sides = {static_cast<std::int64_t>(own.inner)};
     if (own.outer > 1) sides.insert(sides.begin(), static_cast<std::int64_t>(own.outer));
     out.distributions.push_back({own.name, std::move(sides), own.of(measures)});
@@ -138,9 +138,9 @@ LatentMeasures named(const latents::Measures& measures, const latents::Shape& sh
 // Device that a measurer has opened, with the analyzer of the last shape.
 struct LatentsDevice {
   LatentsDevice(const Device& device, const AcceleratorOptions& options) : accelerator(device, options, budget, trace) {
-    if (!device.reason.empty()) accelerator.strike_out(device.reason);
+    if (!device.reason.empty()) accelerator.exclude_device(device.reason);
   }
-  latents::DeviceAnalyzer& analyzer_for(const latents::Shape& of, const Executor& executor) {
+  latents::DeviceAnalyzer& get_analyzer(const latents::LatentShape& of, const Executor& executor) {
     if (!analyzer || !(shape == of)) {
       drop_analyzer();
       analyzer = std::make_unique<latents::DeviceAnalyzer>(of, latents::every_metric(), executor, accelerator, budget);
@@ -153,8 +153,8 @@ struct LatentsDevice {
     counts = all_counts();
     analyzer.reset();
   }
-  latents::MeasuredLatents all_counts() const {
-    latents::MeasuredLatents out = counts;
+  latents::LatentCounts all_counts() const {
+    latents::LatentCounts out = counts;
     if (!analyzer) return out;
     out.by_device += analyzer->counts().by_device;
     out.compared += analyzer->counts().compared;
@@ -165,9 +165,9 @@ struct LatentsDevice {
   Budget budget{Bytes{std::numeric_limits<std::int64_t>::max()}};  // a caller of the library has no --memory
   Trace trace;
   Accelerator accelerator;
-  latents::Shape shape;
+  latents::LatentShape shape;
   std::unique_ptr<latents::DeviceAnalyzer> analyzer;
-  latents::MeasuredLatents counts;  // counts of earlier analyzers
+  latents::LatentCounts counts;  // counts of earlier analyzers
 };
 
 }  // namespace
@@ -179,7 +179,7 @@ struct LatentMeasurer::State {
   // Returns the device that measures a latent, or null for the CPU alone.
   LatentsDevice* device_for(const ArrayView& latent) {
     if (latent.memory != MemoryKind::device) return device.named() ? &open(*device.named()) : nullptr;
-    return &open(device.holding(latent.device, "latent", "latents are measured"));
+    return &open(device.find_array_device(latent.device, "latent", "latents are measured"));
   }
   LatentsDevice& open(const Device& of) {
     std::unique_ptr<LatentsDevice>& out = opened[name_of(of)];
@@ -200,20 +200,20 @@ struct LatentMeasurer::State {
         const std::size_t count = std::min(kLatentsAtOnce, views.size() - at);
         std::vector<Buffer<std::byte>> gathered(count);
         std::vector<ArrayView> plain;
-        for (std::size_t i = 0; i < count; ++i) plain.push_back(plain_view(views[at + i], axes, gathered[i]));
-        on->analyzer_for(axes.shape, executor).measure(plain, std::span(out).subspan(at, count));
+        for (std::size_t i = 0; i < count; ++i) plain.push_back(make_contiguous_view(views[at + i], axes, gathered[i]));
+        on->get_analyzer(axes.shape, executor).measure(plain, std::span(out).subspan(at, count));
       }
       return out;
     }
     if (!(shape == axes.shape)) analyzers = {};
     shape = axes.shape;
     if (!analyzers) {
-      analyzers = std::make_unique<Pool<CpuMeasurer>>([of = shape] { return std::make_unique<CpuMeasurer>(of); });
+      analyzers = std::make_unique<ObjectPool<CpuMeasurer>>([of = shape] { return std::make_unique<CpuMeasurer>(of); });
     }
     own_executor.parallel_for(views.size(), 1, [&](std::size_t begin, std::size_t end) {
       const auto own = analyzers->take();
       for (std::size_t i = begin; i < end; ++i) {
-        own->analyzer.measure(plain_view(views[i], axes, own->gathered), out[i], cancel);
+        own->analyzer.measure(make_contiguous_view(views[i], axes, own->gathered), out[i], cancel);
       }
     });
     own_executor.throw_if_cancelled("nothing was kept");
@@ -221,15 +221,15 @@ struct LatentMeasurer::State {
   }
 
   struct CpuMeasurer {
-    explicit CpuMeasurer(const latents::Shape& of) : analyzer(of) {}
+    explicit CpuMeasurer(const latents::LatentShape& of) : analyzer(of) {}
     latents::Analyzer analyzer;
     Buffer<std::byte> gathered;
   };
 
   const CallersDevice device;
   const Executor executor;
-  latents::Shape shape;
-  std::unique_ptr<Pool<CpuMeasurer>> analyzers;
+  latents::LatentShape shape;
+  std::unique_ptr<ObjectPool<CpuMeasurer>> analyzers;
   std::map<std::string, std::unique_ptr<LatentsDevice>> opened;
 };
 
@@ -245,7 +245,7 @@ LatentMeasures LatentMeasurer::measure(const ArrayView& latent, const CancelToke
 }
 
 std::vector<LatentMeasures> LatentMeasurer::measure_all(const ArrayView& latents, const CancelToken* cancel) {
-  const std::vector<ArrayView> views = views_of(latents);
+  const std::vector<ArrayView> views = split_views(latents);
   if (views.empty()) return {};
   const Axes axes = axes_of(views.front());
   std::vector<LatentMeasures> out;
@@ -257,12 +257,12 @@ std::vector<LatentMeasures> LatentMeasurer::measure_all(const ArrayView& latents
 LatentDeviceUse LatentMeasurer::device_use() const {
   LatentDeviceUse out;
   for (const auto& [name, on] : state_->opened) {
-    const latents::MeasuredLatents counts = on->all_counts();
+    const latents::LatentCounts counts = on->all_counts();
     out.device += fmt::format("{}{}", out.device.empty() ? "" : ", ", on->accelerator.title());
     out.measured += counts.by_device;
     out.compared += counts.compared;
     out.by_cpu += counts.by_cpu;
-    const std::string why = why_by_cpu(on->accelerator);
+    const std::string why = explain_cpu_use(on->accelerator);
     if (!why.empty()) out.why += fmt::format("{}{}: {}", out.why.empty() ? "" : "; ", name, why);
   }
   return out;
@@ -275,7 +275,7 @@ std::vector<GroupDifference> compare_groups(const ArrayView& values, const std::
     throw Failure(
         ErrorCode::usage,
         fmt::format("values are float64 [rows, columns] in host memory, row after row, of {} rows", groups.size()),
-        words_of(values), "");
+        to_text(values), "");
   }
   const std::set<std::uint32_t> distinct(groups.begin(), groups.end());
   const std::size_t count = distinct.size();
@@ -285,7 +285,7 @@ std::vector<GroupDifference> compare_groups(const ArrayView& values, const std::
   }
   const Executor executor(options.threads, options.cancel);
   const auto columns = static_cast<std::size_t>(values.shape[1]);
-  const statistics::Table table{
+  const statistics::SampleTable table{
       {static_cast<const double*>(values.data), groups.size() * columns}, groups, columns, count};
   const std::vector<latents::PairTest> tests =
       latents::test_family(table, std::vector<std::uint8_t>(statistics::pairs_of(count).size() * columns, 1),
@@ -317,7 +317,7 @@ std::vector<GroupDifference> compare_groups(const ArrayView& values, const std::
     own.p_benjamini_hochberg = test.benjamini_hochberg;
     own.interval = {test.comparison.difference.low, test.comparison.difference.high};
     own.bootstrap_interval = {test.bootstrap.low, test.bootstrap.high};
-    own.reason = latents::words_of(test.comparison.reason);
+    own.reason = latents::to_text(test.comparison.reason);
     out.push_back(std::move(own));
   }
   return out;

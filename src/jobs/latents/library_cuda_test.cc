@@ -9,7 +9,7 @@
 
 #include "src/device/devices_for_test.h"
 #include "src/device/queue.h"
-#include "src/kernels/latents/latents_known.h"
+#include "src/kernels/latents/latents_test_vectors.h"
 
 namespace millrace {
 namespace {
@@ -57,7 +57,7 @@ class LatentMeasurerOnCuda : public testing::Test {
   }
 
   static constexpr std::int64_t kLatents = 5;
-  latents::MadeLatents made_{{4, 2, 8, 10}, true, kLatents, 3};
+  latents::SyntheticLatents made_{{4, 2, 8, 10}, true, kLatents, 3};
   const FakeCuda fake_;
   Budget budget_{1_GiB};
   Trace trace_;
@@ -115,7 +115,7 @@ TEST_F(LatentMeasurerOnCuda, AutoMeasuresWhereItIsAttested) {
 }
 #endif
 
-TEST_F(LatentMeasurerOnCuda, AWrongAnswerIsTheCpusAndTold) {
+TEST_F(LatentMeasurerOnCuda, AWrongAnswerIsTheCpusAndReported) {
   // The known answers are right; the last launch fails once.
   std::uint64_t launches = 0;
   {

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "src/device/accelerator.h"
+#include "src/jobs/latents/measure_common.h"
 #include "src/jobs/latents/measure_device.h"
-#include "src/jobs/latents/measure_parts.h"
-#include "src/memory/pool.h"
+#include "src/memory/object_pool.h"
 #include "src/pipeline/chain.h"
 
 namespace millrace::latents {
@@ -18,7 +18,7 @@ namespace {
 // number is kept.
 class ThreadScratch {
  public:
-  ThreadScratch(const Options& options, const LatentSet& set, const Normalization& normalization)
+  ThreadScratch(const LatentsJobOptions& options, const LatentSet& set, const Normalization& normalization)
       : options_(options),
         set_(set),
         rows_(options, set),
@@ -34,8 +34,8 @@ class ThreadScratch {
       shape_ = set_.files[begin].shape;
     }
     // The first latent to read: trajectories need up to two latents before `begin`.
-    const std::uint64_t first = trajectory ? first_compared(set_, begin) : begin;
-    std::optional<ArrayView> before, earlier;
+    const std::uint64_t first = trajectory ? find_first_needed_row(set_, begin) : begin;
+    std::optional<ArrayView> before, two_before;
     for (std::uint64_t row = first; row < end; ++row) {
       const ArrayView now = read(readers_[row % readers_.size()], row);
       if (row >= begin) {
@@ -45,13 +45,13 @@ class ThreadScratch {
         if (trajectory && before) {
           {
             const TimedScope timed(seconds_.trajectories);
-            step = step_between(now, *before, earlier ? &*earlier : nullptr);
+            step = measure_step(now, *before, two_before ? &*two_before : nullptr);
           }
-          if (is_last_of_video(set_, row)) end_to_end = from_start(now, row);
+          if (is_last_of_video(set_, row)) end_to_end = measure_end_to_end(now, row);
         }
         rows_.append(set_.files[row], measures_, step, end_to_end, block);
       }
-      earlier = before;
+      two_before = before;
       before = now;
     }
   }
@@ -61,9 +61,9 @@ class ThreadScratch {
     return seconds_;
   }
 
-  static Bytes bytes(const Options& options, const LatentSet& set) {
+  static Bytes bytes(const LatentsJobOptions& options, const LatentSet& set) {
     // More frames need more memory to measure, but a file of another format may need more to read.
-    return {Analyzer::bytes(set.most_shape()) + (kReaders + 1) * reading_memory(set, options.normalize)};
+    return {Analyzer::bytes(set.max_shape()) + (kReaders + 1) * estimate_reading_memory(set, options.normalize)};
   }
 
  private:
@@ -75,10 +75,10 @@ class ThreadScratch {
   }
 
   // Returns the distance of a video's last latent from its first.
-  double from_start(const ArrayView& last, std::uint64_t row) {
-    const ArrayView start = read(first_, first_of_video(set_, row));
+  double measure_end_to_end(const ArrayView& last, std::uint64_t row) {
+    const ArrayView start = read(first_, find_first_of_video(set_, row));
     const TimedScope timed(seconds_.trajectories);
-    return step_between(last, start, nullptr).distance;
+    return measure_step(last, start, nullptr).distance;
   }
 
   void drop_analyzer() {
@@ -89,12 +89,12 @@ class ThreadScratch {
     analyzer_.reset();
   }
 
-  const Options& options_;
+  const LatentsJobOptions& options_;
   const LatentSet& set_;
-  const RowWriter rows_;
+  const LatentRowWriter rows_;
   std::array<LatentReader, kReaders> readers_;
   LatentReader first_;
-  Shape shape_;
+  LatentShape shape_;
   std::unique_ptr<Analyzer> analyzer_;
   Measures measures_;
   MeasuringSeconds seconds_;
@@ -102,7 +102,7 @@ class ThreadScratch {
 
 class MeasureStage {
  public:
-  MeasureStage(const Options& options, const LatentSet& set, const Normalization& normalization,
+  MeasureStage(const LatentsJobOptions& options, const LatentSet& set, const Normalization& normalization,
                const DatasetSpec& dataset, Checkpoint& checkpoint, RunContext& context)
       : set_(set),
         context_(context),
@@ -112,21 +112,23 @@ class MeasureStage {
         row_bytes_(row_bytes(dataset)),
         scratch_([&] { return std::make_unique<ThreadScratch>(options, set, normalization); }),
         blocks_([] { return std::make_unique<RowBlock>(); }),
-        paid_(context.budget.reserve(
+        reservation_(context.budget.reserve(
             ThreadScratch::bytes(options, set) * static_cast<std::uint64_t>(context.executor.threads()), "measuring")) {
   }
 
-  Measured run() {
-    Measured out;
-    const auto together = [this](const PartRow& first, const PartRow& next) { return of_one_video(set_, first, next); };
-    using Items = chain::Batch<PartRow>;
+  MeasuringResult run() {
+    MeasuringResult out;
+    const auto together = [this](const ShardRow& first, const ShardRow& next) {
+      return can_measure_together(set_, first, next);
+    };
+    using Items = chain::Batch<ShardRow>;
     const auto stages =
-        chain::source<PartRow>("latents", [this] { return rows_.next(); }) |
-        chain::batch<PartRow>(kTogether, together) |
+        chain::source<ShardRow>("latents", [this] { return rows_.next(); }) |
+        chain::batch<ShardRow>(kLatentsPerItem, together) |
         chain::parallel<Items, MeasuredRows>(
             "measure", [this](const Items& items, Span& span) { return measure(items, span); }, "more threads") |
         chain::sink<MeasuredRows>("write", [this](const MeasuredRows& item, Span&) { out_.write(item); });
-    chain::run(stages, context_, chain::Price::fixed({kTogether * row_bytes_}));
+    chain::run(stages, context_, chain::MemoryCost::fixed({kLatentsPerItem * row_bytes_}));
     context_.throw_if_cancelled();
     out.latents = out_.written();
     scratch_.each([&](ThreadScratch& scratch) { out.seconds.add(scratch.seconds()); });
@@ -134,7 +136,7 @@ class MeasureStage {
   }
 
  private:
-  MeasuredRows measure(const chain::Batch<PartRow>& items, Span& span) {
+  MeasuredRows measure(const chain::Batch<ShardRow>& items, Span& span) {
     MeasuredRows out{items.front().task, items.back().row + 1, nullptr};
     if (out.task.taken) return out;
     const std::shared_ptr<ThreadScratch> scratch = scratch_.take();
@@ -147,13 +149,13 @@ class MeasureStage {
 
   const LatentSet& set_;
   RunContext& context_;
-  PartRows rows_;
-  PartWriter out_;
+  ShardRows rows_;
+  LatentShardWriter out_;
   const std::size_t arrays_;
   const std::uint64_t row_bytes_;
-  Pool<ThreadScratch> scratch_;
-  Pool<RowBlock> blocks_;
-  Reservation paid_;
+  ObjectPool<ThreadScratch> scratch_;
+  ObjectPool<RowBlock> blocks_;
+  Reservation reservation_;
 };
 
 }  // namespace
@@ -164,22 +166,23 @@ void MeasuringSeconds::add(const MeasuringSeconds& other) {
   for (std::size_t k = 0; k < parts.size(); ++k) parts[k] += other.parts[k];
 }
 
-Measured measure_missing(const Options& options, const LatentSet& set, const Normalization& normalization,
-                         const DatasetSpec& dataset, Checkpoint& checkpoint, RunContext& context) {
-  if (const auto route = route_of(options, set, context)) {
+MeasuringResult measure_missing_rows(const LatentsJobOptions& options, const LatentSet& set,
+                                     const Normalization& normalization, const DatasetSpec& dataset,
+                                     Checkpoint& checkpoint, RunContext& context) {
+  if (const auto route = choose_route(options, set, context)) {
     if (route->on_device) return measure_on_device(options, set, normalization, dataset, checkpoint, context);
-    context.accelerator->leave(route->why);
+    context.accelerator->record_fallback(route->why);
   }
   return MeasureStage(options, set, normalization, dataset, checkpoint, context).run();
 }
 
-MeasuringMemory measuring_memory(const Options& options, const LatentSet& set, const DatasetSpec& dataset,
-                                 const RunContext& context) {
-  if (const auto route = route_of(options, set, context); route && route->on_device)
-    return device_measuring_memory(options, set, context);
+MeasuringMemory estimate_measuring_memory(const LatentsJobOptions& options, const LatentSet& set,
+                                          const DatasetSpec& dataset, const RunContext& context) {
+  if (const auto route = choose_route(options, set, context); route && route->on_device)
+    return estimate_device_memory(options, set, context);
   const Bytes row{row_bytes(dataset)};
   return {ThreadScratch::bytes(options, set) * static_cast<std::uint64_t>(context.executor.threads()), row,
-          row * kTogether, chain::kNoLimit};
+          row * kLatentsPerItem, chain::kNoLimit};
 }
 
 }  // namespace millrace::latents

@@ -13,13 +13,15 @@
 namespace millrace::latents {
 
 // Returns which side measures: the device or the CPU. Empty if there is no device.
-std::optional<Route> route_of(const Options& options, const LatentSet& set, const RunContext& context);
+std::optional<Route> choose_route(const LatentsJobOptions& options, const LatentSet& set, const RunContext& context);
 
 // Does the work of measure_missing(), in a context with an accelerator.
-Measured measure_on_device(const Options& options, const LatentSet& set, const Normalization& normalization,
-                           const DatasetSpec& dataset, Checkpoint& checkpoint, RunContext& context);
+MeasuringResult measure_on_device(const LatentsJobOptions& options, const LatentSet& set,
+                                  const Normalization& normalization, const DatasetSpec& dataset,
+                                  Checkpoint& checkpoint, RunContext& context);
 
 // Returns the host's memory that measure_on_device() holds.
-MeasuringMemory device_measuring_memory(const Options& options, const LatentSet& set, const RunContext& context);
+MeasuringMemory estimate_device_memory(const LatentsJobOptions& options, const LatentSet& set,
+                                       const RunContext& context);
 
 }  // namespace millrace::latents

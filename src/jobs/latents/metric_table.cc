@@ -10,7 +10,7 @@ std::array<double, kTrajectoryNames.size()> values_of(const Trajectory& of) {
   return {of.path, of.linearity, of.tortuosity, of.velocity, of.acceleration, of.turning_angle, of.half_life};
 }
 
-MetricTable read_metric_table(const std::string& arrays, const Options& options, const LatentSet& set,
+MetricTable read_metric_table(const std::string& arrays, const LatentsJobOptions& options, const LatentSet& set,
                               RunContext& context) {
   MetricTable out;
   for (std::size_t k = 0; k < kMetricNames.size(); ++k)
@@ -23,15 +23,15 @@ MetricTable read_metric_table(const std::string& arrays, const Options& options,
   for (std::size_t row = 0; row < counts.size(); ++row)
     if (counts[row] >= static_cast<double>(set.files[row].shape.elements())) out.without_numbers.push_back(row);
   if (!options.chosen.trajectory) return out;
-  const std::vector<double> moves = file.read(kTrajectoryArray, {kMoves});
+  const std::vector<double> moves = file.read(kTrajectoryArray, {kTrajectoryColumns});
   std::vector<Step> steps;  // steps of one video
   for (std::size_t row = 0; row < set.files.size(); ++row) {
     const std::size_t video = set.files[row].video;
-    const double* const move = moves.data() + row * kMoves;
+    const double* const move = moves.data() + row * kTrajectoryColumns;
     if (row > 0 && set.files[row - 1].video == video) steps.push_back({move[0], move[1], move[2]});
     if (row + 1 < set.files.size() && set.files[row + 1].video == video) continue;
     out.trajectories.resize(video + 1);
-    out.trajectories[video] = trajectory_of(steps, move[3]);
+    out.trajectories[video] = measure_trajectory(steps, move[3]);
     steps.clear();
   }
   return out;

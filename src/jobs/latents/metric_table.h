@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/jobs/latents/inputs.h"
+#include "src/jobs/latents/latent_set.h"
 
 namespace millrace::latents {
 
@@ -31,7 +31,7 @@ struct MetricTable {
 };
 
 // Throws Failure(conflict) if the file does not belong to these latents.
-MetricTable read_metric_table(const std::string& arrays, const Options& options, const LatentSet& set,
+MetricTable read_metric_table(const std::string& arrays, const LatentsJobOptions& options, const LatentSet& set,
                               RunContext& context);
 
 }  // namespace millrace::latents

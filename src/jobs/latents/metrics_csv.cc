@@ -13,9 +13,11 @@ constexpr const char* kMetricsHeader = "group,video,step,metric,value";
 
 }  // namespace
 
-OutputKind csv_kind() { return {"a table of metrics", Readers::everyone, table_with_header(kMetricsHeader)}; }
+OutputKind metrics_kind() {
+  return {"a table of metrics", ReadAccess::everyone, make_table_recognizer(kMetricsHeader)};
+}
 
-void write_metrics_csv(const MetricTable& table, const Output& csv, const LatentSet& set, RunContext& context) {
+void write_metrics_csv(const MetricTable& table, const OutputTarget& csv, const LatentSet& set, RunContext& context) {
   OutputFile out(csv);
   out.write(std::string(kMetricsHeader) + "\n");
   std::string text;
@@ -24,9 +26,9 @@ void write_metrics_csv(const MetricTable& table, const Output& csv, const Latent
   };
   for (std::size_t row = 0; row < set.files.size(); ++row) {
     const LatentFile& latent = set.files[row];
-    const Video& video = set.videos[latent.video];
-    const std::string who =
-        fmt::format("{},{},", csv_field(utf8_for_display(video.group)), csv_field(utf8_for_display(video.name)));
+    const LatentVideo& video = set.videos[latent.video];
+    const std::string who = fmt::format("{},{},", quote_csv_field(replace_invalid_utf8(video.group)),
+                                        quote_csv_field(replace_invalid_utf8(video.name)));
     const std::string front = fmt::format("{}{},", who, latent.step);
     for (std::size_t k = 0; k < table.metrics.size(); ++k) append(front, table.metrics[k], table.at(row, k));
     const bool last = row + 1 == set.files.size() || set.files[row + 1].video != latent.video;

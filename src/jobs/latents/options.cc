@@ -6,20 +6,20 @@
 
 namespace millrace::latents {
 
-Steps parse_steps(const std::string& text) {
-  const auto refuse = [&]() -> Steps {
-    throw Failure(ErrorCode::usage, "'" + printable(text) + "' is no range of steps", "--steps",
+StepRange parse_steps(const std::string& text) {
+  const auto refuse = [&]() -> StepRange {
+    throw Failure(ErrorCode::usage, "'" + escape_unprintable(text) + "' is no range of steps", "--steps",
                   "write FIRST:END:STRIDE, as 0:20:2, or one step");
   };
   const std::vector<std::string> parts = split(text, ':');
   if (parts.empty() || parts.size() > 3) return refuse();
-  Steps out;
+  StepRange out;
   bool understood = true;
   const auto take = [&](std::size_t i, long long& value) {
     if (i >= parts.size() || (parts[i].empty() && parts.size() > 1)) return;
     const char* const last = parts[i].data() + parts[i].size();
     const auto [end, error] = std::from_chars(parts[i].data(), last, value);
-    understood = understood && error == std::errc() && end == last && value >= 0 && value <= kMostStep;
+    understood = understood && error == std::errc() && end == last && value >= 0 && value <= kMaxStep;
   };
   take(0, out.first);
   take(1, out.end);
@@ -30,9 +30,9 @@ Steps parse_steps(const std::string& text) {
   return out;
 }
 
-Chosen parse_metrics(const std::string& text) {
+ChosenMetrics parse_metrics(const std::string& text) {
   if (text == "all") return {};
-  Chosen out{{}, false, false};
+  ChosenMetrics out{{}, false, false};
   for (const std::string& part : split(text, ',')) {
     const std::string pattern(trim(part));
     bool any = false;
@@ -47,16 +47,16 @@ Chosen parse_metrics(const std::string& text) {
     }
     if (!any) {
       throw Failure(
-          ErrorCode::usage, "'" + printable(pattern) + "' is no metric", "--metrics",
+          ErrorCode::usage, "'" + escape_unprintable(pattern) + "' is no metric", "--metrics",
           "docs/latents.md lists them; patterns as spatial.* are understood, trajectory and separability too");
     }
   }
   return out;
 }
 
-void describe(Settings& settings, Options& options) {
+void describe(Settings& settings, LatentsJobOptions& options) {
   settings.add_text("output", "DIR", "the folder of results; it is made", options.output);
-  settings.heading("Which latents");
+  settings.set_heading("Which latents");
   settings.add_text("groups", "GLOB", "groups whose name fits", options.groups);
   settings.add_parsed("steps", "A:B:C", "steps from A, without B, C apart; or one step", ":",
                       [&options](const std::string& text) {
@@ -66,7 +66,7 @@ void describe(Settings& settings, Options& options) {
   millrace::describe(settings, options.links);
   settings.add_text("key", "NAME", "the tensor to take of a file that holds several", options.key);
   settings.add_choice("layout", "the order of a file's axes", options.layout);
-  settings.heading("What is measured");
+  settings.set_heading("What is measured");
   settings.add_parsed("metrics", "LIST", "all, or names and patterns, as spatial.*,trajectory,separability", "all",
                       [&options](const std::string& text) {
                         options.chosen = parse_metrics(text);
@@ -76,7 +76,7 @@ void describe(Settings& settings, Options& options) {
                       "what latents are made alike in first: mean and deviation of each channel, in each latent or in "
                       "all of a step; the power that noise adds, by the sigma of their metadata",
                       options.normalize);
-  settings.heading("What it means");
+  settings.set_heading("What it means");
   settings.add_integer("seed", "N", "of the random numbers that permutations and intervals take", options.seed, 0,
                        std::numeric_limits<long long>::max());
   settings.add_switch("report", "also write report.html, a page of what differs", options.report);
@@ -88,7 +88,7 @@ void describe(Settings& settings, Options& options) {
                     "also measure a sample on each of these, as cpu,cuda, and compare: how long it takes, and whether "
                     "all numbers are the same; without --output nothing else",
                     options.compare);
-  settings.heading("Several runs");
+  settings.set_heading("Several runs");
   millrace::describe(settings, options.share);
 }
 

@@ -13,7 +13,7 @@
 namespace millrace::latents {
 namespace {
 
-void check(const AnalysisView& view) {
+void check_view(const AnalysisView& view) {
   const auto known = [&](const PairResult& result) {
     return result.a < view.groups.size() && result.b < view.groups.size() && result.metric < view.metrics.size();
   };
@@ -26,7 +26,8 @@ void add_groups(report::PageWriter& page, const AnalysisView& view) {
   page.section("Groups");
   report::Table table;
   table.columns = {{"group"}, {"videos", true}};
-  for (std::size_t g = 0; g < view.groups.size(); ++g) table.rows.push_back({view.groups[g], grouped(view.videos[g])});
+  for (std::size_t g = 0; g < view.groups.size(); ++g)
+    table.rows.push_back({view.groups[g], group_digits(view.videos[g])});
   page.table(table);
 }
 
@@ -41,11 +42,12 @@ void add_left_out(report::PageWriter& page, const AnalysisView& view) {
   report::Table table;
   table.columns = {{"what"}, {"why"}};
   for (const auto& [what, why] : view.left_out) {
-    if (table.rows.size() == report::kMostNumberRows) break;
+    if (table.rows.size() == report::kMaxNumberRows) break;
     table.rows.push_back({what, why});
   }
   if (table.rows.size() < view.left_out.size()) {
-    table.note = fmt::format("The first {} of {}.", grouped(table.rows.size()), grouped(view.left_out.size()));
+    table.note =
+        fmt::format("The first {} of {}.", group_digits(table.rows.size()), group_digits(view.left_out.size()));
   }
   page.table(table);
 }
@@ -55,7 +57,7 @@ void add_methods(report::PageWriter& page, const AnalysisView& view) {
   page.paragraph(
       "Metrics are defined in docs/latents.md. The unit is the video: a group's sample is its videos, and latents, "
       "frames and pixels of one video are not counted as independent.");
-  if (no_tests(view).empty()) {
+  if (explain_no_tests(view).empty()) {
     page.paragraph(fmt::format(
         "Pairs of groups are compared by Welch's t with degrees of freedom after Welch and Satterthwaite. "
         "The p of a comparison is from permutations of a pair's videos among its two groups: all of them, "
@@ -67,7 +69,7 @@ void add_methods(report::PageWriter& page, const AnalysisView& view) {
         "other, where videos of groups that do not differ vary alike; where a small group's videos vary "
         "much more than a large one's, that chance is greater. Beside it the results hold p of Welch's t "
         "adjusted after Holm and after Benjamini and Hochberg, and Mann and Whitney's U.",
-        grouped(view.permutations), kAlpha));
+        group_digits(view.permutations), kAlpha));
   }
   page.paragraph(fmt::format(
       "Effects are Hedges' g: the difference of means, first group less second, over the pooled standard deviation, "
@@ -75,7 +77,8 @@ void add_methods(report::PageWriter& page, const AnalysisView& view) {
       "Student's t of means; each is of one number, and is not corrected for how many there are. comparisons.csv has "
       "percentile bootstrap intervals beside them, from {} resamples of videos within their groups, which are too "
       "narrow of few videos.{}",
-      grouped(view.bootstraps), view.bootstraps + view.permutations > 0 ? fmt::format(" Seed: {}.", view.seed) : ""));
+      group_digits(view.bootstraps),
+      view.bootstraps + view.permutations > 0 ? fmt::format(" Seed: {}.", view.seed) : ""));
   if (!view.separability.empty()) {
     page.paragraph(
         "Separability: the first components of all features of a step's latents, the ratio of the mean distance "
@@ -86,16 +89,16 @@ void add_methods(report::PageWriter& page, const AnalysisView& view) {
   }
 }
 
-std::string page_of(const AnalysisView& view) {
-  check(view);
-  const std::vector<Finding> findings = findings_of(view);
+std::string make_page(const AnalysisView& view) {
+  check_view(view);
+  const std::vector<Finding> findings = collect_findings(view);
   report::PageWriter page("Latents: how groups of videos differ", "latents");
-  for (const std::string& paragraph : answer_of(view, findings)) page.lead(paragraph);
-  page.facts(facts_of(view, findings));
+  for (const std::string& paragraph : write_answer(view, findings)) page.lead(paragraph);
+  page.facts(list_facts(view, findings));
   if (!view.left_out.empty()) {
     page.note(fmt::format(
         "{} left out: see \u201CWhat was left out\u201D.",
-        view.left_out.size() == 1 ? std::string("1 thing was") : grouped(view.left_out.size()) + " things were"));
+        view.left_out.size() == 1 ? std::string("1 thing was") : group_digits(view.left_out.size()) + " things were"));
   }
   add_differences(page, view, findings);
   add_curves(page, view);

@@ -51,7 +51,7 @@ struct AnalysisView {
   std::size_t permutations = 0, bootstraps = 0;
   std::uint64_t seed = 0;
   std::string no_tests_reason;  // empty if tests were made
-  double least_possible = 0;    // the smallest family-wise p that so few videos can give
+  double min_possible_p = 0;    // the smallest family-wise p that so few videos can give
   // [group][C (C - 1) / 2]: mean over latents, pairs (0, 1), (0, 2), ...
   std::vector<std::vector<double>> channel_correlation;
   std::vector<std::vector<double>> channel_variance;  // [group][C]
@@ -65,6 +65,6 @@ struct AnalysisView {
 
 // Returns the whole page. Empty lists leave their section out; a section that is expected says why it is missing.
 // Throws Failure(internal) if a result names no group or metric.
-std::string page_of(const AnalysisView& view);
+std::string make_page(const AnalysisView& view);
 
 }  // namespace millrace::latents

@@ -7,51 +7,52 @@
 #include "src/base/sizes.h"
 #include "src/jobs/latents/page_metrics.h"
 #include "src/jobs/latents/page_sections.h"
-#include "src/report/numbers.h"
-#include "src/report/plot/effects.h"
+#include "src/report/number_format.h"
+#include "src/report/plot/forest_plot.h"
 #include "src/report/plot/heat_map.h"
 #include "src/report/plot/line_plot.h"
-#include "src/report/plot/scatter.h"
+#include "src/report/plot/scatter_plot.h"
 
 namespace millrace::latents {
 namespace {
 
-using report::number_text;
+using report::format_number;
 
 constexpr const char* kInterval = "95 % interval";
 
-const GroupCurve* curve_of(const AnalysisView& view, std::size_t group, std::size_t metric) {
+const GroupCurve* find_curve(const AnalysisView& view, std::size_t group, std::size_t metric) {
   if (group >= view.curves.size() || metric >= view.curves[group].size()) return nullptr;
   return &view.curves[group][metric];
 }
 
-bool any_finite(const std::vector<double>& values) {
+bool has_finite(const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
 bool has_curve(const AnalysisView& view, std::size_t metric) {
   for (std::size_t g = 0; g < view.groups.size(); ++g) {
-    const GroupCurve* curve = curve_of(view, g, metric);
-    if (curve != nullptr && any_finite(curve->mean)) return true;
+    const GroupCurve* curve = find_curve(view, g, metric);
+    if (curve != nullptr && has_finite(curve->mean)) return true;
   }
   return false;
 }
 
 bool has_intervals(const AnalysisView& view) {
   for (const auto& group : view.curves) {
-    if (std::any_of(group.begin(), group.end(), [](const GroupCurve& curve) { return any_finite(curve.low); }))
+    if (std::any_of(group.begin(), group.end(), [](const GroupCurve& curve) { return has_finite(curve.low); }))
       return true;
   }
   return false;
 }
 
-std::vector<double> as_numbers(const std::vector<long long>& steps) { return {steps.begin(), steps.end()}; }
+std::vector<double> to_doubles(const std::vector<long long>& steps) { return {steps.begin(), steps.end()}; }
 
-report::LinePanel panel_of(const AnalysisView& view, std::size_t metric) {
+report::LinePanel make_panel(const AnalysisView& view, std::size_t metric) {
   report::LinePanel panel{view.metrics[metric], {}, {}};
   for (std::size_t g = 0; g < view.groups.size(); ++g) {
-    const GroupCurve* curve = curve_of(view, g, metric);
-    panel.lines.push_back(curve == nullptr ? report::Line() : report::Line{curve->mean, curve->low, curve->high});
+    const GroupCurve* curve = find_curve(view, g, metric);
+    panel.lines.push_back(curve == nullptr ? report::LineSeries()
+                                           : report::LineSeries{curve->mean, curve->low, curve->high});
   }
   return panel;
 }
@@ -60,12 +61,12 @@ void add_family(report::PageWriter& page, const AnalysisView& view, std::string_
   report::LinePlot plot;
   plot.title = title;
   plot.x_title = "step";
-  plot.x = as_numbers(view.steps);
+  plot.x = to_doubles(view.steps);
   plot.names = view.groups;
   plot.interval = kInterval;
   for (std::size_t m = 0; m < view.metrics.size(); ++m) {
     if (family_of(view.metrics[m]) != name || !has_curve(view, m)) continue;
-    plot.panels.push_back(panel_of(view, m));
+    plot.panels.push_back(make_panel(view, m));
     const std::string_view meaning = meaning_of(view.metrics[m]);
     if (meaning.empty()) continue;
     const std::string_view member = std::string_view(view.metrics[m]).substr(name.size() + 1);
@@ -79,19 +80,19 @@ void add_family(report::PageWriter& page, const AnalysisView& view, std::string_
 }
 
 // Returns a group's mean of a metric of whole videos: from the curve, else from a comparison that has it.
-GroupCurve whole_of(const AnalysisView& view, std::size_t group, std::size_t metric) {
-  const GroupCurve* curve = curve_of(view, group, metric);
+GroupCurve find_whole_video_mean(const AnalysisView& view, std::size_t group, std::size_t metric) {
+  const GroupCurve* curve = find_curve(view, group, metric);
   if (curve != nullptr && curve->mean.size() == 1) return *curve;
   for (const PairResult& result : view.results) {
     if (result.metric != metric || result.step >= 0) continue;
     if (result.a == group) return {{result.mean_a}, {}, {}};
     if (result.b == group) return {{result.mean_b}, {}, {}};
   }
-  return {{kNone}, {}, {}};
+  return {{kNoValue}, {}, {}};
 }
 
-report::Effects dots_of(const AnalysisView& view, std::size_t metric) {
-  report::Effects plot;
+report::ForestPlot make_mean_plot(const AnalysisView& view, std::size_t metric) {
+  report::ForestPlot plot;
   plot.title = view.metrics[metric];
   const std::string_view meaning = meaning_of(view.metrics[metric]);
   if (!meaning.empty()) plot.caption = fmt::format("{}. Mean of a group's videos, {}.", meaning, kInterval);
@@ -99,23 +100,24 @@ report::Effects dots_of(const AnalysisView& view, std::size_t metric) {
     plot.caption[0] = static_cast<char>(plot.caption[0] - 'a' + 'A');
   }
   plot.value_title = view.metrics[metric];
-  plot.line_at = kNone;
+  plot.line_at = kNoValue;
   plot.width = 460;
   for (std::size_t g = 0; g < view.groups.size(); ++g) {
-    const GroupCurve whole = whole_of(view, g, metric);
-    const double low = whole.low.empty() ? kNone : whole.low[0], high = whole.high.empty() ? kNone : whole.high[0];
-    plot.rows.push_back({view.groups[g], {}, whole.mean[0], low, high, true, number_text(whole.mean[0]), g});
+    const GroupCurve whole = find_whole_video_mean(view, g, metric);
+    const double low = whole.low.empty() ? kNoValue : whole.low[0],
+                 high = whole.high.empty() ? kNoValue : whole.high[0];
+    plot.rows.push_back({view.groups[g], {}, whole.mean[0], low, high, true, format_number(whole.mean[0]), g});
   }
   return plot;
 }
 
-std::vector<std::string> numbered(int count) {
+std::vector<std::string> make_number_labels(int count) {
   std::vector<std::string> names;
   for (int i = 0; i < count; ++i) names.push_back(std::to_string(i));
   return names;
 }
 
-report::HeatMap correlation_of(const AnalysisView& view, std::size_t group) {
+report::HeatMap make_correlation_map(const AnalysisView& view, std::size_t group) {
   report::HeatMap map;
   map.title = "Correlation of channels, " + view.groups[group];
   map.row_title = map.column_title = "channel";
@@ -125,9 +127,9 @@ report::HeatMap correlation_of(const AnalysisView& view, std::size_t group) {
   map.high = 1;
   map.square = map.triangle = true;
   map.width = 460;
-  map.rows = map.columns = numbered(view.channels);
+  map.rows = map.columns = make_number_labels(view.channels);
   const auto count = static_cast<std::size_t>(view.channels);
-  map.values.assign(count * count, kNone);
+  map.values.assign(count * count, kNoValue);
   const std::vector<double>& pairs = view.channel_correlation[group];
   std::size_t i = 0;
   for (std::size_t a = 0; a < count; ++a) {
@@ -178,13 +180,13 @@ void add_channels(report::PageWriter& page, const AnalysisView& view) {
     map.column_title = "channel";
     map.value_title = "variance";
     map.low = 0;
-    map.columns = numbered(view.channels);
+    map.columns = make_number_labels(view.channels);
     const std::size_t groups = std::min(view.groups.size(), view.channel_variance.size());
     map.rows.assign(view.groups.begin(), view.groups.begin() + static_cast<std::ptrdiff_t>(groups));
     for (std::size_t g = 0; g < groups; ++g) {
       for (std::size_t c = 0; c < count; ++c) {
         const std::vector<double>& of = view.channel_variance[g];
-        map.values.push_back(c < of.size() ? of[c] : kNone);
+        map.values.push_back(c < of.size() ? of[c] : kNoValue);
       }
     }
     page.figure(draw(map));
@@ -194,7 +196,7 @@ void add_channels(report::PageWriter& page, const AnalysisView& view) {
       "Whether two channels rise and fall together, in each group: orange together, blue the one against the other.");
   page.open_grid();
   for (std::size_t g = 0; g < std::min(view.groups.size(), view.channel_correlation.size()); ++g) {
-    page.figure(draw(correlation_of(view, g)));
+    page.figure(draw(make_correlation_map(view, g)));
   }
   page.close_grid();
 }
@@ -208,7 +210,7 @@ void add_spectra(report::PageWriter& page, const AnalysisView& view) {
       "Power of the frames' Fourier transform at each distance from frequency 0, mean over a group's latents. A "
       "straight line is a power law; level is noise.";
   plot.x_title = "radius, periods a side";
-  plot.x_scale = plot.y_scale = report::Scale::log10;
+  plot.x_scale = plot.y_scale = report::AxisScale::log10;
   plot.names = view.groups;
   std::size_t radii = 0;
   for (std::size_t s = 0; s < std::min(view.spectra.size(), view.spectrum_steps.size()); ++s) {
@@ -230,7 +232,7 @@ void add_whole_videos(report::PageWriter& page, const AnalysisView& view) {
   }
   std::vector<const PairResult*> whole;
   for (const PairResult& result : view.results) {
-    if (result.step < 0 && !in_family(result) && result.mean_a == result.mean_a) whole.push_back(&result);
+    if (result.step < 0 && !is_in_family(result) && result.mean_a == result.mean_a) whole.push_back(&result);
   }
   if (metrics.empty() && whole.empty()) return;
   page.section("Whole videos");
@@ -239,7 +241,7 @@ void add_whole_videos(report::PageWriter& page, const AnalysisView& view) {
         "Trajectories: a video's latents in the order of its steps are points, and the sampler's way leads through "
         "them.");
     page.open_grid();
-    for (const std::size_t m : metrics) page.figure(draw(dots_of(view, m)));
+    for (const std::size_t m : metrics) page.figure(draw(make_mean_plot(view, m)));
     page.close_grid();
   }
   if (whole.empty()) return;
@@ -253,17 +255,17 @@ void add_whole_videos(report::PageWriter& page, const AnalysisView& view) {
   report::Table table;
   table.columns = comparison_columns(false);
   for (const PairResult* result : whole) {
-    if (table.rows.size() == report::kMostNumberRows) break;
+    if (table.rows.size() == report::kMaxNumberRows) break;
     table.rows.push_back(comparison_cells(view, *result, nullptr));
   }
   table.note =
       "These comparisons are not of the family that is corrected: a p is of its comparison alone, and among many some "
       "are small by chance.";
   if (table.rows.size() < whole.size()) {
-    table.note += fmt::format(" The first {} of {}.", grouped(table.rows.size()), grouped(whole.size()));
+    table.note += fmt::format(" The first {} of {}.", group_digits(table.rows.size()), group_digits(whole.size()));
   }
-  page.open_more(fmt::format("{} of whole videos",
-                             whole.size() == 1 ? std::string("1 comparison") : grouped(whole.size()) + " comparisons"));
+  page.open_more(fmt::format("{} of whole videos", whole.size() == 1 ? std::string("1 comparison")
+                                                                     : group_digits(whole.size()) + " comparisons"));
   page.table(table);
   page.close_more();
 }
@@ -281,8 +283,8 @@ void add_separability(report::PageWriter& page, const AnalysisView& view) {
       "Silhouette: from \u22121 to 1, 0 is no grouping. p: of each step alone, by permutation of the videos' groups.";
   plot.x_title = "step";
   plot.names = {"standardized features", "features as they are"};
-  report::LinePanel ratio{"ratio of distances", {}, std::vector<report::Line>(2)}, silhouette{"silhouette", {}, {{}}},
-      p{"p of the ratio", {}, {{}}};
+  report::LinePanel ratio{"ratio of distances", {}, std::vector<report::LineSeries>(2)},
+      silhouette{"silhouette", {}, {{}}}, p{"p of the ratio", {}, {{}}};
   const SeparabilityAtStep* most = nullptr;
   for (const SeparabilityAtStep& at : view.separability) {
     plot.x.push_back(static_cast<double>(at.step));
@@ -295,16 +297,16 @@ void add_separability(report::PageWriter& page, const AnalysisView& view) {
   plot.panels = {std::move(ratio), std::move(silhouette), std::move(p)};
   page.figure(draw(plot));
   if (most == nullptr || most->points.empty()) return;
-  report::Scatter scatter;
+  report::ScatterPlot scatter;
   scatter.title =
-      fmt::format("Videos at step {}, where the ratio is largest: {}", most->step, number_text(most->ratio));
+      fmt::format("Videos at step {}, where the ratio is largest: {}", most->step, format_number(most->ratio));
   scatter.caption = fmt::format(
       "The first two of the components. Open marks are groups' means, ellipses one standard deviation. "
       "p of the ratio: {}, of this step alone; {} after correction for all steps.",
-      report::p_number(most->p, view.permutations), report::p_number(most->p_corrected, view.permutations));
+      report::format_p_value(most->p, view.permutations), report::format_p_value(most->p_corrected, view.permutations));
   const auto axis = [&](int component) {
     const double share = most->explained[static_cast<std::size_t>(component - 1)];
-    return fmt::format("component {} ({} % of the variance)", component, report::fixed_text(100 * share, 0));
+    return fmt::format("component {} ({} % of the variance)", component, report::format_fixed(100 * share, 0));
   };
   scatter.x_title = axis(1);
   scatter.y_title = axis(2);

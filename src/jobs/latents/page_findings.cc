@@ -10,12 +10,12 @@
 
 #include "src/base/sizes.h"
 #include "src/base/text.h"
-#include "src/report/numbers.h"
+#include "src/report/number_format.h"
 
 namespace millrace::latents {
 namespace {
 
-using report::number_text;
+using report::format_number;
 
 // Size of an effect; an absent one is smaller than all others.
 double size_of(const PairResult& result) {
@@ -24,7 +24,7 @@ double size_of(const PairResult& result) {
 
 // True if the first result is stronger: of two that differ, the larger effect; else the smaller p; else the earlier
 // one.
-bool says_more(const PairResult& a, const PairResult& b) {
+bool is_stronger(const PairResult& a, const PairResult& b) {
   if (differs(a) != differs(b)) return differs(a);
   if (differs(a) && size_of(a) != size_of(b)) return size_of(a) > size_of(b);
   if (a.p_family != b.p_family) return a.p_family < b.p_family;
@@ -33,25 +33,25 @@ bool says_more(const PairResult& a, const PairResult& b) {
 }
 
 // Shortens a name to the room in a sentence or a cell; the page's last table of groups has the whole name.
-std::string name_text(const std::string& name) { return report::shortened(printable(name), 36); }
+std::string format_name(const std::string& name) { return report::shorten_middle(escape_unprintable(name), 36); }
 
 // Returns a text such as "3 to 12 videos a group".
-std::string videos_text(const AnalysisView& view) {
+std::string format_videos(const AnalysisView& view) {
   if (view.videos.empty()) return "no videos";
   const auto [least, most] = std::minmax_element(view.videos.begin(), view.videos.end());
-  if (*least == *most) return fmt::format("{} {} a group", grouped(*least), *least == 1 ? "video" : "videos");
-  return fmt::format("{} to {} videos a group", grouped(*least), grouped(*most));
+  if (*least == *most) return fmt::format("{} {} a group", group_digits(*least), *least == 1 ? "video" : "videos");
+  return fmt::format("{} to {} videos a group", group_digits(*least), group_digits(*most));
 }
 
-std::size_t comparisons_of(const AnalysisView& view) {
-  return static_cast<std::size_t>(std::count_if(view.results.begin(), view.results.end(), in_family));
+std::size_t count_comparisons(const AnalysisView& view) {
+  return static_cast<std::size_t>(std::count_if(view.results.begin(), view.results.end(), is_in_family));
 }
 
-struct Counts {
+struct MetricCounts {
   std::size_t tested = 0, differing = 0;  // numbers of metrics
 };
 
-Counts count(const std::vector<Finding>& findings) {
+MetricCounts count_metrics(const std::vector<Finding>& findings) {
   std::set<std::size_t> tested, differing;
   for (const Finding& finding : findings) {
     tested.insert(finding.strongest->metric);
@@ -60,22 +60,22 @@ Counts count(const std::vector<Finding>& findings) {
   return {tested.size(), differing.size()};
 }
 
-std::string plural(std::size_t n, const char* one, const char* many) {
-  return fmt::format("{} {}", grouped(n), n == 1 ? one : many);
+std::string format_plural(std::size_t n, const char* one, const char* many) {
+  return fmt::format("{} {}", group_digits(n), n == 1 ? one : many);
 }
 
-std::string where_text(const AnalysisView& view, const Finding& finding) {
+std::string format_where(const AnalysisView& view, const Finding& finding) {
   const PairResult& result = *finding.strongest;
-  std::string text = fmt::format("{}, {}", name_text(view.metrics[result.metric]), pair_text(view, result));
+  std::string text = fmt::format("{}, {}", format_name(view.metrics[result.metric]), format_pair(view, result));
   if (!finding.differs()) {
     return text + (result.step < 0 ? ", all steps together" : fmt::format(", step {}", result.step));
   }
-  text += ", " + steps_text(view, finding.steps);
+  text += ", " + format_steps(view, finding.steps);
   if (finding.steps.size() > 1 && result.step >= 0) text += fmt::format(", most at step {}", result.step);
   return text;
 }
 
-const SeparabilityAtStep* most_apart(const AnalysisView& view) {
+const SeparabilityAtStep* find_most_separable(const AnalysisView& view) {
   const SeparabilityAtStep* most = nullptr;
   for (const SeparabilityAtStep& at : view.separability) {
     if (at.ratio == at.ratio && (most == nullptr || at.ratio > most->ratio)) most = &at;
@@ -84,14 +84,15 @@ const SeparabilityAtStep* most_apart(const AnalysisView& view) {
 }
 
 // Describes the step at which groups are farthest apart; its p is corrected for the choice of that step.
-std::string separability_text(const AnalysisView& view, const SeparabilityAtStep& at) {
+std::string format_separability(const AnalysisView& view, const SeparabilityAtStep& at) {
   const auto steps = static_cast<std::size_t>(std::count_if(view.separability.begin(), view.separability.end(),
                                                             [](const auto& one) { return one.p == one.p; }));
-  const std::string p = steps == 1 ? report::p_text(at.p, view.permutations)
-                                   : fmt::format("{} after correction for {} steps",
-                                                 report::p_text(at.p_corrected, view.permutations), grouped(steps));
+  const std::string p =
+      steps == 1 ? report::format_p_with_bound(at.p, view.permutations)
+                 : fmt::format("{} after correction for {} steps",
+                               report::format_p_with_bound(at.p_corrected, view.permutations), group_digits(steps));
   const std::string numbers = fmt::format("distances between groups are {} times those within (silhouette {}, {})",
-                                          number_text(at.ratio), number_text(at.silhouette), p);
+                                          format_number(at.ratio), format_number(at.silhouette), p);
   if (at.p_corrected <= kAlpha)
     return fmt::format("Over all features together, groups are most apart at step {}: {}.", at.step, numbers);
   return fmt::format(
@@ -101,12 +102,12 @@ std::string separability_text(const AnalysisView& view, const SeparabilityAtStep
 
 }  // namespace
 
-std::vector<Finding> findings_of(const AnalysisView& view) {
+std::vector<Finding> collect_findings(const AnalysisView& view) {
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Finding> found;
   for (const PairResult& result : view.results) {
-    if (!in_family(result)) continue;
+    if (!is_in_family(result)) continue;
     Finding& finding = found[{result.metric, result.a, result.b}];
-    if (finding.strongest == nullptr || says_more(result, *finding.strongest)) finding.strongest = &result;
+    if (finding.strongest == nullptr || is_stronger(result, *finding.strongest)) finding.strongest = &result;
     if (differs(result)) finding.steps.push_back(result.step);
   }
   std::vector<Finding> findings;
@@ -115,15 +116,15 @@ std::vector<Finding> findings_of(const AnalysisView& view) {
     findings.push_back(std::move(finding));
   }
   std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return says_more(*a.strongest, *b.strongest); });
+                   [](const Finding& a, const Finding& b) { return is_stronger(*a.strongest, *b.strongest); });
   return findings;
 }
 
-std::string pair_text(const AnalysisView& view, const PairResult& result) {
-  return fmt::format("{} against {}", name_text(view.groups[result.a]), name_text(view.groups[result.b]));
+std::string format_pair(const AnalysisView& view, const PairResult& result) {
+  return fmt::format("{} against {}", format_name(view.groups[result.a]), format_name(view.groups[result.b]));
 }
 
-StepRuns runs_of(const AnalysisView& view, const std::vector<long long>& steps) {
+StepRuns find_step_runs(const AnalysisView& view, const std::vector<long long>& steps) {
   StepRuns out;
   for (std::size_t i = 0; i < steps.size();) {
     if (steps[i] < 0) {
@@ -145,38 +146,39 @@ StepRuns runs_of(const AnalysisView& view, const std::vector<long long>& steps) 
   return out;
 }
 
-std::string steps_text(const AnalysisView& view, const std::vector<long long>& steps) {
-  const auto [runs, whole] = runs_of(view, steps);
-  constexpr std::size_t kMostRuns = 4;
+std::string format_steps(const AnalysisView& view, const std::vector<long long>& steps) {
+  const auto [runs, whole] = find_step_runs(view, steps);
+  constexpr std::size_t kMaxRuns = 4;
   std::string text;
   if (!runs.empty()) {
     const bool one = runs.size() == 1 && runs[0].find("\u2013") == std::string::npos;
     text = one ? "step " : "steps ";
-    const std::size_t shown = std::min(runs.size(), kMostRuns);
+    const std::size_t shown = std::min(runs.size(), kMaxRuns);
     for (std::size_t i = 0; i < shown; ++i) {
-      const bool last = i + 1 == shown && runs.size() <= kMostRuns;
+      const bool last = i + 1 == shown && runs.size() <= kMaxRuns;
       text += (i == 0 ? "" : last ? " and " : ", ") + runs[i];
     }
-    if (runs.size() > kMostRuns) text += " and more";
+    if (runs.size() > kMaxRuns) text += " and more";
   }
   if (whole) text += text.empty() ? "all steps together" : " and all steps together";
   return text;
 }
 
-std::string effect_text(const AnalysisView& view, const PairResult& result) {
-  std::string text = fmt::format("{} against {}, difference {}", number_text(result.mean_a), number_text(result.mean_b),
-                                 number_text(result.mean_a - result.mean_b));
+std::string format_effect(const AnalysisView& view, const PairResult& result) {
+  std::string text = fmt::format("{} against {}, difference {}", format_number(result.mean_a),
+                                 format_number(result.mean_b), format_number(result.mean_a - result.mean_b));
   text += result.low == result.low && result.high == result.high
-              ? fmt::format(" (95 % interval {} to {})", number_text(result.low), number_text(result.high))
+              ? fmt::format(" (95 % interval {} to {})", format_number(result.low), format_number(result.high))
               : std::string(" (no interval)");
-  text += fmt::format(", Hedges' g {}", number_text(result.hedges_g));
-  if (in_family(result)) return text + ", family-wise " + report::p_text(result.p_family, view.permutations);
-  return text + ", of this comparison alone " + report::p_text(result.p_permutation, view.permutations);
+  text += fmt::format(", Hedges' g {}", format_number(result.hedges_g));
+  if (is_in_family(result))
+    return text + ", family-wise " + report::format_p_with_bound(result.p_family, view.permutations);
+  return text + ", of this comparison alone " + report::format_p_with_bound(result.p_permutation, view.permutations);
 }
 
-std::string no_tests(const AnalysisView& view) {
+std::string explain_no_tests(const AnalysisView& view) {
   if (!view.no_tests_reason.empty()) return view.no_tests_reason;
-  const auto has_p = [](const PairResult& one) { return in_family(one) || one.p_permutation == one.p_permutation; };
+  const auto has_p = [](const PairResult& one) { return is_in_family(one) || one.p_permutation == one.p_permutation; };
   if (std::any_of(view.results.begin(), view.results.end(), has_p)) return {};
   if (view.groups.size() < 2) return "there is one group, and nothing to compare it with";
   if (std::all_of(view.videos.begin(), view.videos.end(), [](std::size_t n) { return n < 2; })) {
@@ -186,19 +188,19 @@ std::string no_tests(const AnalysisView& view) {
   return "no pair of groups has two videos each with numbers that vary";
 }
 
-std::vector<std::string> answer_of(const AnalysisView& view, const std::vector<Finding>& findings) {
+std::vector<std::string> write_answer(const AnalysisView& view, const std::vector<Finding>& findings) {
   std::vector<std::string> answer;
-  if (const std::string reason = no_tests(view); !reason.empty()) {
-    const SeparabilityAtStep* const at = most_apart(view);
+  if (const std::string reason = explain_no_tests(view); !reason.empty()) {
+    const SeparabilityAtStep* const at = find_most_separable(view);
     answer.push_back("No test of a metric was made: " + reason +
                      (at != nullptr ? "."
                                     : ". Whether groups differ cannot be told from these videos; what is shown are "
                                       "their numbers."));
-    if (at != nullptr) answer.push_back(separability_text(view, *at));
+    if (at != nullptr) answer.push_back(format_separability(view, *at));
     return answer;
   }
-  const Counts metrics = count(findings);
-  const std::string all = plural(comparisons_of(view), "comparison", "comparisons");
+  const MetricCounts metrics = count_metrics(findings);
+  const std::string all = format_plural(count_comparisons(view), "comparison", "comparisons");
   if (findings.empty()) {
     answer.emplace_back("No comparison could be corrected for the others, so none is said to differ.");
   } else if (metrics.differing == 0) {
@@ -206,49 +208,49 @@ std::vector<std::string> answer_of(const AnalysisView& view, const std::vector<F
         fmt::format("No metric differs between any pair of groups after correction for all {}: the "
                     "smallest family-wise p is above {}.",
                     all, kAlpha));
-    answer.push_back(fmt::format("The smallest is {}: {}.", where_text(view, findings[0]),
-                                 effect_text(view, *findings[0].strongest)));
+    answer.push_back(fmt::format("The smallest is {}: {}.", format_where(view, findings[0]),
+                                 format_effect(view, *findings[0].strongest)));
     answer.push_back(
-        view.least_possible > kAlpha
+        view.min_possible_p > kAlpha
             ? fmt::format("With {} no difference, however large, can be told from chance: no family-wise p can be "
                           "below {}.",
-                          videos_text(view), number_text(view.least_possible))
+                          format_videos(view), format_number(view.min_possible_p))
             : fmt::format("That is no evidence that the groups are alike: with {} only differences that are large "
                           "beside the spread of videos are seen.",
-                          videos_text(view)));
+                          format_videos(view)));
   } else {
-    answer.push_back(
-        fmt::format("{} of {} between at least one pair of groups at some step after correction for all "
-                    "{} (family-wise p \u2264 {}).",
-                    grouped(metrics.differing),
-                    metrics.tested == 1 ? std::string("1 metric differs") : grouped(metrics.tested) + " metrics differ",
-                    all, kAlpha));
-    answer.push_back(
-        fmt::format("The largest: {}: {}.", where_text(view, findings[0]), effect_text(view, *findings[0].strongest)));
+    answer.push_back(fmt::format(
+        "{} of {} between at least one pair of groups at some step after correction for all "
+        "{} (family-wise p \u2264 {}).",
+        group_digits(metrics.differing),
+        metrics.tested == 1 ? std::string("1 metric differs") : group_digits(metrics.tested) + " metrics differ", all,
+        kAlpha));
+    answer.push_back(fmt::format("The largest: {}: {}.", format_where(view, findings[0]),
+                                 format_effect(view, *findings[0].strongest)));
   }
-  if (const SeparabilityAtStep* at = most_apart(view)) {
-    answer.push_back(separability_text(view, *at));
+  if (const SeparabilityAtStep* at = find_most_separable(view)) {
+    answer.push_back(format_separability(view, *at));
   }
   answer.push_back(
-      fmt::format("The unit is the video ({}), not the latent, the frame or the pixel.", videos_text(view)));
+      fmt::format("The unit is the video ({}), not the latent, the frame or the pixel.", format_videos(view)));
   return answer;
 }
 
-std::vector<report::Fact> facts_of(const AnalysisView& view, const std::vector<Finding>& findings) {
-  std::vector<report::Fact> facts;
+std::vector<report::PageFact> list_facts(const AnalysisView& view, const std::vector<Finding>& findings) {
+  std::vector<report::PageFact> facts;
   if (!findings.empty()) {
-    const Counts metrics = count(findings);
+    const MetricCounts metrics = count_metrics(findings);
     facts.push_back({fmt::format("{} of {}", metrics.differing, metrics.tested), "metrics differ"});
     const PairResult& first = *findings[0].strongest;
-    facts.push_back({report::p_number(first.p_family, view.permutations),
+    facts.push_back({report::format_p_value(first.p_family, view.permutations),
                      findings[0].differs() ? "family-wise p of the largest" : "smallest family-wise p"});
-    facts.push_back({number_text(first.hedges_g), "its Hedges' g"});
+    facts.push_back({format_number(first.hedges_g), "its Hedges' g"});
   }
   std::size_t videos = 0;
   for (const std::size_t n : view.videos) videos += n;
-  facts.push_back({grouped(view.groups.size()), view.groups.size() == 1 ? "group" : "groups"});
-  facts.push_back({grouped(videos), videos == 1 ? "video" : "videos"});
-  facts.push_back({grouped(view.steps.size()), view.steps.size() == 1 ? "step" : "steps"});
+  facts.push_back({group_digits(view.groups.size()), view.groups.size() == 1 ? "group" : "groups"});
+  facts.push_back({group_digits(videos), videos == 1 ? "video" : "videos"});
+  facts.push_back({group_digits(view.steps.size()), view.steps.size() == 1 ? "step" : "steps"});
   return facts;
 }
 

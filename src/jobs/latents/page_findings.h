@@ -13,7 +13,7 @@
 
 namespace millrace::latents {
 
-inline bool in_family(const PairResult& result) { return result.p_family == result.p_family; }
+inline bool is_in_family(const PairResult& result) { return result.p_family == result.p_family; }
 inline bool differs(const PairResult& result) { return result.p_family <= kAlpha; }
 
 // Finding about a pair of groups and a metric with at least one comparison in the family.
@@ -25,26 +25,26 @@ struct Finding {
 };
 
 // Returns findings that differ first, by the size of the effect; then the others, by p. They point into the view.
-std::vector<Finding> findings_of(const AnalysisView& view);
+std::vector<Finding> collect_findings(const AnalysisView& view);
 
 // Returns "a against b".
-std::string pair_text(const AnalysisView& view, const PairResult& result);
+std::string format_pair(const AnalysisView& view, const PairResult& result);
 // Runs of the view's steps, such as "3–5" and "9". `whole` is true if -1, all steps together, is among them.
 struct StepRuns {
   std::vector<std::string> runs;
   bool whole = false;
 };
-StepRuns runs_of(const AnalysisView& view, const std::vector<long long>& steps);
+StepRuns find_step_runs(const AnalysisView& view, const std::vector<long long>& steps);
 // Returns a text such as "step 5" or "steps 3–5 and 9".
-std::string steps_text(const AnalysisView& view, const std::vector<long long>& steps);
+std::string format_steps(const AnalysisView& view, const std::vector<long long>& steps);
 // Returns a text such as:
 // "0.810 against 1.02, difference −0.210 (95 % interval −0.300 to −0.100), Hedges' g −2.10, family-wise p = 0.0003".
-std::string effect_text(const AnalysisView& view, const PairResult& result);
+std::string format_effect(const AnalysisView& view, const PairResult& result);
 
 // Returns the page's first paragraphs.
-std::vector<std::string> answer_of(const AnalysisView& view, const std::vector<Finding>& findings);
-std::vector<report::Fact> facts_of(const AnalysisView& view, const std::vector<Finding>& findings);
+std::vector<std::string> write_answer(const AnalysisView& view, const std::vector<Finding>& findings);
+std::vector<report::PageFact> list_facts(const AnalysisView& view, const std::vector<Finding>& findings);
 // Returns the reason why there are no tests; empty if there are some.
-std::string no_tests(const AnalysisView& view);
+std::string explain_no_tests(const AnalysisView& view);
 
 }  // namespace millrace::latents

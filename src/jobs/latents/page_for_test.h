@@ -14,7 +14,7 @@
 
 namespace millrace::latents {
 
-struct MadeUp {
+struct SampleViewOptions {
   std::size_t groups = 6, videos = 12;
   long long steps = 20;
   int channels = 16;
@@ -23,7 +23,7 @@ struct MadeUp {
 };
 
 // Returns a pseudo-random number between -1 and 1, the same on every machine.
-inline double made_up(std::uint64_t n) {
+inline double random_number(std::uint64_t n) {
   n = (n + 1) * 6364136223846793005ULL;
   n ^= n >> 29;
   n *= 1442695040888963407ULL;
@@ -31,15 +31,15 @@ inline double made_up(std::uint64_t n) {
   return static_cast<double>(n >> 11) / 4503599627370496.0 - 1;
 }
 
-inline PairResult made_up_result(const MadeUp& made, std::size_t a, std::size_t b, std::size_t metric, long long step,
-                                 bool differs) {
+inline PairResult make_sample_result(const SampleViewOptions& made, std::size_t a, std::size_t b, std::size_t metric,
+                                     long long step, bool differs) {
   PairResult one;
   one.a = a;
   one.b = b;
   one.metric = metric;
   one.step = step;
   one.n_a = one.n_b = made.videos;
-  const double chance = made_up(metric * 1009 + static_cast<std::uint64_t>(step + 1) * 31 + a * 7 + b);
+  const double chance = random_number(metric * 1009 + static_cast<std::uint64_t>(step + 1) * 31 + a * 7 + b);
   const double deviation = 0.1 + 0.01 * static_cast<double>(metric);
   one.hedges_g = differs ? -1.6 - 0.8 * std::fabs(chance) : 0.7 * chance;
   one.cohens_d = one.hedges_g * 1.03;
@@ -54,11 +54,11 @@ inline PairResult made_up_result(const MadeUp& made, std::size_t a, std::size_t 
   return one;
 }
 
-inline GroupCurve made_up_curve(const MadeUp& made, std::size_t group, std::size_t metric) {
+inline GroupCurve make_sample_curve(const SampleViewOptions& made, std::size_t group, std::size_t metric) {
   GroupCurve curve;
   for (long long step = 0; step < made.steps; ++step) {
     const double t = static_cast<double>(step) / static_cast<double>(std::max(made.steps - 1, 1LL));
-    const double noise = made_up(metric * 977 + group * 13 + static_cast<std::uint64_t>(step) * 101);
+    const double noise = random_number(metric * 977 + group * 13 + static_cast<std::uint64_t>(step) * 101);
     const double apart = made.differences && group + 1 == made.groups && metric % 3 == 0 ? 0.3 * t : 0;
     const double mean = 1 - 0.7 * t + apart + 0.03 * noise + 0.02 * static_cast<double>(group);
     curve.mean.push_back(mean);
@@ -68,15 +68,15 @@ inline GroupCurve made_up_curve(const MadeUp& made, std::size_t group, std::size
   return curve;
 }
 
-inline void add_made_up_distributions(const MadeUp& made, AnalysisView& view) {
+inline void add_sample_distributions(const SampleViewOptions& made, AnalysisView& view) {
   view.channels = made.channels;
   const auto channels = static_cast<std::size_t>(made.channels);
   for (std::size_t g = 0; g < made.groups; ++g) {
     std::vector<double> variance, correlation;
     for (std::size_t a = 0; a < channels; ++a) {
-      variance.push_back(1 + 0.6 * made_up(a * 3 + g));
+      variance.push_back(1 + 0.6 * random_number(a * 3 + g));
       for (std::size_t b = a + 1; b < channels; ++b)
-        correlation.push_back(0.9 * made_up(a * 64 + b) + 0.05 * made_up(a + b * 7 + g));
+        correlation.push_back(0.9 * random_number(a * 64 + b) + 0.05 * random_number(a + b * 7 + g));
     }
     view.channel_variance.push_back(std::move(variance));
     view.channel_correlation.push_back(std::move(correlation));
@@ -104,15 +104,16 @@ inline void add_made_up_distributions(const MadeUp& made, AnalysisView& view) {
       const std::size_t g = i % made.groups;
       const double far = at.ratio - 1;
       at.points.push_back(
-          {30 * far * cosine_of_turn(static_cast<long>(g), static_cast<long>(made.groups)) + 5 * made_up(i * 2),
-           30 * far * sine_of_turn(static_cast<long>(g), static_cast<long>(made.groups)) + 5 * made_up(i * 2 + 1)});
+          {30 * far * cosine_of_turn(static_cast<long>(g), static_cast<long>(made.groups)) + 5 * random_number(i * 2),
+           30 * far * sine_of_turn(static_cast<long>(g), static_cast<long>(made.groups)) +
+               5 * random_number(i * 2 + 1)});
       at.group_of_point.push_back(g);
     }
     view.separability.push_back(std::move(at));
   }
 }
 
-inline AnalysisView made_up_view(const MadeUp& made = {}) {
+inline AnalysisView make_sample_view(const SampleViewOptions& made = {}) {
   constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
   AnalysisView view;
   for (std::size_t g = 0; g < made.groups; ++g) {
@@ -131,8 +132,8 @@ inline AnalysisView made_up_view(const MadeUp& made = {}) {
   for (std::size_t g = 0; g < made.groups; ++g) {
     view.curves.emplace_back();
     for (std::size_t m = 0; m < view.metrics.size(); ++m) {
-      const double whole = 3 + 0.2 * static_cast<double>(g) + made_up(m);
-      view.curves[g].push_back(m < by_step ? made_up_curve(made, g, m)
+      const double whole = 3 + 0.2 * static_cast<double>(g) + random_number(m);
+      view.curves[g].push_back(m < by_step ? make_sample_curve(made, g, m)
                                            : GroupCurve{{whole}, {whole - 0.2}, {whole + 0.3}});
     }
   }
@@ -142,25 +143,25 @@ inline AnalysisView made_up_view(const MadeUp& made = {}) {
         for (long long step = 0; m < by_step && step < made.steps; ++step) {
           const bool differs =
               made.differences && b + 1 == made.groups && a == 0 && m % 3 == 0 && step >= made.steps / 2;
-          view.results.push_back(made_up_result(made, a, b, m, step, differs));
+          view.results.push_back(make_sample_result(made, a, b, m, step, differs));
         }
         // The result for all steps together is outside of the family.
-        view.results.push_back(made_up_result(made, a, b, m, -1, false));
+        view.results.push_back(make_sample_result(made, a, b, m, -1, false));
         view.results.back().p_family = kAbsent;
       }
     }
   }
-  add_made_up_distributions(made, view);
+  add_sample_distributions(made, view);
   return view;
 }
 
 // Returns a view of groups of one video each, which has numbers but no comparisons.
-inline AnalysisView made_up_single_videos() {
+inline AnalysisView make_single_video_view() {
   constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
-  MadeUp made;
+  SampleViewOptions made;
   made.groups = 2;
   made.videos = 1;
-  AnalysisView view = made_up_view(made);
+  AnalysisView view = make_sample_view(made);
   for (PairResult& one : view.results) {
     for (double* number : {&one.t, &one.df, &one.p_welch, &one.p_holm, &one.p_bh, &one.cohens_d, &one.hedges_g, &one.u,
                            &one.p_mann_whitney, &one.p_permutation, &one.p_family, &one.low, &one.high}) {

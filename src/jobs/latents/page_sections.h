@@ -13,7 +13,7 @@
 namespace millrace::latents {
 
 // A value that a figure leaves out.
-inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 // Adds a plot and a table of the strongest differences.
 void add_differences(report::PageWriter& page, const AnalysisView& view, const std::vector<Finding>& findings);
@@ -30,7 +30,7 @@ void add_left_out(report::PageWriter& page, const AnalysisView& view);
 void add_methods(report::PageWriter& page, const AnalysisView& view);
 
 // Returns the columns of a table of comparisons.
-std::vector<report::Column> comparison_columns(bool family);
+std::vector<report::TableColumn> comparison_columns(bool family);
 // Returns the cells of a result; `finding` is the one that it belongs to, or null outside of the family.
 std::vector<std::string> comparison_cells(const AnalysisView& view, const PairResult& result, const Finding* finding);
 

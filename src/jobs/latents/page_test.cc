@@ -58,13 +58,13 @@ PairResult& result_at(AnalysisView& view, std::size_t metric, long long step) {
 
 std::string answer(const AnalysisView& view) {
   std::string text;
-  for (const std::string& paragraph : answer_of(view, findings_of(view))) text += paragraph + "\n";
+  for (const std::string& paragraph : write_answer(view, collect_findings(view))) text += paragraph + "\n";
   return text;
 }
 
 bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
-TEST(LatentsPageTest, WhatDiffersIsSaidWithItsNumbers) {
+TEST(LatentsPageTest, ADifferenceIsReportedWithItsNumbers) {
   AnalysisView view = small_view();
   for (const long long step : {4, 5, 6, 9, 12}) {
     PairResult& one = result_at(view, 0, step);
@@ -91,7 +91,7 @@ TEST(LatentsPageTest, WhatDiffersIsSaidWithItsNumbers) {
           "\u22122.10, family-wise p\u00A0=\u00A00.0003."))
       << text;
   EXPECT_TRUE(has(text, "The unit is the video (11 to 12 videos a group)"));
-  const std::string page = page_of(view);
+  const std::string page = make_page(view);
   EXPECT_TRUE(has(page, "<dd>1 of 2</dd>"));
   EXPECT_TRUE(has(page, "<td>spatial.variance</td><td>prompt_000 against prompt_003</td>"));
   EXPECT_FALSE(has(page, "significan")) << "a p is told, not judged";
@@ -106,7 +106,7 @@ TEST(LatentsPageTest, TheSmallestPOfPermutationsIsABound) {
   EXPECT_TRUE(has(answer(view), "family-wise p\u00A0\u2264\u00A00.0001 (10,000 permutations)."));
 }
 
-TEST(LatentsPageTest, WhereNothingDiffersTheSmallestPIsTold) {
+TEST(LatentsPageTest, WithoutDifferencesTheSmallestPIsReported) {
   AnalysisView view = small_view();
   PairResult& nearest = result_at(view, 1, 7);
   nearest.p_family = 0.0504;
@@ -115,11 +115,11 @@ TEST(LatentsPageTest, WhereNothingDiffersTheSmallestPIsTold) {
   EXPECT_TRUE(has(text, "The smallest is temporal.motion, prompt_000 against prompt_003, step 7: 0.500 against 0.510"));
   EXPECT_TRUE(has(text, "family-wise p\u00A0=\u00A00.0504."));
   EXPECT_TRUE(has(text, "only differences that are large beside the spread of videos are seen"));
-  view.least_possible = 0.1;
+  view.min_possible_p = 0.1;
   EXPECT_TRUE(has(answer(view),
                   "no difference, however large, can be told from chance: no family-wise p can be below "
                   "0.1"));
-  const std::string page = page_of(view);
+  const std::string page = make_page(view);
   EXPECT_TRUE(has(page, "Nothing does, after correction."));
   EXPECT_TRUE(has(page, ">0.0504</text>") || has(page, ">.0504</text>")) << "the cell does not look like 0.05";
   EXPECT_FALSE(has(page, "<td>0.05 •"));
@@ -149,25 +149,25 @@ TEST(LatentsPageTest, TheStepThatIsMostApartIsCorrectedForTheChoice) {
 }
 
 TEST(LatentsPageTest, OneVideoAGroupIsNoTest) {
-  const AnalysisView single = made_up_single_videos();
+  const AnalysisView single = make_single_video_view();
   const std::string text = answer(single);
   EXPECT_TRUE(has(text, "No test of a metric was made: every group has one video"));
   EXPECT_FALSE(has(text, "differs")) << text;
-  const std::string page = page_of(single);
+  const std::string page = make_page(single);
   EXPECT_FALSE(has(page, "What differs</h2>"));
   EXPECT_FALSE(has(page, "permutations of a pair"));
   EXPECT_TRUE(has(page, "Metrics by step</h2>")) << "the numbers are shown all the same";
   EXPECT_TRUE(has(page, "There are no intervals"));
   EXPECT_FALSE(has(page, "a band is its"));
   EXPECT_TRUE(has(page, "No group has two videos, so there is no distance within a group."));
-  AnalysisView told = single;
-  told.no_tests_reason = "of each group one video is left";
-  EXPECT_TRUE(has(answer(told), "No test of a metric was made: of each group one video is left."));
+  AnalysisView explained = single;
+  explained.no_tests_reason = "of each group one video is left";
+  EXPECT_TRUE(has(answer(explained), "No test of a metric was made: of each group one video is left."));
   AnalysisView alone;
   alone.groups = {"only"};
   alone.videos = {5};
   EXPECT_TRUE(has(answer(alone), "there is one group, and nothing to compare it with"));
-  EXPECT_FALSE(page_of(alone).empty());
+  EXPECT_FALSE(make_page(alone).empty());
 }
 
 TEST(LatentsPageTest, AbsentNumbersAreNeitherShownNorCounted) {
@@ -179,7 +179,7 @@ TEST(LatentsPageTest, AbsentNumbersAreNeitherShownNorCounted) {
   for (auto& group : view.curves) group[1].mean.assign(view.steps.size(), kNaN);
   view.left_out = {{"temporal.motion", "there is no movement in one frame"}};
   EXPECT_TRUE(has(answer(view), "for all 11 comparisons"));
-  const std::string page = page_of(view);
+  const std::string page = make_page(view);
   EXPECT_TRUE(has(page, "<dd>0 of 1</dd>"));
   EXPECT_FALSE(has(page, ">temporal.motion</tspan>")) << "no panel without a number";
   EXPECT_TRUE(has(page, "<td>temporal.motion</td><td>there is no movement in one frame</td>"));
@@ -187,7 +187,7 @@ TEST(LatentsPageTest, AbsentNumbersAreNeitherShownNorCounted) {
   for (const char* odd : {"=\"nan", "=\"inf", ",nan", ",inf", ">nan", ">inf"}) EXPECT_FALSE(has(page, odd)) << odd;
 }
 
-TEST(LatentsPageTest, WhatIsOutsideOfTheFamilyIsNeverSaidToDiffer) {
+TEST(LatentsPageTest, ResultsOutsideOfTheFamilyNeverDiffer) {
   AnalysisView view = small_view();
   view.metrics.emplace_back("trajectory.path");
   for (auto& group : view.curves) group.push_back({{3.5}, {3.2}, {3.9}});
@@ -199,7 +199,7 @@ TEST(LatentsPageTest, WhatIsOutsideOfTheFamilyIsNeverSaidToDiffer) {
   path.hedges_g = 5;
   view.results.push_back(path);
   EXPECT_TRUE(has(answer(view), "No metric differs"));
-  const std::string page = page_of(view);
+  const std::string page = make_page(view);
   EXPECT_TRUE(has(page, "1 comparison of whole videos"));
   EXPECT_TRUE(has(page, "These comparisons are not of the family that is corrected"));
   EXPECT_TRUE(has(page, "prompt_000: 3.50 [3.20, 3.90]"));
@@ -214,14 +214,14 @@ TEST(LatentsPageTest, AnIntervalStandsInTheUnitOfItsEffect) {
   one.high = -0.5;
   one.hedges_g = -2;
   one.p_family = 0.01;
-  EXPECT_TRUE(has(page_of(view), "spatial.variance: \u22122.00 [\u22123.00, \u22121.00], p\u00A0=\u00A00.01"));
+  EXPECT_TRUE(has(make_page(view), "spatial.variance: \u22122.00 [\u22123.00, \u22121.00], p\u00A0=\u00A00.01"));
 }
 
 TEST(LatentsPageTest, AFullPageIsSmallAndTheSameEachTime) {
-  const AnalysisView view = made_up_view();
-  const std::string page = page_of(view);
+  const AnalysisView view = make_sample_view();
+  const std::string page = make_page(view);
   EXPECT_LT(page.size(), 3'000'000u);
-  EXPECT_EQ(page, page_of(view));
+  EXPECT_EQ(page, make_page(view));
   for (const char* section : {"What differs", "Metrics by step", "Where and when", "Channels", "Spectra",
                               "Whole videos", "Separability", "Groups", "What was left out", "Methods"}) {
     EXPECT_TRUE(has(page, std::string(section) + "</h2>")) << section;
@@ -229,7 +229,7 @@ TEST(LatentsPageTest, AFullPageIsSmallAndTheSameEachTime) {
 }
 
 TEST(LatentsPageTest, EveryMetricHasItsMeaning) {
-  for (const std::string& metric : made_up_view().metrics) EXPECT_NE(meaning_of(metric), "") << metric;
+  for (const std::string& metric : make_sample_view().metrics) EXPECT_NE(meaning_of(metric), "") << metric;
   EXPECT_EQ(meaning_of("no.such"), "");
   EXPECT_EQ(family_of("patch.16.variance"), "patch");
 }
@@ -237,7 +237,7 @@ TEST(LatentsPageTest, EveryMetricHasItsMeaning) {
 TEST(LatentsPageTest, AResultOfNoGroupIsAMistake) {
   AnalysisView view = small_view();
   view.results[0].b = 2;
-  EXPECT_THROW(page_of(view), Failure);
+  EXPECT_THROW(make_page(view), Failure);
 }
 
 }  // namespace

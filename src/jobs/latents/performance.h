@@ -9,34 +9,34 @@
 
 #include "src/base/json.h"
 #include "src/io/output/output.h"
-#include "src/jobs/latents/compare.h"
+#include "src/jobs/latents/compare_devices.h"
 #include "src/jobs/latents/measure.h"
 
 namespace millrace::latents {
 
 // Wall time, and CPU time of all threads of this program.
-struct Took {
-  double wall_s = 0, cpu_s = 0;
+struct StageTime {
+  double elapsed_s = 0, cpu_s = 0;
 
-  Took& operator+=(const Took& other) {
-    wall_s += other.wall_s;
+  StageTime& operator+=(const StageTime& other) {
+    elapsed_s += other.elapsed_s;
     cpu_s += other.cpu_s;
     return *this;
   }
 };
 // Stopwatch: next() returns the time since construction or the last call.
-class Lap {
+class LapTimer {
  public:
-  Lap();
-  Took next();
+  LapTimer();
+  StageTime next();
 
  private:
-  Took last_;
+  StageTime last_;
 };
 
 struct Performance {
-  Took finding, normalizing, measuring, statistics, separability, writing, all;
-  Measured measured;
+  StageTime finding, normalizing, measuring, statistics, separability, writing, all;
+  MeasuringResult measured;
   std::uint64_t bytes_measured = 0;
 };
 
@@ -44,8 +44,8 @@ struct Performance {
 struct BenchmarkRow {
   std::string cpu_level;
   int threads = 0;
-  double seconds = 0;  // wall time
-  bool same = true;    // true if all bits are those of the first row
+  double seconds = 0;   // wall time
+  bool is_same = true;  // true if all bits are those of the first row
 };
 struct Benchmark {
   std::size_t latents = 0;
@@ -54,11 +54,11 @@ struct Benchmark {
 
 // Measures a sample at every level of this machine, with one thread and with all; then restores the level. No other
 // work may run meanwhile.
-Benchmark benchmark(const Options& options, const LatentSet& set, const Normalization& normalization,
+Benchmark benchmark(const LatentsJobOptions& options, const LatentSet& set, const Normalization& normalization,
                     RunContext& context);
 
 OutputKind performance_kind();
-Json performance_json(const Performance& performance, const Benchmark& benchmark, const Comparison& comparison,
+Json performance_json(const Performance& performance, const Benchmark& benchmark, const DeviceComparison& comparison,
                       const RunContext& context);
 
 }  // namespace millrace::latents

@@ -12,14 +12,14 @@ namespace {
 using ArrayRows = ArraySpec::Rows;
 
 // Returns true for stores whose index is an array per column; in folders the index is a text.
-bool has_columns(Store store) { return store == Store::hdf5 || store == Store::zarr; }
+bool has_columns(ChartStore store) { return store == ChartStore::hdf5 || store == ChartStore::zarr; }
 
-ArraySpec images_of(const ChartLayout& layout, Store store) {
+ArraySpec images_of(const ChartLayout& layout, ChartStore store) {
   ArraySpec out{.name = "images", .type = layout.floats ? kFloat32 : kUint8, .shape = layout.image};
-  out.extension = store == Store::jpeg ? "jpg" : store == Store::webdataset ? "tar" : choice_name(store);
+  out.extension = store == ChartStore::jpeg ? "jpg" : store == ChartStore::webdataset ? "tar" : choice_name(store);
   if (has_columns(store)) {
     out.rows = ArrayRows::compressed;
-  } else if (store != Store::npy && store != Store::dat) {
+  } else if (store != ChartStore::npy && store != ChartStore::dat) {
     out.rows = ArrayRows::files;
     out.type = kUint8;
     out.shape.clear();
@@ -43,18 +43,18 @@ void add_index_columns(const ChartLayout& layout, std::vector<ArraySpec>& out) {
 
 }  // namespace
 
-StoreKind kind_of(const Options& options) {
-  if (options.store == Store::hdf5) return options.virtual_set ? StoreKind::hdf5_virtual : StoreKind::hdf5;
-  return options.store == Store::zarr ? StoreKind::zarr : StoreKind::folder;
+StoreKind kind_of(const RenderOptions& options) {
+  if (options.store == ChartStore::hdf5) return options.virtual_set ? StoreKind::hdf5_virtual : StoreKind::hdf5;
+  return options.store == ChartStore::zarr ? StoreKind::zarr : StoreKind::folder;
 }
 
-DatasetSpec dataset_of(const ChartLayout& layout, Store store) {
+DatasetSpec make_dataset_spec(const ChartLayout& layout, ChartStore store) {
   DatasetSpec out;
   out.unit = "charts";
   out.rows = layout.charts;
   out.attributes = layout.attributes;
   out.arrays.push_back(images_of(layout, store));
-  if (store == Store::webdataset) return out;
+  if (store == ChartStore::webdataset) return out;
   out.arrays.push_back({.name = "sequences", .type = kFloat32, .shape = layout.sequence(), .extension = "npy"});
   if (!layout.horizons.empty()) {
     ArraySpec labels{.name = "labels", .type = kFloat32, .shape = {layout.horizons.size()}, .extension = "npy"};
@@ -72,13 +72,13 @@ DatasetSpec dataset_of(const ChartLayout& layout, Store store) {
   return out;
 }
 
-void RowWriter::append(std::size_t image_bytes, const ChartRow& row, RowBlock& block) const {
+void ChartRowWriter::append(std::size_t image_bytes, const ChartRow& row, RowBlock& block) const {
   std::size_t array = 0;
   ++block.rows;
-  if (store_ != Store::npy && store_ != Store::dat) {
+  if (store_ != ChartStore::npy && store_ != ChartStore::dat) {
     block.arrays[array].lengths.push_back(static_cast<std::uint32_t>(image_bytes));
   }
-  if (store_ == Store::webdataset) return;
+  if (store_ == ChartStore::webdataset) return;
   block.arrays[++array].append(std::span(row.sequence));
   if (!layout_.horizons.empty()) block.arrays[++array].append(std::span(row.labels));
   ++array;
@@ -89,7 +89,7 @@ void RowWriter::append(std::size_t image_bytes, const ChartRow& row, RowBlock& b
   }
 }
 
-void RowWriter::append_index(const ChartRow& row, std::size_t array, RowBlock& block) const {
+void ChartRowWriter::append_index(const ChartRow& row, std::size_t array, RowBlock& block) const {
   block.arrays[array++].append(row.file);
   block.arrays[array++].append(row.row);
   if (layout_.symbol_bytes > 0) block.arrays[array++].append_text(row.symbol);
@@ -99,10 +99,10 @@ void RowWriter::append_index(const ChartRow& row, std::size_t array, RowBlock& b
   block.arrays[array].append(row.end_time);
 }
 
-std::string RowWriter::line(const ChartRow& row) const {
+std::string ChartRowWriter::line(const ChartRow& row) const {
   const std::string time = row.end_time == kNoTime ? std::string() : std::to_string(row.end_time);
-  std::string out = fmt::format("{},{},{},{},{},{},{}", row.chart, row.file, row.row, csv_field(row.symbol),
-                                csv_field(row.date), csv_field(row.end_date), time);
+  std::string out = fmt::format("{},{},{},{},{},{},{}", row.chart, row.file, row.row, quote_csv_field(row.symbol),
+                                quote_csv_field(row.date), quote_csv_field(row.end_date), time);
   for (const float label : row.labels) out += label == label ? fmt::format(",{}", label) : std::string(",");
   return out + "\n";
 }

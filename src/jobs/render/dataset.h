@@ -9,7 +9,7 @@
 
 #include "src/io/store/dataset.h"
 #include "src/jobs/render/series/source.h"
-#include "src/pipeline/checkpoint/part_store.h"
+#include "src/pipeline/checkpoint/shard_store.h"
 
 namespace millrace::render {
 
@@ -51,13 +51,13 @@ struct ChartRow {
 // Returns the description of the dataset. Its arrays are `images`; `sequences` (float32, as read); `labels` (float32)
 // if there are horizons; and `index`. The columns of `index` are file and row, and, if they are known, symbol, date,
 // end_date and end_time. In folders the index is a text, and the samples of a WebDataset hold everything.
-DatasetSpec dataset_of(const ChartLayout& layout, Store store);
-StoreKind kind_of(const Options& options);
+DatasetSpec make_dataset_spec(const ChartLayout& layout, ChartStore store);
+StoreKind kind_of(const RenderOptions& options);
 
 // Appends rows of that dataset. For one thread.
-class RowWriter {
+class ChartRowWriter {
  public:
-  RowWriter(const ChartLayout& layout, Store store) : layout_(layout), store_(store) {}
+  ChartRowWriter(const ChartLayout& layout, ChartStore store) : layout_(layout), store_(store) {}
   // Appends a chart's row. The block's first array already has the stored image, of this many bytes.
   void append(std::size_t image_bytes, const ChartRow& row, RowBlock& block) const;
 
@@ -66,7 +66,7 @@ class RowWriter {
   std::string line(const ChartRow& row) const;
 
   const ChartLayout& layout_;
-  const Store store_;
+  const ChartStore store_;
 };
 
 }  // namespace millrace::render

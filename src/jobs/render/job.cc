@@ -11,24 +11,25 @@ namespace millrace::render {
 namespace {
 
 // Reports changes that were made to the series, and properties of the series that could not be determined.
-void tell_of_series(const Summary& summary, std::vector<std::string>& out) {
+void report_series(const RenderSummary& summary, std::vector<std::string>& out) {
   const auto& series = summary.series;
   if (series.undated > 0) {
     out.push_back(
         fmt::format("no date was understood in {} of {} series: nothing tells whether their rows go from old to new",
-                    grouped(series.undated), grouped(series.all)));
+                    group_digits(series.undated), group_digits(series.all)));
   }
   if (series.sorted > 0)
-    out.push_back(fmt::format("{} of {} series were sorted by date", grouped(series.sorted), grouped(series.all)));
+    out.push_back(
+        fmt::format("{} of {} series were sorted by date", group_digits(series.sorted), group_digits(series.all)));
   if (summary.repeats > 0)
-    out.push_back(fmt::format("{} rows were left out: others have the same time", grouped(summary.repeats)));
+    out.push_back(fmt::format("{} rows were left out: others have the same time", group_digits(summary.repeats)));
   if (series.short_ones > 0) {
     out.push_back(fmt::format("{} of {} series are shorter than a window: no chart is of them",
-                              grouped(series.short_ones), grouped(series.all)));
+                              group_digits(series.short_ones), group_digits(series.all)));
   }
 }
 
-Json json_of(const Summary& summary) {
+Json json_of(const RenderSummary& summary) {
   return {{kJsonMark, "render"},
           {"charts", summary.charts},
           {"drawn", summary.drawn},
@@ -39,7 +40,7 @@ Json json_of(const Summary& summary) {
           {"series_short", summary.series.short_ones},
           {"repeats_left_out", summary.repeats},
           {"bytes", summary.bytes},
-          {"unusable", json_of_unusable(summary.unusable)}};
+          {"unusable", unusable_files_to_json(summary.unusable)}};
 }
 
 class RenderJob : public Job {
@@ -50,43 +51,44 @@ class RenderJob : public Job {
   std::vector<DeviceKind> devices() const override { return {DeviceKind::cuda, DeviceKind::opencl}; }
   void describe(Settings& settings) override { render::describe(settings, options_); }
 
-  void look_at(Outputs& outputs) override {
+  void register_files(OutputRegistry& outputs) override {
     for (const std::string& input : options_.inputs) outputs.input(input_file(input));
     if (options_.sample > 0) {
       sheet_ = outputs.add("--output", options_.output, sheet_kind());
     } else {
       // A store is replaced only by one of the same inputs and options: src/pipeline/checkpoint/checkpoint.h.
-      outputs.take_store("--output", options_.output);
+      outputs.add_store("--output", options_.output);
     }
   }
   OutputKind json_kind() const override {
-    return {"the result of millrace render", Readers::everyone,
-            json_result("render", {"charts", "drawn", "gaps", "bytes", "unusable"})};
+    return {"the result of millrace render", ReadAccess::everyone,
+            make_json_recognizer("render", {"charts", "drawn", "gaps", "bytes", "unusable"})};
   }
 
   Plan plan(RunContext& context) override {
     options_.fill_defaults();
-    return what_it_takes(options_, context);
+    return estimate(options_, context);
   }
 
-  Result run(RunContext& context, const Print&) override {
+  Result run(RunContext& context, const PrintLines&) override {
     options_.fill_defaults();
     if (options_.output.empty()) {
       throw Failure(ErrorCode::usage, "an output is needed", "-o",
                     options_.sample > 0 ? "for example -o sheet.png" : "for example -o charts.h5");
     }
-    if (options_.sample > 0 && context.accelerator != nullptr) context.accelerator->leave("a sheet is the CPU's");
-    const Summary summary =
+    if (options_.sample > 0 && context.accelerator != nullptr)
+      context.accelerator->record_fallback("a sheet is the CPU's");
+    const RenderSummary summary =
         options_.sample > 0 ? draw_sheet(options_, sheet_, context) : render::run(options_, context);
     Result out;
     for (const Error& error : summary.unusable) out.summary.push_back("not used: " + error.message());
-    tell_of_charts(summary, out.summary);
-    tell_of_series(summary, out.summary);
-    if (summary.gaps > 0) out.summary.push_back(fmt::format("{} rows have no price: gaps", grouped(summary.gaps)));
+    report_charts(summary, out.summary);
+    report_series(summary, out.summary);
+    if (summary.gaps > 0) out.summary.push_back(fmt::format("{} rows have no price: gaps", group_digits(summary.gaps)));
     out.json = [summary, part = static_cast<bool>(options_.share)] {
       Json json = json_of(summary);
       if (part) json["published"] = summary.published;
-      return json_pieces(json);
+      return make_json_strings(json);
     };
     out.exit_code = summary.unusable.empty() ? ExitCode::done : ExitCode::partial;
     return out;
@@ -94,36 +96,37 @@ class RenderJob : public Job {
 
  private:
   // Reports a run that is not the last of the runs that make the output.
-  void tell_of_part(const Summary& summary, std::vector<std::string>& out) const {
-    out.push_back(fmt::format("{} charts in {}, {}/s: part {} of {} of {}", grouped(summary.drawn),
-                              duration_text(summary.seconds),
-                              rate_text(static_cast<double>(summary.drawn) / std::max(summary.seconds, 1e-9)),
+  void report_missing_shards(const RenderSummary& summary, std::vector<std::string>& out) const {
+    out.push_back(fmt::format("{} charts in {}, {}/s: part {} of {} of {}", group_digits(summary.drawn),
+                              format_duration(summary.seconds),
+                              format_rate(static_cast<double>(summary.drawn) / std::max(summary.seconds, 1e-9)),
                               options_.share.index + 1, options_.share.of, options_.output));
-    out.push_back(words_of_missing(options_.share, summary.missing, summary.parts, options_.output));
+    out.push_back(describe_missing_shards(options_.share, summary.missing, summary.parts, options_.output));
   }
-  void tell_of_charts(const Summary& summary, std::vector<std::string>& out) const {
+  void report_charts(const RenderSummary& summary, std::vector<std::string>& out) const {
     if (options_.sample > 0) {
-      out.push_back(fmt::format("{} charts on {}", grouped(summary.charts), options_.output));
+      out.push_back(fmt::format("{} charts on {}", group_digits(summary.charts), options_.output));
     } else if (!summary.published) {
-      tell_of_part(summary, out);
+      report_missing_shards(summary, out);
     } else if (summary.drawn == 0 && summary.drawing_seconds == 0) {
       out.push_back(fmt::format("{} is finished: {} charts, made of the same; nothing to do", options_.output,
-                                grouped(summary.charts)));
+                                group_digits(summary.charts)));
     } else {
-      out.push_back(fmt::format("{} charts in {}, {}/s, {}: {}", grouped(summary.charts),
-                                duration_text(summary.seconds),
-                                rate_text(static_cast<double>(summary.drawn) / std::max(summary.seconds, 1e-9)),
-                                to_text(Bytes{summary.bytes}), options_.output));
+      out.push_back(fmt::format("{} charts in {}, {}/s, {}: {}", group_digits(summary.charts),
+                                format_duration(summary.seconds),
+                                format_rate(static_cast<double>(summary.drawn) / std::max(summary.seconds, 1e-9)),
+                                format_bytes(Bytes{summary.bytes}), options_.output));
       out.push_back(fmt::format("drawn in {:.2f} s, put together in {:.2f} s, last sync {:.2f} s",
-                                summary.drawing_seconds, summary.joining_seconds, summary.syncing_seconds));
+                                summary.drawing_seconds, summary.merge_seconds, summary.sync_seconds));
       if (summary.drawn < summary.charts) {
-        out.push_back(fmt::format("{} charts were there from an earlier run", grouped(summary.charts - summary.drawn)));
+        out.push_back(
+            fmt::format("{} charts were there from an earlier run", group_digits(summary.charts - summary.drawn)));
       }
     }
   }
 
-  Options options_;
-  Output sheet_;
+  RenderOptions options_;
+  OutputTarget sheet_;
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "src/base/parse_values.h"
 #include "src/base/text.h"
-#include "src/base/values.h"
 #include "src/jobs/render/encode/format.h"
 #include "src/kernels/rle/rle.h"
 #include "src/kernels/stroke/stroke.h"
@@ -15,15 +15,15 @@ namespace millrace::render {
 namespace {
 
 // Parses "800x500", or "x500" if the style has its own width.
-void parse_size(const std::string& text, Options& options) {
+void parse_size(const std::string& text, RenderOptions& options) {
   options.width = options.height = 0;
   if (text == "auto") return;
   const std::vector<std::string> parts = split(text, 'x');
   if (parts.size() != 2) {
     throw Failure(ErrorCode::usage, fmt::format("'{}' is not a size", text), "", "use WIDTHxHEIGHT, as 800x500");
   }
-  if (!parts[0].empty()) options.width = static_cast<int>(whole_number_of(parts[0], 1, rle::kLongestSide));
-  options.height = static_cast<int>(whole_number_of(parts[1], 1, rle::kLongestSide));
+  if (!parts[0].empty()) options.width = static_cast<int>(parse_whole_number(parts[0], 1, rle::kMaxSide));
+  options.height = static_cast<int>(parse_whole_number(parts[1], 1, rle::kMaxSide));
 }
 
 std::string text_of(rle::Colour c) {
@@ -33,15 +33,15 @@ std::string text_of(rle::Colour c) {
 // Heights of the images of Jiang, Kelly and Xiu, "(Re-)Imag(in)ing Price Trends", by days.
 const std::map<long long, int> kTrendHeights = {{5, 32}, {20, 64}, {60, 96}};
 
-void parse_line_width(const std::string& text, Options& options) {
+void parse_line_width(const std::string& text, RenderOptions& options) {
   const bool points = text.ends_with("pt");
   const std::string_view digits(text.data(), text.size() - (points || text.ends_with("px") ? 2 : 0));
-  (points ? options.line_width_points : options.line_width) = number_of(digits, 0.1, 256);
+  (points ? options.line_width_points : options.line_width) = parse_number(digits, 0.1, 256);
   if (!points) options.line_width_points = 0;
 }
 
 // Parses "close=Adj Close,date=Day"; a name alone is the column that a line is drawn of.
-void parse_columns(const std::string& text, Options& options) {
+void parse_columns(const std::string& text, RenderOptions& options) {
   static const std::set<std::string> kRoles = {"open", "high", "low", "close", "volume", "date", "time"};
   options.columns.clear();
   if (trim(text).empty()) return;
@@ -62,10 +62,10 @@ void parse_columns(const std::string& text, Options& options) {
 std::optional<rle::Colour> parse_colour(const std::string& text) {
   if (text == "auto") return std::nullopt;
   if (!text.starts_with("#")) {
-    const auto gray = static_cast<std::uint8_t>(whole_number_of(text, 0, 255));
+    const auto gray = static_cast<std::uint8_t>(parse_whole_number(text, 0, 255));
     return rle::Colour{gray, gray, gray};
   }
-  const auto color = color_of(text);
+  const auto color = parse_color(text);
   if (!color) {
     throw Failure(ErrorCode::usage, fmt::format("'{}' is not a colour", text), "",
                   "use a gray from 0 to 255, or #RRGGBB, as #c00020");
@@ -73,8 +73,8 @@ std::optional<rle::Colour> parse_colour(const std::string& text) {
   return rle::Colour{(*color)[0], (*color)[1], (*color)[2]};
 }
 
-void describe(Settings& settings, Options& options) {
-  settings.heading("Drawing");
+void describe(Settings& settings, RenderOptions& options) {
+  settings.set_heading("Drawing");
   settings.add_choice("style",
                       "a line of the close; bars or candles of open, high, low and close; or the images of "
                       "\"Re-imag(in)ing Price Trends\"",
@@ -104,7 +104,7 @@ void describe(Settings& settings, Options& options) {
   settings.add_integer("ma", "N",
                        "a moving average of N closes; 0 is none, -1 is for jkx as many as a window has rows, else none",
                        options.average, -1, 1 << 20);
-  settings.heading("Series");
+  settings.set_heading("Series");
   settings.add_integer("window", "N", "rows of the series in a chart; 0 is 100, for jkx 20", options.window, 0,
                        1 << 20);
   settings.add_integer("stride", "N", "rows from one chart's first to the next one's", options.stride, 1, 1 << 30);
@@ -129,11 +129,11 @@ void describe(Settings& settings, Options& options) {
                         options.horizons.clear();
                         if (trim(text).empty()) return;
                         for (const std::string& part : split(text, ',')) {
-                          options.horizons.push_back(whole_number_of(trim(part), 1, 1 << 30));
+                          options.horizons.push_back(parse_whole_number(trim(part), 1, 1 << 30));
                         }
                       });
   settings.add_integer("limit", "N", "only the first N charts; 0 is all", options.limit, 0, 1LL << 48);
-  settings.heading("Output");
+  settings.set_heading("Output");
   settings.add_text("output", "OUTPUT", "the store, or the contact sheet with --sample", options.output);
   settings.add_choice("store", "what is written: one file for hdf5, else a folder", options.store);
   settings.add_choice("dtype",
@@ -152,7 +152,7 @@ void describe(Settings& settings, Options& options) {
                        10000);
 }
 
-void Options::fill_defaults() {
+void RenderOptions::fill_defaults() {
   if (share && sample > 0) {
     throw Failure(ErrorCode::usage, "a sheet is not made in parts", "--part", "leave out --part or --sample");
   }
@@ -173,7 +173,7 @@ void Options::fill_defaults() {
       throw Failure(ErrorCode::usage, fmt::format("the style jkx has windows of 5, 20 and 60 days, not {}", window),
                     "--window");
     }
-    if (scale != Scaling::window) throw Failure(ErrorCode::usage, "the style jkx scales by window", "--scale");
+    if (scale != PriceScaling::window) throw Failure(ErrorCode::usage, "the style jkx scales by window", "--scale");
     width = static_cast<int>(3 * window);
     height = kTrendHeights.at(window);
     if (average < 0) average = window;
@@ -182,7 +182,7 @@ void Options::fill_defaults() {
     if (height == 0) height = 500;
   }
   average = std::max(0LL, average);
-  if (draws_volume() && height < 5) {
+  if (has_volume() && height < 5) {
     throw Failure(ErrorCode::usage, fmt::format("a chart {} pixels high has no row for the volume", height), "--size",
                   "use at least 5, or --no-volume");
   }
@@ -191,8 +191,8 @@ void Options::fill_defaults() {
       throw Failure(ErrorCode::usage, fmt::format("the style ohlc is {} pixels wide: 4 a bar", 4 * window), "--size",
                     fmt::format("give the height alone, as x{}", height));
     }
-    if (4 * window > rle::kLongestSide) {
-      throw Failure(ErrorCode::usage, fmt::format("{} bars are wider than {} pixels", window, rle::kLongestSide),
+    if (4 * window > rle::kMaxSide) {
+      throw Failure(ErrorCode::usage, fmt::format("{} bars are wider than {} pixels", window, rle::kMaxSide),
                     "--window");
     }
     width = static_cast<int>(4 * window);
@@ -200,16 +200,16 @@ void Options::fill_defaults() {
     width = 800;
   }
   fill_default_colours();
-  if (virtual_set && store != Store::hdf5) {
+  if (virtual_set && store != ChartStore::hdf5) {
     throw Failure(ErrorCode::usage, fmt::format("the store {} has no virtual datasets", choice_name(store)),
                   "--virtual", "leave it out, or use --store hdf5");
   }
   const auto refuse_dtype = [&](const char* why, const char* remedy) {
     throw Failure(ErrorCode::usage, fmt::format("{}, and not {}", why, choice_name(dtype)), "--dtype", remedy);
   };
-  if (store == Store::jpeg && dtype != PixelType::u8)
+  if (store == ChartStore::jpeg && dtype != PixelType::u8)
     refuse_dtype("JPEG holds u8", "leave it out, or use another --store");
-  if ((store == Store::png || store == Store::webdataset) && dtype == PixelType::f32) {
+  if ((store == ChartStore::png || store == ChartStore::webdataset) && dtype == PixelType::f32) {
     refuse_dtype("PNG holds u8 and bit", "leave it out, or use another --store");
   }
   if (rgb && dtype == PixelType::bit) {
@@ -217,7 +217,7 @@ void Options::fill_defaults() {
   }
 }
 
-void Options::fill_default_colours() {
+void RenderOptions::fill_default_colours() {
   const auto all = [](std::uint8_t gray) { return rle::Colour{gray, gray, gray}; };
   const bool bars = style == Style::ohlc || style == Style::candle;
   if (!bars && (rising || falling)) {
@@ -230,13 +230,13 @@ void Options::fill_default_colours() {
   // The default of a candle's rising body is its gray.
   if (!rising) rising = style == Style::candle ? rle::colour_table(*paper, *ink)[chart::kRising] : *ink;
   const bool coloured = !ink->gray() || !paper->gray() || !rising->gray() || !falling->gray();
-  if (channels == Channels::gray && coloured) {
+  if (channels == ChannelMode::gray && coloured) {
     throw Failure(ErrorCode::usage, "a colour is given", "--channels", "leave it out, or give grays from 0 to 255");
   }
-  rgb = channels == Channels::rgb || coloured;
+  rgb = channels == ChannelMode::rgb || coloured;
 }
 
-std::vector<std::pair<std::string, std::string>> content_attributes(const Options& options) {
+std::vector<std::pair<std::string, std::string>> content_attributes(const RenderOptions& options) {
   // Number of the drawing: it is raised when the same options draw other pixels.
   constexpr int kDrawing = 2;
   std::vector<std::string> columns;
@@ -266,11 +266,11 @@ std::vector<std::pair<std::string, std::string>> content_attributes(const Option
     out.emplace_back("rising", text_of(*options.rising));
     out.emplace_back("falling", text_of(*options.falling));
   }
-  if (options.store == Store::jpeg) out.emplace_back("quality", std::to_string(options.quality));
+  if (options.store == ChartStore::jpeg) out.emplace_back("quality", std::to_string(options.quality));
   // Shards are part of the final output here, so their size decides its content.
-  if (options.virtual_set || options.sharded()) out.emplace_back("shard", std::to_string(options.shard));
-  if (options.store == Store::hdf5) out.emplace_back("virtual", options.virtual_set ? "true" : "false");
-  out.emplace_back("volume", options.draws_volume() ? "true" : "false");
+  if (options.virtual_set || options.is_sharded()) out.emplace_back("shard", std::to_string(options.shard));
+  if (options.store == ChartStore::hdf5) out.emplace_back("virtual", options.virtual_set ? "true" : "false");
+  out.emplace_back("volume", options.has_volume() ? "true" : "false");
   out.emplace_back("ma", std::to_string(options.average));
   return out;
 }

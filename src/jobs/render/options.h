@@ -14,7 +14,7 @@
 #include "src/io/table/dates.h"
 #include "src/kernels/chart/chart.h"
 #include "src/kernels/rle/pixels.h"
-#include "src/pipeline/checkpoint/share.h"
+#include "src/pipeline/checkpoint/shard_spec.h"
 
 namespace millrace {
 
@@ -41,48 +41,50 @@ constexpr const char* kOneSeries = "none";
 using chart::Style;
 // Range of prices that fills a chart: from the lowest to the highest of a window, of the series, or of a window's
 // logarithms.
-enum class Scaling : std::uint8_t { window, global, log };
-constexpr std::array<Choice<Scaling>, 3> choices_of(Scaling) {
-  return {{{"window", Scaling::window}, {"global", Scaling::global}, {"log", Scaling::log}}};
+enum class PriceScaling : std::uint8_t { window, global, log };
+constexpr std::array<Choice<PriceScaling>, 3> choices_of(PriceScaling) {
+  return {{{"window", PriceScaling::window}, {"global", PriceScaling::global}, {"log", PriceScaling::log}}};
 }
-enum class Sort : std::uint8_t { none, date };
-constexpr std::array<Choice<Sort>, 2> choices_of(Sort) { return {{{"none", Sort::none}, {"date", Sort::date}}}; }
+enum class SortOrder : std::uint8_t { none, date };
+constexpr std::array<Choice<SortOrder>, 2> choices_of(SortOrder) {
+  return {{{"none", SortOrder::none}, {"date", SortOrder::date}}};
+}
 // Treatment of rows of one series that have the same time.
-enum class Duplicates : std::uint8_t { error, first, last, keep };
-constexpr std::array<Choice<Duplicates>, 4> choices_of(Duplicates) {
-  return {{{"error", Duplicates::error},
-           {"first", Duplicates::first},
-           {"last", Duplicates::last},
-           {"keep", Duplicates::keep}}};
+enum class DuplicatePolicy : std::uint8_t { error, first, last, keep };
+constexpr std::array<Choice<DuplicatePolicy>, 4> choices_of(DuplicatePolicy) {
+  return {{{"error", DuplicatePolicy::error},
+           {"first", DuplicatePolicy::first},
+           {"last", DuplicatePolicy::last},
+           {"keep", DuplicatePolicy::keep}}};
 }
-enum class Channels : std::uint8_t { automatic, gray, rgb };
-constexpr std::array<Choice<Channels>, 3> choices_of(Channels) {
-  return {{{"auto", Channels::automatic}, {"gray", Channels::gray}, {"rgb", Channels::rgb}}};
+enum class ChannelMode : std::uint8_t { automatic, gray, rgb };
+constexpr std::array<Choice<ChannelMode>, 3> choices_of(ChannelMode) {
+  return {{{"auto", ChannelMode::automatic}, {"gray", ChannelMode::gray}, {"rgb", ChannelMode::rgb}}};
 }
-enum class Store : std::uint8_t { hdf5, zarr, npy, png, jpeg, webdataset, dat };
-constexpr std::array<Choice<Store>, 7> choices_of(Store) {
-  return {{{"hdf5", Store::hdf5},
-           {"zarr", Store::zarr},
-           {"npy", Store::npy},
-           {"png", Store::png},
-           {"jpeg", Store::jpeg},
-           {"webdataset", Store::webdataset},
-           {"dat", Store::dat}}};
+enum class ChartStore : std::uint8_t { hdf5, zarr, npy, png, jpeg, webdataset, dat };
+constexpr std::array<Choice<ChartStore>, 7> choices_of(ChartStore) {
+  return {{{"hdf5", ChartStore::hdf5},
+           {"zarr", ChartStore::zarr},
+           {"npy", ChartStore::npy},
+           {"png", ChartStore::png},
+           {"jpeg", ChartStore::jpeg},
+           {"webdataset", ChartStore::webdataset},
+           {"dat", ChartStore::dat}}};
 }
 enum class PixelType : std::uint8_t { u8, f32, bit };
 constexpr std::array<Choice<PixelType>, 3> choices_of(PixelType) {
   return {{{"u8", PixelType::u8}, {"f32", PixelType::f32}, {"bit", PixelType::bit}}};
 }
 
-struct Options {
+struct RenderOptions {
   std::vector<std::string> inputs;
   std::string output;
   Style style = Style::line;
-  Scaling scale = Scaling::window;
-  Sort sort = Sort::none;
-  Duplicates duplicates = Duplicates::error;
-  Channels channels = Channels::automatic;  // rgb if a colour is not gray
-  Store store = Store::hdf5;
+  PriceScaling scale = PriceScaling::window;
+  SortOrder sort = SortOrder::none;
+  DuplicatePolicy duplicates = DuplicatePolicy::error;
+  ChannelMode channels = ChannelMode::automatic;  // rgb if a colour is not gray
+  ChartStore store = ChartStore::hdf5;
   PixelType dtype = PixelType::u8;
   bool virtual_set = false;
   DateOrder date_order = DateOrder::unknown;  // decided by the column
@@ -103,7 +105,7 @@ struct Options {
   long long shard = 10000;
   long long limit = 0;   // 0: all windows
   long long sample = 0;  // charts on a contact sheet; 0: make a store
-  Share share;           // division of the shards among several runs
+  ShardSpec share;       // division of the shards among several runs
 
   // Fills in the style's own values for options that were not given. Failure(usage) if the style does not allow a given
   // one.
@@ -111,19 +113,20 @@ struct Options {
   bool rgb = false;  // valid once defaults are filled
 
   // Returns true if the store consists of files or folders of `shard` charts.
-  bool sharded() const {
-    return store == Store::zarr || store == Store::png || store == Store::jpeg || store == Store::webdataset;
+  bool is_sharded() const {
+    return store == ChartStore::zarr || store == ChartStore::png || store == ChartStore::jpeg ||
+           store == ChartStore::webdataset;
   }
-  bool draws_volume() const { return volume.value_or(style == Style::jkx); }
+  bool has_volume() const { return volume.value_or(style == Style::jkx); }
   double line_pixels() const {
     return line_width_points > 0 ? line_width_points * static_cast<double>(dpi) / 72 : line_width;
   }
 
   // Returns how a window is drawn, once defaults are filled.
-  chart::Spec spec() const {
+  chart::ChartSpec spec() const {
     return {style,
-            scale == Scaling::log,
-            draws_volume(),
+            scale == PriceScaling::log,
+            has_volume(),
             width,
             height,
             line_pixels(),
@@ -139,13 +142,13 @@ struct Options {
 std::optional<rle::Colour> parse_colour(const std::string& text);
 
 // The options of `millrace render` except the inputs, which have no flag.
-void describe(Settings& settings, Options& options);
+void describe(Settings& settings, RenderOptions& options);
 
 // Attribute that every store of charts has: a name in content_attributes().
 inline constexpr const char* kMark = "drawing";
 
 // Returns the options that decide the output's content, as (name, value), once the defaults are filled. The same
 // attributes and the same inputs give the same content.
-std::vector<std::pair<std::string, std::string>> content_attributes(const Options& options);
+std::vector<std::pair<std::string, std::string>> content_attributes(const RenderOptions& options);
 
 }  // namespace millrace::render

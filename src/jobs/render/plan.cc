@@ -8,14 +8,14 @@
 
 #include "src/base/text.h"
 #include "src/jobs/render/encode/format.h"
-#include "src/jobs/render/series/inputs.h"
+#include "src/jobs/render/series/inputs_json.h"
 
 namespace millrace::render {
 namespace {
 
-[[noreturn]] void no_charts(const ChartPlan& plan, const Options& options) {
+[[noreturn]] void throw_no_charts(const ChartPlan& plan, const RenderOptions& options) {
   std::size_t longest = 0;
-  for (const Source& source : plan.sources) longest = std::max(longest, source.rows);
+  for (const PriceSource& source : plan.sources) longest = std::max(longest, source.rows);
   throw Failure(ErrorCode::bad_data,
                 fmt::format("no input holds a window of {} rows; the longest has {}", options.window, longest), "",
                 longest > 0 ? fmt::format("try --window {}", longest) : "");
@@ -23,7 +23,7 @@ namespace {
 
 }  // namespace
 
-ChartPlan::Place ChartPlan::place(const Options& options, std::uint64_t chart) const {
+ChartPlan::WindowPosition ChartPlan::position(const RenderOptions& options, std::uint64_t chart) const {
   const auto next = std::upper_bound(first.begin(), first.end(), chart);
   const auto source = static_cast<std::size_t>(next - first.begin()) - 1;
   return {source, sources[source].row_of(options, static_cast<std::size_t>(chart - first[source]))};
@@ -31,30 +31,30 @@ ChartPlan::Place ChartPlan::place(const Options& options, std::uint64_t chart) c
 
 std::uint64_t ChartPlan::gaps() const {
   std::uint64_t out = 0;
-  for (const Source& source : sources) out += source.gaps;
+  for (const PriceSource& source : sources) out += source.gaps;
   return out;
 }
 
 std::uint64_t ChartPlan::repeats() const {
   std::uint64_t out = 0;
-  for (const Source& source : sources) out += source.repeats;
+  for (const PriceSource& source : sources) out += source.repeats;
   return out;
 }
 
-ChartPlan::SeriesCounts ChartPlan::series(const Options& options) const {
+ChartPlan::SeriesCounts ChartPlan::series(const RenderOptions& options) const {
   SeriesCounts out;
-  for (const Source& source : sources) {
+  for (const PriceSource& source : sources) {
     // Ready windows have nothing to report but their rows.
     if (source.ready > 0) continue;
     ++out.all;
-    out.undated += source.dates.understood() ? 0 : 1;
+    out.undated += source.dates.has_notation() ? 0 : 1;
     out.sorted += source.sorted ? 1 : 0;
     out.short_ones += source.windows(options) == 0 ? 1 : 0;
   }
   return out;
 }
 
-ChartPlan make_plan(const Options& options, RunContext& context) {
+ChartPlan make_plan(const RenderOptions& options, RunContext& context) {
   if (options.inputs.empty()) {
     throw Failure(ErrorCode::usage, "an input is needed", "render", "name CSV, .npy or HDF5 files");
   }
@@ -63,9 +63,9 @@ ChartPlan make_plan(const Options& options, RunContext& context) {
   std::uint32_t usable = 0;
   for (const std::string& input : options.inputs) {
     try {
-      std::vector<Source> opened = opener.open(input);
+      std::vector<PriceSource> opened = opener.open(input);
       if (opened.size() > 1) plan.sources.reserve(plan.sources.size() + opened.size());
-      for (Source& source : opened) {
+      for (PriceSource& source : opened) {
         source.input = usable;
         plan.sources.push_back(std::move(source));
       }
@@ -78,18 +78,18 @@ ChartPlan make_plan(const Options& options, RunContext& context) {
     }
   }
   if (plan.sources.empty()) throw Failure(plan.unusable.front());
-  plan.window = plan.sources.front().length(options);
+  plan.window = plan.sources.front().window_length(options);
   std::size_t date_bytes = 0, symbol_bytes = 0;
-  for (const Source& source : plan.sources) {
+  for (const PriceSource& source : plan.sources) {
     if ((options.style != Style::line || options.window_given) &&
-        source.length(options) != static_cast<std::size_t>(options.window)) {
+        source.window_length(options) != static_cast<std::size_t>(options.window)) {
       throw Failure(ErrorCode::usage,
-                    fmt::format("its windows have {} rows, not {}", source.length(options), options.window),
-                    source.name, fmt::format("use --window {}", source.length(options)));
+                    fmt::format("its windows have {} rows, not {}", source.window_length(options), options.window),
+                    source.name, fmt::format("use --window {}", source.window_length(options)));
     }
-    if (source.length(options) != plan.window) {
+    if (source.window_length(options) != plan.window) {
       throw Failure(ErrorCode::usage,
-                    fmt::format("its windows have {} rows, those of {} have {}", source.length(options),
+                    fmt::format("its windows have {} rows, those of {} have {}", source.window_length(options),
                                 plan.sources.front().name, plan.window),
                     source.name, "give inputs of one window length, or series together with --window");
     }
@@ -99,7 +99,7 @@ ChartPlan make_plan(const Options& options, RunContext& context) {
     symbol_bytes = std::max(symbol_bytes, source.symbol.size());
   }
   plan.first.push_back(plan.charts);
-  if (plan.charts == 0) no_charts(plan, options);
+  if (plan.charts == 0) throw_no_charts(plan, options);
   if (options.limit > 0) plan.charts = std::min(plan.charts, static_cast<std::uint64_t>(options.limit));
 
   ChartLayout& layout = plan.layout;
@@ -108,31 +108,31 @@ ChartPlan make_plan(const Options& options, RunContext& context) {
   layout.image = format.image;
   layout.floats = format.kind == PixelKind::floats;
   layout.window = static_cast<std::uint32_t>(plan.window);
-  layout.columns = static_cast<std::uint32_t>(roles_of(options.spec()).size());
+  layout.columns = static_cast<std::uint32_t>(price_columns_of(options.spec()).size());
   layout.horizons = options.horizons;
   layout.date_bytes = static_cast<std::uint32_t>(date_bytes);
   layout.symbol_bytes = static_cast<std::uint32_t>(symbol_bytes);
-  Options drawn = options;
+  RenderOptions drawn = options;
   drawn.window = static_cast<long long>(plan.window);
   layout.attributes = content_attributes(drawn);
   // A column may have a name that is not UTF-8; the attributes of a store are UTF-8.
-  for (auto& [name, value] : layout.attributes) value = utf8_for_display(value);
+  for (auto& [name, value] : layout.attributes) value = replace_invalid_utf8(value);
   layout.attributes.emplace_back("inputs", inputs_json(plan.sources));
   return plan;
 }
 
-const chart::Window& WindowReader::read(std::uint64_t chart) {
-  const ChartPlan::Place place = plan_.place(options_, chart);
-  const Source& source = plan_.sources[place.source];
-  for (const Role role : roles_) {
+const chart::ChartWindow& WindowReader::read(std::uint64_t chart) {
+  const ChartPlan::WindowPosition position = plan_.position(options_, chart);
+  const PriceSource& source = plan_.sources[position.source];
+  for (const PriceColumn role : roles_) {
     window_.rows[role].resize(plan_.window);
-    source.columns[role].read(place.row, window_.rows[role]);
+    source.columns[role].read(position.row, window_.rows[role]);
   }
   // A ready window has no rows before it.
-  const std::size_t before = source.ready > 0 ? 0 : std::min(options_.spec().history(), place.row);
+  const std::size_t before = source.ready > 0 ? 0 : std::min(options_.spec().history(), position.row);
   window_.before.resize(before);
-  if (before > 0) source.columns[kClose].read(place.row - before, window_.before);
-  if (options_.scale == Scaling::global) {
+  if (before > 0) source.columns[kClose].read(position.row - before, window_.before);
+  if (options_.scale == PriceScaling::global) {
     window_.lowest = source.lowest;
     window_.highest = source.highest;
   }
@@ -143,13 +143,13 @@ void WindowReader::append_series(std::vector<double>& series, std::vector<double
   // Only a moving average uses rows before the window, namely closes; rows that are missing are NaN.
   const std::size_t history = options_.spec().history(), missing = history - window_.before.size();
   for (std::size_t row = 0; row < history; ++row) {
-    for (const Role role : roles_) {
+    for (const PriceColumn role : roles_) {
       series.push_back(role == kClose && row >= missing ? window_.before[row - missing]
                                                         : std::numeric_limits<double>::quiet_NaN());
     }
   }
   for (std::size_t row = 0; row < plan_.window; ++row) {
-    for (const Role role : roles_) series.push_back(window_.rows[role][row]);
+    for (const PriceColumn role : roles_) series.push_back(window_.rows[role][row]);
   }
   ends.push_back(window_.lowest);
   ends.push_back(window_.highest);
@@ -158,19 +158,19 @@ void WindowReader::append_series(std::vector<double>& series, std::vector<double
 void WindowReader::sequence(std::vector<float>& out) const {
   out.clear();
   for (std::size_t i = 0; i < plan_.window; ++i) {
-    for (const Role role : roles_) out.push_back(static_cast<float>(window_.rows[role][i]));
+    for (const PriceColumn role : roles_) out.push_back(static_cast<float>(window_.rows[role][i]));
   }
 }
 
-void fill_row(const ChartPlan& plan, const Options& options, std::uint64_t chart, ChartRow& row) {
-  const ChartPlan::Place place = plan.place(options, chart);
-  const Source& source = plan.sources[place.source];
-  const std::size_t last = place.row + plan.window - 1;
+void fill_row(const ChartPlan& plan, const RenderOptions& options, std::uint64_t chart, ChartRow& row) {
+  const ChartPlan::WindowPosition position = plan.position(options, chart);
+  const PriceSource& source = plan.sources[position.source];
+  const std::size_t last = position.row + plan.window - 1;
   row.chart = chart;
   row.file = source.input;
-  row.row = place.row;
+  row.row = position.row;
   row.symbol = source.symbol;
-  row.date = source.dates.text(place.row);
+  row.date = source.dates.text(position.row);
   row.end_date = source.dates.text(last);
   row.end_time = source.dates.time(last);
   row.labels.clear();

@@ -13,7 +13,7 @@
 
 namespace millrace::render {
 
-struct Summary {
+struct RenderSummary {
   std::uint64_t charts = 0;   // charts in the output
   std::uint64_t drawn = 0;    // charts drawn in this run; the others were finished before
   std::uint64_t gaps = 0;     // rows without a price
@@ -24,21 +24,21 @@ struct Summary {
   bool published = true;               // the output has its name; else shards of other runs are missing
   std::uint64_t parts = 0;             // number of shards of the output
   std::vector<std::uint64_t> missing;  // shards that are not there, if it was not published
-  double seconds = 0, drawing_seconds = 0, joining_seconds = 0, syncing_seconds = 0;
+  double seconds = 0, drawing_seconds = 0, merge_seconds = 0, sync_seconds = 0;
 };
 
 // Returns a summary of a plan's inputs.
-Summary summary_of(const ChartPlan& plan, const Options& options);
+RenderSummary make_summary(const ChartPlan& plan, const RenderOptions& options);
 
 // Makes a store. Does nothing if the store exists and was made of the same inputs and options. Failure(conflict) if it
 // was made of others, which the error names. A killed run is resumed at its next shard.
-Summary run(const Options& options, RunContext& context);
+RenderSummary run(const RenderOptions& options, RunContext& context);
 
 // Estimates time and memory by drawing some charts.
-Plan what_it_takes(const Options& options, RunContext& context);
+Plan estimate(const RenderOptions& options, RunContext& context);
 
 // Draws the charts of `--sample`, evenly spaced among all, on one sheet.
-Summary draw_sheet(const Options& options, const Output& output, RunContext& context);
+RenderSummary draw_sheet(const RenderOptions& options, const OutputTarget& output, RunContext& context);
 // Returns the kind of an existing sheet: a PNG that states that this program made it.
 OutputKind sheet_kind();
 

@@ -31,7 +31,7 @@ class RenderRun : public testing::Test {
       const double high = std::max(open, close) + 0.5, low = std::min(open, close) - 0.5;
       series_.insert(series_.end(), {open, high, low, close, 1000 + 100 * step(random)});
     }
-    npy::Writer writer(Output::in_place_of_anything(path("series.npy")), {{"", kFloat64}}, {kRows, 5});
+    npy::NpyWriter writer(OutputTarget::overwrite_any_file(path("series.npy")), {{"", kFloat64}}, {kRows, 5});
     writer.append(std::as_bytes(std::span(series_)));
     writer.finish();
   }
@@ -40,10 +40,10 @@ class RenderRun : public testing::Test {
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
   // Returns the pixels that `--store dat` writes, as they are.
-  std::vector<std::uint8_t> stored(Options options) {
+  std::vector<std::uint8_t> stored(RenderOptions options) {
     options.inputs = {path("series.npy")};
     options.output = path("out");
-    options.store = Store::dat;
+    options.store = ChartStore::dat;
     options.fill_defaults();
     std::filesystem::remove_all(options.output);
     const CancelToken cancel;
@@ -66,7 +66,7 @@ TEST_F(RenderRun, AStoreHoldsWhatADrawerDraws) {
     for (const auto& [dtype, of_dtype] : choices_of(PixelType{})) {
       for (const bool coloured : {false, true}) {
         if (coloured && of_dtype == PixelType::bit) continue;
-        Options options;
+        RenderOptions options;
         options.style = of_style;
         options.window = kWindow;
         options.dtype = of_dtype;

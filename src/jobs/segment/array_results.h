@@ -7,11 +7,11 @@
 
 #include "include/millrace/segment.h"
 #include "src/jobs/segment/mask_rows.h"
-#include "src/jobs/segment/results.h"
+#include "src/jobs/segment/result_sink.h"
 
 namespace millrace::segment {
 
-class ArrayResults : public Results {
+class ArrayResults : public ResultSink {
  public:
   // Writes the results into `out`, which must be new and outlive this object.
   ArrayResults(const Setup& setup, int width, int height, bool probabilities, SegmentedImage& out);

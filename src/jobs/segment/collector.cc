@@ -27,41 +27,44 @@ class SumFile : public window::SumStore {
 
 }  // namespace
 
-Bytes Collector::needs(const Setup& setup, const Cutter& cutter, bool sums_in_file) {
+Bytes Collector::memory_cost(const Setup& setup, const Cutter& cutter, bool sums_in_file) {
   const auto width = static_cast<std::uint64_t>(cutter.rows().info().width),
              along = static_cast<std::uint64_t>(cutter.x().size());
   const std::uint64_t channels = setup.channels();
-  Bytes out{window::Blend::bytes(cutter.y(), cutter.x(), static_cast<int>(channels), sums_in_file) +
+  Bytes out{window::WindowBlender::bytes(cutter.y(), cutter.x(), static_cast<int>(channels), sums_in_file) +
             std::max(width, along) * channels * sizeof(float)};
   if (setup.preprocess == model::Preprocess::none) return out;
   return out + Bytes{along * along * (channels * sizeof(float) + 1)};
 }
 
-Bytes Collector::needs_with_files(const Options& options, const Setup& setup, const Cutter& cutter, bool sums_in_file) {
+Bytes Collector::memory_cost_with_files(const Options& options, const Setup& setup, const Cutter& cutter,
+                                        bool sums_in_file) {
   const PictureInfo& info = cutter.rows().info();
-  Bytes out = needs(setup, cutter, sums_in_file) + Bytes{ResultWriter::bytes(options, setup, info.width, info.height)};
+  Bytes out =
+      memory_cost(setup, cutter, sums_in_file) + Bytes{ResultWriter::bytes(options, setup, info.width, info.height)};
   // The image for the overlay is decoded a second time, in parallel with the first.
-  const bool has_overlay = options.write.overlay && setup.has(model::Task::segmentation);
+  const bool has_overlay = options.write.overlay && setup.has(model::ModelTask::segmentation);
   if (has_overlay) out = out + info.decoder_memory + kAhead + Bytes{6 * static_cast<std::uint64_t>(info.width)};
   return out;
 }
 
-std::uint64_t Collector::first_row(const window::Axis& y, const std::optional<Saved>& saved) {
-  if (!saved || saved->next_row >= y.starts().size()) return 0;
-  const std::int64_t top = y.starts()[saved->next_row];
+std::uint64_t Collector::first_row(const window::WindowAxis& y, const std::optional<ResumeState>& resume_state) {
+  if (!resume_state || resume_state->next_row >= y.starts().size()) return 0;
+  const std::int64_t top = y.starts()[resume_state->next_row];
   return y.covering(top, top + 1).first;
 }
 
-Collector::Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished)
-    : Collector(options, setup, of, &unfinished,
-                (check(of), std::make_unique<ResultWriter>(options, setup, of.name, of.width, of.height, unfinished,
-                                                           of.saved ? &*of.saved : nullptr))) {}
+Collector::Collector(const Options& options, const Setup& setup, const CollectorParameters& of, WorkFolder& work_folder)
+    : Collector(options, setup, of, &work_folder,
+                (check(of), std::make_unique<ResultWriter>(options, setup, of.name, of.width, of.height, work_folder,
+                                                           of.resume_state ? &*of.resume_state : nullptr))) {}
 
-Collector::Collector(const Options& options, const Setup& setup, const Collecting& of, std::unique_ptr<Results> results)
+Collector::Collector(const Options& options, const Setup& setup, const CollectorParameters& of,
+                     std::unique_ptr<ResultSink> results)
     : Collector(options, setup, of, nullptr, std::move(results)) {}
 
-Collector::Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished* unfinished,
-                     std::unique_ptr<Results> results)
+Collector::Collector(const Options& options, const Setup& setup, const CollectorParameters& of, WorkFolder* work_folder,
+                     std::unique_ptr<ResultSink> results)
     : options_(options),
       setup_(setup),
       y_(of.y),
@@ -71,26 +74,26 @@ Collector::Collector(const Options& options, const Setup& setup, const Collectin
       width_(of.width),
       height_(of.height),
       crop_(of.crop == nullptr ? std::nullopt : std::optional(*of.crop)),
-      unfinished_(unfinished),
-      store_(of.sums_in_file && unfinished != nullptr ? std::make_unique<SumFile>(unfinished->folder(of.name))
-                                                      : nullptr),
+      work_folder_(work_folder),
+      store_(of.sums_in_file && work_folder != nullptr ? std::make_unique<SumFile>(work_folder->folder(of.name))
+                                                       : nullptr),
       blend_(y_, x_, static_cast<int>(setup.channels()), options.importance, store_.get()),
       results_(std::move(results)),
       row_(setup.channels() * static_cast<std::size_t>(of.x.size())),
       heads_(setup.heads.size()),
-      written_before_(of.saved ? static_cast<std::int64_t>(of.saved->rows) : 0),
-      ended_before_(of.saved ? of.saved->next_row : 0),
-      window_row_(first_row(y_, of.saved)),
+      written_before_(of.resume_state ? static_cast<std::int64_t>(of.resume_state->rows) : 0),
+      ended_before_(of.resume_state ? of.resume_state->next_row : 0),
+      window_row_(first_row(y_, of.resume_state)),
       next_(std::max<std::int64_t>(y_.starts()[window_row_] - y_.before(), 0)),
-      windows_(of.saved ? of.saved->windows : 0),
+      windows_(of.resume_state ? of.resume_state->windows : 0),
       between_saves_(of.between_saves) {
   for (std::size_t h = 0; h < heads_.size(); ++h) {
-    if (setup.heads[h].task == model::Task::keypoints) heads_[h].peaks.resize(setup.heads[h].classes.size());
-    if (!of.saved) continue;
-    if (of.saved->heads[h].peaks.size() != heads_[h].peaks.size())
+    if (setup.heads[h].task == model::ModelTask::keypoints) heads_[h].peaks.resize(setup.heads[h].classes.size());
+    if (!of.resume_state) continue;
+    if (of.resume_state->heads[h].peaks.size() != heads_[h].peaks.size())
       throw Failure(ErrorCode::bad_data, "this checkpoint is of other points", name_);
-    heads_[h].peaks = of.saved->heads[h].peaks;
-    heads_[h].votes = of.saved->heads[h].votes;
+    heads_[h].peaks = of.resume_state->heads[h].peaks;
+    heads_[h].votes = of.resume_state->heads[h].votes;
   }
   if (!crop_) return;
   const auto square = static_cast<std::size_t>(y_.size() * x_.size());
@@ -99,22 +102,22 @@ Collector::Collector(const Options& options, const Setup& setup, const Collectin
 }
 
 // Checks a checkpoint: rows are saved only where a row of windows begins.
-void Collector::check(const Collecting& of) {
-  if (!of.saved) return;
+void Collector::check(const CollectorParameters& of) {
+  if (!of.resume_state) return;
   const auto& starts = of.y.starts();
-  if (of.saved->next_row == 0 || of.saved->next_row >= starts.size() ||
-      static_cast<std::int64_t>(of.saved->rows) != starts[of.saved->next_row] - of.y.before())
+  if (of.resume_state->next_row == 0 || of.resume_state->next_row >= starts.size() ||
+      static_cast<std::int64_t>(of.resume_state->rows) != starts[of.resume_state->next_row] - of.y.before())
     throw Failure(ErrorCode::bad_data, "this checkpoint is of another picture", of.name);
 }
 
 void Collector::open_photo(const std::string& path, RunContext& context) {
-  if (!options_.write.overlay || !setup_.has(model::Task::segmentation)) return;
+  if (!options_.write.overlay || !setup_.has(model::ModelTask::segmentation)) return;
   auto file = FileReader::open(path).or_throw();
-  const std::string state = state_text(*file);
+  const std::string state = format_file_state(*file);
   photo_ = PictureRows::open(std::move(file), decode_options(options_.files, context), kAhead).or_throw();
   if (!source_.starts_with(state) || photo_->info().width != width_ || photo_->info().height != height_)
     throw Failure(ErrorCode::conflict, "it was changed while it was worked at", path, "run the same command again");
-  if (photo_->is_held_whole()) photo_->spool(unfinished_->folder(name_));
+  if (photo_->is_held_whole()) photo_->spool(work_folder_->folder(name_));
   photo_row_.resize(photo_->row_bytes());
   pixels_.resize(static_cast<std::size_t>(width_) * 3);
   for (std::int64_t k = 0; k < written_before_; ++k) photo_->take(1, photo_row_.data()).or_throw();
@@ -140,7 +143,7 @@ void Collector::end_rows_before(std::size_t row) {
   while (window_row_ < row) {
     ++window_row_;
     const std::int64_t whole =
-        setup_.channels() == 0 ? 0 : std::min(blend_.whole_before(window_row_) - y_.before(), y_.size());
+        setup_.channels() == 0 ? 0 : std::min(blend_.complete_rows_before(window_row_) - y_.before(), y_.size());
     for (; next_ < whole; ++next_) {
       blend_.take_row(next_, row_.data());
       // Rows that are already written lack windows; taking them makes room for the rows after them.
@@ -159,7 +162,7 @@ void Collector::end_rows_before(std::size_t row) {
     }
     if (window_row_ <= ended_before_ || crop_) continue;
     results_->mark();
-    if (unfinished_ != nullptr && window_row_ < y_.starts().size()) save();
+    if (work_folder_ != nullptr && window_row_ < y_.starts().size()) save();
   }
 }
 
@@ -203,18 +206,18 @@ void Collector::find_peaks(std::int64_t y) {
 }
 
 // Maps points and probabilities from the square to the photograph; masks are made there.
-void Collector::bring_back() {
+void Collector::project_to_photograph() {
   const auto width = static_cast<std::size_t>(width_), channels = setup_.channels();
   for (HeadResult& head : heads_)
     for (std::optional<Peak>& peak : head.peaks) {
       if (!peak) continue;
       // Coordinates in the crop refer to centers of pixels.
-      const fundus::Point at = crop_->to_photograph({peak->x - 0.5, peak->y - 0.5});
+      const fundus::FundusPoint at = crop_->to_photograph({peak->x - 0.5, peak->y - 0.5});
       peak->x = at.x + 0.5;
       peak->y = at.y + 0.5;
     }
   if (channels == 0) return;
-  const fundus::WayBack way(*crop_, width_, height_);
+  const fundus::CropInverse way(*crop_, width_, height_);
   row_.resize(channels * width);
   std::vector<float> weights(width);
   for (std::int32_t y = 0; y < height_; ++y) {
@@ -228,9 +231,10 @@ void Collector::bring_back() {
 }
 
 // True if the nearest pixel of the square lay in a window.
-bool Collector::is_seen(const fundus::WayBack& way, std::int32_t x, std::int32_t y) const {
+bool Collector::is_seen(const fundus::CropInverse& way, std::int32_t x, std::int32_t y) const {
   if (!way.has(x, y)) return false;
-  const fundus::Point at = crop_->from_photograph(fundus::Point{static_cast<double>(x), static_cast<double>(y)});
+  const fundus::FundusPoint at =
+      crop_->from_photograph(fundus::FundusPoint{static_cast<double>(x), static_cast<double>(y)});
   const auto nearest = [this](double place) {
     return std::clamp<std::int64_t>(std::llround(place), 0, crop_->side - 1);
   };
@@ -256,7 +260,7 @@ void Collector::save() {
                            ? between_saves_
                            : std::max(between_saves_, kShareOfSaving * saving_takes_);
   if (next_ == 0 || begin - saved_at_ < between) return;
-  Saved out;
+  ResumeState out;
   out.source = source_;
   out.rows = static_cast<std::uint64_t>(next_);
   out.next_row = window_row_;
@@ -266,15 +270,15 @@ void Collector::save() {
     out.heads[h].peaks = heads_[h].peaks;
     out.heads[h].votes = heads_[h].votes;
   }
-  unfinished_->save(name_, out);
+  work_folder_->save(name_, out);
   saved_at_ = Clock::now();
   saving_takes_ = saved_at_ - begin;
 }
 
 Outcome<PictureResult> Collector::finish(PictureResult result) {
   end_rows_before(y_.starts().size());
-  if (crop_) bring_back();
-  result.maker = setup_.maker;
+  if (crop_) project_to_photograph();
+  result.runtime_and_cpu = setup_.runtime_and_cpu;
   result.width = width_;
   result.height = height_;
   result.heads = heads_;

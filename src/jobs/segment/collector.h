@@ -18,16 +18,16 @@
 namespace millrace::segment {
 
 // Parameters for collecting the results of an image.
-struct Collecting {
+struct CollectorParameters {
   const std::string& name;
-  const window::Axis &y, &x;
+  const window::WindowAxis &y, &x;
   const std::string& source;  // state of the image's file
   int width = 0, height = 0;  // of the image
   // Position on the image of the square that windows are cut from; null if they are cut from the image itself. There
   // are no checkpoints with a square.
-  const fundus::Crop* crop = nullptr;
-  std::optional<Saved> saved;  // checkpoint to resume from
-  bool sums_in_file = false;   // true if they do not fit into memory
+  const fundus::FundusCrop* crop = nullptr;
+  std::optional<ResumeState> resume_state;  // checkpoint to resume from
+  bool sums_in_file = false;                // true if they do not fit into memory
   // Shortest time between checkpoints. They take at most a twentieth of the total time. 0: after every row of windows.
   std::chrono::milliseconds between_saves{250};
 };
@@ -36,19 +36,21 @@ class Collector {
  public:
   // Writes the results to files. Throws a Failure if the checkpoint cannot be resumed, and Failure(io) if results
   // cannot be written.
-  Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished);
+  Collector(const Options& options, const Setup& setup, const CollectorParameters& of, WorkFolder& work_folder);
   // Passes the results to `results`. There are no checkpoints and no temporary files.
-  Collector(const Options& options, const Setup& setup, const Collecting& of, std::unique_ptr<Results> results);
+  Collector(const Options& options, const Setup& setup, const CollectorParameters& of,
+            std::unique_ptr<ResultSink> results);
   // Opens the image for an overlay, which reads it a second time; called before the first window. Throws a Failure if
   // the file has changed or cannot be decoded.
   void open_photo(const std::string& path, RunContext& context);
 
   // Returns the memory for the image of this cutter, without results and overlay.
-  static Bytes needs(const Setup& setup, const Cutter& cutter, bool sums_in_file);
+  static Bytes memory_cost(const Setup& setup, const Cutter& cutter, bool sums_in_file);
   // Returns the same memory including results and overlay, if results are files.
-  static Bytes needs_with_files(const Options& options, const Setup& setup, const Cutter& cutter, bool sums_in_file);
+  static Bytes memory_cost_with_files(const Options& options, const Setup& setup, const Cutter& cutter,
+                                      bool sums_in_file);
   // Returns the first row of windows that is needed to resume from the checkpoint.
-  static std::uint64_t first_row(const window::Axis& y, const std::optional<Saved>& saved);
+  static std::uint64_t first_row(const window::WindowAxis& y, const std::optional<ResumeState>& resume_state);
 
   void add(std::size_t row, std::size_t column, const model::Prediction& result);
   // Finishes the results. `result` has the file's hash and the properties that the cutter found. Gives Error(bad_data)
@@ -56,28 +58,28 @@ class Collector {
   Outcome<PictureResult> finish(PictureResult result);
 
  private:
-  Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished* unfinished,
-            std::unique_ptr<Results> results);
+  Collector(const Options& options, const Setup& setup, const CollectorParameters& of, WorkFolder* work_folder,
+            std::unique_ptr<ResultSink> results);
   using Clock = std::chrono::steady_clock;
   void end_rows_before(std::size_t row);
   void activate();
   void find_peaks(std::int64_t y);
   void take_pixels();
-  void bring_back();
-  bool is_seen(const fundus::WayBack& way, std::int32_t x, std::int32_t y) const;
-  static void check(const Collecting& of);
+  void project_to_photograph();
+  bool is_seen(const fundus::CropInverse& way, std::int32_t x, std::int32_t y) const;
+  static void check(const CollectorParameters& of);
   void save();
 
   const Options& options_;
   const Setup& setup_;
-  const window::Axis y_, x_;
+  const window::WindowAxis y_, x_;
   const std::string name_, source_;
   const int width_, height_;
-  const std::optional<fundus::Crop> crop_;
-  Unfinished* const unfinished_;  // null if there are no checkpoints
+  const std::optional<fundus::FundusCrop> crop_;
+  WorkFolder* const work_folder_;  // null if there are no checkpoints
   std::unique_ptr<window::SumStore> store_;
-  window::Blend blend_;
-  const std::unique_ptr<Results> results_;
+  window::WindowBlender blend_;
+  const std::unique_ptr<ResultSink> results_;
   std::unique_ptr<PictureRows> photo_;  // for the overlay
   std::optional<Error> failed_;         // reason why the image could not be read a second time
   std::vector<std::uint8_t> photo_row_, pixels_;

@@ -25,39 +25,39 @@ Setup setup_for(int height, int width, std::size_t classes) {
   Setup out;
   out.height = height;
   out.width = width;
-  model::Form form;
+  model::InputForm form;
   form.order = {0, 1, 2};
   form.levels.resize(3);
-  for (window::Levels& each : form.levels)
+  for (window::LevelTable& each : form.levels)
     for (std::size_t v = 0; v < 256; ++v) each.of[v] = static_cast<float>(v);
   out.forms = {form};
   out.models.resize(1);
   out.heads.resize(1);
-  out.heads[0].classes = model::unnamed_classes(classes);
+  out.heads[0].classes = model::make_unnamed_classes(classes);
   return out;
 }
 
-struct How {
+struct Parameters {
   bool sums_in_file = false;
   std::uint64_t stop_behind = ~std::uint64_t{0};  // windows until the run is stopped and resumed from its checkpoint
 };
 
 // Runs an image through a network that returns the channels of each window as its classes.
 PictureResult through_windows(const Options& options, const Setup& setup, const std::string& path, JobSetup& job,
-                              const How& how = {}) {
+                              const Parameters& how = {}) {
   std::filesystem::create_directories(options.output);
-  Unfinished unfinished(options.output, "same", {});
+  WorkFolder work_folder(options.output, "same", {});
   const std::string name = "a.png";
   std::uint64_t left = how.stop_behind;
   for (bool again = false;; again = true) {
     Cutter cutter(options, setup, path, name, job.context);
     const PictureInfo& info = cutter.rows().info();
-    Collecting of{name,        cutter.y(), cutter.x(), cutter.source(),  info.width,
-                  info.height, nullptr,    {},         how.sums_in_file, std::chrono::milliseconds(0)};
-    if (again) of.saved = unfinished.saved(name, cutter.source());
-    EXPECT_EQ(of.saved.has_value(), again && how.stop_behind > cutter.x().starts().size());
-    cutter.begin(Collector::first_row(cutter.y(), of.saved), unfinished.folder(name));
-    Collector collector(options, setup, of, unfinished);
+    CollectorParameters of{name,        cutter.y(), cutter.x(), cutter.source(),  info.width,
+                           info.height, nullptr,    {},         how.sums_in_file, std::chrono::milliseconds(0)};
+    if (again) of.resume_state = work_folder.resume_state(name, cutter.source());
+    EXPECT_EQ(of.resume_state.has_value(), again && how.stop_behind > cutter.x().starts().size());
+    cutter.begin(Collector::first_row(cutter.y(), of.resume_state), work_folder.folder(name));
+    Collector collector(options, setup, of, work_folder);
     collector.open_photo(path, job.context);
     model::Prediction window;
     window.maps.resize(setup.input_elements());
@@ -105,7 +105,7 @@ TEST(SegmentPicture, WindowsPutTogetherAreThePicture) {
     EXPECT_NEAR(result.heads[0].classes[1].mean, sum / (53 * 41), 1e-3);
     EXPECT_EQ(result.heads[0].classes[0].pixels + result.heads[0].classes[1].pixels + result.heads[0].classes[2].pixels,
               53U * 41);
-    const auto again = earlier_result(record_path(options.output, "a.png"), setup);
+    const auto again = read_previous_result(record_path(options.output, "a.png"), setup);
     ASSERT_TRUE(again);
     EXPECT_EQ(again->hash, result.hash);
     EXPECT_EQ(again->heads[0].classes[2].pixels, result.heads[0].classes[2].pixels);
@@ -117,12 +117,12 @@ TEST(SegmentPicture, MemoryDoesNotDependOnTheHeight) {
   JobSetup job;
   const auto setup = setup_for(16, 16, 1);
   const Options options;
-  const auto needs = [&](int height) {
+  const auto memory_cost = [&](int height) {
     const std::string path = folder.write("a.png", png_bytes(test_pixels(60, height, 3)));
     const Cutter cutter(options, setup, path, "a.png", job.context);
-    return (cutter.needs() + Collector::needs_with_files(options, setup, cutter, false)).count;
+    return (cutter.memory_cost() + Collector::memory_cost_with_files(options, setup, cutter, false)).count;
   };
-  const auto low = needs(100), high = needs(1000);
+  const auto low = memory_cost(100), high = memory_cost(1000);
   // The set of windows that were added takes one bit per window.
   EXPECT_LT(high - low, 8'000U);
 }
@@ -181,7 +181,7 @@ TEST(SegmentPicture, OutputsOfEveryKindGoOnWhereTheyWere) {
   setup.heads.resize(3, setup.heads[0]);
   setup.heads[0].name = "first";
   setup.heads[1].name = "points";
-  setup.heads[1].task = model::Task::keypoints;
+  setup.heads[1].task = model::ModelTask::keypoints;
   setup.heads[2].name = "second";
   setup.heads[2].threshold = 100;
   options.output = folder.at("whole");
@@ -209,21 +209,21 @@ TEST(SegmentPicture, WhatIsWrittenWholeGetsItsNamesLater) {
   through_windows(options, setup, path, job);
   const std::string expected = content(options);
   // Recreates the state of a run that was killed while its files were renamed.
-  Unfinished unfinished(options.output, "same", {});
-  const std::string part = unfinished.folder("a.png");
+  WorkFolder work_folder(options.output, "same", {});
+  const std::string part = work_folder.folder("a.png");
   std::filesystem::rename(options.output + "/a.png.segment.json", part + "/record.json");
   std::filesystem::rename(options.output + "/a.png.overlay.png", part + "/overlay.png");
   // Results of another image must not be published.
-  EXPECT_FALSE(ResultWriter::publish(options, setup, "a.png", unfinished, [](const PictureResult&) { return false; }));
-  const auto is_of = [](const PictureResult& written) { return written.width == 70; };
-  EXPECT_TRUE(ResultWriter::publish(options, setup, "a.png", unfinished, is_of));
+  EXPECT_FALSE(ResultWriter::publish(options, setup, "a.png", work_folder, [](const PictureResult&) { return false; }));
+  const auto is_current = [](const PictureResult& written) { return written.width == 70; };
+  EXPECT_TRUE(ResultWriter::publish(options, setup, "a.png", work_folder, is_current));
   EXPECT_EQ(content(options), expected);
   EXPECT_FALSE(std::filesystem::exists(part));
   std::filesystem::create_directory(part);
   std::filesystem::rename(options.output + "/a.png.segment.json", part + "/record.json");
   std::filesystem::remove(options.output + "/a.png.overlay.png");
-  EXPECT_FALSE(ResultWriter::publish(options, setup, "a.png", unfinished, is_of));
-  EXPECT_FALSE(earlier_result(options.output + "/a.png.segment.json", setup));
+  EXPECT_FALSE(ResultWriter::publish(options, setup, "a.png", work_folder, is_current));
+  EXPECT_FALSE(read_previous_result(options.output + "/a.png.segment.json", setup));
 }
 
 TEST(SegmentPicture, WindowsThatNobodyWantsAreCountedAndTheirPixelsAreNothing) {

@@ -6,10 +6,10 @@
 
 namespace millrace::segment {
 
-Cutter::Cutter(const Options& options, const Setup& setup, std::unique_ptr<Rows> rows, const std::string& name)
+Cutter::Cutter(const Options& options, const Setup& setup, std::unique_ptr<PixelRows> rows, const std::string& name)
     : options_(options), setup_(setup), rows_(std::move(rows)) {
   source_ = rows_->source();
-  for (const model::Form& form : setup.forms) {
+  for (const model::InputForm& form : setup.forms) {
     orders_.push_back(form.order);
     // A gray image has the same value in every channel.
     if (rows_->pixel() == 1) orders_.back().assign(form.order.size(), 0);
@@ -29,7 +29,7 @@ Cutter::Cutter(const Options& options, const Setup& setup, const std::string& pa
     : Cutter(options, setup, open_rows(options, setup, path, context), path) {
   if (const std::string roi = region_path(options, name); !roi.empty()) {
     try {
-      look_in(open_region_rows(roi, decode_options(options.files, context)), roi);
+      set_region(open_region_rows(roi, decode_options(options.files, context)), roi);
     } catch (const Failure& failure) {
       // The error is reported for the image.
       throw Failure(failure.error().code, "--roi: " + failure.error().message(), path);
@@ -37,15 +37,15 @@ Cutter::Cutter(const Options& options, const Setup& setup, const std::string& pa
   }
 }
 
-void Cutter::look_in(std::unique_ptr<Rows> region, const std::string& name) {
+void Cutter::set_region(std::unique_ptr<PixelRows> region, const std::string& name) {
   region_.emplace(std::move(region), name, *y_, *x_);
   source_ += "; " + region_->source();
 }
 
-Bytes Cutter::needs() const {
+Bytes Cutter::memory_cost() const {
   const auto window = static_cast<std::uint64_t>(y_->window());
-  const Bytes region = region_ ? region_->needs() + Bytes{window * x_->starts().size()} : Bytes{};
-  return Bytes{window * (rows_->row_bytes() + sizeof(void*))} + rows_->needs() + region;
+  const Bytes region = region_ ? region_->memory_cost() + Bytes{window * x_->starts().size()} : Bytes{};
+  return Bytes{window * (rows_->row_bytes() + sizeof(void*))} + rows_->memory_cost() + region;
 }
 
 void Cutter::begin(std::uint64_t first_row, const std::string& folder) {
@@ -69,7 +69,8 @@ void Cutter::fill(std::int64_t until) {
 bool Cutter::is_wanted(std::int64_t first) const {
   if (region_ && wanted_[column_] == 0) return false;
   constexpr int kEmpty = 16;
-  return !options_.skip_empty || window::spread(*y_, *x_, row_, column_, of_window_, first, rows_->pixel()) > kEmpty;
+  return !options_.skip_empty ||
+         window::measure_spread(*y_, *x_, row_, column_, of_window_, first, rows_->pixel()) > kEmpty;
 }
 
 bool Cutter::next(float* out, std::size_t& row, std::size_t& column) {
@@ -96,8 +97,8 @@ bool Cutter::next(float* out, std::size_t& row, std::size_t& column) {
       continue;
     }
     for (std::size_t k = 0; k < orders_.size(); ++k) {
-      window::gather(*y_, *x_, row_, column_, options_.padding, of_window_, first, rows_->pixel(), orders_[k],
-                     setup_.forms[k].levels, out);
+      window::gather_window(*y_, *x_, row_, column_, options_.padding, of_window_, first, rows_->pixel(), orders_[k],
+                            setup_.forms[k].levels, out);
       out += orders_[k].size() * static_cast<std::size_t>(y_->window() * x_->window());
     }
     row = row_;

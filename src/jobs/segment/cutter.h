@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "src/jobs/segment/region.h"
-#include "src/jobs/segment/rows.h"
+#include "src/jobs/segment/pixel_rows.h"
+#include "src/jobs/segment/region_image.h"
 #include "src/memory/budget.h"
 #include "src/pipeline/run_context.h"
 
@@ -24,18 +24,18 @@ class Cutter {
   Cutter(const Options& options, const Setup& setup, const std::string& path, const std::string& name,
          RunContext& context);
   // `name` is the image's name in messages. Throws a Failure if it cannot be padded.
-  Cutter(const Options& options, const Setup& setup, std::unique_ptr<Rows> rows, const std::string& name);
+  Cutter(const Options& options, const Setup& setup, std::unique_ptr<PixelRows> rows, const std::string& name);
   // Leaves out windows where this image is black; called before begin(). Throws a Failure if its sides differ.
-  void look_in(std::unique_ptr<Rows> region, const std::string& name);
+  void set_region(std::unique_ptr<PixelRows> region, const std::string& name);
 
-  const window::Axis& y() const { return *y_; }
-  const window::Axis& x() const { return *x_; }
+  const window::WindowAxis& y() const { return *y_; }
+  const window::WindowAxis& x() const { return *x_; }
   std::uint64_t windows() const { return y_->starts().size() * x_->starts().size(); }
   // Returns the state of the files that are read.
   const std::string& source() const { return source_; }
   // Returns the memory for cutting.
-  Bytes needs() const;
-  const Rows& rows() const { return *rows_; }
+  Bytes memory_cost() const;
+  const PixelRows& rows() const { return *rows_; }
   // Allocates the rows; their memory must be reserved already. The first window will be in row `first_row` of windows.
   // `folder` is as in Rows.
   void begin(std::uint64_t first_row, const std::string& folder);
@@ -58,9 +58,9 @@ class Cutter {
   const Options& options_;
   const Setup& setup_;
   std::string source_;
-  std::unique_ptr<Rows> rows_;
-  std::optional<window::Axis> y_, x_;
-  std::optional<Region> region_;
+  std::unique_ptr<PixelRows> rows_;
+  std::optional<window::WindowAxis> y_, x_;
+  std::optional<RegionImage> region_;
   // Channels of the band, for each input format and each channel of the network in it.
   std::vector<std::vector<std::size_t>> orders_;
   Buffer<std::uint8_t> band_;         // ring buffer with as many rows as a window has

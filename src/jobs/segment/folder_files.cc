@@ -4,15 +4,15 @@
 
 #include "src/base/paths.h"
 #include "src/jobs/segment/tables.h"
-#include "src/jobs/segment/unfinished.h"
+#include "src/jobs/segment/work_folder.h"
 #include "src/pipeline/checkpoint/run_folder.h"
 
 namespace millrace::segment {
 namespace {
 
-Output file_of(const Options& options, const std::string& name, const OutputKind& kind) {
-  Outputs outputs({.overwrite = false, .prove = false});
-  return outputs.add("--output", path_in(options.output, name), kind);
+OutputTarget file_of(const Options& options, const std::string& name, const OutputKind& kind) {
+  OutputRegistry outputs({.overwrite = false, .prove = false});
+  return outputs.add("--output", join_path(options.output, name), kind);
 }
 
 // Identifies a table by its first columns, as later versions may have added columns after them.
@@ -20,7 +20,7 @@ OutputKind table_kind(const RecordTable& table) {
   constexpr std::size_t kAlways = 3;
   std::string beginning;
   for (std::size_t k = 0; k < kAlways; ++k) beginning += table.columns[k] + ",";
-  return {"a table of this job", Readers::everyone, [beginning](FileReader& file) {
+  return {"a table of this job", ReadAccess::everyone, [beginning](FileReader& file) {
             const auto front = file.peek();
             return std::string_view(reinterpret_cast<const char*>(front.data()), front.size()).starts_with(beginning);
           }};
@@ -31,9 +31,9 @@ struct TableFile {
   RecordTable (*rows)(const std::vector<PictureResult>& pictures, const Setup& setup);
 };
 std::vector<TableFile> tables_for(const Setup& setup) {
-  std::vector<TableFile> out = {{kTableFile, table_of}};
-  if (setup.has(model::Task::keypoints)) out.push_back({kPointsFile, points_of});
-  if (setup.has_numbers()) out.push_back({kValuesFile, values_of});
+  std::vector<TableFile> out = {{kTableFile, make_class_table}};
+  if (setup.has(model::ModelTask::keypoints)) out.push_back({kPointsFile, make_keypoint_table});
+  if (setup.has_numbers()) out.push_back({kValuesFile, make_value_table});
   return out;
 }
 
@@ -49,19 +49,20 @@ std::string write_folder_files(const Options& options, const PageView& view, Run
     const RecordTable table = each.rows(view.pictures, view.setup);
     file_of(options, each.name, table_kind(table)).write(csv_of(table));
   }
-  std::string page = path_in(options.output, kReportFile);
-  if (!options.report && !Outputs({.overwrite = false, .prove = false}).is_own(page, page_kind())) return "";
-  file_of(options, kReportFile, page_kind()).write(page_of(view, context));
+  std::string page = join_path(options.output, kReportFile);
+  if (!options.report && !OutputRegistry({.overwrite = false, .prove = false}).is_own_output(page, page_kind()))
+    return "";
+  file_of(options, kReportFile, page_kind()).write(make_page(view, context));
   return page;
 }
 
-bool forget_if_empty(const std::string& output) {
+bool remove_run_record_if_empty(const std::string& output) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(output, error)) {
     const std::string name = entry.path().filename().string();
-    if (name != RunFolder::kRunFile && name != kUnfinishedFolder) return false;
+    if (name != RunFolder::kRunFile && name != kWorkFolderName) return false;
   }
-  return !error && std::filesystem::remove(path_in(output, RunFolder::kRunFile), error);
+  return !error && std::filesystem::remove(join_path(output, RunFolder::kRunFile), error);
 }
 
 }  // namespace millrace::segment

@@ -17,6 +17,6 @@ void check_folder_files(const Options& options, const Setup& setup);
 std::string write_folder_files(const Options& options, const PageView& view, RunContext& context);
 
 // Removes run.json if the folder holds nothing but run.json and the folder of unfinished results; then returns true.
-bool forget_if_empty(const std::string& output);
+bool remove_run_record_if_empty(const std::string& output);
 
 }  // namespace millrace::segment

@@ -5,13 +5,13 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/jobs/segment/record.h"
-#include "src/jobs/segment/unfinished.h"
+#include "src/jobs/segment/work_folder.h"
 
 namespace millrace::segment {
 namespace {
 
 // Returns the names of images whose results would have this name: "a.png.mask.zarr" is a result of "a.png".
-std::vector<std::string> made_from(const std::string& folder) {
+std::vector<std::string> inputs_of_result(const std::string& folder) {
   std::vector<std::string> out;
   for (const char* kind : {".mask.", ".probability.", ".overlay.", ".contours.", ".segment."})
     if (const std::size_t at = folder.rfind(kind); at != std::string::npos) {
@@ -25,7 +25,7 @@ std::vector<std::string> made_from(const std::string& folder) {
 
 // True if the file is a result of another image: that image has a record beside it.
 bool is_result(const std::string& path) {
-  const std::vector<std::string> of = made_from(path);
+  const std::vector<std::string> of = inputs_of_result(path);
   return std::any_of(of.begin(), of.end(), [](const std::string& name) { return is_record(name + ".segment.json"); });
 }
 
@@ -42,7 +42,7 @@ std::optional<std::string> converter_of(const std::string& path) {
 
 bool is_input(const Options&, const std::string& path) { return has_picture_extension(path); }
 
-Inputs find_inputs(const Options& options, const RunContext& context) {
+SegmentInputs find_inputs(const Options& options, const RunContext& context) {
   if (options.inputs.empty()) throw Failure(ErrorCode::usage, "pictures are needed", "PATH", "name files or folders");
   InputRules rules;
   rules.argument = "PATH";
@@ -51,24 +51,24 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
   const auto is_of_another_run = [&output](const std::string& path) {
     if (!is_result(path)) return false;
     const auto real = real_path(path);
-    return !output || !real || !inside(*real, *output);
+    return !output || !real || !is_inside(*real, *output);
   };
-  rules.takes = [&options, &is_of_another_run](const FileEntry& file) {
+  rules.accepts = [&options, &is_of_another_run](const FileEntry& file) {
     return (is_input(options, file.path) && !is_of_another_run(file.path)) || converter_of(file.path).has_value();
   };
-  rules.reserved = {kUnfinishedFolder, RunFolder::kRunFile, kTableFile, kPointsFile, kValuesFile, kReportFile};
-  rules.made_from = made_from;
+  rules.reserved = {kWorkFolderName, RunFolder::kRunFile, kTableFile, kPointsFile, kValuesFile, kReportFile};
+  rules.inputs_of_result = inputs_of_result;
   NamedInputs found = millrace::find_inputs(options.inputs, options.output, options.files, rules, context);
-  Inputs out;
+  SegmentInputs out;
   out.unreadable = std::move(found.unreadable);
-  for (Input& input : found.inputs) {
+  for (SegmentInput& input : found.inputs) {
     if (auto remedy = converter_of(input.file.path)) {
       out.unreadable.push_back({ErrorCode::unsupported, "this format is not read", input.file.path, *remedy});
     } else {
       out.pictures.push_back(std::move(input));
     }
   }
-  if (const auto roi = real_path(options.roi); roi && output && inside(*roi, *output)) {
+  if (const auto roi = real_path(options.roi); roi && output && is_inside(*roi, *output)) {
     throw Failure(ErrorCode::usage, "it lies in the folder of results, which are written over it", "--roi",
                   "keep it elsewhere");
   }

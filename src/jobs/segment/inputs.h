@@ -12,15 +12,15 @@
 
 namespace millrace::segment {
 
-using Input = NamedInput;
+using SegmentInput = NamedInput;
 
-struct Inputs {
-  std::vector<Input> pictures;
+struct SegmentInputs {
+  std::vector<SegmentInput> pictures;
   std::vector<Error> unreadable;
 };
 
 bool is_input(const Options& options, const std::string& path);
 // Throws Failure(usage) if no input was named, or if the results of two images would collide.
-Inputs find_inputs(const Options& options, const RunContext& context);
+SegmentInputs find_inputs(const Options& options, const RunContext& context);
 
 }  // namespace millrace::segment

@@ -13,8 +13,8 @@
 #include "src/jobs/segment/array_results.h"
 #include "src/jobs/segment/collector.h"
 #include "src/jobs/segment/networks.h"
-#include "src/jobs/segment/paying.h"
-#include "src/memory/pool.h"
+#include "src/jobs/segment/reserve_after.h"
+#include "src/memory/object_pool.h"
 #include "src/pipeline/chain.h"
 
 namespace millrace {
@@ -22,25 +22,27 @@ namespace segment {
 namespace {
 
 // Options of the job that do not concern files, images or devices.
-constexpr std::array<std::string_view, 17> kTaken = {
+constexpr std::array<std::string_view, 17> kSupportedOptions = {
     "card", "input",  "activation", "threshold",  "requests", "precision",  "tta",     "tta-mean", "preprocess",
     "size", "window", "overlap",    "importance", "pad",      "skip-empty", "threads", "memory"};
 
-bool is_taken(const std::string& name) { return std::find(kTaken.begin(), kTaken.end(), name) != kTaken.end(); }
+bool is_supported_option(const std::string& name) {
+  return std::find(kSupportedOptions.begin(), kSupportedOptions.end(), name) != kSupportedOptions.end();
+}
 
-struct Described {
+struct ParsedOptions {
   Options options;
   RunningOptions running;
   Settings settings;
 
-  Described() {
+  ParsedOptions() {
     describe(settings, options);
     describe_running(settings, running);
   }
   // Applies the caller's models and options.
   void apply(const std::vector<std::string>& models, const Segmenter::Options& given) {
     for (const auto& [name, values] : given) {
-      if (settings.knows(name) && !is_taken(name))
+      if (settings.has_option(name) && !is_supported_option(name))
         throw Failure(ErrorCode::usage, "it is nothing that a Segmenter takes, which works on arrays in memory", name,
                       name == "model" ? "models come first, by themselves" : "the job 'segment' takes it, over files");
       settings.apply_flag(name, values);
@@ -48,7 +50,7 @@ struct Described {
     if (models.empty()) throw Failure(ErrorCode::usage, "there is none", "model", "name the ONNX file of a network");
     options.models = models;
     options.write = {};
-    if (options.least_dice)
+    if (options.min_dice)
       throw Failure(ErrorCode::usage,
                     "auto is decided by windows of all pictures of a run, and a Segmenter does not know its images yet",
                     "precision", "say f32 or bf16; the job 'segment' with --plan says how far masks agree");
@@ -56,8 +58,8 @@ struct Described {
 };
 
 // Resources of one call.
-struct Working {
-  Working(long long threads, Budget& budget, const CancelToken* wanted)
+struct CallResources {
+  CallResources(long long threads, Budget& budget, const CancelToken* wanted)
       : cancel(wanted != nullptr ? *wanted : never),
         executor(static_cast<int>(threads), &cancel),
         context{executor, cancel, trace, budget} {}
@@ -69,15 +71,15 @@ struct Working {
 };
 
 // Image in progress.
-struct Picture {
+struct ImageInProgress {
   std::string name;
   Cutter cutter;
-  Reservation paid;
+  Reservation reservation;
   std::optional<Collector> collector;
 };
 // Window of an image. After the last one follows an item without a window.
 struct Window {
-  std::shared_ptr<Picture> of;
+  std::shared_ptr<ImageInProgress> of;
   std::size_t row = 0, column = 0;
   std::shared_ptr<WindowBuffers> buffers;
 };
@@ -104,11 +106,11 @@ class Call {
                   chain::submit<Window>("network", networks_.requests(),
                                         [&](Window& window, std::function<void(std::exception_ptr)> done) {
                                           if (!window.buffers) return done(nullptr);
-                                          networks_.ask(*window.buffers, std::move(done));
+                                          networks_.submit_window(*window.buffers, std::move(done));
                                         }) |
                   chain::sink<Window>("blend", [&](const Window& window, Span&) { collect(window); });
-    networks_.ask_while_wanted(context_.cancel, [&] {
-      chain::run(stages, context_, chain::Price::fixed(networks_.window_bytes(), networks_.in_flight()));
+    networks_.run_cancellable(context_.cancel, [&] {
+      chain::run(stages, context_, chain::MemoryCost::fixed(networks_.window_bytes(), networks_.in_flight()));
     });
     context_.throw_if_cancelled();
     return std::move(out_);
@@ -117,23 +119,26 @@ class Call {
  private:
   std::string name_of(std::size_t k) const { return images_.size() == 1 ? "image" : fmt::format("image {}", k); }
 
-  chain::Parts<Window> windows_of(std::size_t k) {
-    return [this, k, ended = false, of = std::shared_ptr<Picture>()](bool& later) mutable -> std::optional<Window> {
+  chain::ItemGenerator<Window> windows_of(std::size_t k) {
+    return [this, k, ended = false,
+            of = std::shared_ptr<ImageInProgress>()](bool& later) mutable -> std::optional<Window> {
       if (ended) return std::nullopt;
       if (!of) {
         const std::string name = name_of(k);
         const Setup& setup = networks_.setup();
-        of.reset(new Picture{name, Cutter(options_, setup, rows_of(setup, images_[k], name), name), {}, {}});
-        if (!wishes_.regions.empty()) of->cutter.look_in(region_rows_of(wishes_.regions[k]), "the region of " + name);
+        of.reset(
+            new ImageInProgress{name, Cutter(options_, setup, make_image_rows(setup, images_[k], name), name), {}, {}});
+        if (!wishes_.regions.empty())
+          of->cutter.set_region(make_region_rows(wishes_.regions[k]), "the region of " + name);
       }
       if (!of->collector) {
-        const Bytes wanted = of->cutter.needs() + Collector::needs(networks_.setup(), of->cutter, false);
-        auto paid = pay_behind(latest_, wanted, context_.budget, of->name);
-        if (!paid) {
+        const Bytes wanted = of->cutter.memory_cost() + Collector::memory_cost(networks_.setup(), of->cutter, false);
+        auto reservation = reserve_after(latest_, wanted, context_.budget, of->name);
+        if (!reservation) {
           later = true;
           return std::nullopt;
         }
-        of->paid = *std::move(paid);
+        of->reservation = *std::move(reservation);
         begin(*of, out_[k]);
         latest_ = of;
       }
@@ -151,20 +156,20 @@ class Call {
     };
   }
 
-  void begin(Picture& of, SegmentedImage& out) {
+  void begin(ImageInProgress& of, SegmentedImage& out) {
     // The position of the square is known only after the whole photograph was read.
     of.cutter.begin(0, "");
     const PictureInfo& info = of.cutter.rows().info();
     of.collector.emplace(
         options_, networks_.setup(),
-        Collecting{of.name,
-                   of.cutter.y(),
-                   of.cutter.x(),
-                   of.cutter.source(),
-                   info.width,
-                   info.height,
-                   of.cutter.rows().crop(),
-                   {}},
+        CollectorParameters{of.name,
+                            of.cutter.y(),
+                            of.cutter.x(),
+                            of.cutter.source(),
+                            info.width,
+                            info.height,
+                            of.cutter.rows().crop(),
+                            {}},
         std::make_unique<ArrayResults>(networks_.setup(), info.width, info.height, wishes_.probabilities, out));
   }
 
@@ -185,8 +190,8 @@ class Call {
   const std::span<const ArrayView> images_;
   const SegmentWishes& wishes_;
   std::vector<SegmentedImage> out_;
-  Pool<WindowBuffers> buffers_{[] { return std::make_unique<WindowBuffers>(); }};
-  std::weak_ptr<Picture> latest_;
+  ObjectPool<WindowBuffers> buffers_{[] { return std::make_unique<WindowBuffers>(); }};
+  std::weak_ptr<ImageInProgress> latest_;
 };
 
 }  // namespace
@@ -197,8 +202,8 @@ struct Segmenter::State {
     throw_if_forked_behind_threads();
     described.apply(models, given);
     budget.emplace(described.running.memory.count > 0 ? described.running.memory
-                                                      : automatic_memory(describe_machine()));
-    segment::Working working(described.running.threads, *budget, cancel);
+                                                      : default_memory_limit(describe_machine()));
+    segment::CallResources working(described.running.threads, *budget, cancel);
     networks.emplace(described.options, working.context);
     working.context.throw_if_cancelled();
     networks->compile(described.options.network.precision, working.context);
@@ -206,17 +211,17 @@ struct Segmenter::State {
   }
   const model::Session& session() const { return networks->ensemble().session(0); }
 
-  segment::Described described;
+  segment::ParsedOptions described;
   std::optional<Budget> budget;
   std::optional<segment::Networks> networks;
   std::timed_mutex mutex;
 };
 
 std::vector<JobOption> Segmenter::describe_options() {
-  const segment::Described described;
+  const segment::ParsedOptions described;
   std::vector<JobOption> out;
   for (const Settings::Entry& entry : described.settings.entries())
-    if (segment::is_taken(entry.name)) out.push_back(millrace::described(entry));
+    if (segment::is_supported_option(entry.name)) out.push_back(millrace::described(entry));
   return out;
 }
 
@@ -241,7 +246,7 @@ std::vector<SegmentedImage> Segmenter::segment(std::span<const ArrayView> images
                     "regions", "give one of each image");
     segment::refuse_region_of_square(state_->networks->setup());
   }
-  segment::Working working(state_->described.running.threads, *state_->budget, wishes.cancel);
+  segment::CallResources working(state_->described.running.threads, *state_->budget, wishes.cancel);
   // Waits while another thread's call uses the networks.
   std::unique_lock lock(state_->mutex, std::defer_lock);
   while (!lock.try_lock_for(std::chrono::milliseconds(50))) working.context.throw_if_cancelled();

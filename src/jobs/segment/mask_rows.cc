@@ -10,19 +10,20 @@ MaskRows::MaskRows(const Setup& setup, int width, int height)
       height_(static_cast<std::size_t>(height)),
       heads_(setup.heads.size()) {
   for (std::size_t h = 0; h < heads_.size(); ++h) {
-    if (setup.heads[h].task != model::Task::segmentation) continue;
+    if (setup.heads[h].task != model::ModelTask::segmentation) continue;
     heads_[h].row.resize(width_);
     heads_[h].classes.resize(setup.heads[h].classes.size());
   }
 }
 
-void MaskRows::restore(std::size_t head, const std::vector<ClassResult>& counted, std::uint64_t rows) {
+void MaskRows::restore(std::size_t head, const std::vector<ClassResult>& class_counts, std::uint64_t rows) {
   Mask& mask = heads_[head];
-  if (counted.size() != mask.classes.size()) throw Failure(ErrorCode::bad_data, "this checkpoint is of other classes");
-  for (const ClassResult& each : counted)
+  if (class_counts.size() != mask.classes.size())
+    throw Failure(ErrorCode::bad_data, "this checkpoint is of other classes");
+  for (const ClassResult& each : class_counts)
     if (each.pixels > rows * width_ || each.at_edge > each.pixels)
       throw Failure(ErrorCode::bad_data, "this checkpoint has more pixels than its picture");
-  mask.classes = counted;
+  mask.classes = class_counts;
   rows_ = rows;
 }
 
@@ -35,12 +36,12 @@ void MaskRows::take(std::span<const float> row, std::span<const float> weights) 
 
 void MaskRows::take(Mask& mask, const model::Head& head, std::span<const float> row,
                     std::span<const float> weights) const {
-  const bool has_none = head.has_none();
+  const bool has_background = head.has_background();
   window::label(row, weights, head.least(), mask.row);
   const bool outermost = rows_ == 0 || rows_ + 1 == height_;
   for (std::size_t j = 0; j < width_; ++j) {
-    if (!(weights[j] > 0) || (has_none && mask.row[j] == 0)) continue;
-    ClassResult& found = mask.classes[mask.row[j] - (has_none ? 1U : 0U)];
+    if (!(weights[j] > 0) || (has_background && mask.row[j] == 0)) continue;
+    ClassResult& found = mask.classes[mask.row[j] - (has_background ? 1U : 0U)];
     ++found.pixels;
     if (outermost || j == 0 || j + 1 == width_) ++found.at_edge;
   }

@@ -19,11 +19,11 @@ class MaskRows {
   // Takes the next row of all maps, [channels, width], activated. `weights` is 0 outside of all windows.
   void take(std::span<const float> row, std::span<const float> weights);
   // Returns the last row of the mask of this head; empty if the head has no mask.
-  std::span<const std::uint8_t> of(std::size_t head) const { return heads_[head].row; }
+  std::span<const std::uint8_t> mask_row(std::size_t head) const { return heads_[head].row; }
   // Returns the counts so far; their means are still sums.
-  const std::vector<ClassResult>& counted(std::size_t head) const { return heads_[head].classes; }
+  const std::vector<ClassResult>& class_counts(std::size_t head) const { return heads_[head].classes; }
   // Resumes after `rows` rows with their counts. Throws Failure(bad_data) if these are impossible.
-  void restore(std::size_t head, const std::vector<ClassResult>& counted, std::uint64_t rows);
+  void restore(std::size_t head, const std::vector<ClassResult>& class_counts, std::uint64_t rows);
   // Adds the counts to a result that has everything else; called after the last row. Gives Error(bad_data) if one of
   // its values is not finite.
   Outcome<void> finish(PictureResult& result) const;

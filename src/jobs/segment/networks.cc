@@ -19,16 +19,16 @@ Networks::Networks(const Options& options, RunContext& context)
 }
 
 void Networks::compile(model::Precision precision, const RunContext& context) {
-  model::PictureModelOptions said = options_.network;
-  said.precision = precision;
+  model::PictureModelOptions network_options = options_.network;
+  network_options.precision = precision;
   const model::Ensemble::Options how = ensemble_options(options_, context);
   requests_ = how.requests;
-  ensemble_.emplace(setup_.models, said, how);
-  complete(options_, setup_, *ensemble_);
+  ensemble_.emplace(setup_.models, network_options, how);
+  complete_setup(options_, setup_, *ensemble_);
   throw_unless_it_fits(window_bytes());
-  const model::Session::Memory takes = ensemble_->measure();
-  takes_ = takes.model + takes.request * static_cast<std::uint64_t>(requests_);
-  paid_ = budget_.reserve(takes_, setup_.models.size() > 1 ? "the networks" : "the network");
+  const model::Session::Memory measured = ensemble_->measure();
+  reserved_bytes_ = measured.model + measured.request * static_cast<std::uint64_t>(requests_);
+  reservation_ = budget_.reserve(reserved_bytes_, setup_.models.size() > 1 ? "the networks" : "the network");
 }
 
 void Networks::throw_unless_it_fits(Bytes window) const {
@@ -36,11 +36,11 @@ void Networks::throw_unless_it_fits(Bytes window) const {
   if (window > left)
     throw OutOfMemory(ErrorCode::out_of_memory,
                       fmt::format("a window of {} x {} takes {}, and {} are left", setup_.width, setup_.height,
-                                  to_text(window), to_text(left)),
+                                  format_bytes(window), format_bytes(left)),
                       "--window", "allow more with --memory, or take a smaller window");
 }
 
-void Networks::ask_while_wanted(const CancelToken& cancel, const std::function<void()>& work) {
+void Networks::run_cancellable(const CancelToken& cancel, const std::function<void()>& work) {
   struct GoingOn {
     ~GoingOn() { ensemble.go_on(); }
     model::Ensemble& ensemble;
@@ -50,7 +50,7 @@ void Networks::ask_while_wanted(const CancelToken& cancel, const std::function<v
   work();
 }
 
-void Networks::ask(WindowBuffers& window, std::function<void(std::exception_ptr)> done) {
+void Networks::submit_window(WindowBuffers& window, std::function<void(std::exception_ptr)> done) {
   ensemble_->submit(window.input.data(), window.made, [done = std::move(done)](const Error* error) {
     done(error == nullptr ? nullptr : std::make_exception_ptr(Failure(*error)));
   });

@@ -34,15 +34,15 @@ class Networks {
   const model::Ensemble& ensemble() const { return *ensemble_; }
   int requests() const { return requests_; }
   // Bytes reserved for all networks, bytes per window, and the cap for windows in flight; images need the rest.
-  Bytes takes() const { return takes_; }
+  Bytes reserved_bytes() const { return reserved_bytes_; }
   Bytes window_bytes() const { return ensemble_->bytes(); }
   Bytes in_flight() const { return Bytes{budget_.largest_grant().count / 2}; }
 
   // Runs `work`, which submits windows. When `cancel` is set, inference in progress ends early, as a large window takes
   // seconds.
-  void ask_while_wanted(const CancelToken& cancel, const std::function<void()>& work);
+  void run_cancellable(const CancelToken& cancel, const std::function<void()>& work);
   // Submits a window, which must not change until `done` is called.
-  void ask(WindowBuffers& window, std::function<void(std::exception_ptr)> done);
+  void submit_window(WindowBuffers& window, std::function<void(std::exception_ptr)> done);
 
  private:
   void throw_unless_it_fits(Bytes window) const;
@@ -52,8 +52,8 @@ class Networks {
   Setup setup_;
   int requests_ = 1;
   std::optional<model::Ensemble> ensemble_;
-  Bytes takes_;
-  Reservation paid_;
+  Bytes reserved_bytes_;
+  Reservation reservation_;
 };
 
 }  // namespace millrace::segment

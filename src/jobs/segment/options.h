@@ -12,12 +12,12 @@
 #include "src/jobs/picture_files.h"
 #include "src/kernels/sliding_window/sliding_window.h"
 #include "src/model/ensemble.h"
-#include "src/pipeline/checkpoint/share.h"
+#include "src/pipeline/checkpoint/shard_spec.h"
 
 namespace millrace::segment {
 
 // Results that are written per image, in addition to the tables.
-struct Written {
+struct OutputSelection {
   bool mask = false, probability = false, overlay = false, contours = false;
 };
 
@@ -27,7 +27,7 @@ struct Options {
   std::vector<std::string> models, cards;  // several models form an ensemble
   model::PictureModelOptions network;      // common to all models
   // Uses bf16 if its masks agree with those of float32 to this Dice coefficient; if empty, `network` has the precision.
-  std::optional<double> least_dice;
+  std::optional<double> min_dice;
   model::Flips flips = model::Flips::none;
   std::optional<model::FlipMean> flip_mean;
   std::optional<model::Preprocess> preprocess;
@@ -35,11 +35,11 @@ struct Options {
   std::string roi;                // region image, or a folder of them
   std::string write_text = "mask";
   double overlap = 0.5;
-  Share share;
+  ShardSpec shard_spec;
   window::Importance importance = window::Importance::gaussian;
   window::Padding padding = window::Padding::reflect;
   RasterFormat format = RasterFormat::png;
-  Written write{.mask = true};
+  OutputSelection write{.mask = true};
   bool describe = false, skip_empty = false, report = false;
   // Images are streamed, and their memory is known before they are begun: slides of 10 gigapixels are no decompression
   // bombs.

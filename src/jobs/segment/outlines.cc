@@ -5,15 +5,15 @@
 #include <iterator>
 
 #include "src/base/json.h"
+#include "src/base/parse_values.h"
 #include "src/base/text.h"
-#include "src/base/values.h"
 
 namespace millrace::segment {
 namespace {
 
-constexpr std::size_t kMostCorners = 1 << 20;
+constexpr std::size_t kMaxCorners = 1 << 20;
 constexpr std::size_t kPending = 256 << 10;
-constexpr long long kMostBytes = 1LL << 50;
+constexpr long long kMaxBytes = 1LL << 50;
 
 // Appends a number as LEB128: seven bits per byte, lowest first.
 void put(std::uint64_t value, std::vector<std::byte>& out) {
@@ -23,7 +23,7 @@ void put(std::uint64_t value, std::vector<std::byte>& out) {
 
 class RunReader {
  public:
-  explicit RunReader(const GrowingFile& file) : file_(file) {}
+  explicit RunReader(const ResumableFile& file) : file_(file) {}
   bool at_end() const { return at_ == file_.size() && next_ == bytes_.size(); }
   std::uint64_t number() {
     std::uint64_t out = 0;
@@ -47,7 +47,7 @@ class RunReader {
     return bytes_[next_++];
   }
 
-  const GrowingFile& file_;
+  const ResumableFile& file_;
   std::vector<std::byte> bytes_;
   std::size_t next_ = 0;
   std::uint64_t at_ = 0;
@@ -56,15 +56,16 @@ class RunReader {
 }  // namespace
 
 Outlines::Outlines(std::vector<model::Head::Label> labels, std::size_t width, std::size_t height,
-                   const std::string& file, const std::string& saved)
+                   const std::string& file, const std::string& resume_state)
     : labels_(std::move(labels)),
       width_(width),
       height_(height),
-      runs_(saved.empty() ? GrowingFile(file)
-                          : GrowingFile(file, static_cast<std::uint64_t>(whole_number_of(saved, 0, kMostBytes)))) {}
+      runs_(resume_state.empty()
+                ? ResumableFile(file)
+                : ResumableFile(file, static_cast<std::uint64_t>(parse_whole_number(resume_state, 0, kMaxBytes)))) {}
 
 void Outlines::append(std::span<const std::uint8_t> labels) {
-  runs_of(labels, row_);
+  find_runs(labels, row_);
   put(row_.size(), pending_);
   for (const LabelRun& run : row_) {
     put(run.label, pending_);
@@ -83,7 +84,7 @@ std::string Outlines::save() {
 }
 
 std::vector<std::uint32_t> Outlines::write(const std::string& path) const {
-  GrowingFile out(path);
+  ResumableFile out(path);
   std::string text = "{\"type\": \"FeatureCollection\", \"features\": [";
   bool first = true;
   const auto flush = [&] {
@@ -91,16 +92,16 @@ std::vector<std::uint32_t> Outlines::write(const std::string& path) const {
     out.append(text);
     text.clear();
   };
-  Contours::Labels outlined{};
+  ContourTracer::Labels outlined{};
   std::vector<std::string> properties(labels_.size());
   for (std::size_t k = 0; k < labels_.size(); ++k) {
     const model::Head::Label& label = labels_[k];
     outlined[k] = label.drawn;
-    const Json classification = {{"name", utf8_for_display(label.name)},
+    const Json classification = {{"name", replace_invalid_utf8(label.name)},
                                  {"color", {label.color[0], label.color[1], label.color[2]}}};
     properties[k] = Json({{"objectType", "annotation"}, {"classification", classification}}).dump();
   }
-  Contours contours(outlined, kMostCorners, [&](const Outline& outline) {
+  ContourTracer contours(outlined, kMaxCorners, [&](const Outline& outline) {
     text += first ? "\n" : ",\n";
     first = false;
     text += R"({"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [)";
@@ -146,6 +147,6 @@ std::vector<std::uint32_t> Outlines::write(const std::string& path) const {
   return contours.cuts();
 }
 
-std::uint64_t Outlines::bytes(std::uint64_t width) { return Contours::bytes(kMostCorners, width) + 4 * kPending; }
+std::uint64_t Outlines::bytes(std::uint64_t width) { return ContourTracer::bytes(kMaxCorners, width) + 4 * kPending; }
 
 }  // namespace millrace::segment

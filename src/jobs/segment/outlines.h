@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "src/io/file/growing_file.h"
+#include "src/io/file/resumable_file.h"
 #include "src/kernels/contours/contours.h"
 #include "src/model/head.h"
 
@@ -18,7 +18,7 @@ class Outlines {
   // Stores rows in `file`, in a folder that belongs to this run alone. `saved` is the value that save() returned; if
   // empty, there are no rows yet.
   Outlines(std::vector<model::Head::Label> labels, std::size_t width, std::size_t height, const std::string& file,
-           const std::string& saved);
+           const std::string& resume_state);
 
   void append(std::span<const std::uint8_t> labels);
   std::string save();
@@ -32,7 +32,7 @@ class Outlines {
  private:
   const std::vector<model::Head::Label> labels_;
   const std::size_t width_, height_;
-  GrowingFile runs_;
+  ResumableFile runs_;
   std::vector<LabelRun> row_;
   std::vector<std::byte> pending_;
   std::uint64_t rows_ = 0;

@@ -12,7 +12,7 @@
 #include "src/jobs/segment/small_photo.h"
 #include "src/jobs/segment/suspects.h"
 #include "src/jobs/segment/tables.h"
-#include "src/report/numbers.h"
+#include "src/report/number_format.h"
 #include "src/report/page/page.h"
 #include "src/report/plot/line_plot.h"
 
@@ -22,7 +22,7 @@ namespace {
 // Class of a mask, which readers of the page can hide.
 struct DrawnClass {
   std::size_t head = 0, label = 0;  // the class's label in the mask
-  report::Layer layer;
+  report::PageLayer layer;
 };
 
 std::string name_in(const model::Head& head, const std::string& name) {
@@ -32,7 +32,7 @@ std::string name_in(const model::Head& head, const std::string& name) {
 std::vector<DrawnClass> drawn_classes(const Setup& setup) {
   std::vector<DrawnClass> out;
   for (std::size_t h = 0; h < setup.heads.size(); ++h) {
-    if (setup.heads[h].task != model::Task::segmentation) continue;
+    if (setup.heads[h].task != model::ModelTask::segmentation) continue;
     const auto labels = setup.heads[h].labels();
     for (std::size_t k = 0; k < labels.size(); ++k)
       if (labels[k].drawn) out.push_back({h, k, {name_in(setup.heads[h], labels[k].name), labels[k].color}});
@@ -43,14 +43,14 @@ std::vector<DrawnClass> drawn_classes(const Setup& setup) {
 // Keypoint, drawn as a ring on the photograph.
 struct DrawnPoint {
   std::size_t head = 0, point = 0;
-  report::Layer layer;
+  report::PageLayer layer;
 };
 
 std::vector<DrawnPoint> drawn_points(const Setup& setup) {
   std::vector<DrawnPoint> out;
   for (std::size_t h = 0; h < setup.heads.size(); ++h) {
     const model::Head& head = setup.heads[h];
-    if (head.task != model::Task::keypoints) continue;
+    if (head.task != model::ModelTask::keypoints) continue;
     for (std::size_t c = 0; c < head.classes.size(); ++c) {
       const auto color =
           head.classes[c].color.value_or(model::class_color(1 + (c + head.first_color) % (model::kColorCount - 1)));
@@ -88,7 +88,7 @@ std::vector<std::uint8_t> png_of(const SmallMask& mask, std::size_t label, const
   const std::array<std::uint8_t, 6> palette = {0, 0, 0, color[0], color[1], color[2]};
   append_png_chunk("PLTE", palette, out);
   append_png_chunk("tRNS", std::array<std::uint8_t, 2>{0, 255}, out);
-  append_png_chunk("IDAT", png_stream(rows), out);
+  append_png_chunk("IDAT", compress_png_rows(rows), out);
   append_png_chunk("IEND", {}, out);
   return out;
 }
@@ -97,12 +97,12 @@ double share_of(const PictureResult& picture, const ClassResult& found) {
   return static_cast<double>(found.pixels) / (static_cast<double>(picture.width) * picture.height);
 }
 
-std::string percent(double share) { return report::number_text(100 * share, 3) + " %"; }
+std::string percent(double share) { return report::format_number(100 * share, 3) + " %"; }
 
-report::Fact likeliest(const model::Head& head, const std::vector<double>& probabilities) {
+report::PageFact likeliest(const model::Head& head, const std::vector<double>& probabilities) {
   const auto most = std::max_element(probabilities.begin(), probabilities.end());
   const auto c = static_cast<std::size_t>(most - probabilities.begin());
-  return {report::number_text(*most, 3), name_in(head, head.classes[c].name)};
+  return {report::format_number(*most, 3), name_in(head, head.classes[c].name)};
 }
 
 // Returns the rank of each image in this order.
@@ -118,28 +118,29 @@ std::vector<std::size_t> ranks_by(std::size_t count, const Less& less) {
 void add_pictures(report::PageWriter& page, const PageView& view, RunContext& context) {
   const auto classes = drawn_classes(view.setup);
   const auto points = drawn_points(view.setup);
-  std::vector<Suspect> shown = suspects(view.pictures, view.setup);
+  std::vector<Suspect> shown = rank_suspects(view.pictures, view.setup);
   const std::size_t all = shown.size();
-  if (all > kMostPictures) shown.resize(kMostPictures);
+  if (all > kMaxPictures) shown.resize(kMaxPictures);
   page.section("Pictures");
   const auto wrong = std::count_if(shown.begin(), shown.end(), [](const Suspect& each) { return each.weight > 0; });
   page.paragraph(fmt::format(
       "{} {}double click or + enlarges, and what is enlarged can be moved.",
-      wrong == 0   ? "None looks wrong by what is counted."
-      : wrong == 1 ? "One looks wrong by what is counted, and comes first."
-                   : grouped(static_cast<std::uint64_t>(wrong)) + " look wrong by what is counted, and come first.",
+      wrong == 0 ? "None looks wrong by what is counted."
+      : wrong == 1
+          ? "One looks wrong by what is counted, and comes first."
+          : group_digits(static_cast<std::uint64_t>(wrong)) + " look wrong by what is counted, and come first.",
       classes.empty() && points.empty() ? "A " : "The slider goes from the photograph to the mask; a "));
   for (std::size_t h = 0; h < view.setup.heads.size(); ++h)
-    if (disagree_on_most(view.pictures, h))
+    if (is_disagreement_common(view.pictures, h))
       page.warning(name_in(view.setup.heads[h],
                            "in most pictures models disagree about more than half of what any of them finds. Look at "
                            "their model cards: one may be given its pictures otherwise than it was trained."));
   if (shown.size() < all)
-    page.note(
-        fmt::format("The {} that look most wrong, of {}; pictures.csv has all.", grouped(shown.size()), grouped(all)));
+    page.note(fmt::format("The {} that look most wrong, of {}; pictures.csv has all.", group_digits(shown.size()),
+                          group_digits(all)));
   std::vector<const PictureResult*> pictures;
   for (const Suspect& each : shown) pictures.push_back(&view.pictures[each.picture]);
-  const DrawOn draw = [&](const PictureResult& of, const std::vector<SmallMask>& masks, SmallPhoto& on) {
+  const DrawLayers draw = [&](const PictureResult& of, const std::vector<SmallMask>& masks, SmallPhoto& on) {
     for (std::size_t c = 0; c < classes.size() && !masks.empty(); ++c) {
       const SmallMask& mask = masks[classes[c].head];
       if (std::find(mask.labels.begin(), mask.labels.end(), classes[c].label) != mask.labels.end())
@@ -149,19 +150,19 @@ void add_pictures(report::PageWriter& page, const PageView& view, RunContext& co
       if (const auto& peak = of.heads[points[p].head].peaks[points[p].point])
         on.drawn.emplace_back(classes.size() + p, png_of(ring_at(*peak, of, on), 1, points[p].layer.color));
   };
-  std::vector<SmallPhoto> photos = small_photos(pictures, view.output, view.setup, view.files, draw, context);
+  std::vector<SmallPhoto> photos = make_small_photos(pictures, view.output, view.setup, view.files, draw, context);
   const auto without = std::count_if(photos.begin(), photos.end(), [](const auto& each) { return each.jpeg.empty(); });
   if (without > 0)
     page.note(fmt::format("{} shown without the photograph: it was changed or moved since, or is too large for a page.",
-                          without == 1 ? "One is" : grouped(static_cast<std::uint64_t>(without)) + " are"));
-  std::vector<report::Layer> layers;
+                          without == 1 ? "One is" : group_digits(static_cast<std::uint64_t>(without)) + " are"));
+  std::vector<report::PageLayer> layers;
   std::vector<std::string> orders = {"what looks wrong first", "by name"};
   const auto picture_of = [&](std::size_t k) -> const PictureResult& { return *pictures[k]; };
   std::vector<std::vector<std::size_t>> ranks = {
       ranks_by(shown.size(), [](std::size_t a, std::size_t b) { return a < b; }),
       ranks_by(shown.size(), [&](std::size_t a, std::size_t b) { return picture_of(a).name < picture_of(b).name; })};
   const auto found_of = [&](std::size_t k, const DrawnClass& drawn) -> const ClassResult& {
-    const std::size_t first = view.setup.heads[drawn.head].has_none() ? 1 : 0;
+    const std::size_t first = view.setup.heads[drawn.head].has_background() ? 1 : 0;
     return picture_of(k).heads[drawn.head].classes[drawn.label - first];
   };
   for (const DrawnClass& each : classes) {
@@ -175,7 +176,7 @@ void add_pictures(report::PageWriter& page, const PageView& view, RunContext& co
   page.open_pictures(layers, orders);
   for (std::size_t k = 0; k < shown.size(); ++k) {
     const PictureResult& of = picture_of(k);
-    report::Picture one;
+    report::PagePicture one;
     one.title = of.name;
     one.marks = shown[k].why;
     one.jpeg = std::move(photos[k].jpeg);
@@ -186,10 +187,10 @@ void add_pictures(report::PageWriter& page, const PageView& view, RunContext& co
     for (const DrawnClass& each : classes)
       one.facts.push_back({percent(share_of(of, found_of(k, each))), each.layer.name});
     for (std::size_t h = 0; h < of.heads.size(); ++h)
-      if (view.setup.heads[h].task == model::Task::classification)
+      if (view.setup.heads[h].task == model::ModelTask::classification)
         one.facts.push_back(likeliest(view.setup.heads[h], of.heads[h].numbers));
     for (std::size_t h = 0; h < of.heads.size(); ++h)
-      if (view.setup.models.size() > 1 && view.setup.heads[h].task == model::Task::segmentation)
+      if (view.setup.models.size() > 1 && view.setup.heads[h].task == model::ModelTask::segmentation)
         one.facts.push_back({percent(of.disagreement(h)), name_in(view.setup.heads[h], "models disagree")});
     page.picture(one);
   }
@@ -206,9 +207,9 @@ void add_areas(report::PageWriter& page, const PageView& view) {
   for (int k = 0; k <= kSteps; ++k) plot.x.push_back(k);
   for (std::size_t h = 0; h < view.setup.heads.size(); ++h) {
     const model::Head& head = view.setup.heads[h];
-    if (head.task != model::Task::segmentation) continue;
+    if (head.task != model::ModelTask::segmentation) continue;
     for (std::size_t c = 0; c < head.classes.size(); ++c) {
-      if (!is_something(head, c)) continue;
+      if (!is_foreground(head, c)) continue;
       std::vector<double> shares;
       for (const PictureResult& each : view.pictures) shares.push_back(100 * share_of(each, each.heads[h].classes[c]));
       std::sort(shares.begin(), shares.end());
@@ -220,9 +221,10 @@ void add_areas(report::PageWriter& page, const PageView& view) {
       const auto with = static_cast<std::uint64_t>(
           std::count_if(shares.begin(), shares.end(), [](double share) { return share > 0; }));
       const std::string name = name_in(head, head.classes[c].name);
-      const auto text = [](double share) { return report::number_text(share, 3) + " %"; };
-      table.rows.push_back({name, grouped(with), text(shares.front()), text(at(kSteps / 2.0)), text(shares.back())});
-      report::Line line;
+      const auto text = [](double share) { return report::format_number(share, 3) + " %"; };
+      table.rows.push_back(
+          {name, group_digits(with), text(shares.front()), text(at(kSteps / 2.0)), text(shares.back())});
+      report::LineSeries line;
       for (const double percentile : plot.x) line.y.push_back(at(percentile));
       plot.panels.push_back({name, "% of the picture", {line}});
     }
@@ -231,14 +233,14 @@ void add_areas(report::PageWriter& page, const PageView& view) {
   page.section("Areas");
   table.note = "Shares of all pixels of a picture.";
   page.table(table);
-  constexpr std::size_t kEnough = 3, kMostPanels = 24;
+  constexpr std::size_t kEnough = 3, kMaxPanels = 24;
   if (view.pictures.size() < kEnough) return;
-  if (plot.panels.size() > kMostPanels) plot.panels.resize(kMostPanels);
+  if (plot.panels.size() > kMaxPanels) plot.panels.resize(kMaxPanels);
   plot.title = "How areas are spread";
   plot.caption = fmt::format(
       "Of {} pictures, in the order of how much of each the class covers: from the one with least "
       "on the left to the one with most on the right.",
-      grouped(view.pictures.size()));
+      group_digits(view.pictures.size()));
   plot.description = "Lines that rise from the least share to the greatest.";
   plot.x_title = "pictures (%)";
   plot.names = {"share"};
@@ -251,9 +253,9 @@ void add_rows(report::PageWriter& page, RecordTable table, const std::string& fi
   const std::size_t columns = table.columns.size();
   for (std::size_t k = 0; k < columns; ++k) out.columns.push_back({table.columns[k], k + numbers >= columns});
   const std::size_t all = table.rows.size();
-  if (all > report::kMostNumberRows) {
-    table.rows.resize(report::kMostNumberRows);
-    out.note = fmt::format("The first {} of {}; {} has all.", grouped(table.rows.size()), grouped(all), file);
+  if (all > report::kMaxNumberRows) {
+    table.rows.resize(report::kMaxNumberRows);
+    out.note = fmt::format("The first {} of {}; {} has all.", group_digits(table.rows.size()), group_digits(all), file);
   }
   out.rows = std::move(table.rows);
   page.table(out);
@@ -265,22 +267,23 @@ void add_unusable(report::PageWriter& page, const PageView& view) {
   report::Table table;
   table.columns = {{"picture"}, {"why"}};
   for (const Error& error : view.unusable) {
-    if (table.rows.size() == report::kMostNumberRows) break;
+    if (table.rows.size() == report::kMaxNumberRows) break;
     Error why = error;
     why.subject.clear();
     table.rows.push_back({error.subject, why.message()});
   }
   if (table.rows.size() < view.unusable.size())
-    table.note = fmt::format("The first {} of {}.", grouped(table.rows.size()), grouped(view.unusable.size()));
+    table.note =
+        fmt::format("The first {} of {}.", group_digits(table.rows.size()), group_digits(view.unusable.size()));
   page.table(table);
 }
 
 }  // namespace
 
-std::string page_of(const PageView& view, RunContext& context) {
+std::string make_page(const PageView& view, RunContext& context) {
   report::PageWriter page("Segmented pictures", "segment");
-  std::string lead = view.pictures.size() == 1 ? "One picture" : grouped(view.pictures.size()) + " pictures";
-  if (!view.unusable.empty()) lead += fmt::format("; {} could not be used", grouped(view.unusable.size()));
+  std::string lead = view.pictures.size() == 1 ? "One picture" : group_digits(view.pictures.size()) + " pictures";
+  if (!view.unusable.empty()) lead += fmt::format("; {} could not be used", group_digits(view.unusable.size()));
   page.lead(lead + ".");
   std::uint64_t damaged = 0, doubtful = 0, more = 0;
   for (const PictureResult& each : view.pictures) {
@@ -288,26 +291,26 @@ std::string page_of(const PageView& view, RunContext& context) {
     more += each.unshown.any() ? 1 : 0;
     doubtful += each.field && !each.field->doubts.empty() ? 1 : 0;
   }
-  std::vector<report::Fact> facts = {
-      {grouped(view.pictures.size()), view.pictures.size() == 1 ? "picture" : "pictures"}};
-  if (view.setup.models.size() > 1) facts.push_back({grouped(view.setup.models.size()), "models"});
-  if (damaged > 0) facts.push_back({grouped(damaged), "damaged"});
-  if (more > 0) facts.push_back({grouped(more), "hold more than was used"});
-  if (doubtful > 0) facts.push_back({grouped(doubtful), "doubtful photographs"});
-  if (!view.unusable.empty()) facts.push_back({grouped(view.unusable.size()), "not used"});
+  std::vector<report::PageFact> facts = {
+      {group_digits(view.pictures.size()), view.pictures.size() == 1 ? "picture" : "pictures"}};
+  if (view.setup.models.size() > 1) facts.push_back({group_digits(view.setup.models.size()), "models"});
+  if (damaged > 0) facts.push_back({group_digits(damaged), "damaged"});
+  if (more > 0) facts.push_back({group_digits(more), "hold more than was used"});
+  if (doubtful > 0) facts.push_back({group_digits(doubtful), "doubtful photographs"});
+  if (!view.unusable.empty()) facts.push_back({group_digits(view.unusable.size()), "not used"});
   page.facts(facts);
   add_unusable(page, view);
   if (!view.pictures.empty()) {
     add_pictures(page, view, context);
     add_areas(page, view);
   }
-  if (view.setup.has(model::Task::keypoints)) {
+  if (view.setup.has(model::ModelTask::keypoints)) {
     page.section("Points");
-    add_rows(page, points_of(view.pictures, view.setup), kPointsFile, 3);
+    add_rows(page, make_keypoint_table(view.pictures, view.setup), kPointsFile, 3);
   }
   if (view.setup.has_numbers()) {
     page.section("Classes and numbers");
-    add_rows(page, values_of(view.pictures, view.setup), kValuesFile, 1);
+    add_rows(page, make_value_table(view.pictures, view.setup), kValuesFile, 1);
   }
   page.section("What it is made of");
   report::Table table;
@@ -316,14 +319,14 @@ std::string page_of(const PageView& view, RunContext& context) {
     table.rows.push_back(
         std::vector<std::string>{view.setup.models.size() == 1 ? "model file" : fmt::format("model file {}", k + 1),
                                  std::string(file_name(view.setup.models[k].file.path))});
-  for (const auto& [what, is] : view.made_of)
+  for (const auto& [what, is] : view.provenance)
     if (what != kJsonMark) table.rows.push_back(std::vector<std::string>{what, is});
   page.table(table);
   return page.finish();
 }
 
 OutputKind page_kind() {
-  return {"a page about masks", Readers::everyone, [](FileReader& file) {
+  return {"a page about masks", ReadAccess::everyone, [](FileReader& file) {
             const auto front = file.peek();
             const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
             return text.starts_with(report::page_beginning("segment"));

@@ -19,14 +19,14 @@ struct PageView {
   const std::vector<Error>& unusable;
   const Setup& setup;
   const PictureFileOptions& files;
-  const std::string& output;                                 // results folder; its records contain small masks
-  std::vector<std::pair<std::string, std::string>> made_of;  // provenance of the results, in words
+  const std::string& output;                                    // results folder; its records contain small masks
+  std::vector<std::pair<std::string, std::string>> provenance;  // provenance of the results, in words
 };
 
 // Maximum number of images on the page, those that look most wrong; tables cover all images.
-inline constexpr std::size_t kMostPictures = 200;
+inline constexpr std::size_t kMaxPictures = 200;
 
-std::string page_of(const PageView& view, RunContext& context);
+std::string make_page(const PageView& view, RunContext& context);
 OutputKind page_kind();
 
 }  // namespace millrace::segment

@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kWindows = 16;
 
 // Returns the precision that an earlier run in the folder has chosen by the same policy.
-std::optional<model::Precision> decided_before(const Options& options) {
-  const auto then = attributes_in_json(path_in(options.output, RunFolder::kRunFile));
+std::optional<model::Precision> read_previous_decision(const Options& options) {
+  const auto then = read_json_attributes(join_path(options.output, RunFolder::kRunFile));
   if (!then) return std::nullopt;
   const auto value_of = [&](const std::string& key) {
     const auto found = std::find_if(then->begin(), then->end(), [&](const auto& each) { return each.first == key; });
@@ -32,16 +32,17 @@ using Sample = std::vector<Buffer<float>>;
 
 // Samples at most `most` windows of an image, evenly. An image that cannot be used gives none; its error is reported
 // later.
-void take_windows(const Options& options, const Setup& setup, const Input& input, std::size_t most, RunContext& context,
-                  Sample& out) {
+void take_windows(const Options& options, const Setup& setup, const SegmentInput& input, std::size_t most,
+                  RunContext& context, Sample& out) {
   std::optional<Cutter> cutter;
   try {
     cutter.emplace(options, setup, input.file.path, input.name, context);
-    if (cutter->needs() > context.budget.largest_grant()) return;
-    const Reservation paid = context.budget.reserve(cutter->needs(), "a picture of which windows are compared");
+    if (cutter->memory_cost() > context.budget.largest_grant()) return;
+    const Reservation reservation =
+        context.budget.reserve(cutter->memory_cost(), "a picture of which windows are compared");
     // Samples only the middle row of windows of a slide: for others the whole slide would have to be decoded.
-    constexpr std::uint64_t kMostWindows = 1000;
-    const bool all = cutter->windows() <= kMostWindows;
+    constexpr std::uint64_t kMaxWindows = 1000;
+    const bool all = cutter->windows() <= kMaxWindows;
     const std::size_t columns = cutter->x().starts().size(), first_row = all ? 0 : cutter->y().starts().size() / 2,
                       end_row = all ? cutter->y().starts().size() : first_row + 1,
                       there = (end_row - first_row) * columns;
@@ -72,12 +73,12 @@ std::vector<std::vector<std::vector<std::uint8_t>>> labels_of(model::Ensemble& e
     context.throw_if_cancelled();
     model::Prediction prediction;
     model::Session::wait_for(
-        [&](model::Session::Done done) { ensemble.submit(window.data(), prediction, std::move(done)); });
+        [&](model::Session::Completion done) { ensemble.submit(window.data(), prediction, std::move(done)); });
     const auto maps = model::maps_of(ensemble.heads(), std::span(prediction.maps.data(), prediction.maps.size()));
     auto& labels = out.emplace_back();
     for (std::size_t h = 0; h < maps.size(); ++h) {
       const model::Head& head = ensemble.heads()[h];
-      if (head.task != model::Task::segmentation) continue;
+      if (head.task != model::ModelTask::segmentation) continue;
       if (!ensemble.is_activated()) head.activate(maps[h]);
       window::label(maps[h], ones, head.least(), labels.emplace_back(pixels));
     }
@@ -103,34 +104,35 @@ double DiceSums::least() const {
   return out;
 }
 
-Json json_of(const Agreement& agreement) {
-  Json out = {{"windows", agreement.windows}, {"why", agreement.why}};
-  if (agreement.dice) out["dice"] = *agreement.dice;
+Json json_of(const PrecisionDecision& precision_decision) {
+  Json out = {{"windows", precision_decision.windows}, {"why", precision_decision.why}};
+  if (precision_decision.dice) out["dice"] = *precision_decision.dice;
   return out;
 }
 
-Agreement agree(const Options& options, Setup& setup, const Inputs& inputs, RunContext& context) {
-  Agreement out;
-  if (const auto decided = decided_before(options)) {
+PrecisionDecision decide_precision(const Options& options, Setup& setup, const SegmentInputs& inputs,
+                                   RunContext& context) {
+  PrecisionDecision out;
+  if (const auto decided = read_previous_decision(options)) {
     out.precision = *decided;
     out.why = "as the run before in this folder has it";
     return out;
   }
-  model::PictureModelOptions said = options.network;
+  model::PictureModelOptions network_options = options.network;
   Reservation of_sample;
   Sample sample;
   std::vector<DiceSums> dice;
   std::vector<std::vector<std::vector<std::uint8_t>>> exact;
   const auto pixels = static_cast<std::size_t>(setup.height * setup.width);
   for (const auto precision : {model::Precision::f32, model::Precision::bf16}) {
-    said.precision = precision;
-    model::Ensemble ensemble(setup.models, said, ensemble_options(options, context));
-    const model::Session::Memory takes = ensemble.measure();
-    const Reservation paid = context.budget.reserve(takes.model + takes.request, "the network");
+    network_options.precision = precision;
+    model::Ensemble ensemble(setup.models, network_options, ensemble_options(options, context));
+    const model::Session::Memory measured = ensemble.measure();
+    const Reservation reservation = context.budget.reserve(measured.model + measured.request, "the network");
     if (precision == model::Precision::f32) {
-      complete(options, setup, ensemble);
+      complete_setup(options, setup, ensemble);
       for (const model::Head& head : setup.heads) {
-        if (head.task != model::Task::segmentation) {
+        if (head.task != model::ModelTask::segmentation) {
           out.why = "it gives points, classes or numbers, and only masks are compared";
           return out;
         }
@@ -160,12 +162,12 @@ Agreement agree(const Options& options, Setup& setup, const Inputs& inputs, RunC
   out.windows = sample.size();
   out.dice = 1;
   for (const DiceSums& each : dice) out.dice = std::min(*out.dice, each.least());
-  const bool agrees = *out.dice >= *options.least_dice;
+  const bool agrees = *out.dice >= *options.min_dice;
   if (agrees) out.precision = model::Precision::bf16;
   out.why = fmt::format(
       "masks in bf16 agree with those in float32 to a Dice of {:.4f} on {} windows of this run; {} is "
       "asked for",
-      *out.dice, out.windows, *options.least_dice);
+      *out.dice, out.windows, *options.min_dice);
   return out;
 }
 

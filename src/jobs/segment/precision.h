@@ -14,7 +14,7 @@
 
 namespace millrace::segment {
 
-struct Agreement {
+struct PrecisionDecision {
   model::Precision precision = model::Precision::f32;
   // Smallest Dice coefficient of any class, over all windows that were compared; empty if none was.
   std::optional<double> dice;
@@ -22,7 +22,7 @@ struct Agreement {
   std::string why;  // for the summary
 };
 
-Json json_of(const Agreement& agreement);
+Json json_of(const PrecisionDecision& precision_decision);
 
 // Dice coefficient 2 |a and b| / (|a| + |b|) of the pixels of each label; 1 for a label that neither has. least() is
 // the smallest.
@@ -38,6 +38,7 @@ class DiceSums {
 
 // Compares 16 windows of images that are evenly spread over all inputs. A decision of an earlier run in the results
 // folder is kept. Needs options.least_dice.
-Agreement agree(const Options& options, Setup& setup, const Inputs& inputs, RunContext& context);
+PrecisionDecision decide_precision(const Options& options, Setup& setup, const SegmentInputs& inputs,
+                                   RunContext& context);
 
 }  // namespace millrace::segment

@@ -18,8 +18,8 @@ constexpr std::size_t kSeen = 4;  // one in so many pixels of a block must have 
 [[noreturn]] void refuse() { throw Failure(ErrorCode::bad_data, "a small mask is not as this program writes them"); }
 
 std::string packed(std::span<const std::uint8_t> bytes) {
-  const std::vector<std::uint8_t> deflated = png_stream(bytes);
-  return base64({reinterpret_cast<const char*>(deflated.data()), deflated.size()});
+  const std::vector<std::uint8_t> deflated = compress_png_rows(bytes);
+  return to_base64({reinterpret_cast<const char*>(deflated.data()), deflated.size()});
 }
 
 std::vector<std::uint8_t> unpacked(const std::string& text, std::size_t size) {
@@ -35,7 +35,7 @@ std::vector<std::uint8_t> unpacked(const std::string& text, std::size_t size) {
 }  // namespace
 
 std::size_t Preview::block_of(std::int64_t width, std::int64_t height) {
-  return static_cast<std::size_t>((std::max(width, height) + kMostSide - 1) / kMostSide);
+  return static_cast<std::size_t>((std::max(width, height) + kMaxSide - 1) / kMaxSide);
 }
 
 Preview::Preview(std::int64_t width, std::int64_t height, std::size_t labels)
@@ -48,7 +48,7 @@ Preview::Preview(std::int64_t width, std::int64_t height, std::size_t labels)
 std::uint64_t Preview::bytes(std::int64_t width, std::int64_t height, std::size_t labels) {
   const std::size_t block = block_of(width, height);
   const std::uint64_t columns = (static_cast<std::size_t>(width) + block - 1) / block;
-  return columns * labels * sizeof(std::uint32_t) + 2 * kMostSide * kMostSide;
+  return columns * labels * sizeof(std::uint32_t) + 2 * kMaxSide * kMaxSide;
 }
 
 void Preview::append(std::span<const std::uint8_t> row) {
@@ -82,16 +82,16 @@ std::string Preview::save() const {
   return std::to_string(bytes.size()) + " " + packed(bytes);
 }
 
-void Preview::restore(const std::string& saved, std::uint64_t rows) {
-  const std::size_t space = saved.find(' '), fixed = (counts_.size() + 2) * sizeof(std::uint32_t);
+void Preview::restore(const std::string& resume_state, std::uint64_t rows) {
+  const std::size_t space = resume_state.find(' '), fixed = (counts_.size() + 2) * sizeof(std::uint32_t);
   std::size_t size = 0;
   try {
-    size = std::stoul(saved);
+    size = std::stoul(resume_state);
   } catch (const std::exception&) {
     refuse();
   }
-  if (space == std::string::npos || size < fixed || size > fixed + kMostSide * kMostSide) refuse();
-  const std::vector<std::uint8_t> bytes = unpacked(saved.substr(space + 1), size);
+  if (space == std::string::npos || size < fixed || size > fixed + kMaxSide * kMaxSide) refuse();
+  const std::vector<std::uint8_t> bytes = unpacked(resume_state.substr(space + 1), size);
   std::array<std::uint32_t, 2> front{};
   std::memcpy(front.data(), bytes.data(), sizeof front);
   if (front[0] != rows % block_ || front[1] != size - fixed || front[1] != rows / block_ * columns_) refuse();
@@ -107,8 +107,8 @@ SmallMask Preview::finish() {
 
 std::string text_of(const SmallMask& mask) { return packed(mask.labels); }
 
-SmallMask small_mask_of(std::uint32_t width, std::uint32_t height, const std::string& text) {
-  if (width < 1 || height < 1 || width > Preview::kMostSide || height > Preview::kMostSide) refuse();
+SmallMask parse_small_mask(std::uint32_t width, std::uint32_t height, const std::string& text) {
+  if (width < 1 || height < 1 || width > Preview::kMaxSide || height > Preview::kMaxSide) refuse();
   return {width, height, unpacked(text, std::size_t{width} * height)};
 }
 

@@ -18,9 +18,9 @@ struct SmallMask {
 class Preview {
  public:
   // `labels` is the number of labels in the mask. Blocks of pixels become single pixels, so that no side exceeds
-  // kMostSide.
+  // kMaxSide.
   Preview(std::int64_t width, std::int64_t height, std::size_t labels);
-  static constexpr std::int64_t kMostSide = 640;
+  static constexpr std::int64_t kMaxSide = 640;
   static std::size_t block_of(std::int64_t width, std::int64_t height);  // side of a block
   static std::uint64_t bytes(std::int64_t width, std::int64_t height, std::size_t labels);
 
@@ -28,7 +28,7 @@ class Preview {
   // Returns the state so far as text.
   std::string save() const;
   // Restores a state that has `rows` rows of the mask. Throws Failure(bad_data) if the text is not such a state.
-  void restore(const std::string& saved, std::uint64_t rows);
+  void restore(const std::string& resume_state, std::uint64_t rows);
   SmallMask finish();
 
  private:
@@ -42,6 +42,6 @@ class Preview {
 
 // Converts a mask to deflated base64 and back. Throws Failure(bad_data) if the text is not such a mask.
 std::string text_of(const SmallMask& mask);
-SmallMask small_mask_of(std::uint32_t width, std::uint32_t height, const std::string& text);
+SmallMask parse_small_mask(std::uint32_t width, std::uint32_t height, const std::string& text);
 
 }  // namespace millrace::segment

@@ -22,7 +22,7 @@ TEST(Preview, ASmallMaskIsItself) {
   EXPECT_EQ(mask.width, 5U);
   EXPECT_EQ(mask.height, 2U);
   EXPECT_EQ(mask.labels, (std::vector<std::uint8_t>{0, 1, 2, 0, 1, 2, 2, 0, 0, 0}));
-  const SmallMask back = small_mask_of(mask.width, mask.height, text_of(mask));
+  const SmallMask back = parse_small_mask(mask.width, mask.height, text_of(mask));
   EXPECT_EQ(back.labels, mask.labels);
 }
 
@@ -55,16 +55,16 @@ TEST(Preview, GoesOnWhereItWasSaved) {
 TEST(Preview, WhatIsNotItsOwnIsRefused) {
   Preview preview(1300, 11, 3), other(1400, 11, 3);
   preview.append(row_of(1300, 5));
-  const std::string saved = preview.save();
-  EXPECT_THROW(other.restore(saved, 1), Failure);
+  const std::string resume_state = preview.save();
+  EXPECT_THROW(other.restore(resume_state, 1), Failure);
   for (const std::string& text :
        {std::string(), std::string("12"), std::string("x y"), std::string("-1 AAAA"),
-        std::string("99999999999999999999 AAAA"), saved.substr(0, saved.size() / 2), "9" + saved})
+        std::string("99999999999999999999 AAAA"), resume_state.substr(0, resume_state.size() / 2), "9" + resume_state})
     EXPECT_THROW(Preview(1300, 11, 3).restore(text, 1), Failure) << text;
-  EXPECT_THROW(small_mask_of(0, 1, ""), Failure);
-  EXPECT_THROW(small_mask_of(100000, 100000, "AAAA"), Failure);
-  EXPECT_THROW(small_mask_of(10, 10, "AAAA"), Failure);
-  EXPECT_THROW(small_mask_of(10, 10, "no base64"), Failure);
+  EXPECT_THROW(parse_small_mask(0, 1, ""), Failure);
+  EXPECT_THROW(parse_small_mask(100000, 100000, "AAAA"), Failure);
+  EXPECT_THROW(parse_small_mask(10, 10, "AAAA"), Failure);
+  EXPECT_THROW(parse_small_mask(10, 10, "no base64"), Failure);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "src/base/json.h"
 #include "src/base/text.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 #include "src/io/output/output.h"
 #include "src/io/store/checksums.h"
 
@@ -29,7 +29,7 @@ Json record_in(const std::string& file) {
 Json entry_of(const model::Head& head, std::size_t c) {
   Json out;
   if (!head.name.empty()) out["output"] = head.name;
-  out["name"] = utf8_for_display(head.classes[c].name);
+  out["name"] = replace_invalid_utf8(head.classes[c].name);
   return out;
 }
 
@@ -55,7 +55,7 @@ Json members_of(const PictureResult& result, const Setup& setup) {
     }
     for (std::size_t k = 0; k < found.numbers.size(); ++k) {
       Json one = entry_of(head, k % head.classes.size());
-      if (head.task == model::Task::regression && setup.models.size() > 1)
+      if (head.task == model::ModelTask::regression && setup.models.size() > 1)
         one["model"] = setup.model_name(k / head.classes.size());
       one["value"] = found.numbers[k];
       values.push_back(std::move(one));
@@ -70,7 +70,7 @@ Json members_of(const PictureResult& result, const Setup& setup) {
   if (setup.models.size() > 1) {
     Json disagreement = Json::array();
     for (std::size_t h = 0; h < result.heads.size(); ++h) {
-      if (setup.heads[h].task != model::Task::segmentation) continue;
+      if (setup.heads[h].task != model::ModelTask::segmentation) continue;
       Json one;
       if (!setup.heads[h].name.empty()) one["output"] = setup.heads[h].name;
       one["differ"] = result.heads[h].votes.differ;
@@ -80,7 +80,7 @@ Json members_of(const PictureResult& result, const Setup& setup) {
     }
     add("disagreement", disagreement);
   }
-  if (result.field) out["field_of_view"] = json_of_field(*result.field);
+  if (result.field) out["field_of_view"] = field_of_view_to_json(*result.field);
   return out;
 }
 
@@ -105,7 +105,7 @@ void read_members(const Json& json, const Setup& setup, PictureResult& out) {
   std::size_t of_classes = 0, of_points = 0, of_values = 0, of_votes = 0;
   for (const model::Head& head : setup.heads) {
     HeadResult& one = out.heads.emplace_back();
-    if (head.task == model::Task::segmentation) {
+    if (head.task == model::ModelTask::segmentation) {
       for (std::size_t c = 0; c < head.classes.size(); ++c) {
         const Json& each = next_in(json, "classes", of_classes, head, c);
         one.classes.push_back({each.at("pixels").get<std::uint64_t>(), each.at("edge_pixels").get<std::uint64_t>(),
@@ -117,24 +117,24 @@ void read_members(const Json& json, const Setup& setup, PictureResult& out) {
         one.votes = {each.at("differ").get<std::uint64_t>(), each.at("any").get<std::uint64_t>()};
         if (one.votes.differ > one.votes.any) refuse_record();
       }
-    } else if (head.task == model::Task::keypoints) {
+    } else if (head.task == model::ModelTask::keypoints) {
       for (std::size_t c = 0; c < head.classes.size(); ++c)
         one.peaks.push_back(peak_of(next_in(json, "points", of_points, head, c)));
     } else {
-      const std::size_t networks = head.task == model::Task::regression ? setup.models.size() : 1;
+      const std::size_t networks = head.task == model::ModelTask::regression ? setup.models.size() : 1;
       for (std::size_t k = 0; k < networks * head.classes.size(); ++k)
         one.numbers.push_back(
             next_in(json, "values", of_values, head, k % head.classes.size()).at("value").get<double>());
     }
   }
   if ((json.contains("classes") ? json.at("classes").size() : 0) != of_classes) refuse_record();
-  if (json.contains("field_of_view")) out.field = field_of_json(json.at("field_of_view"));
+  if (json.contains("field_of_view")) out.field = parse_field_of_view(json.at("field_of_view"));
 }
 
 }  // namespace
 
 double PictureResult::disagreement(std::size_t head) const {
-  const model::Votes& votes = heads[head].votes;
+  const model::Disagreement& votes = heads[head].votes;
   return votes.any == 0 ? 0 : static_cast<double>(votes.differ) / static_cast<double>(votes.any);
 }
 
@@ -145,44 +145,44 @@ Json json_of(const PictureResult& result, const Setup& setup) {
   out["windows"] = result.windows;
   out["left_out"] = result.left_out;
   if (!result.damage.empty()) out["damaged"] = result.damage;
-  if (result.unshown.any()) out["holds"] = names_of(result.unshown);
+  if (result.unshown.any()) out["holds"] = name_unshown_data(result.unshown);
   if (!result.cuts.empty()) out["contours_cut_above_rows"] = result.cuts;
   out.update(members_of(result, setup));
   return out;
 }
 
-std::string record_of(const PictureResult& result, const Setup& setup) {
+std::string format_record(const PictureResult& result, const Setup& setup) {
   Json out = {{kJsonMark, kRecordMark}};
-  out["name"] = utf8_for_display(result.name);
+  out["name"] = replace_invalid_utf8(result.name);
   out["hash"] = result.hash;
   if (!result.roi.empty()) out["roi"] = result.roi;
-  if (!result.maker.empty()) out["made_by"] = utf8_for_display(result.maker);
+  if (!result.runtime_and_cpu.empty()) out["made_by"] = replace_invalid_utf8(result.runtime_and_cpu);
   out.update(json_of(result, setup));
-  out[kChecksums] = Json::parse(json_with_own(result.files));
+  out[kChecksums] = Json::parse(json_with_self_checksum(result.files));
   Json previews = Json::array();
   for (const HeadResult& head : result.heads)
     if (!head.preview.labels.empty())
       previews.push_back(
           {{"width", head.preview.width}, {"height", head.preview.height}, {"labels", text_of(head.preview)}});
-  std::string without = with_own_checksum(out.dump(1) + "\n");
+  std::string without = add_self_checksum(out.dump(1) + "\n");
   if (previews.empty()) return without;
   out["previews"] = std::move(previews);
-  std::string whole = with_own_checksum(out.dump(1) + "\n");
+  std::string whole = add_self_checksum(out.dump(1) + "\n");
   // A record that is too large could not be read back; the page can do without previews.
   return whole.size() > kMaxRecordBytes ? without : whole;
 }
 
-std::string not_whole() { return Json({{kJsonMark, kRecordMark}}).dump(1) + "\n"; }
+std::string make_incomplete_record() { return Json({{kJsonMark, kRecordMark}}).dump(1) + "\n"; }
 
 bool is_record(const std::string& file) { return !record_in(file).is_null(); }
 
-std::optional<PictureResult> earlier_result(const std::string& file, const Setup& setup) {
+std::optional<PictureResult> read_previous_result(const std::string& file, const Setup& setup) {
   const Json json = record_in(file);
   try {
     PictureResult out;
     out.hash = json.at("hash").get<std::string>();
     if (json.contains("roi")) out.roi = json.at("roi").get<std::string>();
-    if (json.contains("made_by")) out.maker = json.at("made_by").get<std::string>();
+    if (json.contains("made_by")) out.runtime_and_cpu = json.at("made_by").get<std::string>();
     const auto side = [&json](const char* key) {
       const auto value = json.at(key).get<std::int64_t>();
       if (value < 1 || value > std::numeric_limits<int>::max()) refuse_record();
@@ -193,7 +193,7 @@ std::optional<PictureResult> earlier_result(const std::string& file, const Setup
     out.windows = json.at("windows").get<std::uint64_t>();
     out.left_out = json.at("left_out").get<std::uint64_t>();
     if (json.contains("damaged")) out.damage = json.at("damaged").get<std::string>();
-    if (json.contains("holds")) out.unshown = unshown_of(json.at("holds").get<std::vector<std::string>>());
+    if (json.contains("holds")) out.unshown = parse_unshown_names(json.at("holds").get<std::vector<std::string>>());
     if (json.contains("contours_cut_above_rows"))
       out.cuts = json.at("contours_cut_above_rows").get<std::vector<std::uint32_t>>();
     read_members(json, setup, out);
@@ -205,7 +205,7 @@ std::optional<PictureResult> earlier_result(const std::string& file, const Setup
   return std::nullopt;
 }
 
-std::vector<SmallMask> previews_in(const std::string& file, const Setup& setup, const PictureResult& of) {
+std::vector<SmallMask> read_previews(const std::string& file, const Setup& setup, const PictureResult& of) {
   const Json json = record_in(file);
   std::vector<SmallMask> out(setup.heads.size());
   try {
@@ -213,10 +213,10 @@ std::vector<SmallMask> previews_in(const std::string& file, const Setup& setup, 
     std::size_t next = 0;
     for (std::size_t h = 0; h < out.size(); ++h) {
       const model::Head& head = setup.heads[h];
-      if (head.task != model::Task::segmentation) continue;
+      if (head.task != model::ModelTask::segmentation) continue;
       const Json& each = json.at("previews").at(next++);
-      out[h] = small_mask_of(each.at("width").get<std::uint32_t>(), each.at("height").get<std::uint32_t>(),
-                             each.at("labels").get<std::string>());
+      out[h] = parse_small_mask(each.at("width").get<std::uint32_t>(), each.at("height").get<std::uint32_t>(),
+                                each.at("labels").get<std::string>());
       const std::size_t labels = head.labels().size();
       for (const std::uint8_t label : out[h].labels)
         if (label >= labels) return {};

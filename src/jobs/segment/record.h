@@ -10,7 +10,7 @@
 
 #include "src/base/json.h"
 #include "src/io/file/file_digest.h"
-#include "src/io/image/holding.h"
+#include "src/io/image/extra_data.h"
 #include "src/jobs/field_of_view.h"
 #include "src/jobs/segment/preview.h"
 #include "src/jobs/segment/setup.h"
@@ -33,7 +33,7 @@ using Peaks = std::vector<std::optional<Peak>>;
 // Results of one output of the networks; members for other tasks are empty.
 struct HeadResult {
   std::vector<ClassResult> classes;
-  model::Votes votes;           // of several networks
+  model::Disagreement votes;    // of several networks
   SmallMask preview;            // only for the record; a run does not keep it
   Peaks peaks;                  // by class
   std::vector<double> numbers;  // by class; for regression by network, and then by class
@@ -41,14 +41,14 @@ struct HeadResult {
 
 // Results of an image that is done: the rows of the tables, and the content of its record.
 struct PictureResult {
-  std::string path, name;  // as the user named it; relative to the results folder
-  std::string hash;        // of the file, in hexadecimal
-  std::string roi;         // hash of the region image; empty if there is none
-  std::string maker;       // as in Setup
+  std::string path, name;       // as the user named it; relative to the results folder
+  std::string hash;             // of the file, in hexadecimal
+  std::string roi;              // hash of the region image; empty if there is none
+  std::string runtime_and_cpu;  // as in Setup
   int width = 0, height = 0;
   std::uint64_t windows = 0, left_out = 0;
   std::string damage;               // reason why part of the image is missing; empty if it is complete
-  Unshown unshown;                  // content of the file that no network saw
+  UnshownData unshown;              // content of the file that no network saw
   std::vector<std::uint32_t> cuts;  // rows along which outlines are cut
   std::vector<HeadResult> heads;    // in the order of the networks' heads
   std::vector<FileDigest> files;    // files that were written, only for the record
@@ -59,13 +59,13 @@ struct PictureResult {
 };
 // Returns all members but path and name; they are also part of a run's JSON.
 Json json_of(const PictureResult& result, const Setup& setup);
-std::string record_of(const PictureResult& result, const Setup& setup);
+std::string format_record(const PictureResult& result, const Setup& setup);
 // Returns a record without results. It marks files as this job's while they are being published.
-std::string not_whole();
+std::string make_incomplete_record();
 // Returns the record of an earlier run, without previews; nothing if there is none, or if the file is something else.
-std::optional<PictureResult> earlier_result(const std::string& file, const Setup& setup);
+std::optional<PictureResult> read_previous_result(const std::string& file, const Setup& setup);
 // Returns the previews in a record, one per head; empty if the record is of another image.
-std::vector<SmallMask> previews_in(const std::string& file, const Setup& setup, const PictureResult& of);
+std::vector<SmallMask> read_previews(const std::string& file, const Setup& setup, const PictureResult& of);
 // True if the file is a record, even without results: then the files beside it are this job's.
 bool is_record(const std::string& file);
 

@@ -12,13 +12,13 @@
 
 namespace millrace::segment {
 
-struct Summary {
+struct SegmentSummary {
   std::vector<PictureResult> pictures;  // sorted by path
   std::vector<Error> unusable;
-  std::uint64_t taken = 0;     // images that an earlier run had finished
-  std::uint64_t resumed = 0;   // images that an earlier run had begun
-  std::uint64_t windows = 0;   // of this run
-  std::uint64_t left_out = 0;  // windows that were left out, of all images
+  std::uint64_t already_complete = 0;  // images that an earlier run had finished
+  std::uint64_t resumed = 0;           // images that an earlier run had begun
+  std::uint64_t windows = 0;           // of this run
+  std::uint64_t left_out = 0;          // windows that were left out, of all images
   std::uint64_t damaged = 0, cut = 0, spooled = 0;
   std::uint64_t of_several = 0, deep = 0, transparent = 0;  // images whose files hold more than the networks saw
   std::uint64_t elsewhere = 0;                              // images of other runs that share the folder
@@ -27,14 +27,14 @@ struct Summary {
   std::uint64_t missing = 0;
   double seconds = 0;
   std::string runtime, precision;
-  std::optional<Agreement> agreement;  // reason for the precision, with --precision auto
-  Bytes peak, network;                 // memory: of the whole program, and of the networks
-  std::string report;                  // path of the report page, if it was written
-  std::string not_cached;              // reason why the compiled model is not cached; empty if it is
-  Setup setup;                         // setup of the results, needed to report them
+  std::optional<PrecisionDecision> precision_decision;  // reason for the precision, with --precision auto
+  Bytes peak, network;                                  // memory: of the whole program, and of the networks
+  std::string report;                                   // path of the report page, if it was written
+  std::string cache_failure;                            // reason why the compiled model is not cached; empty if it is
+  Setup setup;                                          // setup of the results, needed to report them
 };
 
 Plan plan(const Options& options, RunContext& context);
-Summary run(const Options& options, RunContext& context);
+SegmentSummary run(const Options& options, RunContext& context);
 
 }  // namespace millrace::segment

@@ -7,7 +7,7 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/file/own.h"
+#include "src/io/file/trusted_file.h"
 #include "src/io/output/output.h"
 
 namespace millrace::segment {
@@ -24,7 +24,7 @@ model::PictureModelOptions options_of(const Options& options, std::size_t k) {
 
 // Returns the value that all cards share, or `otherwise` if none has it. Throws a Failure if they differ.
 template <typename T>
-T agreed(const std::vector<model::PictureModel>& models, std::optional<T> model::Card::*key, const char* name,
+T agreed(const std::vector<model::PictureModel>& models, std::optional<T> model::ModelCard::*key, const char* name,
          T otherwise) {
   for (const model::PictureModel& each : models)
     if (each.card.*key != models.front().card.*key)
@@ -37,7 +37,7 @@ T agreed(const std::vector<model::PictureModel>& models, std::optional<T> model:
 
 std::uint64_t Setup::input_elements() const {
   std::uint64_t out = 0;
-  for (const model::Form& form : forms) out += form.order.size() * static_cast<std::uint64_t>(height * width);
+  for (const model::InputForm& form : forms) out += form.order.size() * static_cast<std::uint64_t>(height * width);
   return out;
 }
 
@@ -47,12 +47,12 @@ std::size_t Setup::channels() const {
   return out;
 }
 
-bool Setup::has(model::Task task) const {
+bool Setup::has(model::ModelTask task) const {
   return std::any_of(heads.begin(), heads.end(), [task](const model::Head& head) { return head.task == task; });
 }
 
 std::string Setup::model_name(std::size_t k) const {
-  const auto name_of = [this](std::size_t j) { return utf8_for_display(file_name(models[j].file.path)); };
+  const auto name_of = [this](std::size_t j) { return replace_invalid_utf8(file_name(models[j].file.path)); };
   for (std::size_t j = 0; j < models.size(); ++j)
     if (j != k && name_of(j) == name_of(k)) return fmt::format("{} ({})", name_of(k), k + 1);
   return name_of(k);
@@ -64,12 +64,12 @@ model::Ensemble::Options ensemble_options(const Options& options, const RunConte
           .requests = asked > 0 ? asked : context.executor.threads(),
           .flips = options.flips,
           .mean = options.flip_mean.value_or(model::FlipMean::probability),
-          .cache = context.sandbox == Sandbox::all ? "" : cache_path("models"),
+          .cache = context.sandbox == SandboxMode::all ? "" : cache_path("models"),
           .cancel = &context.cancel};
 }
 
 std::string precision_policy(const Options& options) {
-  return options.least_dice ? fmt::format("auto: Dice of at least {}", *options.least_dice) : "";
+  return options.min_dice ? fmt::format("auto: Dice of at least {}", *options.min_dice) : "";
 }
 
 void refuse_region_of_square(const Setup& setup) {
@@ -92,7 +92,7 @@ Setup set_up(const Options& options, const std::function<bool()>& cancelled) {
     out.models.push_back(model::open_picture_model(options_of(options, k), cancelled));
   out.preprocess = options.preprocess
                        ? *options.preprocess
-                       : agreed(out.models, &model::Card::preprocess, "preprocess", model::Preprocess::none);
+                       : agreed(out.models, &model::ModelCard::preprocess, "preprocess", model::Preprocess::none);
   out.height = out.models.front().height;
   out.width = out.models.front().width;
   bool gray = false, color = false;
@@ -109,31 +109,32 @@ Setup set_up(const Options& options, const std::function<bool()>& cancelled) {
                   "run them one by one");
   if (gray) out.pixel = 1;
   if (out.preprocess != model::Preprocess::none) {
-    out.size = options.size ? *options.size : agreed(out.models, &model::Card::size, "size", std::int64_t{0});
+    out.size = options.size ? *options.size : agreed(out.models, &model::ModelCard::size, "size", std::int64_t{0});
     if (!options.roi.empty()) refuse_region_of_square(out);
   } else if (options.size) {
     throw Failure(ErrorCode::usage, "pictures are not brought to a square", "--size",
                   "it goes with --preprocess fundus or square");
   }
   if (!options.roi.empty() && ::access(options.roi.c_str(), F_OK) != 0) {
-    throw Failure(ErrorCode::usage, fmt::format("'{}' is not there", printable(options.roi)), "--roi",
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is not there", escape_unprintable(options.roi)), "--roi",
                   "name a picture of where to look, or a folder of them");
   }
   return out;
 }
 
-void complete(const Options& options, Setup& setup, const model::Ensemble& ensemble) {
+void complete_setup(const Options& options, Setup& setup, const model::Ensemble& ensemble) {
   setup.heads = ensemble.heads();
   setup.is_activated = ensemble.is_activated();
-  if (options.network.mixed) setup.maker = model::maker_of(ensemble.session(0));
+  if (options.network.mixed) setup.runtime_and_cpu = model::runtime_and_cpu_of(ensemble.session(0));
   setup.forms = ensemble.forms();
   const bool squared = setup.preprocess != model::Preprocess::none;
   if (squared && setup.size == 0) setup.size = setup.has_numbers() ? setup.width : kUsualSize;
   const auto refuse = [](const std::string& what, const std::string& option, const std::string& remedy) {
     throw Failure(ErrorCode::usage, what, option, remedy);
   };
-  const bool only_masks = std::all_of(setup.heads.begin(), setup.heads.end(),
-                                      [](const model::Head& head) { return head.task == model::Task::segmentation; });
+  const bool only_masks = std::all_of(setup.heads.begin(), setup.heads.end(), [](const model::Head& head) {
+    return head.task == model::ModelTask::segmentation;
+  });
   if (options.skip_empty && !only_masks)
     refuse("what is looked for may be where windows are left out", "--skip-empty", "it goes with masks alone");
   if (!setup.has_numbers()) return;
@@ -146,9 +147,9 @@ void complete(const Options& options, Setup& setup, const model::Ensemble& ensem
            "--size", "leave it out, or make it the window's");
 }
 
-Attributes made_of(const Options& options, const Setup& setup, const model::Ensemble& ensemble) {
+Attributes make_provenance(const Options& options, const Setup& setup, const model::Ensemble& ensemble) {
   Attributes out = {{kJsonMark, "segment run"}};
-  for (auto& each : model::made_of(setup.models, ensemble)) out.push_back(std::move(each));
+  for (auto& each : model::make_provenance(setup.models, ensemble)) out.push_back(std::move(each));
   for (const auto& each : Attributes{{"overlap", fmt::format("{}", options.overlap)},
                                      {"importance", choice_name(options.importance)},
                                      {"pad", choice_name(options.padding)},
@@ -160,7 +161,7 @@ Attributes made_of(const Options& options, const Setup& setup, const model::Ense
     out.emplace_back("preprocess", choice_name(setup.preprocess));
     out.emplace_back("size", std::to_string(setup.size));
   }
-  if (options.least_dice) out.emplace_back("precision policy", precision_policy(options));
+  if (options.min_dice) out.emplace_back("precision policy", precision_policy(options));
   if (options.flips != model::Flips::none) {
     out.emplace_back("tta", choice_name(options.flips));
     out.emplace_back("tta-mean", choice_name(options.flip_mean.value_or(model::FlipMean::probability)));

@@ -16,21 +16,21 @@ struct Setup {
   // Bytes per pixel of the rows from which windows are cut: 1, 3 or 6. A gray image has 1 in any case, unless it
   // becomes a square.
   std::size_t pixel = 3;
-  std::vector<model::Form> forms;  // input formats of a window, one after the other
+  std::vector<model::InputForm> forms;  // input formats of a window, one after the other
   model::Preprocess preprocess = model::Preprocess::none;
   std::int64_t size = 0;  // side of the square, if there is one
   // The following members are set when the networks are compiled.
   std::vector<model::Head> heads;
-  std::string maker;          // runtime and CPU, if a folder may hold results of several; else empty
-  bool is_activated = false;  // true if the networks' outputs are already activated
+  std::string runtime_and_cpu;  // runtime and CPU, if a folder may hold results of several; else empty
+  bool is_activated = false;    // true if the networks' outputs are already activated
 
   std::uint64_t input_elements() const;
   // Returns the number of channels of all maps.
   std::size_t channels() const;
   // True if one of the heads has this task.
-  bool has(model::Task task) const;
+  bool has(model::ModelTask task) const;
   // True if a head classifies the image or gives numbers for it; then there must be a single window.
-  bool has_numbers() const { return has(model::Task::classification) || has(model::Task::regression); }
+  bool has_numbers() const { return has(model::ModelTask::classification) || has(model::ModelTask::regression); }
   // Returns the file name of a model, with its position if another model has the same name.
   std::string model_name(std::size_t k) const;
 };
@@ -40,7 +40,7 @@ Setup set_up(const Options& options, const std::function<bool()>& cancelled);
 // Throws Failure(usage) if windows are cut from a square.
 void refuse_region_of_square(const Setup& setup);
 // Adds the properties of the compiled networks. Throws Failure(usage) if they need another preprocessing.
-void complete(const Options& options, Setup& setup, const model::Ensemble& ensemble);
+void complete_setup(const Options& options, Setup& setup, const model::Ensemble& ensemble);
 
 // Returns the options for running the networks.
 model::Ensemble::Options ensemble_options(const Options& options, const RunContext& context);
@@ -49,6 +49,6 @@ model::Ensemble::Options ensemble_options(const Options& options, const RunConte
 std::string precision_policy(const Options& options);
 
 // Returns the provenance of the results, for run.json and for later runs.
-Attributes made_of(const Options& options, const Setup& setup, const model::Ensemble& ensemble);
+Attributes make_provenance(const Options& options, const Setup& setup, const model::Ensemble& ensemble);
 
 }  // namespace millrace::segment

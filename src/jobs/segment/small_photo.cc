@@ -11,7 +11,7 @@
 namespace millrace::segment {
 namespace {
 
-constexpr std::int64_t kMostPixels = 200'000'000;  // larger images take seconds each
+constexpr std::int64_t kMaxPixels = 200'000'000;  // larger images take seconds each
 constexpr std::size_t kMaxPhotoBytes = 96 << 10;
 
 Thumbnail blocks_of(PictureRows& rows, std::size_t block) {
@@ -52,7 +52,7 @@ constexpr Bytes kAheadOfPhoto = 1_MiB;
 
 Item open_item(const PictureResult& picture, const PictureFileOptions& files, RunContext& context) {
   Item out{&picture, nullptr};
-  if (std::int64_t{picture.width} * picture.height > kMostPixels) return out;
+  if (std::int64_t{picture.width} * picture.height > kMaxPixels) return out;
   auto file = FileReader::open(picture.path);
   if (!file) return out;
   auto rows = PictureRows::open(std::move(file).or_throw(), decode_options(files, context), kAheadOfPhoto);
@@ -63,11 +63,11 @@ Item open_item(const PictureResult& picture, const PictureFileOptions& files, Ru
   return out;
 }
 
-Bytes price_of(const Item& item) {
+Bytes memory_cost_of(const Item& item) {
   return (item.rows ? item.rows->info().decoder_memory + kAheadOfPhoto : Bytes{}) + 4_MiB;
 }
 
-SmallPhoto make_small(Item item, const std::string& output, const Setup& setup, const DrawOn& draw) {
+SmallPhoto make_small(Item item, const std::string& output, const Setup& setup, const DrawLayers& draw) {
   const PictureResult& picture = *item.picture;
   SmallPhoto out;
   const std::size_t block = Preview::block_of(picture.width, picture.height);
@@ -76,7 +76,7 @@ SmallPhoto make_small(Item item, const std::string& output, const Setup& setup, 
   };
   out.width = small(picture.width);
   out.height = small(picture.height);
-  std::vector<SmallMask> masks = previews_in(record_path(output, picture.name), setup, picture);
+  std::vector<SmallMask> masks = read_previews(record_path(output, picture.name), setup, picture);
   const bool fit = std::all_of(masks.begin(), masks.end(), [&out](const SmallMask& mask) {
     return mask.labels.empty() || (mask.width == out.width && mask.height == out.height);
   });
@@ -96,9 +96,9 @@ SmallPhoto make_small(Item item, const std::string& output, const Setup& setup, 
 
 }  // namespace
 
-std::vector<SmallPhoto> small_photos(const std::vector<const PictureResult*>& pictures, const std::string& output,
-                                     const Setup& setup, const PictureFileOptions& files, const DrawOn& draw,
-                                     RunContext& context) {
+std::vector<SmallPhoto> make_small_photos(const std::vector<const PictureResult*>& pictures, const std::string& output,
+                                          const Setup& setup, const PictureFileOptions& files, const DrawLayers& draw,
+                                          RunContext& context) {
   std::vector<SmallPhoto> out;
   std::size_t next = 0;
   Progress progress(context.progress, "pictures for the page", pictures.size());
@@ -109,17 +109,17 @@ std::vector<SmallPhoto> small_photos(const std::vector<const PictureResult*>& pi
             if (next == pictures.size()) return std::nullopt;
             Item out = open_item(*pictures[next++], files, context);
             // An image that can never fit is shown without its photograph. This does not depend on the memory in use.
-            if (price_of(out) > context.budget.limit()) out.rows.reset();
+            if (memory_cost_of(out) > context.budget.limit()) out.rows.reset();
             return out;
           },
-          [&](const Item& item) { return std::min(price_of(item), context.budget.largest_grant()); }) |
+          [&](const Item& item) { return std::min(memory_cost_of(item), context.budget.largest_grant()); }) |
       chain::parallel<Item, SmallPhoto>(
           "make smaller", [&](Item item, Span&) { return make_small(std::move(item), output, setup, draw); }) |
       chain::sink<SmallPhoto>("collect", [&](SmallPhoto photo, Span&) {
         progress.add(1);
         out.push_back(std::move(photo));
       });
-  chain::run(stages, context, chain::Price::by_item());
+  chain::run(stages, context, chain::MemoryCost::per_item());
   context.throw_if_cancelled();
   context.helpers.end_idle();
   return out;

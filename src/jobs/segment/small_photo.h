@@ -20,12 +20,13 @@ struct SmallPhoto {
   std::vector<std::pair<std::size_t, std::vector<std::uint8_t>>> drawn;
 };
 // Draws the layers of an image from the masks of its heads; called on any thread.
-using DrawOn = std::function<void(const PictureResult& picture, const std::vector<SmallMask>& masks, SmallPhoto& on)>;
+using DrawLayers =
+    std::function<void(const PictureResult& picture, const std::vector<SmallMask>& masks, SmallPhoto& on)>;
 
 // Reduces the photographs: each pixel is the mean of a block, as in Preview. The order is that of `pictures`. `output`
 // is the results folder.
-std::vector<SmallPhoto> small_photos(const std::vector<const PictureResult*>& pictures, const std::string& output,
-                                     const Setup& setup, const PictureFileOptions& files, const DrawOn& draw,
-                                     RunContext& context);
+std::vector<SmallPhoto> make_small_photos(const std::vector<const PictureResult*>& pictures, const std::string& output,
+                                          const Setup& setup, const PictureFileOptions& files, const DrawLayers& draw,
+                                          RunContext& context);
 
 }  // namespace millrace::segment

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "src/base/text.h"
-#include "src/report/numbers.h"
+#include "src/report/number_format.h"
 
 namespace millrace::segment {
 namespace {
@@ -26,14 +26,14 @@ double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-struct Usual {
+struct TypicalValue {
   double middle = 0, deviation = 0;
   bool is_far(double value) const { return deviation > 0 && std::abs(value - middle) > kFar * deviation; }
 };
 
 // `least` is the smallest deviation used, as smaller ones are not visible.
-Usual usual_of(const std::vector<double>& values, double least) {
-  Usual out;
+TypicalValue typical_value_of(const std::vector<double>& values, double least) {
+  TypicalValue out;
   if (values.size() < kEnough) return out;
   out.middle = median(values);
   std::vector<double> far;
@@ -42,15 +42,15 @@ Usual usual_of(const std::vector<double>& values, double least) {
   return out;
 }
 
-std::string share_text(double share) { return report::number_text(100 * share, 2) + " %"; }
+std::string format_share(double share) { return report::format_number(100 * share, 2) + " %"; }
 
-class Looking {
+class SuspectFinder {
  public:
-  Looking(const std::vector<PictureResult>& pictures, const Setup& setup) : pictures_(pictures), setup_(setup) {
+  SuspectFinder(const std::vector<PictureResult>& pictures, const Setup& setup) : pictures_(pictures), setup_(setup) {
     for (std::size_t k = 0; k < pictures.size(); ++k) out_.push_back({k, {}, 0, 0});
   }
 
-  std::vector<Suspect> look() {
+  std::vector<Suspect> find_all() {
     constexpr double kDamaged = 1000, kDoubt = 100;
     for (std::size_t k = 0; k < pictures_.size(); ++k) {
       if (!pictures_[k].damage.empty()) add(k, kDamaged, "damaged: part of it is missing");
@@ -58,11 +58,11 @@ class Looking {
       for (const std::string& doubt : pictures_[k].field->doubts) add(k, kDoubt, doubt);
     }
     for (std::size_t h = 0; h < setup_.heads.size(); ++h) {
-      if (setup_.heads[h].task != model::Task::segmentation) continue;
+      if (setup_.heads[h].task != model::ModelTask::segmentation) continue;
       find_empty(h);
       find_disagreeing(h);
       for (std::size_t c = 0; c < setup_.heads[h].classes.size(); ++c)
-        if (is_something(setup_.heads[h], c)) find_unlike(h, c);
+        if (is_foreground(setup_.heads[h], c)) find_outliers(h, c);
     }
     std::stable_sort(out_.begin(), out_.end(), [](const Suspect& a, const Suspect& b) {
       return a.weight != b.weight ? a.weight > b.weight : a.disagreement > b.disagreement;
@@ -89,7 +89,7 @@ class Looking {
     for (std::size_t k = 0; k < pictures_.size(); ++k) {
       std::uint64_t pixels = 0;
       for (std::size_t c = 0; c < setup_.heads[h].classes.size(); ++c)
-        if (is_something(setup_.heads[h], c)) pixels += class_of(k, h, c).pixels;
+        if (is_foreground(setup_.heads[h], c)) pixels += class_of(k, h, c).pixels;
       if (pixels == 0) empty.push_back(k);
     }
     if (2 * empty.size() >= pictures_.size()) return;
@@ -98,22 +98,22 @@ class Looking {
 
   void find_disagreeing(std::size_t h) {
     if (setup_.models.size() < 2) return;
-    constexpr double kWeight = 40, kLeast = 0.02;
+    constexpr double kWeight = 40, kMinDeviation = 0.02;
     std::vector<double> shares;
     for (const PictureResult& each : pictures_) shares.push_back(each.disagreement(h));
-    const Usual usual = usual_of(shares, kLeast);
-    const bool most = disagree_on_most(pictures_, h);
+    const TypicalValue usual = typical_value_of(shares, kMinDeviation);
+    const bool most = is_disagreement_common(pictures_, h);
     for (std::size_t k = 0; k < shares.size(); ++k) {
       out_[k].disagreement += shares[k];
       const bool more = usual.is_far(shares[k]) && shares[k] > usual.middle;
       if (more || (shares[k] > kMuch && !most))
-        add(k, kWeight, fmt::format("{}models disagree on {}", of(h), share_text(shares[k])));
+        add(k, kWeight, fmt::format("{}models disagree on {}", of(h), format_share(shares[k])));
     }
   }
 
-  void find_unlike(std::size_t h, std::size_t c) {
-    constexpr double kWeight = 20, kEdge = 5, kLeast = 0.002;
-    const std::string name = of(h) + printable(setup_.heads[h].classes[c].name);
+  void find_outliers(std::size_t h, std::size_t c) {
+    constexpr double kWeight = 20, kEdge = 5, kMinDeviation = 0.002;
+    const std::string name = of(h) + escape_unprintable(setup_.heads[h].classes[c].name);
     std::vector<double> shares;
     std::size_t at_edge = 0, with = 0;
     for (std::size_t k = 0; k < pictures_.size(); ++k) {
@@ -122,11 +122,11 @@ class Looking {
       at_edge += class_of(k, h, c).at_edge > 0 ? 1 : 0;
       with += class_of(k, h, c).pixels > 0 ? 1 : 0;
     }
-    const Usual usual = usual_of(shares, kLeast);
+    const TypicalValue usual = typical_value_of(shares, kMinDeviation);
     for (std::size_t k = 0; k < shares.size(); ++k) {
       if (usual.is_far(shares[k]) && shares[k] > 0)
         add(k, kWeight,
-            fmt::format("{} covers {}, where {} is usual", name, share_text(shares[k]), share_text(usual.middle)));
+            fmt::format("{} covers {}, where {} is usual", name, format_share(shares[k]), format_share(usual.middle)));
       if (class_of(k, h, c).at_edge > 0 && 2 * at_edge < with) add(k, kEdge, name + " reaches the edge");
     }
   }
@@ -138,16 +138,16 @@ class Looking {
 
 }  // namespace
 
-bool disagree_on_most(const std::vector<PictureResult>& pictures, std::size_t h) {
+bool is_disagreement_common(const std::vector<PictureResult>& pictures, std::size_t h) {
   const auto count = std::count_if(pictures.begin(), pictures.end(),
                                    [h](const PictureResult& each) { return each.disagreement(h) > kMuch; });
   return 2 * static_cast<std::size_t>(count) > pictures.size();
 }
 
-bool is_something(const model::Head& head, std::size_t c) { return head.has_none() || c > 0; }
+bool is_foreground(const model::Head& head, std::size_t c) { return head.has_background() || c > 0; }
 
-std::vector<Suspect> suspects(const std::vector<PictureResult>& pictures, const Setup& setup) {
-  return Looking(pictures, setup).look();
+std::vector<Suspect> rank_suspects(const std::vector<PictureResult>& pictures, const Setup& setup) {
+  return SuspectFinder(pictures, setup).find_all();
 }
 
 }  // namespace millrace::segment

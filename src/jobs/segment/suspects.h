@@ -22,12 +22,12 @@ struct Suspect {
 // greatest weight. Next come doubts about the photograph, and an empty mask where most images have labels. Then come
 // networks that disagree more than on other images, and an area far from that of others. Last comes a class that
 // reaches the edge, if less than half of the images with this class have that.
-std::vector<Suspect> suspects(const std::vector<PictureResult>& pictures, const Setup& setup);
+std::vector<Suspect> rank_suspects(const std::vector<PictureResult>& pictures, const Setup& setup);
 
 // True if networks disagree on more than half of the labeled pixels in most images: then the images are not the cause.
-bool disagree_on_most(const std::vector<PictureResult>& pictures, std::size_t head);
+bool is_disagreement_common(const std::vector<PictureResult>& pictures, std::size_t head);
 
 // True if a class is foreground: every class except the first of several that exclude each other.
-bool is_something(const model::Head& head, std::size_t c);
+bool is_foreground(const model::Head& head, std::size_t c);
 
 }  // namespace millrace::segment

@@ -16,7 +16,7 @@ Setup setup_of(std::size_t classes, std::size_t models = 1) {
   Setup out;
   out.models.resize(models);
   out.heads.resize(1);
-  out.heads[0].classes = model::unnamed_classes(classes);
+  out.heads[0].classes = model::make_unnamed_classes(classes);
   return out;
 }
 
@@ -29,7 +29,7 @@ PictureResult picture(const std::vector<std::uint64_t>& pixels) {
 }
 
 std::vector<std::string> why(const std::vector<PictureResult>& pictures, const Setup& setup, std::size_t k) {
-  for (const Suspect& each : suspects(pictures, setup))
+  for (const Suspect& each : rank_suspects(pictures, setup))
     if (each.picture == k) return each.why;
   return {"not there"};
 }
@@ -37,7 +37,7 @@ std::vector<std::string> why(const std::vector<PictureResult>& pictures, const S
 TEST(Suspects, AllAreThereAndThoseWithoutAReasonStayInTheirOrder) {
   std::vector<PictureResult> pictures(20, picture({1000}));
   pictures[7].damage = "cut";
-  const auto found = suspects(pictures, setup_of(1));
+  const auto found = rank_suspects(pictures, setup_of(1));
   ASSERT_EQ(found.size(), 20U);
   EXPECT_EQ(found[0].picture, 7U);
   for (std::size_t k = 1; k < 20; ++k) {
@@ -49,11 +49,11 @@ TEST(Suspects, AllAreThereAndThoseWithoutAReasonStayInTheirOrder) {
 TEST(Suspects, NothingFoundIsWrongWhereMostHaveSomething) {
   std::vector<PictureResult> pictures(10, picture({1000}));
   pictures[4] = picture({0});
-  EXPECT_EQ(suspects(pictures, setup_of(1))[0].picture, 4U);
+  EXPECT_EQ(rank_suspects(pictures, setup_of(1))[0].picture, 4U);
   // Most images have no lesions: then an empty mask is not flagged, and no image comes first.
   std::vector<PictureResult> healthy(10, picture({0}));
   healthy[3] = picture({50});
-  EXPECT_EQ(suspects(healthy, setup_of(1))[0].weight, 0);
+  EXPECT_EQ(rank_suspects(healthy, setup_of(1))[0].weight, 0);
   // The first of several exclusive classes is the background: an image with nothing else is empty.
   pictures.assign(10, picture({9000, 1000}));
   pictures[2] = picture({10000, 0});
@@ -85,13 +85,13 @@ TEST(Suspects, NetworksThatDisagreeMoreThanOfOthers) {
   for (std::size_t k = 0; k < 10; ++k) pictures[k].heads[0].votes = {20 + k, 1000};
   pictures[6].heads[0].votes = {300, 1000};
   const auto setup = setup_of(1, 2);
-  EXPECT_EQ(suspects(pictures, setup)[0].picture, 6U);
+  EXPECT_EQ(rank_suspects(pictures, setup)[0].picture, 6U);
   EXPECT_THAT(why(pictures, setup, 6), Contains("models disagree on 30 %"));
-  EXPECT_FALSE(disagree_on_most(pictures, 0));
+  EXPECT_FALSE(is_disagreement_common(pictures, 0));
   // If networks disagree on all images, the networks are the cause, and no image is flagged.
   for (PictureResult& each : pictures) each.heads[0].votes = {900, 1000};
   EXPECT_THAT(why(pictures, setup, 6), Not(Contains(HasSubstr("disagree"))));
-  EXPECT_TRUE(disagree_on_most(pictures, 0));
+  EXPECT_TRUE(is_disagreement_common(pictures, 0));
 }
 
 }  // namespace

@@ -18,10 +18,10 @@ struct RecordTable {
 std::string csv_of(const RecordTable& table);
 
 // Table with a row per image and class of a mask; for networks without masks, a row per image without a class.
-RecordTable table_of(const std::vector<PictureResult>& pictures, const Setup& setup);
+RecordTable make_class_table(const std::vector<PictureResult>& pictures, const Setup& setup);
 // Table with a row per image and keypoint; the position is empty if no window was segmented.
-RecordTable points_of(const std::vector<PictureResult>& pictures, const Setup& setup);
+RecordTable make_keypoint_table(const std::vector<PictureResult>& pictures, const Setup& setup);
 // Table with a row per image and class, or per number and network.
-RecordTable values_of(const std::vector<PictureResult>& pictures, const Setup& setup);
+RecordTable make_value_table(const std::vector<PictureResult>& pictures, const Setup& setup);
 
 }  // namespace millrace::segment

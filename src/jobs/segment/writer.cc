@@ -9,8 +9,8 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
-#include "src/io/file/place.h"
-#include "src/io/store/part_bytes.h"
+#include "src/io/file/directory_entry.h"
+#include "src/io/store/shard_bytes.h"
 #include "src/jobs/results_folder.h"
 
 namespace millrace::segment {
@@ -23,22 +23,23 @@ constexpr const char* kWrittenFile = "record.json";
 constexpr const char *kMask = "mask", *kProbability = "probability", *kOverlay = "overlay";
 
 // Returns the requested format, or the nearest one that can hold the data.
-Product raster_product(const char* what, RasterFormat wanted, RasterSpec spec) {
+ResultFile raster_product(const char* what, RasterFormat wanted, RasterSpec spec) {
   RasterFormat format = wanted;
   if (!can_hold(format, spec)) format = spec.samples == 1 ? RasterFormat::npy : RasterFormat::png;
-  return {0, std::string(what) + ending_of(format), "", format, std::move(spec)};
+  return {0, std::string(what) + extension_of_format(format), "", format, std::move(spec)};
 }
 
 // Publishes a result. It replaces an earlier run's file if `replaces` is set, and otherwise no file.
-void put_in_place(const std::string& folder, const Product& product, bool replaces) {
-  const std::string from = path_in(folder, product.part), former = path_in(folder, "former");
+void publish_file(const std::string& folder, const ResultFile& product, bool replaces) {
+  const std::string from = join_path(folder, product.suffix), former = join_path(folder, "former");
   if (!replaces) {
     const int reason = rename_new(AT_FDCWD, from.c_str(), AT_FDCWD, product.path.c_str());
     if (reason == EEXIST)
-      throw Failure(ErrorCode::conflict,
-                    fmt::format("'{}' was put there meanwhile, and no run has written it", printable(product.path)), "",
-                    "move it away, and run the same command again");
-    if (reason != 0) throw Failure(system_error("cannot be put in place", printable(product.path), reason));
+      throw Failure(
+          ErrorCode::conflict,
+          fmt::format("'{}' was put there meanwhile, and no run has written it", escape_unprintable(product.path)), "",
+          "move it away, and run the same command again");
+    if (reason != 0) throw Failure(system_error("cannot be put in place", escape_unprintable(product.path), reason));
     return;
   }
   std::error_code error;
@@ -48,25 +49,25 @@ void put_in_place(const std::string& folder, const Product& product, bool replac
     fs::rename(product.path, former, error);
   }
   fs::rename(from, product.path, error);
-  if (error) throw Failure(system_error("cannot be put in place", printable(product.path), error.value()));
+  if (error) throw Failure(system_error("cannot be put in place", escape_unprintable(product.path), error.value()));
 }
 
 }  // namespace
 
 std::string record_path(const std::string& folder, const std::string& name) {
-  return path_in(folder, name + ".segment.json");
+  return join_path(folder, name + ".segment.json");
 }
 
-std::vector<Product> products_of(const Options& options, const Setup& setup, const std::string& name, int width,
-                                 int height) {
-  std::vector<Product> out;
+std::vector<ResultFile> list_result_files(const Options& options, const Setup& setup, const std::string& name,
+                                          int width, int height) {
+  std::vector<ResultFile> out;
   RasterSpec spec;
   spec.width = static_cast<std::uint64_t>(width);
   spec.height = static_cast<std::uint64_t>(height);
   for (std::size_t h = 0; h < setup.heads.size(); ++h) {
     const model::Head& head = setup.heads[h];
     const std::size_t before = out.size();
-    const bool is_mask = head.task == model::Task::segmentation;
+    const bool is_mask = head.task == model::ModelTask::segmentation;
     if (is_mask && options.write.mask) {
       RasterSpec mask = spec;
       for (const model::Head::Label& label : head.labels()) {
@@ -91,54 +92,56 @@ std::vector<Product> products_of(const Options& options, const Setup& setup, con
     if (is_mask && options.write.contours) out.push_back({0, "contours.geojson", "", std::nullopt, {}});
     for (std::size_t k = before; k < out.size(); ++k) {
       out[k].head = h;
-      if (!head.name.empty()) out[k].part = head.name + "." + out[k].part;
+      if (!head.name.empty()) out[k].suffix = head.name + "." + out[k].suffix;
     }
   }
-  for (Product& product : out) product.path = path_in(options.output, name + "." + product.part);
+  for (ResultFile& product : out) product.path = join_path(options.output, name + "." + product.suffix);
   return out;
 }
 
 ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::string name, int width, int height,
-                           Unfinished& unfinished, const Saved* saved)
+                           WorkFolder& work_folder, const ResumeState* resume_state)
     : options_(options),
       setup_(setup),
       name_(std::move(name)),
-      unfinished_(unfinished),
-      folder_(unfinished.folder(name_)),
+      work_folder_(work_folder),
+      folder_(work_folder.folder(name_)),
       width_(static_cast<std::size_t>(width)),
       height_(static_cast<std::size_t>(height)),
-      products_(products_of(options, setup, name_, width, height)),
+      result_files_(list_result_files(options, setup, name_, width, height)),
       rows_(setup, width, height),
       masks_(setup.heads.size()) {
-  const auto state_of = [&](const std::string& part) {
-    if (saved == nullptr) return std::string();
-    const auto found = saved->outputs.find(part);
+  const auto state_of = [&](const std::string& suffix) {
+    if (resume_state == nullptr) return std::string();
+    const auto found = resume_state->outputs.find(suffix);
     // With an empty state an output would begin again in the middle of the image.
-    if (found == saved->outputs.end() || found->second.empty())
-      throw Failure(ErrorCode::bad_data, "this checkpoint lacks an output", part);
+    if (found == resume_state->outputs.end() || found->second.empty())
+      throw Failure(ErrorCode::bad_data, "this checkpoint lacks an output", suffix);
     return found->second;
   };
-  if (saved != nullptr && (saved->heads.size() != masks_.size() || saved->previews.size() != masks_.size()))
+  if (resume_state != nullptr &&
+      (resume_state->heads.size() != masks_.size() || resume_state->previews.size() != masks_.size()))
     throw Failure(ErrorCode::bad_data, "this checkpoint is of other outputs", name_);
   for (std::size_t h = 0; h < masks_.size(); ++h) {
-    if (setup.heads[h].task != model::Task::segmentation) continue;
+    if (setup.heads[h].task != model::ModelTask::segmentation) continue;
     Mask& mask = masks_[h];
     mask.labels = setup.heads[h].labels();
     mask.preview.emplace(width, height, mask.labels.size());
-    if (saved == nullptr) continue;
-    rows_.restore(h, saved->heads[h].classes, saved->rows);
-    mask.preview->restore(saved->previews[h], saved->rows);
+    if (resume_state == nullptr) continue;
+    rows_.restore(h, resume_state->heads[h].classes, resume_state->rows);
+    mask.preview->restore(resume_state->previews[h], resume_state->rows);
   }
-  for (const Product& product : products_) {
+  for (const ResultFile& product : result_files_) {
     Mask& mask = masks_[product.head];
     if (product.format) {
-      rasters_.push_back(make_raster(*product.format, product.spec, path_in(folder_, product.part),
-                                     saved == nullptr ? 0 : saved->rows, state_of(product.part)));
+      rasters_.push_back(make_raster_writer(*product.format, product.spec, join_path(folder_, product.suffix),
+                                            resume_state == nullptr ? 0 : resume_state->rows,
+                                            state_of(product.suffix)));
       if (product.spec.samples == 3) mask.overlay.resize(width_ * 3);
     } else {
       rasters_.push_back(nullptr);
-      mask.outlines.emplace(mask.labels, width_, height_, path_in(folder_, product.part + ".runs"),
-                            state_of(product.part));
+      mask.outlines.emplace(mask.labels, width_, height_, join_path(folder_, product.suffix + ".runs"),
+                            state_of(product.suffix));
     }
   }
 }
@@ -146,10 +149,10 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
 std::uint64_t ResultWriter::bytes(const Options& options, const Setup& setup, int width, int height) {
   std::uint64_t out = 0;
   for (const model::Head& head : setup.heads)
-    if (head.task == model::Task::segmentation)
+    if (head.task == model::ModelTask::segmentation)
       out += static_cast<std::uint64_t>(width) * 4 + Preview::bytes(width, height, head.labels().size());
-  for (const Product& product : products_of(options, setup, "", width, height))
-    out += product.format ? raster_bytes(*product.format, product.spec)
+  for (const ResultFile& product : list_result_files(options, setup, "", width, height))
+    out += product.format ? raster_memory_bytes(*product.format, product.spec)
                           : Outlines::bytes(static_cast<std::uint64_t>(width));
   return out;
 }
@@ -160,18 +163,18 @@ void ResultWriter::append(std::span<const float> row, std::span<const float> wei
   for (std::size_t h = 0; h < masks_.size(); ++h) {
     Mask& mask = masks_[h];
     if (!mask.preview) continue;
-    mask.preview->append(rows_.of(h));
-    if (!mask.overlay.empty()) blend(mask, rows_.of(h), pixels);
-    if (mask.outlines) mask.outlines->append(rows_.of(h));
+    mask.preview->append(rows_.mask_row(h));
+    if (!mask.overlay.empty()) blend(mask, rows_.mask_row(h), pixels);
+    if (mask.outlines) mask.outlines->append(rows_.mask_row(h));
   }
   const auto maps = model::maps_of(setup_.heads, row);
-  for (std::size_t k = 0; k < products_.size(); ++k) {
+  for (std::size_t k = 0; k < result_files_.size(); ++k) {
     if (!rasters_[k]) continue;
-    const RasterSpec& spec = products_[k].spec;
-    const Mask& mask = masks_[products_[k].head];
-    rasters_[k]->append(spec.type == kFloat32 ? std::as_bytes(maps[products_[k].head])
+    const RasterSpec& spec = result_files_[k].spec;
+    const Mask& mask = masks_[result_files_[k].head];
+    rasters_[k]->append(spec.type == kFloat32 ? std::as_bytes(maps[result_files_[k].head])
                         : spec.samples == 3   ? std::as_bytes(std::span<const std::uint8_t>(mask.overlay))
-                                              : std::as_bytes(rows_.of(products_[k].head)));
+                                              : std::as_bytes(rows_.mask_row(result_files_[k].head)));
   }
 }
 
@@ -190,65 +193,67 @@ void ResultWriter::mark() {
     if (raster) raster->mark();
 }
 
-void ResultWriter::save(Saved& out) {
-  for (std::size_t k = 0; k < products_.size(); ++k)
-    out.outputs[products_[k].part] = rasters_[k] ? rasters_[k]->save() : masks_[products_[k].head].outlines->save();
+void ResultWriter::save(ResumeState& out) {
+  for (std::size_t k = 0; k < result_files_.size(); ++k)
+    out.outputs[result_files_[k].suffix] =
+        rasters_[k] ? rasters_[k]->save() : masks_[result_files_[k].head].outlines->save();
   out.heads.resize(masks_.size());
   out.previews.resize(masks_.size());
   for (std::size_t h = 0; h < masks_.size(); ++h) {
-    out.heads[h].classes = rows_.counted(h);
+    out.heads[h].classes = rows_.class_counts(h);
     if (masks_[h].preview) out.previews[h] = masks_[h].preview->save();
   }
 }
 
 std::optional<PictureResult> ResultWriter::publish(const Options& options, const Setup& setup, const std::string& name,
-                                                   Unfinished& unfinished, const IsOf& is_of) {
-  const std::string from = unfinished.folder(name), written = path_in(from, kWrittenFile),
+                                                   WorkFolder& work_folder, const IsCurrent& is_current) {
+  const std::string from = work_folder.folder(name), written = join_path(from, kWrittenFile),
                     record = record_path(options.output, name), to = folder_of(record);
-  auto result = earlier_result(written, setup);
-  if (!result || !is_of(*result)) return std::nullopt;
+  auto result = read_previous_result(written, setup);
+  if (!result || !is_current(*result)) return std::nullopt;
   make_folder_below(options.output, to);
   // The record of an earlier image of this name is withdrawn first: it would be wrong while only some files are
   // replaced.
   const bool replaces = is_record(record);
-  if (replaces) write_file(record, not_whole());
+  if (replaces) write_file(record, make_incomplete_record());
   std::error_code error;
-  for (const Product& product : products_of(options, setup, name, result->width, result->height)) {
-    if (fs::exists(path_in(from, product.part), error)) {
-      put_in_place(from, product, replaces);
+  for (const ResultFile& product : list_result_files(options, setup, name, result->width, result->height)) {
+    if (fs::exists(join_path(from, product.suffix), error)) {
+      publish_file(from, product, replaces);
     } else if (!fs::exists(product.path, error)) {
       return std::nullopt;
     }
   }
   sync_folder(to);
   rename_file(written, record);
-  unfinished.drop(name);
+  work_folder.drop(name);
   return result;
 }
 
 void ResultWriter::check_names(const Options& options, const Setup& setup, const std::string& name,
-                               Unfinished& unfinished) {
+                               WorkFolder& work_folder) {
   const std::string record = record_path(options.output, name);
   std::error_code problem;
   // The names do not depend on the image's sides.
-  const std::vector<Product> products = products_of(options, setup, name, 1, 1);
-  for (const Product& product : products) {
+  const std::vector<ResultFile> products = list_result_files(options, setup, name, 1, 1);
+  for (const ResultFile& product : products) {
     const auto status = fs::symlink_status(product.path, problem);
     const bool is_folder = product.format == RasterFormat::zarr;
     if (!fs::exists(status) || fs::is_directory(status) == is_folder) continue;
     throw Failure(
         ErrorCode::conflict,
-        fmt::format("'{}' is there, and is {}", printable(product.path), is_folder ? "no folder" : "a folder"), "",
-        "move it away, or give another folder");
+        fmt::format("'{}' is there, and is {}", escape_unprintable(product.path), is_folder ? "no folder" : "a folder"),
+        "", "move it away, or give another folder");
   }
   if (is_record(record)) return;
   // A run was stopped while it published these files. They are its own, and are marked so until they have a record
   // again.
-  if (is_record(path_in(unfinished.folder(name), kWrittenFile))) return write_file(record, not_whole());
-  for (const Product& product : products) {
+  if (is_record(join_path(work_folder.folder(name), kWrittenFile))) return write_file(record, make_incomplete_record());
+  for (const ResultFile& product : products) {
     if (!fs::exists(fs::symlink_status(product.path, problem))) continue;
-    throw Failure(ErrorCode::conflict, fmt::format("'{}' is there, and no run has written it", printable(product.path)),
-                  "", "move it away, or give another folder");
+    throw Failure(ErrorCode::conflict,
+                  fmt::format("'{}' is there, and no run has written it", escape_unprintable(product.path)), "",
+                  "move it away, or give another folder");
   }
 }
 
@@ -256,26 +261,27 @@ Outcome<PictureResult> ResultWriter::finish(PictureResult result) {
   if (const auto finished = rows_.finish(result); !finished.ok()) return finished.error();
   for (std::size_t h = 0; h < masks_.size(); ++h)
     if (masks_[h].preview) result.heads[h].preview = masks_[h].preview->finish();
-  for (std::size_t k = 0; k < products_.size(); ++k) {
+  for (std::size_t k = 0; k < result_files_.size(); ++k) {
     if (rasters_[k]) {
       rasters_[k]->finish();
       continue;
     }
-    Outlines& outlines = *masks_[products_[k].head].outlines;
+    Outlines& outlines = *masks_[result_files_[k].head].outlines;
     outlines.save();
-    for (const std::uint32_t row : outlines.write(path_in(folder_, products_[k].part))) result.cuts.push_back(row);
+    for (const std::uint32_t row : outlines.write(join_path(folder_, result_files_[k].suffix)))
+      result.cuts.push_back(row);
   }
   std::sort(result.cuts.begin(), result.cuts.end());
   result.cuts.erase(std::unique(result.cuts.begin(), result.cuts.end()), result.cuts.end());
-  PartBytes written;
-  for (const Product& product : products_)
-    written.push_back({.path = path_in(folder_, product.part),
+  ShardBytes written;
+  for (const ResultFile& product : result_files_)
+    written.push_back({.path = join_path(folder_, product.suffix),
                        .is_folder = product.format == RasterFormat::zarr,
                        .name = std::string(file_name(product.path))});
   result.files = digests_of(written, [] {});
   // The results are complete: from now on they only need to be renamed.
-  write_file(path_in(folder_, kWrittenFile), record_of(result, setup_));
-  if (!publish(options_, setup_, name_, unfinished_, [](const PictureResult&) { return true; })) {
+  write_file(join_path(folder_, kWrittenFile), format_record(result, setup_));
+  if (!publish(options_, setup_, name_, work_folder_, [](const PictureResult&) { return true; })) {
     return Error{ErrorCode::conflict, "its results were removed while they got their names", "",
                  "run the same command again"};
   }

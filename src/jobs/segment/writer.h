@@ -13,45 +13,45 @@
 #include "src/io/raster/raster.h"
 #include "src/jobs/segment/mask_rows.h"
 #include "src/jobs/segment/outlines.h"
-#include "src/jobs/segment/results.h"
+#include "src/jobs/segment/result_sink.h"
 
 namespace millrace::segment {
 
 // Result file of an image, with its name in the results folder.
-struct Product {
+struct ResultFile {
   std::size_t head = 0;  // head of the networks that it belongs to
-  std::string part;      // its name until it is published: "mask.png"
+  std::string suffix;    // its name until it is published: "mask.png"
   std::string path;
   std::optional<RasterFormat> format;  // empty for outlines
   RasterSpec spec;
 };
-std::vector<Product> products_of(const Options& options, const Setup& setup, const std::string& name, int width,
-                                 int height);
+std::vector<ResultFile> list_result_files(const Options& options, const Setup& setup, const std::string& name,
+                                          int width, int height);
 // Returns the path of the record, which marks the other files as complete.
 std::string record_path(const std::string& folder, const std::string& name);
 
-class ResultWriter : public Results {
+class ResultWriter : public ResultSink {
  public:
   // `saved` is the checkpoint to resume from, or null. Throws a Failure if the files do not match it.
   ResultWriter(const Options& options, const Setup& setup, std::string name, int width, int height,
-               Unfinished& unfinished, const Saved* saved);
+               WorkFolder& work_folder, const ResumeState* resume_state);
   // Returns the memory of the writer.
   static std::uint64_t bytes(const Options& options, const Setup& setup, int width, int height);
 
   void append(std::span<const float> row, std::span<const float> weights,
               std::span<const std::uint8_t> pixels) override;
   void mark() override;
-  void save(Saved& out) override;
+  void save(ResumeState& out) override;
   // Publishes the files under their names, then the record that marks them as complete.
   Outcome<PictureResult> finish(PictureResult result) override;
 
   // Finishes publishing an image whose files were complete when an earlier run was killed during renaming. Returns
   // nothing if they were not complete, or belong to another version of the image.
-  using IsOf = std::function<bool(const PictureResult& written)>;
+  using IsCurrent = std::function<bool(const PictureResult& written)>;
   static std::optional<PictureResult> publish(const Options& options, const Setup& setup, const std::string& name,
-                                              Unfinished& unfinished, const IsOf& is_of);
+                                              WorkFolder& work_folder, const IsCurrent& is_current);
   // Throws Failure(conflict) if a file or folder that no run has made has the name of a result.
-  static void check_names(const Options& options, const Setup& setup, const std::string& name, Unfinished& unfinished);
+  static void check_names(const Options& options, const Setup& setup, const std::string& name, WorkFolder& work_folder);
 
  private:
   // Results of one head's mask.
@@ -66,11 +66,11 @@ class ResultWriter : public Results {
   const Options& options_;
   const Setup& setup_;
   const std::string name_;
-  Unfinished& unfinished_;
+  WorkFolder& work_folder_;
   const std::string folder_;
   const std::size_t width_, height_;
-  const std::vector<Product> products_;
-  std::vector<std::unique_ptr<Raster>> rasters_;  // null for outlines
+  const std::vector<ResultFile> result_files_;
+  std::vector<std::unique_ptr<RasterWriter>> rasters_;  // null for outlines
   MaskRows rows_;
   std::vector<Mask> masks_;  // per head; unused for heads without a mask
 };

@@ -6,8 +6,8 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
-#include "src/io/file/own.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
+#include "src/io/file/trusted_file.h"
 
 namespace millrace::tune {
 namespace {
@@ -15,13 +15,13 @@ namespace {
 // Returns the key that identifies a device: its UUID, or, for OpenCL devices, which have none, name and driver.
 std::string key_of(const Device& device) {
   if (!device.uuid.empty()) return device.uuid;
-  return utf8_for_display(device.name + ", " + device.driver);
+  return replace_invalid_utf8(device.name + ", " + device.driver);
 }
 
 // Returns the hash of the kernels (of their PTX) that an operation's rate was measured with. Operations are named after
 // their kernel source.
 std::string hash_of(const std::string& operation) {
-  for (const known::DeviceKernels& kernels : known::device_kernels()) {
+  for (const test_vectors::DeviceKernels& kernels : test_vectors::device_kernels()) {
     const KernelSource& source = kernels.source();
     if (operation.starts_with(std::string(source.name) + ".")) return std::string(source.hash);
   }
@@ -50,13 +50,13 @@ double rate_in(const Json& object, const char* key) {
 
 std::string rates_path() { return cache_path("rates.json"); }
 
-void keep(const std::vector<Tuned>& tuned) {
+void store_rates(const std::vector<DeviceMeasurement>& tuned) {
   const std::string path = rates_path();
   if (path.empty()) throw Failure(ErrorCode::usage, "no home folder is known", "tune", "set XDG_CACHE_HOME");
   Json devices = Json::object();
   const Json before = read_file();
   if (const auto found = before.find("devices"); found && found->is_object()) devices = *found;
-  for (const Tuned& one : tuned) {
+  for (const DeviceMeasurement& one : tuned) {
     Json operations = Json::object();
     for (const MeasuredRate& measured : one.operations) {
       operations[measured.operation] = {{"kernel", hash_of(measured.operation)},
@@ -67,13 +67,13 @@ void keep(const std::vector<Tuned>& tuned) {
                                    {"down_bytes_s", one.rates.down_bytes_s},
                                    {"operations", operations}};
   }
-  make_folders(folder_of(path));
+  make_private_folders(folder_of(path));
   AtomicFile file(path);
   file.write(Json{{"millrace", "rates"}, {"devices", devices}}.dump(1) + "\n");
   file.commit();
 }
 
-std::optional<DeviceRates> rates_of(const Device& device) {
+std::optional<DeviceRates> read_rates(const Device& device) {
   const Json all = read_file();
   const auto devices = all.find("devices");
   if (!devices || !devices->is_object()) return std::nullopt;

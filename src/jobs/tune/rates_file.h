@@ -10,12 +10,12 @@
 
 #include "src/device/device.h"
 #include "src/device/routing.h"
-#include "src/kernels/known/devices.h"
+#include "src/kernels/test_vectors/devices.h"
 
 namespace millrace::tune {
 
 // Measurements of one device.
-struct Tuned {
+struct DeviceMeasurement {
   Device device;
   DeviceRates rates;
   std::vector<MeasuredRate> operations;
@@ -25,10 +25,10 @@ struct Tuned {
 std::string rates_path();
 
 // Replaces earlier measurements of the same devices; those of other devices are kept.
-void keep(const std::vector<Tuned>& tuned);
+void store_rates(const std::vector<DeviceMeasurement>& tuned);
 
 // Returns the rates of a device; nothing if it was not measured. Rates of kernels that differ from this build's are
 // left out.
-std::optional<DeviceRates> rates_of(const Device& device);
+std::optional<DeviceRates> read_rates(const Device& device);
 
 }  // namespace millrace::tune

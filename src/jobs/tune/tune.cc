@@ -37,24 +37,25 @@ std::string rate_words(double amount_s, const std::string& unit) {
 }
 
 [[noreturn]] void refuse(const Accelerator& accelerator) {
-  throw Failure(ErrorCode::unavailable, accelerator.struck_out() ? accelerator.reason() : accelerator.why_left(),
-                accelerator.title(), "millrace doctor shows what is here");
+  throw Failure(ErrorCode::unavailable,
+                accelerator.is_excluded() ? accelerator.reason() : accelerator.fallback_reason(), accelerator.title(),
+                "millrace doctor shows what is here");
 }
 
 }  // namespace
 
-Tuned measure(const Device& device, const Executor& executor, Bytes memory) {
+DeviceMeasurement measure(const Device& device, const Executor& executor, Bytes memory) {
   Budget budget(2_GiB);
   Trace trace;
-  Tuned out;
+  DeviceMeasurement out;
   out.device = device;
   AcceleratorOptions options;
-  options.verify = Verify::none;
+  options.verify = VerifyMode::none;
   options.memory = memory;
   Accelerator accelerator(device, options, budget, trace);
   const Stopwatch watch;
-  for (const known::DeviceKernels& kernels : known::device_kernels()) {
-    if (!accelerator.ready(kernels.source(), kernels.entries, kernels.known)) {
+  for (const test_vectors::DeviceKernels& kernels : test_vectors::device_kernels()) {
+    if (!accelerator.prepare_kernels(kernels.source(), kernels.entries, kernels.test_vectors)) {
       refuse(accelerator);
     }
     if (out.operations.empty()) out.rates.begin_s = watch.seconds();
@@ -63,18 +64,18 @@ Tuned measure(const Device& device, const Executor& executor, Bytes memory) {
     if (executor.cancelled()) throw Failure(interrupted("nothing was kept"));
   }
   measure_copies(accelerator, out.rates);
-  if (accelerator.struck_out()) {
+  if (accelerator.is_excluded()) {
     refuse(accelerator);
   }
   for (const MeasuredRate& measured : out.operations) out.rates.amount_s[measured.operation] = measured.device_amount_s;
   return out;
 }
 
-std::string text_of(const Tuned& tuned) {
+std::string text_of(const DeviceMeasurement& tuned) {
   std::string out = fmt::format("{} ({}): begins in {:.0f} ms, copies {}/s to it and {}/s back\n",
-                                name_of(tuned.device), printable(tuned.device.name), tuned.rates.begin_s * 1e3,
-                                to_text(Bytes{static_cast<std::uint64_t>(tuned.rates.up_bytes_s)}),
-                                to_text(Bytes{static_cast<std::uint64_t>(tuned.rates.down_bytes_s)}));
+                                name_of(tuned.device), escape_unprintable(tuned.device.name), tuned.rates.begin_s * 1e3,
+                                format_bytes(Bytes{static_cast<std::uint64_t>(tuned.rates.up_bytes_s)}),
+                                format_bytes(Bytes{static_cast<std::uint64_t>(tuned.rates.down_bytes_s)}));
   for (const MeasuredRate& one : tuned.operations) {
     const double ratio = one.device_amount_s / one.cpu_amount_s;
     // Time of the CPU from which on the device is faster.
@@ -82,15 +83,15 @@ std::string text_of(const Tuned& tuned) {
     out += fmt::format("  {:<18} {:>18}, the CPU {:>18}: {}\n", one.operation,
                        rate_words(one.device_amount_s, one.unit), rate_words(one.cpu_amount_s, one.unit),
                        ratio > 1 ? fmt::format("{:.3g} times as fast, gains from {} of the CPU on", ratio,
-                                               duration_text(std::max(even, kLeastWorthMovingS)))
+                                               format_duration(std::max(even, kMinSecondsToMove)))
                                  : "the CPU is faster");
   }
   return out;
 }
 
-Json json_of(const std::vector<Tuned>& all) {
+Json json_of(const std::vector<DeviceMeasurement>& all) {
   Json devices = Json::array();
-  for (const Tuned& one : all) {
+  for (const DeviceMeasurement& one : all) {
     Json operations = Json::array();
     for (const MeasuredRate& measured : one.operations) {
       operations.push_back({{"operation", measured.operation},
@@ -99,7 +100,7 @@ Json json_of(const std::vector<Tuned>& all) {
                             {"cpu_amount_s", measured.cpu_amount_s}});
     }
     devices.push_back({{"device", name_of(one.device)},
-                       {"model", utf8_for_display(one.device.name)},
+                       {"model", replace_invalid_utf8(one.device.name)},
                        {"begin_s", one.rates.begin_s},
                        {"up_bytes_s", one.rates.up_bytes_s},
                        {"down_bytes_s", one.rates.down_bytes_s},

@@ -13,11 +13,11 @@
 namespace millrace::tune {
 
 // Throws Failure(unavailable) with the reason if the device cannot be used or gives wrong answers.
-Tuned measure(const Device& device, const Executor& executor, Bytes memory);
+DeviceMeasurement measure(const Device& device, const Executor& executor, Bytes memory);
 
 // Returns a table for the user: for each operation both rates, their ratio, and the amount of work from which on the
 // device is faster.
-std::string text_of(const Tuned& tuned);
-Json json_of(const std::vector<Tuned>& all);
+std::string text_of(const DeviceMeasurement& tuned);
+Json json_of(const std::vector<DeviceMeasurement>& all);
 
 }  // namespace millrace::tune

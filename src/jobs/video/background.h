@@ -13,7 +13,7 @@
 namespace millrace::video {
 
 // Throws a Failure if the image cannot be read.
-Buffer<std::uint8_t> background_picture(const std::string& path, const film::Shape& shape, int rotation,
-                                        RunContext& context);
+Buffer<std::uint8_t> read_background(const std::string& path, const video_file::FrameShape& shape, int rotation,
+                                     RunContext& context);
 
 }  // namespace millrace::video

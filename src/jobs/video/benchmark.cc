@@ -56,7 +56,7 @@ class Scratch {
 
 // Starts all operations and waits for all of them.
 template <typename Begin>
-void all_at_once(std::size_t count, const Begin& begin) {
+void run_concurrently(std::size_t count, const Begin& begin) {
   Mutex mutex;
   Condition changed;
   std::size_t left = count;
@@ -75,7 +75,7 @@ void all_at_once(std::size_t count, const Begin& begin) {
 }
 
 // Stages whose cost depends on the input size of the network, not on the frame size.
-constexpr const char *kDecide = "what still does", *kNetwork = "network", *kMask = "mask";
+constexpr const char *kReuseCheck = "what still does", *kNetwork = "network", *kMask = "mask";
 
 class Bench {
  public:
@@ -83,15 +83,15 @@ class Bench {
   // --start or the beginning.
   Bench(Setup& setup, std::uint64_t count, std::optional<std::int64_t> from, RunContext& context)
       : context_(context), setup_(setup), how_(setup.cut) {
-    how_.warm = 0;
+    how_.warmup = 0;
     if (from) how_.start = from;
     const std::uint64_t each = setup_.frame.count;
     count_ = std::clamp<std::uint64_t>(context.budget.largest_grant().count / 3 / each, 2, count);
   }
 
-  Benchmarked run() {
-    Benchmarked out;
-    const Reservation paid = context_.budget.reserve(setup_.frame * count_, "what is measured");
+  BenchmarkResult run() {
+    BenchmarkResult out;
+    const Reservation reservation = context_.budget.reserve(setup_.frame * count_, "what is measured");
     const auto measure = [&](const char* name, const std::function<double()>& stage) {
       context_.throw_if_cancelled();
       out.stages.push_back({name, 1000 * stage() / static_cast<double>(items_.size())});
@@ -104,28 +104,30 @@ class Bench {
     Masking masking(setup_, context_);
     if (setup_.has_masks()) {
       measure("to the network's colours", [&] {
-        return here([&] {
-          for (Item& each : items_) masking.prepare(each);
+        return measure_cpu([&] {
+          for (FrameItem& each : items_) masking.prepare(each);
         });
       });
-      measure(kDecide, [&] {
-        return here([&] {
-          for (Item& each : items_) masking.decide(each);
+      measure(kReuseCheck, [&] {
+        return measure_cpu([&] {
+          for (FrameItem& each : items_) masking.reuse_previous_mask(each);
         });
       });
       measure(kNetwork, [&] {
-        return here([&] {
-          all_at_once(items_.size(),
-                      [&](std::size_t k, auto done) { masking.begin_first(items_[k], std::move(done)); });
+        return measure_cpu([&] {
+          run_concurrently(items_.size(), [&](std::size_t k, auto done) {
+            masking.start_first_inference(items_[k], std::move(done));
+          });
         });
       });
       measure(kMask, [&] {
-        return here([&] {
-          for (Item& each : items_) masking.look_closer(each);
-          all_at_once(items_.size(),
-                      [&](std::size_t k, auto done) { masking.begin_second(items_[k], std::move(done)); });
-          for (Item& each : items_) masking.finish(each);
-          for (Item& each : items_) masking.settle(each);
+        return measure_cpu([&] {
+          for (FrameItem& each : items_) masking.refine_region(each);
+          run_concurrently(items_.size(), [&](std::size_t k, auto done) {
+            masking.start_second_inference(items_[k], std::move(done));
+          });
+          for (FrameItem& each : items_) masking.finish(each);
+          for (FrameItem& each : items_) masking.smooth_over_time(each);
         });
       });
     }
@@ -133,13 +135,13 @@ class Bench {
     measure("composite", [&] {
       const Compositor compositor(setup_.composition, context_);
       Compositor::Workspace workspace;
-      matte::CleaningWorkspace cleaning;
-      for (auto& each : made) each.resize(film::layout_of(setup_.composition.made).bytes);
-      return here([&] {
+      masks::PostprocessWorkspace postprocess;
+      for (auto& each : made) each.resize(video_file::layout_of(setup_.composition.made).bytes);
+      return measure_cpu([&] {
         for (std::size_t k = 0; k < items_.size(); ++k)
           compositor.compose(items_[k].frame.picture.pixels.get(),
-                             items_[k].mask ? cleaned_mask(setup_, items_[k], cleaning) : nullptr, made[k].data(),
-                             workspace);
+                             items_[k].mask ? postprocess_mask(setup_, items_[k], postprocess) : nullptr,
+                             made[k].data(), workspace);
       });
     });
     measure("encode", [&] { return encode(made); });
@@ -156,7 +158,7 @@ class Bench {
 
  private:
   template <typename Work>
-  static double here(const Work& work) {
+  static double measure_cpu(const Work& work) {
     const double before = cpu_of_this_process();
     work();
     return cpu_of_this_process() - before;
@@ -164,23 +166,23 @@ class Bench {
 
   double decode() {
     double helper = 0;
-    const double mine = here([&] {
-      film::FilmReader* opened = nullptr;
+    const double mine = measure_cpu([&] {
+      video_file::VideoReader* opened = nullptr;
       Frames frames(
           setup_.film, how_, {}, [](std::uint64_t) { return true; },
           [&](std::optional<std::int64_t> from) {
-            auto made = std::make_unique<film::FilmReader>(
+            auto made = std::make_unique<video_file::VideoReader>(
                 setup_.film, static_cast<std::uint32_t>(count_ + 2), static_cast<int>(setup_.options.decoder_threads),
                 context_.budget.limit(), from, [this] { return context_.cancel.cancelled(); });
             opened = made.get();
             return made;
           });
-      const double before = opened->seconds_computed();
+      const double before = opened->cpu_seconds();
       while (items_.size() < count_) {
         auto frame = frames.next();
         if (!frame) break;
-        helper = opened->seconds_computed() - before;
-        Item item;
+        helper = opened->cpu_seconds() - before;
+        FrameItem item;
         item.frame = *std::move(frame);
         items_.push_back(std::move(item));
       }
@@ -189,62 +191,63 @@ class Bench {
   }
 
   double encode(const std::vector<Buffer<std::uint8_t>>& made) {
-    film::PictureEncoder::Listener nobody{[](const film::Encoded&) {},
-                                          [this](const film::EncodedPacket& one) { bytes_ += one.data.size(); }, [] {}};
-    const std::size_t bytes = film::layout_of(setup_.composition.made).bytes;
+    video_file::FrameEncoder::Listener nobody{
+        [](const video_file::StreamHeaders&) {},
+        [this](const video_file::EncodedPacket& one) { bytes_ += one.data.size(); }, [] {}};
+    const std::size_t bytes = video_file::layout_of(setup_.composition.made).bytes;
     double helper = 0;
-    const double mine = here([&] {
-      std::unique_ptr<film::PictureEncoder> encoder;
+    const double mine = measure_cpu([&] {
+      std::unique_ptr<video_file::FrameEncoder> encoder;
       if (setup_.muxer) {
-        encoder = std::make_unique<film::FilmEncoder>(setup_.encoding.options, setup_.film.path, setup_.encoder_slots,
-                                                      context_.budget.limit(), nobody,
-                                                      [this] { return context_.cancel.cancelled(); });
+        encoder = std::make_unique<video_file::VideoEncoder>(setup_.encoding.options, setup_.film.path,
+                                                             setup_.encoder_slots, context_.budget.limit(), nobody,
+                                                             [this] { return context_.cancel.cancelled(); });
       } else {
-        encoder = std::make_unique<MatteEncoder>(setup_.composition.made, setup_.encoder_slots, nobody);
+        encoder = std::make_unique<MaskEncoder>(setup_.composition.made, setup_.encoder_slots, nobody);
       }
-      const double before = encoder->seconds_computed();
+      const double before = encoder->cpu_seconds();
       encoder->begin();
       for (std::size_t k = 0; k < made.size(); ++k) {
-        const auto slot = encoder->room();
+        const auto slot = encoder->wait_for_slot();
         std::copy_n(made[k].data(), bytes, slot.pixels);
         encoder->send(slot, items_[k].frame.pts, 1);
       }
       encoder->drain();
       encoder->finish();
-      helper = encoder->seconds_computed() - before;
+      helper = encoder->cpu_seconds() - before;
     });
     return mine + helper;
   }
 
   RunContext& context_;
   Setup& setup_;
-  Frames::How how_;
+  Frames::Parameters how_;
   std::uint64_t count_ = 0;
   std::atomic<std::uint64_t> bytes_{0};
   std::int64_t last_ = 0;
-  std::vector<Item> items_;
+  std::vector<FrameItem> items_;
 };
 
-struct Together {
-  double cpu = 0, wall = 0;
+struct WholeRunCost {
+  double cpu = 0, elapsed = 0;
   std::uint64_t frames = 0;
 };
-Together together(Options options, double seconds, RunContext& context) {
+WholeRunCost measure_whole_run(VideoOptions options, double seconds, RunContext& context) {
   Networks networks;
   const Scratch scratch;
-  const std::string name = options.shown() == Show::files ? "masks" : std::string(file_name(options.output));
-  options.output = path_in(scratch.path(), name);
+  const std::string name = options.shown() == ShownContent::files ? "masks" : std::string(file_name(options.output));
+  options.output = join_path(scratch.path(), name);
   options.end = options.start.value_or(0) + seconds;
   const double cpu = cpu_of_this_process() + cpu_of_ended_children();
   const Stopwatch watch;
-  Together out;
+  WholeRunCost out;
   out.frames = video::run(options, {}, networks, context).counts.frames;
-  out.wall = watch.seconds();
+  out.elapsed = watch.seconds();
   out.cpu = cpu_of_this_process() + cpu_of_ended_children() - cpu;
   return out;
 }
 
-std::string verdict_of(const Benchmarked& of) {
+std::string verdict_of(const BenchmarkResult& of) {
   const auto most = std::max_element(of.stages.begin(), of.stages.end(),
                                      [](const StageCost& a, const StageCost& b) { return a.cpu_ms < b.cpu_ms; });
   const char* remedy = most->name == kNetwork
@@ -258,62 +261,62 @@ std::string verdict_of(const Benchmarked& of) {
 
 }  // namespace
 
-double Benchmarked::sum_ms() const {
+double BenchmarkResult::sum_ms() const {
   double out = 0;
   for (const StageCost& each : stages) out += each.cpu_ms;
   return out;
 }
 
-Benchmarked benchmark(const Options& options, bool tune, RunContext& context) {
-  Benchmarked out;
+BenchmarkResult benchmark(const VideoOptions& options, bool tune, RunContext& context) {
+  BenchmarkResult out;
   double seconds = 0;
   {
-    constexpr std::uint64_t kMost = 300;
+    constexpr std::uint64_t kMaxFrames = 300;
     Networks networks;
     Setup setup(options, networks, context);
-    Bench bench(setup, kMost, std::nullopt, context);
+    Bench bench(setup, kMaxFrames, std::nullopt, context);
     out = bench.run();
     seconds = bench.seconds();
   }
   out.cores = context.executor.threads();
-  const Together all = together(options, seconds, context);
+  const WholeRunCost all = measure_whole_run(options, seconds, context);
   const auto frames = static_cast<double>(std::max<std::uint64_t>(all.frames, 1));
   out.cpu_ms = 1000 * all.cpu / frames;
-  out.wall_ms = 1000 * all.wall / frames;
+  out.elapsed_ms = 1000 * all.elapsed / frames;
   out.verdict = verdict_of(out);
   if (!tune) return out;
   for (const long long decoders : {1LL, 2LL}) {
     for (const long long requests : {1LL, static_cast<long long>(out.cores), 2LL * out.cores}) {
       context.throw_if_cancelled();
-      const auto same = [&](const Benchmarked::Tried& each) {
+      const auto same = [&](const BenchmarkResult::TriedSettings& each) {
         return each.requests == requests && each.decoder_threads == decoders;
       };
       if (std::any_of(out.tried.begin(), out.tried.end(), same)) continue;
-      Options other = options;
+      VideoOptions other = options;
       other.network.requests = requests;
       other.decoder_threads = decoders;
-      const Together took = together(other, seconds, context);
-      out.tried.push_back({requests, decoders, static_cast<double>(took.frames) / took.wall});
+      const WholeRunCost took = measure_whole_run(other, seconds, context);
+      out.tried.push_back({requests, decoders, static_cast<double>(took.frames) / took.elapsed});
     }
   }
   std::stable_sort(out.tried.begin(), out.tried.end(), [](const auto& a, const auto& b) { return a.rate > b.rate; });
   return out;
 }
 
-Guess guess(Setup& setup, RunContext& context) {
+FrameEstimate estimate(Setup& setup, RunContext& context) {
   constexpr std::uint64_t kFew = 3, kMany = 40;
-  constexpr double kPatience = 2;  // seconds
+  constexpr double kTimeoutS = 2;  // seconds
   std::optional<std::int64_t> from;
   if (setup.film.duration) {
     const std::int64_t begin = setup.cut.start.value_or(setup.film.begin());
     const std::int64_t end =
-        std::min(setup.cut.end.value_or(film::kMostTime), setup.film.begin() + *setup.film.duration);
+        std::min(setup.cut.end.value_or(video_file::kMaxTime), setup.film.begin() + *setup.film.duration);
     if (begin < end) from = begin + (end - begin) / 2;
   }
-  Guess out;
+  FrameEstimate out;
   const auto measure = [&](std::uint64_t count) {
     Bench bench(setup, count, from, context);
-    const Benchmarked found = bench.run();
+    const BenchmarkResult found = bench.run();
     out.stages = found.stages;
     out.bytes = static_cast<double>(bench.bytes()) / static_cast<double>(found.frames);
   };
@@ -325,25 +328,25 @@ Guess guess(Setup& setup, RunContext& context) {
     from.reset();  // the video ends before its middle
     measure(kFew);
   }
-  if (watch.seconds() < kPatience) measure(kMany);
+  if (watch.seconds() < kTimeoutS) measure(kMany);
   out.cores = context.executor.threads();
   out.pixels = std::int64_t{setup.film.shape.width} * setup.film.shape.height;
   return out;
 }
 
-double Guess::seconds_a_picture(std::int64_t pixels_of_it) const {
+double FrameEstimate::seconds_per_frame(std::int64_t pixels_of_it) const {
   // Share of the cores' time that is spent on work, as measured by the benchmarks.
   constexpr double kBusy = 0.9;
   double ms = 0;
   for (const StageCost& each : stages) {
-    const bool fixed = each.name == kDecide || each.name == kNetwork || each.name == kMask;
+    const bool fixed = each.name == kReuseCheck || each.name == kNetwork || each.name == kMask;
     ms += fixed ? each.cpu_ms : each.cpu_ms * static_cast<double>(pixels_of_it) / static_cast<double>(pixels);
   }
   return ms / 1000 / cores / kBusy;
 }
 
-std::string yaml_of(const Benchmarked& benchmarked) {
-  const Benchmarked::Tried& best = benchmarked.tried.front();
+std::string to_yaml(const BenchmarkResult& benchmarked) {
+  const BenchmarkResult::TriedSettings& best = benchmarked.tried.front();
   std::string out =
       "# What was fastest of these, in pictures a second; none of them changes a byte of a film without damage.\n";
   for (const auto& each : benchmarked.tried)

@@ -17,35 +17,35 @@ struct StageCost {
   std::string name;
   double cpu_ms = 0;  // per frame
 };
-struct Benchmarked {
+struct BenchmarkResult {
   std::uint64_t frames = 0;
   int cores = 1;
   std::vector<StageCost> stages;
-  double cpu_ms = 0, wall_ms = 0;  // per frame, all stages together
-  double sum_ms() const;           // sum over the stages, each measured by itself
+  double cpu_ms = 0, elapsed_ms = 0;  // per frame, all stages together
+  double sum_ms() const;              // sum over the stages, each measured by itself
   // Settings that were tried, and the frames per second that they reached.
-  struct Tried {
+  struct TriedSettings {
     long long requests = 0, decoder_threads = 0;
     double rate = 0;
   };
-  std::vector<Tried> tried;  // the fastest first; empty unless --tune was given
+  std::vector<TriedSettings> tried;  // the fastest first; empty unless --tune was given
   std::string verdict;
 };
 
-Benchmarked benchmark(const Options& options, bool tune, RunContext& context);
+BenchmarkResult benchmark(const VideoOptions& options, bool tune, RunContext& context);
 
 // The same measurements on a few frames from the middle of the video, for a plan.
-struct Guess {
+struct FrameEstimate {
   std::vector<StageCost> stages;
   int cores = 1;
   double bytes = 0;         // per frame, encoded
   std::int64_t pixels = 0;  // in a frame that was measured
   // Returns the approximate wall time per frame with this number of pixels, while all stages work in parallel.
-  double seconds_a_picture(std::int64_t pixels_of_it) const;
+  double seconds_per_frame(std::int64_t pixels_of_it) const;
 };
-Guess guess(Setup& setup, RunContext& context);
+FrameEstimate estimate(Setup& setup, RunContext& context);
 
 // Returns the fastest settings that were tried, in YAML for --config.
-std::string yaml_of(const Benchmarked& benchmarked);
+std::string to_yaml(const BenchmarkResult& benchmarked);
 
 }  // namespace millrace::video

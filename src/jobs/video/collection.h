@@ -10,11 +10,11 @@
 namespace millrace::video {
 
 struct CollectionSummary {
-  struct Film {
-    Options options;  // options of this video
-    Summary summary;
+  struct Video {
+    VideoOptions options;  // options of this video
+    VideoSummary summary;
   };
-  std::vector<Film> films;
+  std::vector<Video> videos;
   std::vector<Error> unusable;
   std::uint64_t left_to_others = 0;  // videos that other runs of --part make
   std::uint64_t links = 0;           // symbolic links that were not followed
@@ -22,7 +22,7 @@ struct CollectionSummary {
   double seconds = 0;
 };
 
-CollectionSummary run_collection(const Options& options, RunContext& context);
-Plan plan_collection(const Options& options, RunContext& context);
+CollectionSummary run_collection(const VideoOptions& options, RunContext& context);
+Plan plan_collection(const VideoOptions& options, RunContext& context);
 
 }  // namespace millrace::video

@@ -6,16 +6,16 @@
 #include <cmath>
 #include <cstring>
 
+#include "src/base/parse_values.h"
 #include "src/base/text.h"
-#include "src/base/values.h"
 #include "src/jobs/video/background.h"
 
 namespace millrace::video {
 namespace {
 
-using film::Kind;
-using film::Layout;
-using film::Shape;
+using video_file::ColorModel;
+using video_file::FrameLayout;
+using video_file::FrameShape;
 
 // Factor by which a frame is reduced and enlarged again: the result is too blurred to recognize anything.
 constexpr std::int32_t kBlurBy = 24;
@@ -24,53 +24,53 @@ std::int32_t even(std::int32_t n) { return n + n % 2; }
 
 }  // namespace
 
-Shape shown_shape(Show show, Shape shape) {
-  if (show == Show::files) {
-    Shape out;
+FrameShape make_shown_shape(ShownContent show, FrameShape shape) {
+  if (show == ShownContent::files) {
+    FrameShape out;
     out.width = shape.width;
     out.height = shape.height;
-    out.kind = Kind::gray;
-    out.colors.range = film::Range::full;
+    out.kind = ColorModel::gray;
+    out.colors.range = video_file::ColorRange::full;
     return out;
   }
-  if (show == Show::mask || show == Show::background) shape.alpha = 0;
+  if (show == ShownContent::mask || show == ShownContent::background) shape.alpha = 0;
   // The right image begins at a whole chroma sample.
-  if (show == Show::side_by_side) {
+  if (show == ShownContent::side_by_side) {
     shape.alpha = 0;
     shape.width = 2 * (shape.log2_cw > 0 ? (shape.width + 3) / 4 * 4 : even(shape.width));
   }
-  if (show == Show::alpha) shape.alpha = 1;
+  if (show == ShownContent::alpha) shape.alpha = 1;
   return shape;
 }
 
 Compositor::Compositor(const Composition& how, RunContext& context)
     : how_(how),
-      film_(film::layout_of(how.film)),
-      shown_(film::layout_of(how.shown)),
-      made_(film::layout_of(how.made)) {
-  using film::Converter;
-  black_ = level(0, black_rows_);
-  white_ = level(1, white_rows_);
+      video_(video_file::layout_of(how.film)),
+      shown_(video_file::layout_of(how.shown)),
+      made_(video_file::layout_of(how.made)) {
+  using video_file::Converter;
+  black_ = make_level_planes(0, black_rows_);
+  white_ = make_level_planes(1, white_rows_);
   if (how_.made != how_.shown) {
     to_made_.emplace(how_.shown, how_.made, Converter::Filter::bicubic);
   }
-  if (how_.show == Show::overlay) color_ = flat(how_.tint, color_rows_);
-  if (how_.show != Show::background) return;
+  if (how_.show == ShownContent::overlay) color_ = make_flat_planes(how_.tint, color_rows_);
+  if (how_.show != ShownContent::background) return;
   if (how_.background == kBlur) {
     small_ = how_.film;
     small_.width = std::max(how_.film.width / kBlurBy, 1) << how_.film.log2_cw;
     small_.height = std::max(how_.film.height / kBlurBy, 1) << how_.film.log2_ch;
     to_small_.emplace(how_.film, small_, Converter::Filter::bilinear);
     to_large_.emplace(small_, how_.film, Converter::Filter::bicubic);
-  } else if (const auto color = color_of(how_.background)) {
-    color_ = flat(*color, color_rows_);
+  } else if (const auto color = parse_color(how_.background)) {
+    color_ = make_flat_planes(*color, color_rows_);
   } else {
-    background_ = background_picture(how_.background, how_.film, how_.rotation, context);
-    color_ = planes_of(background_.data(), film_);
+    background_ = read_background(how_.background, how_.film, how_.rotation, context);
+    color_ = planes_of(background_.data(), video_);
   }
 }
 
-Compositor::Planes Compositor::planes_of(const std::uint8_t* picture, const Layout& layout) {
+Compositor::Planes Compositor::planes_of(const std::uint8_t* picture, const FrameLayout& layout) {
   Planes out;
   for (std::size_t p = 0; p < out.data.size(); ++p) {
     out.data[p] = picture + layout.offset[p];
@@ -79,12 +79,12 @@ Compositor::Planes Compositor::planes_of(const std::uint8_t* picture, const Layo
   return out;
 }
 
-Compositor::Planes Compositor::flat(const std::array<std::uint8_t, 3>& color,
-                                    std::vector<std::vector<std::uint8_t>>& rows) const {
-  const Buffer<std::uint8_t> samples = film::samples_of(color, how_.film);
-  Shape sample = how_.film;
-  sample.width = sample.height = film::kSampleSide;
-  const Layout layout = film::layout_of(sample);
+Compositor::Planes Compositor::make_flat_planes(const std::array<std::uint8_t, 3>& color,
+                                                std::vector<std::vector<std::uint8_t>>& rows) const {
+  const Buffer<std::uint8_t> samples = video_file::make_samples(color, how_.film);
+  FrameShape sample = how_.film;
+  sample.width = sample.height = video_file::kSampleSide;
+  const FrameLayout layout = video_file::layout_of(sample);
   const std::size_t bytes = how_.film.sample_bytes();
   Planes out;
   rows.resize(how_.film.color_planes());
@@ -100,9 +100,10 @@ Compositor::Planes Compositor::flat(const std::array<std::uint8_t, 3>& color,
 
 // Returns planes of mask value 0 or 1: the lowest or highest sample value of the video's range, whatever luminance that
 // represents.
-Compositor::Planes Compositor::level(std::uint32_t value, std::vector<std::vector<std::uint8_t>>& rows) const {
-  const Shape& shape = how_.film;
-  const bool full = shape.colors.range == film::Range::full || shape.kind == Kind::rgb;
+Compositor::Planes Compositor::make_level_planes(std::uint32_t value,
+                                                 std::vector<std::vector<std::uint8_t>>& rows) const {
+  const FrameShape& shape = how_.film;
+  const bool full = shape.colors.range == video_file::ColorRange::full || shape.kind == ColorModel::rgb;
   const std::uint32_t most = (1U << shape.depth) - 1, shift = shape.depth - 8;
   const std::uint32_t luma = value == 0 ? (full ? 0 : 16U << shift) : full ? most : 235U << shift;
   Planes out;
@@ -119,20 +120,20 @@ Compositor::Planes Compositor::level(std::uint32_t value, std::vector<std::vecto
 }
 
 Compositor::Planes Compositor::blurred(const std::uint8_t* picture, Workspace& workspace) const {
-  workspace.small.resize(film::layout_of(small_).bytes);
-  workspace.blurred.resize(film_.bytes);
+  workspace.small.resize(video_file::layout_of(small_).bytes);
+  workspace.blurred.resize(video_.bytes);
   to_small_->convert(picture, workspace.small.data(), workspace.converting);
   to_large_->convert(workspace.small.data(), workspace.blurred.data(), workspace.converting);
-  return planes_of(workspace.blurred.data(), film_);
+  return planes_of(workspace.blurred.data(), video_);
 }
 
 template <typename T>
 void Compositor::blend_into(const Planes& back, const Planes& front, const std::uint16_t* mask, int halvings,
                             std::int32_t left, std::uint8_t* out, Workspace& workspace) const {
-  const Shape& shape = how_.film;
+  const FrameShape& shape = how_.film;
   const auto width = static_cast<std::size_t>(shape.width);
-  const std::int32_t lines = 1 << (shape.kind == Kind::yuv ? shape.log2_ch : 0);
-  const int columns = 1 << (shape.kind == Kind::yuv ? shape.log2_cw : 0);
+  const std::int32_t lines = 1 << (shape.kind == ColorModel::yuv ? shape.log2_ch : 0);
+  const int columns = 1 << (shape.kind == ColorModel::yuv ? shape.log2_cw : 0);
   if (!workspace.enlarger) workspace.enlarger.emplace(how_.mask_width, how_.mask_height, shape.width, shape.height);
   workspace.enlarger->begin(mask);
   workspace.rows.resize(static_cast<std::size_t>(lines) * width);
@@ -140,7 +141,7 @@ void Compositor::blend_into(const Planes& back, const Planes& front, const std::
   const auto blend_row = [&](std::uint32_t p, std::int32_t y, const std::uint16_t* row) {
     const auto at = static_cast<std::size_t>(y);
     const auto begin = static_cast<std::size_t>(how_.shown.is_chroma(p) ? left >> shape.log2_cw : left);
-    matte::blend(reinterpret_cast<const T*>(back.data[p] + at * back.stride[p]),
+    masks::blend(reinterpret_cast<const T*>(back.data[p] + at * back.stride[p]),
                  reinterpret_cast<const T*>(front.data[p] + at * front.stride[p]), row,
                  reinterpret_cast<T*>(out + shown_.offset[p] + at * shown_.stride[p]) + begin,
                  static_cast<std::size_t>(shape.plane_width(p)));
@@ -150,27 +151,27 @@ void Compositor::blend_into(const Planes& back, const Planes& front, const std::
     for (std::int32_t k = 0; k < there; ++k) {
       std::uint16_t* row = workspace.rows.data() + static_cast<std::size_t>(k) * width;
       workspace.enlarger->row(y + k, row);
-      if (how_.show == Show::alpha) {
+      if (how_.show == ShownContent::alpha) {
         // The alpha plane is always in full range, as encoders expect it.
         const auto most = static_cast<std::int64_t>((1U << how_.shown.depth) - 1);
         T* to = reinterpret_cast<T*>(out + shown_.offset[shape.color_planes()] +
                                      static_cast<std::size_t>(y + k) * shown_.stride[shape.color_planes()]);
-        for (std::size_t x = 0; x < width; ++x) to[x] = static_cast<T>((row[x] * most + matte::kOne / 2) / matte::kOne);
+        for (std::size_t x = 0; x < width; ++x) to[x] = static_cast<T>((row[x] * most + masks::kOne / 2) / masks::kOne);
         continue;
       }
       if (halvings > 0)
         for (std::size_t x = 0; x < width; ++x) row[x] = static_cast<std::uint16_t>(row[x] >> halvings);
       blend_row(0, y + k, row);
-      if (shape.kind == Kind::rgb) {
+      if (shape.kind == ColorModel::rgb) {
         blend_row(1, y + k, row);
         blend_row(2, y + k, row);
       }
     }
-    if (shape.kind != Kind::yuv || how_.show == Show::alpha) continue;
+    if (shape.kind != ColorModel::yuv || how_.show == ShownContent::alpha) continue;
     const std::uint16_t* above = workspace.rows.data();
     const std::uint16_t* below = above + static_cast<std::size_t>(there - 1) * width;
     if (columns > 1 || there > 1) {
-      matte::shrink(above, below, columns, workspace.chroma.data(), width);
+      masks::shrink(above, below, columns, workspace.chroma.data(), width);
       above = workspace.chroma.data();
     }
     blend_row(1, y >> shape.log2_ch, above);
@@ -178,35 +179,36 @@ void Compositor::blend_into(const Planes& back, const Planes& front, const std::
   }
 }
 
-void Compositor::copy_film(const std::uint8_t* picture, bool alpha, std::uint8_t* out) const {
+void Compositor::copy_input(const std::uint8_t* picture, bool alpha, std::uint8_t* out) const {
   const std::uint32_t planes = how_.film.color_planes() + (alpha ? how_.film.alpha : 0);
   for (std::uint32_t p = 0; p < planes; ++p) {
     const std::size_t row = static_cast<std::size_t>(how_.film.plane_width(p)) * how_.film.sample_bytes();
-    if (film_.stride[p] == shown_.stride[p]) {
-      std::memcpy(out + shown_.offset[p], picture + film_.offset[p],
-                  film_.stride[p] * static_cast<std::size_t>(how_.film.plane_height(p)));
+    if (video_.stride[p] == shown_.stride[p]) {
+      std::memcpy(out + shown_.offset[p], picture + video_.offset[p],
+                  video_.stride[p] * static_cast<std::size_t>(how_.film.plane_height(p)));
       continue;
     }
     for (std::size_t y = 0; y < static_cast<std::size_t>(how_.film.plane_height(p)); ++y)
-      std::memcpy(out + shown_.offset[p] + y * shown_.stride[p], picture + film_.offset[p] + y * film_.stride[p], row);
+      std::memcpy(out + shown_.offset[p] + y * shown_.stride[p], picture + video_.offset[p] + y * video_.stride[p],
+                  row);
   }
 }
 
 template <typename T>
 void Compositor::compose_as(const std::uint8_t* picture, const std::uint16_t* mask, std::uint8_t* out,
                             Workspace& workspace) const {
-  const Planes from = planes_of(picture, film_);
+  const Planes from = planes_of(picture, video_);
   switch (how_.show) {
-    case Show::film:
-      return copy_film(picture, true, out);
-    case Show::files:
+    case ShownContent::film:
+      return copy_input(picture, true, out);
+    case ShownContent::files:
       return;
-    case Show::mask:
+    case ShownContent::mask:
       return blend_into<T>(black_, white_, mask, 0, 0, out, workspace);
-    case Show::overlay:
-      if (how_.film.alpha != 0) copy_film(picture, true, out);
+    case ShownContent::overlay:
+      if (how_.film.alpha != 0) copy_input(picture, true, out);
       return blend_into<T>(from, color_, mask, 1, 0, out, workspace);
-    case Show::side_by_side: {
+    case ShownContent::side_by_side: {
       // Odd sides leave a gap between the two images; it is filled with black.
       for (std::uint32_t p = 0; p < how_.film.color_planes(); ++p)
         for (std::int32_t y = 0; y < how_.film.plane_height(p); ++y) {
@@ -214,13 +216,13 @@ void Compositor::compose_as(const std::uint8_t* picture, const std::uint16_t* ma
           const auto black = *reinterpret_cast<const T*>(black_.data[p]);
           std::fill(row + how_.film.plane_width(p), row + how_.shown.plane_width(p), black);
         }
-      copy_film(picture, false, out);
+      copy_input(picture, false, out);
       return blend_into<T>(black_, white_, mask, 0, how_.shown.width / 2, out, workspace);
     }
-    case Show::alpha:
-      copy_film(picture, false, out);
+    case ShownContent::alpha:
+      copy_input(picture, false, out);
       return blend_into<T>(from, from, mask, 0, 0, out, workspace);
-    case Show::background:
+    case ShownContent::background:
       return blend_into<T>(to_small_ ? blurred(picture, workspace) : color_, from, mask, 0, 0, out, workspace);
   }
 }
@@ -258,13 +260,13 @@ void Compositor::write_mask(const std::uint16_t* mask, std::uint8_t* out, Worksp
     workspace.enlarger->row(y, workspace.rows.data());
     std::uint8_t* row = out + shown_.offset[0] + static_cast<std::size_t>(y) * shown_.stride[0];
     for (std::size_t x = 0; x < width; ++x)
-      row[x] = static_cast<std::uint8_t>((workspace.rows[x] * 255 + matte::kOne / 2) / matte::kOne);
+      row[x] = static_cast<std::uint8_t>((workspace.rows[x] * 255 + masks::kOne / 2) / masks::kOne);
   }
 }
 
 void Compositor::compose(const std::uint8_t* picture, const std::uint16_t* mask, std::uint8_t* out,
                          Workspace& workspace) const {
-  if (how_.show == Show::files) return write_mask(mask, out, workspace);
+  if (how_.show == ShownContent::files) return write_mask(mask, out, workspace);
   std::uint8_t* shown = out;
   if (to_made_) {
     workspace.shown.resize(shown_.bytes);

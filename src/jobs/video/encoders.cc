@@ -4,27 +4,27 @@
 
 #include <algorithm>
 
-#include "src/io/video/film_muxer.h"
+#include "src/io/video/video_muxer.h"
 
 namespace millrace::video {
 namespace {
 
-using film::Kind;
-using film::Shape;
+using video_file::ColorModel;
+using video_file::FrameShape;
 
-bool has_odd_side(const Shape& shape) {
-  return shape.kind == Kind::yuv &&
+bool has_odd_side(const FrameShape& shape) {
+  return shape.kind == ColorModel::yuv &&
          ((shape.log2_cw > 0 && shape.width % 2 != 0) || (shape.log2_ch > 0 && shape.height % 2 != 0));
 }
 
 // Frame formats that a codec's encoders accept; depths in bits per sample, lowest first.
-struct Takes {
+struct AcceptedFormats {
   std::vector<std::uint32_t> depths;
   // Chroma subsampling, as base-2 logarithms of the horizontal and vertical factors.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> chroma;
   bool gray = false, rgb = false, alpha = false, odd = true;
 };
-Takes takes_of(Codec codec, bool alpha) {
+AcceptedFormats accepted_formats_of(Codec codec, bool alpha) {
   switch (codec) {
     case Codec::h264:
       return {{8, 10}, {{1, 1}, {1, 0}, {0, 0}}, true, false, false, false};
@@ -46,7 +46,7 @@ Takes takes_of(Codec codec, bool alpha) {
 
 // True if the container can hold the codec. VP9 stores transparency beside its packets, which only Matroska and WebM
 // support.
-bool holds(const std::string& container, Codec codec, bool alpha) {
+bool can_contain(const std::string& container, Codec codec, bool alpha) {
   const bool matroska = container == "matroska", webm = container == "webm", mov = container == "mov";
   switch (codec) {
     case Codec::h264:
@@ -63,42 +63,42 @@ bool holds(const std::string& container, Codec codec, bool alpha) {
   }
 }
 
-std::optional<Shape> shape_for(const Takes& takes, Shape shape) {
-  if (shape.alpha != 0 && !takes.alpha) return std::nullopt;
-  const auto depth =
-      std::find_if(takes.depths.begin(), takes.depths.end(), [&](std::uint32_t bits) { return bits >= shape.depth; });
-  if (depth == takes.depths.end()) return std::nullopt;
+std::optional<FrameShape> shape_for(const AcceptedFormats& formats, FrameShape shape) {
+  if (shape.alpha != 0 && !formats.alpha) return std::nullopt;
+  const auto depth = std::find_if(formats.depths.begin(), formats.depths.end(),
+                                  [&](std::uint32_t bits) { return bits >= shape.depth; });
+  if (depth == formats.depths.end()) return std::nullopt;
   shape.depth = *depth;
-  if (shape.kind == Kind::rgb) return takes.rgb ? std::optional(shape) : std::nullopt;
-  if (shape.kind == Kind::gray) {
-    if (takes.gray && shape.alpha == 0) return shape;
+  if (shape.kind == ColorModel::rgb) return formats.rgb ? std::optional(shape) : std::nullopt;
+  if (shape.kind == ColorModel::gray) {
+    if (formats.gray && shape.alpha == 0) return shape;
     // Gray video gets chroma planes without information.
-    shape.kind = Kind::yuv;
-    shape.log2_cw = takes.chroma.front().first;
-    shape.log2_ch = takes.chroma.front().second;
-    return has_odd_side(shape) && !takes.odd ? std::nullopt : std::optional(shape);
+    shape.kind = ColorModel::yuv;
+    shape.log2_cw = formats.chroma.front().first;
+    shape.log2_ch = formats.chroma.front().second;
+    return has_odd_side(shape) && !formats.odd ? std::nullopt : std::optional(shape);
   }
-  for (const auto& [cw, ch] : takes.chroma) {
+  for (const auto& [cw, ch] : formats.chroma) {
     if (cw > shape.log2_cw || ch > shape.log2_ch) continue;
     shape.log2_cw = cw;
     shape.log2_ch = ch;
-    return has_odd_side(shape) && !takes.odd ? std::nullopt : std::optional(shape);
+    return has_odd_side(shape) && !formats.odd ? std::nullopt : std::optional(shape);
   }
   return std::nullopt;
 }
 
-std::string words_of(const Shape& shape) {
-  const std::string kind = shape.kind == Kind::rgb    ? "RGB"
-                           : shape.kind == Kind::gray ? "gray"
-                           : shape.log2_cw == 0       ? (shape.log2_ch == 0 ? "4:4:4" : "4:4:0")
-                           : shape.log2_cw == 1       ? (shape.log2_ch == 0 ? "4:2:2" : "4:2:0")
-                                                      : "4:1:x";
+std::string words_of(const FrameShape& shape) {
+  const std::string kind = shape.kind == ColorModel::rgb    ? "RGB"
+                           : shape.kind == ColorModel::gray ? "gray"
+                           : shape.log2_cw == 0             ? (shape.log2_ch == 0 ? "4:4:4" : "4:4:0")
+                           : shape.log2_cw == 1             ? (shape.log2_ch == 0 ? "4:2:2" : "4:2:0")
+                                                            : "4:1:x";
   return fmt::format("{} of {} bits{}, {} x {}", kind, shape.depth, shape.alpha != 0 ? " with transparency" : "",
                      shape.width, shape.height);
 }
 
 // Returns the CRF for each quality except lossless, and the preset for each profile.
-std::string crf_of(const Options& options, int low, int medium, int high) {
+std::string crf_of(const VideoOptions& options, int low, int medium, int high) {
   if (options.crf) return std::to_string(*options.crf);
   return std::to_string(options.quality == Quality::low ? low : options.quality == Quality::medium ? medium : high);
 }
@@ -106,9 +106,9 @@ const char* preset_of(Profile profile, const char* fast, const char* balanced, c
   return profile == Profile::fast ? fast : profile == Profile::balanced ? balanced : quality;
 }
 
-void set_candidates(const Options& options, Encoding& out) {
-  constexpr long long kMostOfX264 = 51;
-  if (options.crf && *options.crf > kMostOfX264 && (out.codec == Codec::h264 || out.codec == Codec::h265))
+void set_candidates(const VideoOptions& options, Encoding& out) {
+  constexpr long long kMaxX264Crf = 51;
+  if (options.crf && *options.crf > kMaxX264Crf && (out.codec == Codec::h264 || out.codec == Codec::h265))
     throw Failure(ErrorCode::usage, fmt::format("{} goes up to 51", choice_name(out.codec)), "--crf", "");
   const bool lossless = options.quality == Quality::lossless && !options.crf;
   auto& candidates = out.options.candidates;
@@ -186,23 +186,23 @@ void set_candidates(const Options& options, Encoding& out) {
 
 }  // namespace
 
-Encoding choose_encoding(const Options& options, const Shape& shape, const std::string& container,
-                         const film::FilmFile& film) {
+Encoding choose_encoding(const VideoOptions& options, const FrameShape& shape, const std::string& container,
+                         const video_file::VideoFile& film) {
   const bool alpha = shape.alpha != 0;
-  const auto made_by = [&](Codec codec) { return shape_for(takes_of(codec, alpha), shape); };
+  const auto made_by = [&](Codec codec) { return shape_for(accepted_formats_of(codec, alpha), shape); };
   Encoding out;
-  std::optional<Shape> wanted;
+  std::optional<FrameShape> wanted;
   // The codecs that most players support come first. A video in HEVC, or in HDR, remains in HEVC.
-  const bool hevc = film.codec == "hevc" || film::is_hdr(shape.colors);
+  const bool hevc = film.codec == "hevc" || video_file::is_hdr(shape.colors);
   std::string here, elsewhere;
   for (const Codec each : {hevc ? Codec::h265 : Codec::h264, hevc ? Codec::h264 : Codec::h265, Codec::vp9,
                            Codec::prores, Codec::av1, Codec::ffv1}) {
     const bool taken = options.codec == Codec::automatic || options.codec == each;
     const auto made = made_by(each);
     if (!made) continue;
-    if (!holds(container, each, alpha)) {
+    if (!can_contain(container, each, alpha)) {
       for (const char* ending : {".mkv", ".mov", ".webm", ".mp4"})
-        if (taken && holds(film::container_of(std::string("film") + ending), each, alpha) &&
+        if (taken && can_contain(video_file::container_of(std::string("film") + ending), each, alpha) &&
             elsewhere.find(ending) == std::string::npos)
           elsewhere += fmt::format("{}{}", elsewhere.empty() ? "" : ", ", ending);
       continue;
@@ -232,7 +232,7 @@ Encoding choose_encoding(const Options& options, const Shape& shape, const std::
   return out;
 }
 
-std::uint64_t encoder_look_ahead(const Encoding& encoding, Profile profile) {
+std::uint64_t estimate_encoder_lookahead(const Encoding& encoding, Profile profile) {
   const auto by_profile = [&](std::uint64_t fast, std::uint64_t balanced, std::uint64_t quality) {
     return profile == Profile::fast ? fast : profile == Profile::balanced ? balanced : quality;
   };

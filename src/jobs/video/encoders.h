@@ -5,24 +5,24 @@
 
 #include <string>
 
-#include "src/io/video/film_encoder.h"
+#include "src/io/video/video_encoder.h"
 #include "src/jobs/video/options.h"
 
 namespace millrace::video {
 
 struct Encoding {
   Codec codec = Codec::h264;
-  film::EncoderOptions options;
+  video_file::EncoderOptions options;
   std::string words;  // "h264, CRF 18, veryfast"
 };
 
 // Chooses an encoding for frames of this format, whose color properties are all known, in this container. The format in
 // the result is the same, or one that holds all of it (more bits, more chroma). Throws Failure(usage) if the codec has
 // none.
-Encoding choose_encoding(const Options& options, const film::Shape& shape, const std::string& container,
-                         const film::FilmFile& film);
+Encoding choose_encoding(const VideoOptions& options, const video_file::FrameShape& shape, const std::string& container,
+                         const video_file::VideoFile& film);
 
 // Returns the approximate number of frames that the encoder holds before it gives out the first packet.
-std::uint64_t encoder_look_ahead(const Encoding& encoding, Profile profile);
+std::uint64_t estimate_encoder_lookahead(const Encoding& encoding, Profile profile);
 
 }  // namespace millrace::video

@@ -5,19 +5,19 @@
 
 #include <functional>
 
-#include "src/jobs/video/segments.h"
 #include "src/jobs/video/setup.h"
+#include "src/jobs/video/shard_folder.h"
 
 namespace millrace::video {
 
-struct Joined {
+struct JoinResult {
   std::uint64_t bytes = 0;  // size of the video
   std::uint64_t moved = 0;  // packets of other streams, as in FilmMuxer::run()
 };
 
 // Writes the video into the folder of shards under `name`; `writer` is its tag for the writing application. Throws
 // Failure(conflict) if shards do not fit together, and Failure(bad_data), with the shard, if one is damaged.
-Joined join(Segments& segments, Setup& setup, const std::string& name, const std::string& writer,
-            const std::function<void()>& go_on);
+JoinResult join(ShardFolder& shards, Setup& setup, const std::string& name, const std::string& writer,
+                const std::function<void()>& check_cancelled);
 
 }  // namespace millrace::video

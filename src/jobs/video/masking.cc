@@ -11,30 +11,30 @@ std::shared_ptr<Mask> Masking::new_mask(std::int32_t width, std::int32_t height)
   return out;
 }
 
-void Masking::prepare(Item& item) {
-  if (setup_.mattes) {
+void Masking::prepare(FrameItem& item) {
+  if (setup_.mask_folder) {
     auto mask = new_mask(setup_.mask_width, setup_.mask_height);
-    setup_.mattes->read(item.frame.pts, mask->data(), context_);
+    setup_.mask_folder->read(item.frame.pts, mask->data(), context_);
     item.mask = std::move(mask);
     return;
   }
-  item.first = looks_.take();
+  item.first = buffers_.take();
   setup_.first->prepare(item.frame.picture.pixels.get(), setup_.options.reuse.has_value(), *item.first,
                         *workspaces_.take());
 }
 
-void Masking::decide(Item& item) {
+void Masking::reuse_previous_mask(FrameItem& item) {
   if (!setup_.options.reuse || !item.first) return;
   // The first frames of a shard do not depend on earlier shards, and its first own frame is always given to the
   // network.
-  const bool begins = piece_ != item.frame.piece || (was_warm_ && !item.frame.warm);
-  piece_ = item.frame.piece;
-  was_warm_ = item.frame.warm;
+  const bool begins = shard_ != item.frame.shard || (was_warmup_ && !item.frame.warmup);
+  shard_ = item.frame.shard;
+  was_warmup_ = item.frame.warmup;
   // The planes are upright, so that they have the sides of the network's input.
   const auto width = static_cast<std::int32_t>(setup_.first->model().width);
   const auto height = static_cast<std::int32_t>(setup_.first->model().height);
   if (!begins && inferred_ &&
-      largest_difference(inferred_->seen, item.first->seen, width, height) < *setup_.options.reuse) {
+      find_largest_difference(inferred_->seen, item.first->seen, width, height) < *setup_.options.reuse) {
     item.reused = true;
     item.first.reset();
     return;
@@ -42,12 +42,12 @@ void Masking::decide(Item& item) {
   inferred_ = item.first;
 }
 
-void Masking::begin_first(Item& item, std::function<void(std::exception_ptr)> done) {
+void Masking::start_first_inference(FrameItem& item, std::function<void(std::exception_ptr)> done) {
   if (!item.first) return done(nullptr);
   setup_.first->submit(*item.first, std::move(done));
 }
 
-void Masking::look_closer(Item& item) {
+void Masking::refine_region(FrameItem& item) {
   if (!item.first) return;
   auto workspace = workspaces_.take();
   const Views& views = setup_.first->views();
@@ -56,22 +56,24 @@ void Masking::look_closer(Item& item) {
   if (setup_.second) {
     item.by_fast_model = confidence_of(mask->span()) >= setup_.options.confidence;
     if (!item.by_fast_model) {
-      item.second = looks_.take();
+      item.second = buffers_.take();
       setup_.second->prepare(item.frame.picture.pixels.get(), false, *item.second, *workspace);
     } else {
-      item.mask = enlarged(*mask, setup_.mask_width, setup_.mask_height);
+      item.mask = enlarge_mask(*mask, setup_.mask_width, setup_.mask_height);
     }
-  } else if (setup_.options.look_closer) {
-    const film::Shape& shape = setup_.composition.film;
-    const film::Region region = region_of(mask->data(), views.mask_width(), views.mask_height(), setup_.threshold,
-                                          shape, views[0].mask_width(), views[0].mask_height());
+  } else if (setup_.options.refine_region) {
+    const video_file::FrameShape& shape = setup_.composition.film;
+    const video_file::FrameRegion region =
+        find_mask_region(mask->data(), views.mask_width(), views.mask_height(), setup_.threshold, shape,
+                         views[0].mask_width(), views[0].mask_height());
     if (region.width > 0) {
-      item.closer = std::make_unique<Looking>(*setup_.network, Views(region, shape, setup_.film.rotation,
-                                                                     setup_.network->model, shape.width, shape.height));
-      item.second = looks_.take();
-      item.closer->prepare(item.frame.picture.pixels.get(), false, *item.second, *workspace);
+      item.refinement = std::make_unique<FrameInference>(
+          *setup_.network,
+          Views(region, shape, setup_.film.rotation, setup_.network->model, shape.width, shape.height));
+      item.second = buffers_.take();
+      item.refinement->prepare(item.frame.picture.pixels.get(), false, *item.second, *workspace);
     } else {
-      item.mask = enlarged(*mask, setup_.mask_width, setup_.mask_height);
+      item.mask = enlarge_mask(*mask, setup_.mask_width, setup_.mask_height);
     }
   } else {
     item.mask = std::move(mask);
@@ -80,45 +82,45 @@ void Masking::look_closer(Item& item) {
 }
 
 // Returns the mask with the resolution that masks of other frames have.
-std::shared_ptr<const Mask> Masking::enlarged(const Mask& mask, std::int32_t width, std::int32_t height) {
+std::shared_ptr<const Mask> Masking::enlarge_mask(const Mask& mask, std::int32_t width, std::int32_t height) {
   const Views& views = setup_.first->views();
   auto out = new_mask(width, height);
-  matte::Enlarger enlarger(views.mask_width(), views.mask_height(), width, height);
+  masks::Enlarger enlarger(views.mask_width(), views.mask_height(), width, height);
   enlarger.begin(mask.data());
   for (std::int32_t y = 0; y < height; ++y)
     enlarger.row(y, out->data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width));
   return out;
 }
 
-void Masking::begin_second(Item& item, std::function<void(std::exception_ptr)> done) {
+void Masking::start_second_inference(FrameItem& item, std::function<void(std::exception_ptr)> done) {
   if (!item.second) return done(nullptr);
-  (item.closer ? *item.closer : *setup_.second).submit(*item.second, std::move(done));
+  (item.refinement ? *item.refinement : *setup_.second).submit(*item.second, std::move(done));
 }
 
-void Masking::finish(Item& item) {
+void Masking::finish(FrameItem& item) {
   if (!item.second) return;
   auto mask = new_mask(setup_.mask_width, setup_.mask_height);
-  (item.closer ? *item.closer : *setup_.second).mask(*item.second, mask->data(), *workspaces_.take());
+  (item.refinement ? *item.refinement : *setup_.second).mask(*item.second, mask->data(), *workspaces_.take());
   item.mask = std::move(mask);
   item.second.reset();
-  item.closer.reset();
+  item.refinement.reset();
 }
 
-void Masking::settle(Item& item) {
-  const bool begins = settled_piece_ != item.frame.piece;
-  settled_piece_ = item.frame.piece;
+void Masking::smooth_over_time(FrameItem& item) {
+  const bool begins = smoothed_shard_ != item.frame.shard;
+  smoothed_shard_ = item.frame.shard;
   if (item.reused) item.mask = last_;
   last_ = item.mask;
   if (setup_.options.smooth <= 1) return;
   if (begins) recent_.clear();
   recent_.push_front(item.mask);
   if (recent_.size() > static_cast<std::size_t>(setup_.options.smooth)) recent_.pop_back();
-  if (!item.frame.warm) item.mask = smoothed();
+  if (!item.frame.warmup) item.mask = average_recent_masks();
 }
 
 // Returns the weighted mean of the last masks. Each weighs 0.7 times as much as its successor: an exponential mean with
 // factor 0.3, truncated.
-std::shared_ptr<const Mask> Masking::smoothed() {
+std::shared_ptr<const Mask> Masking::average_recent_masks() {
   constexpr double kFades = 0.7;
   std::vector<std::uint32_t> weights;
   std::uint32_t all = 0;
@@ -142,25 +144,26 @@ std::shared_ptr<const Mask> Masking::smoothed() {
 namespace {
 
 // Returns the luma plane of the frame; for RGB, green.
-matte::Guide luma_of_film(const Setup& setup, const Item& item) {
-  const film::Shape& shape = setup.composition.film;
-  const film::Layout layout = film::layout_of(shape);
-  const std::size_t plane = shape.kind == film::Kind::rgb ? 1 : 0;
+masks::GuideImage luma_of_frame(const Setup& setup, const FrameItem& item) {
+  const video_file::FrameShape& shape = setup.composition.film;
+  const video_file::FrameLayout layout = video_file::layout_of(shape);
+  const std::size_t plane = shape.kind == video_file::ColorModel::rgb ? 1 : 0;
   return {item.frame.picture.pixels.get() + layout.offset[plane], layout.stride[plane], shape.depth};
 }
 
 }  // namespace
 
-const std::uint16_t* cleaned_mask(const Setup& setup, const Item& item, matte::CleaningWorkspace& workspace) {
-  if (!setup.options.cleaning.any()) return item.mask->data();
+const std::uint16_t* postprocess_mask(const Setup& setup, const FrameItem& item,
+                                      masks::PostprocessWorkspace& workspace) {
+  if (!setup.options.postprocess.any()) return item.mask->data();
   const std::int32_t width = setup.film.shape.width, height = setup.film.shape.height;
-  matte::Enlarger enlarger(setup.mask_width, setup.mask_height, width, height);
+  masks::Enlarger enlarger(setup.mask_width, setup.mask_height, width, height);
   enlarger.begin(item.mask->data());
   workspace.mask.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   for (std::int32_t y = 0; y < height; ++y)
     enlarger.row(y, workspace.mask.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width));
-  matte::clean(workspace.mask.data(), width, height, setup.threshold, setup.options.cleaning, luma_of_film(setup, item),
-               workspace);
+  masks::postprocess(workspace.mask.data(), width, height, setup.threshold, setup.options.postprocess,
+                     luma_of_frame(setup, item), workspace);
   return workspace.mask.data();
 }
 

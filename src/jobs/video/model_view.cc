@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "src/kernels/luma/luma_math.h"
-#include "src/kernels/matte/matte.h"
+#include "src/kernels/masks/masks.h"
 
 namespace millrace::video {
 namespace {
@@ -13,7 +13,7 @@ constexpr int kQuarter = 90, kHalf = 180;
 
 // Rotates `from`, which is width x height, clockwise.
 template <typename T>
-void turn(const T* from, std::size_t stride, std::int32_t width, std::int32_t height, int degrees, T* to) {
+void rotate_plane(const T* from, std::size_t stride, std::int32_t width, std::int32_t height, int degrees, T* to) {
   const auto at = [&](std::int32_t x, std::int32_t y) {
     return from[static_cast<std::size_t>(y) * stride + static_cast<std::size_t>(x)];
   };
@@ -39,8 +39,8 @@ std::int32_t share_of(std::int32_t side, double share) {
 
 }  // namespace
 
-ModelView::ModelView(const film::Shape& shape, const film::Region& region, int rotation, double resolution,
-                     const model::PictureModel& model)
+ModelView::ModelView(const video_file::FrameShape& shape, const video_file::FrameRegion& region, int rotation,
+                     double resolution, const model::PictureModel& model)
     : model_(&model),
       rotation_(std::max(rotation, 0)),
       width_(static_cast<std::int32_t>(rotation_ % kHalf == 0 ? model.width : model.height)),
@@ -49,26 +49,26 @@ ModelView::ModelView(const film::Shape& shape, const film::Region& region, int r
   seen_ = coarse_.shape();
   seen_.width = width_;
   seen_.height = height_;
-  if (coarse_.shape() != seen_) enlarged_.emplace(coarse_.shape(), seen_, film::Converter::Filter::bilinear);
+  if (coarse_.shape() != seen_) enlarged_.emplace(coarse_.shape(), seen_, video_file::Converter::Filter::bilinear);
 }
 
 void ModelView::planes_of(const std::uint8_t* picture, Workspace& workspace) const {
   Buffer<std::uint8_t>& first = enlarged_ ? workspace.coarse : workspace.planes;
-  first.resize(film::layout_of(coarse_.shape()).bytes);
+  first.resize(video_file::layout_of(coarse_.shape()).bytes);
   coarse_.planes(picture, first.data(), workspace.converting);
   if (!enlarged_) return;
-  workspace.planes.resize(film::layout_of(seen_).bytes);
+  workspace.planes.resize(video_file::layout_of(seen_).bytes);
   enlarged_->convert(first.data(), workspace.planes.data(), workspace.converting.converting);
 }
 
 void ModelView::input(const std::uint8_t* picture, float* input, std::uint8_t* seen, Workspace& workspace) const {
   planes_of(picture, workspace);
-  const film::Layout layout = film::layout_of(seen_);
+  const video_file::FrameLayout layout = video_file::layout_of(seen_);
   const std::size_t pixels = static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
   workspace.upright.resize(3 * pixels);
   for (std::size_t p = 0; p < 3; ++p)
-    turn(static_cast<const std::uint8_t*>(workspace.planes.data()) + layout.offset[p], layout.stride[p], width_,
-         height_, rotation_, workspace.upright.data() + p * pixels);
+    rotate_plane(static_cast<const std::uint8_t*>(workspace.planes.data()) + layout.offset[p], layout.stride[p], width_,
+                 height_, rotation_, workspace.upright.data() + p * pixels);
   const std::uint8_t* red = workspace.upright.data();
   if (seen != nullptr) std::copy_n(red, 3 * pixels, seen);
   for (std::size_t c = 0; c < model_->order.size(); ++c) {
@@ -91,7 +91,7 @@ void ModelView::mask(std::span<float> output, std::uint16_t* mask, Workspace& wo
   // The first channel gets the probability of the classes that the network looks for.
   float* front = output.data();
   if (channels > 1) {
-    const bool exclusive = !head.has_none();
+    const bool exclusive = !head.has_background();
     for (std::size_t i = 0; i < pixels; ++i) {
       float sum = 0;
       for (std::size_t c = exclusive ? 1 : 0; c < channels; ++c) {
@@ -103,10 +103,10 @@ void ModelView::mask(std::span<float> output, std::uint16_t* mask, Workspace& wo
     }
   }
   workspace.mask.resize(pixels);
-  matte::from_probabilities(front, workspace.mask.data(), pixels);
-  turn(static_cast<const std::uint16_t*>(workspace.mask.data()), static_cast<std::size_t>(model_->width),
-       static_cast<std::int32_t>(model_->width), static_cast<std::int32_t>(model_->height),
-       (4 * kQuarter - rotation_) % (4 * kQuarter), mask);
+  masks::from_probabilities(front, workspace.mask.data(), pixels);
+  rotate_plane(static_cast<const std::uint16_t*>(workspace.mask.data()), static_cast<std::size_t>(model_->width),
+               static_cast<std::int32_t>(model_->width), static_cast<std::int32_t>(model_->height),
+               (4 * kQuarter - rotation_) % (4 * kQuarter), mask);
 }
 
 }  // namespace millrace::video

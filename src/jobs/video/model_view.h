@@ -15,7 +15,7 @@ namespace millrace::video {
 class ModelView {
  public:
   struct Workspace {
-    film::RgbView::Workspace converting;
+    video_file::RgbConverter::Workspace converting;
     Buffer<std::uint8_t> planes, coarse, upright;
     std::vector<std::uint16_t> mask;
   };
@@ -23,7 +23,7 @@ class ModelView {
   // Creates a view of a region of frames in this format, whose color properties are all known. `rotation` is the
   // clockwise rotation in degrees that makes them upright. `resolution` below 1 is the share of the network's own
   // resolution that is used. The model must outlive the view.
-  ModelView(const film::Shape& shape, const film::Region& region, int rotation, double resolution,
+  ModelView(const video_file::FrameShape& shape, const video_file::FrameRegion& region, int rotation, double resolution,
             const model::PictureModel& model);
 
   // Computes the network's input. `seen`, if not null, gets the same as 8-bit samples: three planes, upright. Can be
@@ -44,9 +44,9 @@ class ModelView {
   const model::PictureModel* model_;
   int rotation_;
   std::int32_t width_, height_;  // of the network's input, in the orientation in which frames are stored
-  film::Shape seen_;
-  film::RgbView coarse_;  // first conversion of the frame
-  std::optional<film::Converter> enlarged_;
+  video_file::FrameShape seen_;
+  video_file::RgbConverter coarse_;  // first conversion of the frame
+  std::optional<video_file::Converter> enlarged_;
 };
 
 }  // namespace millrace::video

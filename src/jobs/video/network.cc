@@ -1,6 +1,6 @@
 #include "src/jobs/video/network.h"
 
-#include "src/io/file/own.h"
+#include "src/io/file/trusted_file.h"
 
 namespace millrace::video {
 
@@ -11,22 +11,22 @@ Network::Network(const model::PictureModelOptions& options, RunContext& context)
                            .precision = options.precision,
                            .threads = context.executor.threads(),
                            .requests = requests,
-                           .channels_last = model.layout == model::Layout::nhwc,
-                           .cache = context.sandbox == Sandbox::all ? "" : cache_path("models"),
+                           .channels_last = model.layout == model::TensorLayout::nhwc,
+                           .cache = context.sandbox == SandboxMode::all ? "" : cache_path("models"),
                            .cancel = &context.cancel}),
       outputs(model::check_one_mask(options, model, session.outputs()).classes.size()) {
-  const model::Session::Memory takes = session.measure();
-  memory = takes.model + takes.request * static_cast<std::uint64_t>(requests);
-  paid = context.budget.reserve(memory, "the network");
+  const model::Session::Memory measured = session.measure();
+  memory = measured.model + measured.request * static_cast<std::uint64_t>(requests);
+  reservation = context.budget.reserve(memory, "the network");
 }
 
-Network& Networks::first(const Options& options, RunContext& context) {
+Network& Networks::first(const VideoOptions& options, RunContext& context) {
   if (!first_) first_ = std::make_unique<Network>(options.network, context);
   return *first_;
 }
 
 // The fast network has its own card. Options for the other network do not apply to it.
-Network& Networks::fast(const Options& options, RunContext& context) {
+Network& Networks::fast(const VideoOptions& options, RunContext& context) {
   if (fast_) return *fast_;
   model::PictureModelOptions fast = options.network;
   fast.model = options.fast_model;

@@ -19,7 +19,7 @@ struct Network {
   model::Session session;
   std::size_t outputs;  // channels of its output
   Bytes memory;
-  Reservation paid;
+  Reservation reservation;
 
   std::size_t output_elements() const { return outputs * static_cast<std::size_t>(model.height * model.width); }
 };
@@ -27,8 +27,8 @@ struct Network {
 // Networks of a run, shared by all its videos; each is loaded when it is first needed.
 class Networks {
  public:
-  Network& first(const Options& options, RunContext& context);
-  Network& fast(const Options& options, RunContext& context);
+  Network& first(const VideoOptions& options, RunContext& context);
+  Network& fast(const VideoOptions& options, RunContext& context);
 
  private:
   std::unique_ptr<Network> first_, fast_;

@@ -12,14 +12,14 @@
 #include "src/base/settings.h"
 #include "src/io/video/colors.h"
 #include "src/jobs/folder_options.h"
-#include "src/kernels/matte/clean.h"
+#include "src/kernels/masks/postprocess.h"
 #include "src/model/picture_model.h"
-#include "src/pipeline/checkpoint/share.h"
+#include "src/pipeline/checkpoint/shard_spec.h"
 
 namespace millrace::video {
 
 // Content of the new video.
-enum class Show : std::uint8_t {
+enum class ShownContent : std::uint8_t {
   film,          // the input video
   mask,          // white where the model finds its classes
   overlay,       // the video, with these classes tinted
@@ -62,9 +62,11 @@ constexpr std::array<Choice<Stereo>, 5> choices_of(Stereo) {
            {"right", Stereo::right}}};
 }
 // Rule for combining masks of two eyes that do not agree.
-enum class Eyes : std::uint8_t { average, weighted, cross_check };
-constexpr std::array<Choice<Eyes>, 3> choices_of(Eyes) {
-  return {{{"average", Eyes::average}, {"weighted", Eyes::weighted}, {"cross-check", Eyes::cross_check}}};
+enum class StereoMerge : std::uint8_t { average, weighted, cross_check };
+constexpr std::array<Choice<StereoMerge>, 3> choices_of(StereoMerge) {
+  return {{{"average", StereoMerge::average},
+           {"weighted", StereoMerge::weighted},
+           {"cross-check", StereoMerge::cross_check}}};
 }
 
 // Container for the videos of a folder; for a single output its name decides.
@@ -80,51 +82,53 @@ constexpr std::array<Choice<Container>, 5> choices_of(Container) {
 // Background that is the video itself, blurred.
 inline constexpr const char* kBlur = "blur";
 
-struct Options {
+struct VideoOptions {
   std::vector<std::string> inputs;
   std::string output;
   std::string background;  // path of an image, "#rrggbb", or kBlur
   model::PictureModelOptions network;
   std::optional<long long> crf;
   long long encoder_threads = 2, decoder_threads = 1;
-  double segment_seconds = 10;
+  double shard_seconds = 10;
   std::optional<long long> stream;
   std::string show_text = "auto";
-  std::string clean_text = "none", scales_text = "1";
-  matte::Cleaning cleaning;
+  std::string postprocess_text = "none", scales_text = "1";
+  masks::Postprocess postprocess;
   long long smooth = 1;         // frames
   std::optional<double> reuse;  // if empty, every frame is inferred
   std::string fast_model;
   double confidence = 0.95;
   std::vector<double> scales = {1};
   std::vector<std::string> region_texts;
-  std::vector<film::Region> regions;
+  std::vector<video_file::FrameRegion> regions;
   std::string masks;
   long long sample = 0;              // frames on a contact sheet, which is then the only output
   std::string tune;                  // file for the fastest settings
   std::optional<double> start, end;  // seconds after the video's first frame
-  std::optional<Show> show;          // if empty: the mask if there is a model or masks, else the video
+  std::optional<ShownContent> show;  // if empty: the mask if there is a model or masks, else the video
   Codec codec = Codec::automatic;
   Container container = Container::automatic;
   FolderOptions files;
   Quality quality = Quality::high;
   Profile profile = Profile::fast;
   Stereo stereo = Stereo::none;
-  Eyes eyes = Eyes::average;
-  Share share;
-  bool look_closer = false;  // --region auto
+  StereoMerge stereo_merge = StereoMerge::average;
+  ShardSpec shard_spec;
+  bool refine_region = false;  // --region auto
   bool benchmark = false;
 
   const std::string& input() const { return inputs.front(); }
   // Returns the background's path; empty if it is not an image.
   std::string background_file() const;
-  Show shown() const { return show.value_or(network.model.empty() && masks.empty() ? Show::film : Show::mask); }
+  ShownContent shown() const {
+    return show.value_or(network.model.empty() && masks.empty() ? ShownContent::film : ShownContent::mask);
+  }
 };
 
-void describe(Settings& settings, Options& options);
+void describe(Settings& settings, VideoOptions& options);
 // Throws Failure(usage) if the options for one video do not fit together. Parses the regions.
-void check(Options& options);
+void check(VideoOptions& options);
 // Throws Failure(usage) if options cannot be used with several videos.
-void check_collection(const Options& options);
+void check_collection(const VideoOptions& options);
 
 }  // namespace millrace::video

@@ -10,43 +10,43 @@
 namespace millrace::video {
 namespace {
 
-void say(std::uint64_t count, const char* what, std::vector<std::string>& out) {
-  if (count > 0) out.push_back(fmt::format("{} {}", grouped(count), what));
+void add_count_line(std::uint64_t count, const char* what, std::vector<std::string>& out) {
+  if (count > 0) out.push_back(fmt::format("{} {}", group_digits(count), what));
 }
 
 }  // namespace
 
-bool is_whole(const Summary& summary) { return summary.counts.errors + summary.counts.damaged == 0; }
+bool is_whole(const VideoSummary& summary) { return summary.counts.errors + summary.counts.damaged == 0; }
 
-Json json_of(const Summary& summary, const Options& options) {
+Json json_of(const VideoSummary& summary, const VideoOptions& options) {
   Json out = {{kJsonMark, "video"}};
   add_path(out, options.output);
-  Json left_out = Json::array();
-  for (const auto& each : summary.left_out) {
-    left_out.push_back({{"stream", each.stream.index},
-                        {"type", each.stream.type},
-                        {"codec", each.stream.codec},
-                        {"language", each.stream.language},
-                        {"why", each.why}});
+  Json dropped_streams = Json::array();
+  for (const auto& each : summary.dropped_streams) {
+    dropped_streams.push_back({{"stream", each.stream.index},
+                               {"type", each.stream.type},
+                               {"codec", each.stream.codec},
+                               {"language", each.stream.language},
+                               {"why", each.why}});
   }
-  const bool before = summary.state == Summary::State::before;
+  const bool before = summary.state == VideoSummary::State::before;
   out["frames"] = summary.counts.frames;
   out["taken"] = summary.taken;
   out["made_before"] = before;
-  out["published"] = summary.state != Summary::State::elsewhere;
+  out["published"] = summary.state != VideoSummary::State::elsewhere;
   out["damaged"] = summary.counts.damaged;
   out["retimed"] = summary.counts.retimed;
   out["packets_not_decoded"] = summary.counts.errors;
   out["reused"] = summary.counts.reused;
   out["by_fast_model"] = summary.counts.by_fast_model;
-  out["left_out"] = left_out;
+  out["left_out"] = dropped_streams;
   out["moved"] = summary.moved;
   out["not_kept"] = summary.notes;
   out["filled_in"] = summary.filled_in;
   out["encoder"] = summary.encoder;
   out["encoding"] = summary.encoding;
   out["library"] = summary.library;
-  out["model"] = options.network.model.empty() ? Json() : Json(printable(options.network.model));
+  out["model"] = options.network.model.empty() ? Json() : Json(escape_unprintable(options.network.model));
   out["runtime"] = summary.runtime;
   out["precision"] = summary.precision;
   out["bytes"] = summary.bytes;
@@ -54,104 +54,111 @@ Json json_of(const Summary& summary, const Options& options) {
   return out;
 }
 
-std::vector<std::string> words_of(const Summary& summary, const Options& options) {
+std::vector<std::string> words_of(const VideoSummary& summary, const VideoOptions& options) {
   std::vector<std::string> out;
-  if (summary.state == Summary::State::before) {
-    out.push_back(fmt::format("it is there, made of the same: nothing was left to do: {}", printable(options.output)));
-    say_counts(summary.counts, out);
+  if (summary.state == VideoSummary::State::before) {
+    out.push_back(
+        fmt::format("it is there, made of the same: nothing was left to do: {}", escape_unprintable(options.output)));
+    add_count_lines(summary.counts, out);
     return out;
   }
-  for (const auto& each : summary.left_out) out.push_back(film::FilmMuxer::words_of(each));
+  for (const auto& each : summary.dropped_streams) out.push_back(video_file::VideoMuxer::words_of(each));
   for (const std::string& each : summary.notes) out.push_back(each);
   if (!summary.filled_in.empty())
     out.push_back(
         fmt::format("the film does not say all of its colours; filled in: {}", fmt::join(summary.filled_in, ", ")));
   const double made = static_cast<double>(summary.made);
-  out.push_back(fmt::format("{} frames in {}, {}/s, {}{}{}: {}", grouped(summary.counts.frames),
-                            duration_text(summary.seconds), rate_text(made / std::max(summary.seconds, 1e-9)),
+  out.push_back(fmt::format("{} frames in {}, {}/s, {}{}{}: {}", group_digits(summary.counts.frames),
+                            format_duration(summary.seconds), format_rate(made / std::max(summary.seconds, 1e-9)),
                             summary.encoding, summary.encoder.empty() ? "" : " by ", summary.encoder,
-                            printable(options.output)));
-  if (summary.state == Summary::State::elsewhere)
+                            escape_unprintable(options.output)));
+  if (summary.state == VideoSummary::State::elsewhere)
     out.push_back(
         fmt::format("part {} of {}: pieces are missing, or other runs are at work; the run that makes the last "
                     "piece puts the film together, as does the same command without --part",
-                    options.share.index + 1, options.share.of));
+                    options.shard_spec.index + 1, options.shard_spec.of));
   if (!summary.runtime.empty())
-    out.push_back(
-        fmt::format("{} in {}, {}", printable(file_name(options.network.model)), summary.precision, summary.runtime));
-  say(summary.taken, options.share ? "frames were made by other runs" : "frames were made by an earlier run", out);
+    out.push_back(fmt::format("{} in {}, {}", escape_unprintable(file_name(options.network.model)), summary.precision,
+                              summary.runtime));
+  add_count_line(summary.taken,
+                 options.shard_spec ? "frames were made by other runs" : "frames were made by an earlier run", out);
   if (options.smooth > 1) out.push_back(fmt::format("masks are means over {} frames: they lag", options.smooth));
-  say_counts(summary.counts, out);
-  say(summary.moved,
+  add_count_lines(summary.counts, out);
+  add_count_line(
+      summary.moved,
       "packets of sound, subtitles or other pictures had times out of order, and were moved behind the one before",
       out);
   // The number of frames in a container may be a guess if the rate is.
-  if (summary.state == Summary::State::made && summary.expected > summary.counts.frames + 2 + summary.expected / 50)
-    out.push_back(fmt::format("the film says that it has about {} frames, and ends before", grouped(summary.expected)));
-  if (!summary.not_cached.empty()) out.push_back("the compiled model is not kept: " + summary.not_cached);
+  if (summary.state == VideoSummary::State::made &&
+      summary.expected > summary.counts.frames + 2 + summary.expected / 50)
+    out.push_back(
+        fmt::format("the film says that it has about {} frames, and ends before", group_digits(summary.expected)));
+  if (!summary.cache_failure.empty()) out.push_back("the compiled model is not kept: " + summary.cache_failure);
   return out;
 }
 
-void say_counts(const Counts& counts, std::vector<std::string>& out) {
-  say(counts.reused, "frames have the mask of one before them, as nothing in the network's input had moved enough",
-      out);
-  say(counts.by_fast_model, "frames have the mask of the smaller network", out);
-  say(counts.errors, "packets of film could not be decoded", out);
-  say(counts.damaged, "frames are damaged: part of them could not be decoded", out);
-  say(counts.retimed, "frames had no time of their own, or an earlier one's, and were put right behind the one before",
-      out);
+void add_count_lines(const FrameCounts& counts, std::vector<std::string>& out) {
+  add_count_line(counts.reused,
+                 "frames have the mask of one before them, as nothing in the network's input had moved enough", out);
+  add_count_line(counts.by_fast_model, "frames have the mask of the smaller network", out);
+  add_count_line(counts.errors, "packets of film could not be decoded", out);
+  add_count_line(counts.damaged, "frames are damaged: part of them could not be decoded", out);
+  add_count_line(counts.retimed,
+                 "frames had no time of their own, or an earlier one's, and were put right behind the one before", out);
 }
 
-std::vector<std::string> words_of(const CollectionSummary& summary, const Options& options) {
+std::vector<std::string> words_of(const CollectionSummary& summary, const VideoOptions& options) {
   std::vector<std::string> out;
   for (const Error& error : summary.unusable) out.push_back("not used: " + error.message());
-  Counts counts;
+  FrameCounts counts;
   std::uint64_t before = 0, made = 0, whole = 0;
-  std::string not_cached;
-  for (const CollectionSummary::Film& each : summary.films) {
+  std::string cache_failure;
+  for (const CollectionSummary::Video& each : summary.videos) {
     counts += each.summary.counts;
     made += each.summary.made;
-    ++(each.summary.state == Summary::State::before ? before : whole);
-    if (!is_whole(each.summary)) out.push_back("damaged: " + printable(each.options.input()));
-    not_cached = each.summary.not_cached;
+    ++(each.summary.state == VideoSummary::State::before ? before : whole);
+    if (!is_whole(each.summary)) out.push_back("damaged: " + escape_unprintable(each.options.input()));
+    cache_failure = each.summary.cache_failure;
   }
-  out.push_back(fmt::format(
-      "{} films, {} frames in {}, {}/s: {}", grouped(whole), grouped(counts.frames), duration_text(summary.seconds),
-      rate_text(static_cast<double>(made) / std::max(summary.seconds, 1e-9)), printable(options.output)));
-  if (summary.films.empty() && summary.unusable.empty())
+  out.push_back(fmt::format("{} films, {} frames in {}, {}/s: {}", group_digits(whole), group_digits(counts.frames),
+                            format_duration(summary.seconds),
+                            format_rate(static_cast<double>(made) / std::max(summary.seconds, 1e-9)),
+                            escape_unprintable(options.output)));
+  if (summary.videos.empty() && summary.unusable.empty())
     out.emplace_back("no films were found: they are taken by their endings, as docs/video.md lists them");
   if (!summary.runtime.empty())
-    out.push_back(
-        fmt::format("{} in {}, {}", printable(file_name(options.network.model)), summary.precision, summary.runtime));
-  say(before, "were there, made of the same", out);
-  say(summary.left_to_others, "are left to other parts", out);
-  say(summary.links, "symbolic links were not followed: --follow-symlinks follows them", out);
-  say_counts(counts, out);
-  if (!not_cached.empty()) out.push_back("the compiled model is not kept: " + not_cached);
-  if (!summary.unusable.empty()) out.push_back(fmt::format("{} could not be used", grouped(summary.unusable.size())));
+    out.push_back(fmt::format("{} in {}, {}", escape_unprintable(file_name(options.network.model)), summary.precision,
+                              summary.runtime));
+  add_count_line(before, "were there, made of the same", out);
+  add_count_line(summary.left_to_others, "are left to other parts", out);
+  add_count_line(summary.links, "symbolic links were not followed: --follow-symlinks follows them", out);
+  add_count_lines(counts, out);
+  if (!cache_failure.empty()) out.push_back("the compiled model is not kept: " + cache_failure);
+  if (!summary.unusable.empty())
+    out.push_back(fmt::format("{} could not be used", group_digits(summary.unusable.size())));
   return out;
 }
 
 Json json_of(const CollectionSummary& summary) {
-  Json films = Json::array();
-  for (const CollectionSummary::Film& each : summary.films) {
+  Json videos = Json::array();
+  for (const CollectionSummary::Video& each : summary.videos) {
     Json one, source = Json::object();
     add_path(source, each.options.input());
     one["film"] = source;
     const Json made = json_of(each.summary, each.options);
     for (const auto& [key, value] : made.items())
       if (key != kJsonMark) one[key] = value;
-    films.push_back(std::move(one));
+    videos.push_back(std::move(one));
   }
   return {{kJsonMark, "video"},
-          {"films", films},
-          {"unusable", json_of_unusable(summary.unusable)},
+          {"films", videos},
+          {"unusable", unusable_files_to_json(summary.unusable)},
           {"left_to_other_parts", summary.left_to_others},
           {"seconds", summary.seconds}};
 }
 
 bool is_whole(const CollectionSummary& summary) {
-  return summary.unusable.empty() && std::all_of(summary.films.begin(), summary.films.end(),
+  return summary.unusable.empty() && std::all_of(summary.videos.begin(), summary.videos.end(),
                                                  [](const auto& each) { return is_whole(each.summary); });
 }
 

@@ -13,14 +13,14 @@
 namespace millrace::video {
 
 // Returns one line per string.
-std::vector<std::string> words_of(const Summary& summary, const Options& options);
-std::vector<std::string> words_of(const CollectionSummary& summary, const Options& options);
-Json json_of(const Summary& summary, const Options& options);
+std::vector<std::string> words_of(const VideoSummary& summary, const VideoOptions& options);
+std::vector<std::string> words_of(const CollectionSummary& summary, const VideoOptions& options);
+Json json_of(const VideoSummary& summary, const VideoOptions& options);
 Json json_of(const CollectionSummary& summary);
 // Adds lines for events while frames were made, by this run or by others.
-void say_counts(const Counts& counts, std::vector<std::string>& out);
+void add_count_lines(const FrameCounts& counts, std::vector<std::string>& out);
 // True if every video could be used and was decoded completely.
-bool is_whole(const Summary& summary);
+bool is_whole(const VideoSummary& summary);
 bool is_whole(const CollectionSummary& summary);
 
 }  // namespace millrace::video

@@ -11,25 +11,25 @@
 
 #include "src/io/output/output.h"
 #include "src/io/store/dataset.h"
-#include "src/io/video/film_muxer.h"
+#include "src/io/video/video_muxer.h"
 #include "src/jobs/video/compositor.h"
 #include "src/jobs/video/encoders.h"
+#include "src/jobs/video/frame_inference.h"
 #include "src/jobs/video/frames.h"
-#include "src/jobs/video/look.h"
-#include "src/jobs/video/mattes.h"
+#include "src/jobs/video/mask_folder.h"
 
 namespace millrace::video {
 
 // Returns the provenance that all videos of a run share: options, and the networks, which may be null.
-Attributes asked(const Options& options, const Network* network, const Network* fast_network);
+Attributes make_shared_provenance(const VideoOptions& options, const Network* network, const Network* fast_network);
 
 class Setup {
  public:
   // Throws a Failure for every problem that can be known before the work. `networks` must outlive this object.
-  Setup(const Options& options, Networks& networks, RunContext& context);
+  Setup(const VideoOptions& options, Networks& networks, RunContext& context);
 
-  Options options;  // checked
-  film::FilmFile film;
+  VideoOptions options;  // checked
+  video_file::VideoFile film;
   std::vector<std::string> filled_in;  // color properties that were assumed
   std::vector<std::string> notes;      // properties of the input that the output will lack, besides streams
   Encoding encoding;
@@ -39,18 +39,18 @@ class Setup {
   // `first` processes each whole frame; `second` is used if the first one's answer does not suffice. Pointers are null
   // if there is no such network.
   Network *network = nullptr, *fast_network = nullptr;
-  std::unique_ptr<Looking> first, second;
-  std::unique_ptr<Mattes> mattes;
+  std::unique_ptr<FrameInference> first, second;
+  std::unique_ptr<MaskFolder> mask_folder;
   std::int32_t mask_width = 1, mask_height = 1;  // size before cleaning
-  std::uint16_t threshold = matte::kOne / 2;
-  Frames::How cut;
+  std::uint16_t threshold = masks::kOne / 2;
+  Frames::Parameters cut;
 
   // Returns the approximate number of frames; 0 if it is unknown.
   std::uint64_t expected_frames() const;
-  bool has_masks() const { return first || mattes; }
+  bool has_masks() const { return first || mask_folder; }
   // Returns the number of frames that are repeated with the next shard.
-  std::size_t warm() const { return cut.warm; }
-  std::unique_ptr<film::FilmMuxer> muxer;  // empty if masks are files; can be used once
+  std::size_t warmup() const { return cut.warmup; }
+  std::unique_ptr<video_file::VideoMuxer> muxer;  // empty if masks are files; can be used once
   void open_muxer(RunContext& context);
 
   // Frames in flight, and the memory of the run.
@@ -60,15 +60,15 @@ class Setup {
   Bytes beside, decoder, encoder;  // additional frames and buffers; memory of the helper processes
 
   // Returns the provenance of the video, for run.json.
-  Attributes made_of() const;
+  Attributes make_provenance() const;
   // Returns the input fingerprint: a hash of the provenance, stored in the video itself. A later run that finds it has
   // no work left.
   std::string digest() const;
   // Returns the description of runtime and CPU for shards; empty if it is the same for the whole video.
-  std::string maker() const;
+  std::string runtime_and_cpu() const;
   // Returns "person.onnx in f32 by OpenVINO 2026.4.1", or with each runtime that shards name; empty without a network.
-  std::string network_words(const std::set<std::string>& makers) const;
-  // Returns the first attribute of made_of().
+  std::string describe_network(const std::set<std::string>& runtimes_and_cpus) const;
+  // Returns the first attribute of make_provenance().
   static Attributes::value_type mark() { return {kJsonMark, "video run"}; }
 
  private:

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "src/kernels/matte/matte.h"
+#include "src/kernels/masks/masks.h"
 
 namespace millrace::video {
 namespace {
 
-film::Region whole_of(const film::Shape& shape) {
+video_file::FrameRegion whole_frame_region(const video_file::FrameShape& shape) {
   return {0, 0, static_cast<double>(shape.width), static_cast<double>(shape.height)};
 }
 
@@ -17,47 +17,48 @@ std::int32_t rounded(double value) { return static_cast<std::int32_t>(std::lroun
 
 }  // namespace
 
-Views::Views(const Options& options, const film::Shape& shape, int rotation, const model::PictureModel& model)
-    : stereo_(options.stereo), eyes_(options.eyes) {
+Views::Views(const VideoOptions& options, const video_file::FrameShape& shape, int rotation,
+             const model::PictureModel& model)
+    : stereo_(options.stereo), stereo_merge_(options.stereo_merge) {
   const bool lies = rotation == 90 || rotation == 270;
   const double own_width = static_cast<double>(lies ? model.height : model.width);
   const double own_height = static_cast<double>(lies ? model.width : model.height);
   // The mask is as fine as the finest view, but not finer than the frame.
   double finest = 0;
   struct Part {
-    film::Region region;
+    video_file::FrameRegion region;
     double resolution;
     std::size_t group;
   };
   std::vector<Part> parts;
-  const auto look = [&](const film::Region& region, double resolution, std::size_t group) {
+  const auto add_view = [&](const video_file::FrameRegion& region, double resolution, std::size_t group) {
     parts.push_back({region, resolution, group});
     finest = std::max({finest, own_width / region.width, own_height / region.height});
   };
-  const film::Region whole = whole_of(shape);
+  const video_file::FrameRegion whole = whole_frame_region(shape);
   if (stereo_ != Stereo::none) {
     const bool beside = stereo_ != Stereo::over_under;
-    film::Region eye = whole;
+    video_file::FrameRegion eye = whole;
     (beside ? eye.width : eye.height) /= 2;
-    if (stereo_ != Stereo::right) look(eye, 1, 0);
+    if (stereo_ != Stereo::right) add_view(eye, 1, 0);
     (beside ? eye.left : eye.top) = beside ? eye.width : eye.height;
-    if (stereo_ != Stereo::left) look(eye, 1, 0);
+    if (stereo_ != Stereo::left) add_view(eye, 1, 0);
   } else if (!options.regions.empty()) {
-    for (const film::Region& region : options.regions) look(region, 1, 0);
+    for (const video_file::FrameRegion& region : options.regions) add_view(region, 1, 0);
   } else {
     for (const double scale : options.scales) {
       const std::size_t group = groups_ - 1;
       const int tiles = static_cast<int>(std::ceil(scale));
       for (int row = 0; row < tiles; ++row) {
         for (int column = 0; column < tiles; ++column) {
-          film::Region tile = whole;
+          video_file::FrameRegion tile = whole;
           if (scale > 1) {
             tile.width /= scale;
             tile.height /= scale;
             tile.left = (whole.width - tile.width) * column / (tiles - 1);
             tile.top = (whole.height - tile.height) * row / (tiles - 1);
           }
-          look(tile, std::min(scale, 1.0), group);
+          add_view(tile, std::min(scale, 1.0), group);
         }
       }
       if (&scale != &options.scales.back()) ++groups_;
@@ -74,17 +75,18 @@ Views::Views(const Options& options, const film::Shape& shape, int rotation, con
   for (const Part& part : parts) add(part.region, part.resolution, part.group, shape, rotation, model);
 }
 
-Views::Views(const film::Region& region, const film::Shape& shape, int rotation, const model::PictureModel& model,
-             std::int32_t mask_width, std::int32_t mask_height)
+Views::Views(const video_file::FrameRegion& region, const video_file::FrameShape& shape, int rotation,
+             const model::PictureModel& model, std::int32_t mask_width, std::int32_t mask_height)
     : width_(mask_width), height_(mask_height) {
   add(region, 1, 0, shape, rotation, model);
 }
 
-void Views::add(const film::Region& region, double resolution, std::size_t group, const film::Shape& shape,
-                int rotation, const model::PictureModel& model) {
+void Views::add(const video_file::FrameRegion& region, double resolution, std::size_t group,
+                const video_file::FrameShape& shape, int rotation, const model::PictureModel& model) {
   const double x = static_cast<double>(width_) / shape.width, y = static_cast<double>(height_) / shape.height;
   const std::int32_t left = rounded(region.left * x), top = rounded(region.top * y);
-  views_.push_back({ModelView(shape, region == whole_of(shape) ? film::Region{} : region, rotation, resolution, model),
+  views_.push_back({ModelView(shape, region == whole_frame_region(shape) ? video_file::FrameRegion{} : region, rotation,
+                              resolution, model),
                     group, left, top, std::max(rounded((region.left + region.width) * x) - left, 1),
                     std::max(rounded((region.top + region.height) * y) - top, 1)});
 }
@@ -106,7 +108,7 @@ void Views::mask(std::span<float> outputs, std::uint16_t* mask, Workspace& works
       workspace.part.resize(static_cast<std::size_t>(view.view.mask_width()) *
                             static_cast<std::size_t>(view.view.mask_height()));
       view.view.mask(outputs.subspan(k * elements, elements), workspace.part.data(), workspace.view);
-      matte::Enlarger enlarger(view.view.mask_width(), view.view.mask_height(), view.width, view.height);
+      masks::Enlarger enlarger(view.view.mask_width(), view.view.mask_height(), view.width, view.height);
       enlarger.begin(workspace.part.data());
       workspace.row.resize(static_cast<std::size_t>(view.width));
       for (std::int32_t y = 0; y < view.height && view.top + y < height_; ++y) {
@@ -131,12 +133,12 @@ void Views::mask(std::span<float> outputs, std::uint16_t* mask, Workspace& works
     const std::uint32_t groups = workspace.groups[i];
     mask[i] = static_cast<std::uint16_t>(groups == 0 ? 0 : (workspace.all[i] + groups / 2) / groups);
   }
-  if (stereo_ == Stereo::side_by_side || stereo_ == Stereo::over_under) agree(mask);
+  if (stereo_ == Stereo::side_by_side || stereo_ == Stereo::over_under) merge_stereo(mask);
 }
 
 // Aligns the masks of both eyes and combines them. One eye sees an object further left or right than the other. The
 // shift is chosen by which the column sums of both masks match best.
-void Views::agree(std::uint16_t* mask) const {
+void Views::merge_stereo(std::uint16_t* mask) const {
   const bool beside = stereo_ == Stereo::side_by_side;
   const std::int32_t width = beside ? width_ / 2 : width_, height = beside ? height_ : height_ / 2;
   const auto stride = static_cast<std::size_t>(width_);
@@ -173,20 +175,20 @@ void Views::agree(std::uint16_t* mask) const {
       std::uint16_t& a = left[static_cast<std::size_t>(y) * stride + static_cast<std::size_t>(x)];
       std::uint16_t& b = right[static_cast<std::size_t>(y) * stride + static_cast<std::size_t>(x + best)];
       std::uint32_t both = 0;
-      switch (eyes_) {
-        case Eyes::average:
+      switch (stereo_merge_) {
+        case StereoMerge::average:
           both = (std::uint32_t{a} + b + 1) / 2;
           break;
-        case Eyes::weighted: {
+        case StereoMerge::weighted: {
           // Weights each value by its distance from one half, where the network is undecided.
           const auto sure = [](std::uint32_t p) {
-            return 1 + (p > matte::kOne / 2 ? p - matte::kOne / 2 : matte::kOne / 2 - p);
+            return 1 + (p > masks::kOne / 2 ? p - masks::kOne / 2 : masks::kOne / 2 - p);
           };
           const std::uint64_t wa = sure(a), wb = sure(b);
           both = static_cast<std::uint32_t>((wa * a + wb * b + (wa + wb) / 2) / (wa + wb));
           break;
         }
-        case Eyes::cross_check:
+        case StereoMerge::cross_check:
           both = std::min(a, b);
           break;
       }
@@ -195,8 +197,9 @@ void Views::agree(std::uint16_t* mask) const {
   }
 }
 
-film::Region region_of(const std::uint16_t* mask, std::int32_t width, std::int32_t height, std::uint16_t threshold,
-                       const film::Shape& shape, std::int32_t own_width, std::int32_t own_height) {
+video_file::FrameRegion find_mask_region(const std::uint16_t* mask, std::int32_t width, std::int32_t height,
+                                         std::uint16_t threshold, const video_file::FrameShape& shape,
+                                         std::int32_t own_width, std::int32_t own_height) {
   std::int32_t left = width, right = -1, top = height, bottom = -1;
   for (std::int32_t y = 0; y < height; ++y) {
     for (std::int32_t x = 0; x < width; ++x) {
@@ -216,7 +219,7 @@ film::Region region_of(const std::uint16_t* mask, std::int32_t width, std::int32
     begin = std::clamp(std::floor((middle - length / 2) / kStep) * kStep, 0.0, most - length);
     return length;
   };
-  film::Region out;
+  video_file::FrameRegion out;
   out.width = side(left, right + 1, static_cast<double>(shape.width) / width, own_width, shape.width, out.left);
   out.height = side(top, bottom + 1, static_cast<double>(shape.height) / height, own_height, shape.height, out.top);
   return out;

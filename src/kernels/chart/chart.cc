@@ -10,17 +10,17 @@
 
 namespace millrace::chart {
 
-Scale::Scale(const Spec& spec, const Window& window, std::initializer_list<Role> roles)
+PriceScale::PriceScale(const ChartSpec& spec, const ChartWindow& window, std::initializer_list<PriceColumn> roles)
     : logarithms_(spec.logarithms),
       fixed_(window.lowest < window.highest),
       lowest_(window.lowest),
       highest_(window.highest) {
-  for (const Role role : roles) {
+  for (const PriceColumn role : roles) {
     for (const double price : window.rows[role]) include(price);
   }
 }
 
-void Scale::include(double price) {
+void PriceScale::include(double price) {
   const double v = value(price);
   if (fixed_ || std::isnan(v)) return;
   lowest_ = any_ ? std::min(lowest_, v) : v;
@@ -28,19 +28,19 @@ void Scale::include(double price) {
   any_ = true;
 }
 
-double Scale::value(double price) const {
+double PriceScale::value(double price) const {
   if (!logarithms_) return price;
   return price > 0 ? logarithm(price) : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::unique_ptr<ChartStyle> make_style(const Spec& spec) {
+std::unique_ptr<ChartStyle> make_style(const ChartSpec& spec) {
   if (spec.style == Style::ohlc) return make_bar_style(spec);
   if (spec.style == Style::candle) return make_candle_style(spec);
   if (spec.style == Style::jkx) return make_trend_style(spec);
   return make_line_style(spec);
 }
 
-Workspace style_workspace(const Spec& spec) {
+Workspace style_workspace(const ChartSpec& spec) {
   Workspace out{.host = {static_cast<std::uint64_t>(spec.rows) * 256}};
   const Workspace canvas = rle::Canvas::workspace(spec.width, spec.height);
   if (spec.style != Style::line) return out + canvas;
@@ -50,8 +50,8 @@ Workspace style_workspace(const Spec& spec) {
   return out;
 }
 
-std::vector<Role> roles_of(const Spec& spec) {
-  std::vector<Role> out = {kClose};
+std::vector<PriceColumn> price_columns_of(const ChartSpec& spec) {
+  std::vector<PriceColumn> out = {kClose};
   if (spec.style != Style::line) out = {kOpen, kHigh, kLow, kClose};
   if (spec.volume) out.push_back(kVolume);
   return out;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/kernels/chart/chart_extras.h"
+#include "src/kernels/chart/chart_indicators.h"
 
 namespace millrace::chart {
 namespace {
@@ -16,11 +16,11 @@ struct Bar {
 // Base of bars and candles: the mapping of prices to pixel rows.
 class BarStyle : public ChartStyle {
  public:
-  explicit BarStyle(const Spec& spec) : spec_(spec), rows_(spec), canvas_(spec.width, spec.height) {}
+  explicit BarStyle(const ChartSpec& spec) : spec_(spec), rows_(spec), canvas_(spec.width, spec.height) {}
 
-  void draw(const Window& window, rle::Image& out) override {
-    moving_average(spec_, window, averages_);
-    Scale scale(spec_, window, {kOpen, kHigh, kLow, kClose});
+  void draw(const ChartWindow& window, rle::Image& out) override {
+    compute_moving_average(spec_, window, averages_);
+    PriceScale scale(spec_, window, {kOpen, kHigh, kLow, kClose});
     for (const double v : averages_) scale.include(v);
     const double range = std::max(scale.highest() - scale.lowest(), 1e-8);
     const auto row = [&](double v) { return static_cast<int>((scale.highest() - v) * (rows_.price - 1) / range); };
@@ -29,7 +29,7 @@ class BarStyle : public ChartStyle {
     for (std::size_t i = 0; i < n; ++i) {
       std::array<double, 4> v;
       bool whole = true;
-      for (const Role role : {kOpen, kHigh, kLow, kClose}) {
+      for (const PriceColumn role : {kOpen, kHigh, kLow, kClose}) {
         v[role] = scale.value(window.rows[role][i]);
         whole = whole && !std::isnan(v[role]);
       }
@@ -45,17 +45,17 @@ class BarStyle : public ChartStyle {
 
  protected:
   virtual void put(std::size_t i, std::size_t n, const Bar& bar) = 0;
-  virtual Columns body(std::size_t i, std::size_t n) const = 0;
+  virtual BarColumns body(std::size_t i, std::size_t n) const = 0;
   virtual int middle(std::size_t i, std::size_t n) const = 0;
 
-  const Spec spec_;
-  const Rows rows_;
+  const ChartSpec spec_;
+  const PixelRows rows_;
   rle::Canvas canvas_;
 
  private:
   // Draws the average from one row's column to the next one's.
   template <typename RowOf>
-  void draw_average(std::size_t i, std::size_t n, const Scale& scale, const RowOf& row) {
+  void draw_average(std::size_t i, std::size_t n, const PriceScale& scale, const RowOf& row) {
     const double now = scale.value(averages_[i]);
     if (std::isnan(now)) return;
     const int x = middle(i, n);
@@ -81,7 +81,7 @@ class OhlcStyle : public BarStyle {
     canvas_.block(x + 1, x + 1, bar.high, bar.low, level);
     canvas_.dot(x + 2, bar.close, level);
   }
-  Columns body(std::size_t i, std::size_t) const override {
+  BarColumns body(std::size_t i, std::size_t) const override {
     const int x = static_cast<int>(4 * i);
     return {x, x + 2};
   }
@@ -95,11 +95,11 @@ class CandleStyle : public BarStyle {
  protected:
   void put(std::size_t i, std::size_t n, const Bar& bar) override {
     const int wick = middle(i, n);
-    const Columns columns = body(i, n);
+    const BarColumns columns = body(i, n);
     canvas_.block(wick, wick, bar.high, bar.low, rle::kFull);
     canvas_.block(columns.first, columns.last, bar.open, bar.close, bar.rises ? kRising : kFalling);
   }
-  Columns body(std::size_t i, std::size_t n) const override {
+  BarColumns body(std::size_t i, std::size_t n) const override {
     const double slot = spec_.width / static_cast<double>(n), centre = (static_cast<double>(i) + 0.5) * slot;
     // A body narrower than a pixel is drawn in the wick's column.
     if (0.8 * slot < 1) return {middle(i, n), middle(i, n)};
@@ -113,7 +113,7 @@ class CandleStyle : public BarStyle {
 
 }  // namespace
 
-std::unique_ptr<ChartStyle> make_bar_style(const Spec& spec) { return std::make_unique<OhlcStyle>(spec); }
-std::unique_ptr<ChartStyle> make_candle_style(const Spec& spec) { return std::make_unique<CandleStyle>(spec); }
+std::unique_ptr<ChartStyle> make_bar_style(const ChartSpec& spec) { return std::make_unique<OhlcStyle>(spec); }
+std::unique_ptr<ChartStyle> make_candle_style(const ChartSpec& spec) { return std::make_unique<CandleStyle>(spec); }
 
 }  // namespace millrace::chart

@@ -10,24 +10,24 @@ namespace {
 
 // Largest batch: it has 131,072 threads in chart_values, several for each thread that a large device runs at once. Not
 // measured, as no device was available.
-constexpr std::uint64_t kMostCharts = 2048;
+constexpr std::uint64_t kMaxCharts = 2048;
 
 }  // namespace
 
-std::vector<std::uint64_t> compared_charts(std::uint64_t begin, std::uint64_t end,
-                                           const std::vector<std::uint64_t>& given_up, Verify verify) {
+std::vector<std::uint64_t> select_compared_charts(std::uint64_t begin, std::uint64_t end,
+                                                  const std::vector<std::uint64_t>& given_up, VerifyMode verify) {
   std::vector<std::uint64_t> its;
   for (std::uint64_t chart = begin; chart < end; ++chart) {
     if (!std::binary_search(given_up.begin(), given_up.end(), chart)) its.push_back(chart);
   }
-  std::vector<std::uint64_t> out = compared_of(0, its.size(), verify);
+  std::vector<std::uint64_t> out = select_compared_items(0, its.size(), verify);
   for (std::uint64_t& one : out) one = its[one];
   return out;
 }
 
-std::uint64_t BatchDrawer::most_charts(std::uint64_t bytes_each) const {
+std::uint64_t BatchDrawer::max_charts(std::uint64_t bytes_each) const {
   return std::max<std::uint64_t>(scratch_ ? scratch_->charts() : 0,
-                                 Scratch::most_charts(spec_, accelerator_, bytes_each, kMostCharts));
+                                 ChartScratch::max_charts(spec_, accelerator_, bytes_each, kMaxCharts));
 }
 
 Queue& BatchDrawer::queue() {
@@ -43,18 +43,19 @@ std::vector<std::uint64_t> BatchDrawer::draw(const SeriesArray& series, std::uin
   Queue& queue = this->queue();
   if (!scratch_ || !scratch_->holds(charts, series.before, series.narrow)) {
     scratch_.reset();
-    scratch_ = std::make_unique<Scratch>(spec_, format_, series.before, series.narrow, charts, accelerator_, queue);
+    scratch_ =
+        std::make_unique<ChartScratch>(spec_, format_, series.before, series.narrow, charts, accelerator_, queue);
   }
-  Scratch& on = *scratch_;
+  ChartScratch& on = *scratch_;
   if (!series_on_device) {
-    on.series.at_least(accelerator_, charts * row_bytes, "series");
+    on.series.ensure_size(accelerator_, charts * row_bytes, "series");
     const auto* data = static_cast<const std::uint8_t*>(series.data);
     queue.upload(std::span(data + begin * row_bytes, charts * row_bytes), on.series.buffer);
   }
-  if (!images_on_device) on.images.at_least(accelerator_, charts * format_.image_bytes(), "images");
+  if (!images_on_device) on.images.ensure_size(accelerator_, charts * format_.image_bytes(), "images");
   const DeviceBuffer<std::uint8_t>& rows = series_on_device ? all_series : on.series.buffer;
   if (series.ends != nullptr) {
-    on.fixed.at_least(accelerator_, 2 * charts, "scales");
+    on.fixed.ensure_size(accelerator_, 2 * charts, "scales");
     queue.upload(std::span(series.ends + 2 * begin, 2 * charts), on.fixed.buffer);
   }
   on.begin(queue, charts, aligned, series.ends != nullptr);
@@ -67,7 +68,7 @@ std::vector<std::uint64_t> BatchDrawer::draw(const SeriesArray& series, std::uin
 
 void BatchDrawer::launch(std::uint64_t charts, const DeviceBuffer<double>& wide, const DeviceBuffer<float>& narrow,
                          std::uint64_t series_first, const DeviceBuffer<std::uint8_t>& out, std::uint64_t image_first) {
-  Scratch& on = *scratch_;
+  ChartScratch& on = *scratch_;
   const KernelSource& source = bodies::chart();
   const DeviceBuffer<std::uint32_t> words = out.as<std::uint32_t>();
   const auto run = [&](const KernelEntry& entry, std::uint64_t threads, const auto&... arguments) {

@@ -15,18 +15,18 @@
 namespace millrace::chart {
 
 // Returns the charts of [begin, end) that a check compares, among those that the device drew itself.
-std::vector<std::uint64_t> compared_charts(std::uint64_t begin, std::uint64_t end,
-                                           const std::vector<std::uint64_t>& given_up, Verify verify);
+std::vector<std::uint64_t> select_compared_charts(std::uint64_t begin, std::uint64_t end,
+                                                  const std::vector<std::uint64_t>& given_up, VerifyMode verify);
 
 // Reuses its device memory from one batch to the next. Used by one thread at a time.
 class BatchDrawer {
  public:
   // The arguments must outlive the object.
-  BatchDrawer(const Spec& spec, const Format& format, Accelerator& accelerator)
+  BatchDrawer(const ChartSpec& spec, const Format& format, Accelerator& accelerator)
       : spec_(spec), format_(format), accelerator_(accelerator) {}
 
   // Returns the largest batch in charts, if each chart needs `bytes_each` more bytes of device memory.
-  std::uint64_t most_charts(std::uint64_t bytes_each) const;
+  std::uint64_t max_charts(std::uint64_t bytes_each) const;
   // Draws series [begin, end). `all_series` and `all_images` are on the device if they are not empty. Without
   // `all_images` the images are in images(), from the first one of the batch on. Returns the numbers of the charts that
   // the kernels gave up. Throws OutOfMemory, DeviceLost, and Failure(internal) if blocks were left out.
@@ -44,11 +44,11 @@ class BatchDrawer {
   void launch(std::uint64_t charts, const DeviceBuffer<double>& wide, const DeviceBuffer<float>& narrow,
               std::uint64_t series_first, const DeviceBuffer<std::uint8_t>& out, std::uint64_t image_first);
 
-  const Spec& spec_;
+  const ChartSpec& spec_;
   const Format& format_;
   Accelerator& accelerator_;
   std::optional<Queue> queue_;
-  std::unique_ptr<Scratch> scratch_;
+  std::unique_ptr<ChartScratch> scratch_;
 };
 
 }  // namespace millrace::chart

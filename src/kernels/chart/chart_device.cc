@@ -11,8 +11,8 @@
 #include "src/device/batches.h"
 #include "src/kernels/chart/chart_batch.h"
 #include "src/kernels/chart/chart_entries.h"
-#include "src/kernels/chart/chart_extras.h"
-#include "src/kernels/chart/chart_known.h"
+#include "src/kernels/chart/chart_indicators.h"
+#include "src/kernels/chart/chart_test_vectors.h"
 #include "src/kernels/chart/series_painter.h"
 
 namespace millrace::chart {
@@ -26,17 +26,17 @@ struct Drawn {
 
 }  // namespace
 
-std::string why_on_cpu(const Spec& spec) {
-  if (spec.width > kMostWidth) return fmt::format("charts wider than {} pixels are the CPU's", kMostWidth);
-  if (spec.rows > kMostRows || spec.rows > 64 + 16 * static_cast<std::size_t>(spec.width)) {
-    return fmt::format("charts of more than {} rows, or 16 for each pixel of their width, are the CPU's", kMostRows);
+std::string cpu_only_reason(const ChartSpec& spec) {
+  if (spec.width > kMaxWidth) return fmt::format("charts wider than {} pixels are the CPU's", kMaxWidth);
+  if (spec.rows > kMaxRows || spec.rows > 64 + 16 * static_cast<std::size_t>(spec.width)) {
+    return fmt::format("charts of more than {} rows, or 16 for each pixel of their width, are the CPU's", kMaxRows);
   }
-  if (spec.rows * spec.average > kMostSums) return "moving averages as long as these are the CPU's";
+  if (spec.rows * spec.average > kMaxSums) return "moving averages as long as these are the CPU's";
   return "";
 }
 
 struct DeviceDrawer::State {
-  State(const Spec& spec, const Format& format, const Executor& executor, Accelerator& accelerator, Budget& budget,
+  State(const ChartSpec& spec, const Format& format, const Executor& executor, Accelerator& accelerator, Budget& budget,
         std::size_t at_once)
       : spec(spec),
         format(format),
@@ -44,10 +44,11 @@ struct DeviceDrawer::State {
         accelerator(accelerator),
         painters(this->spec, format),
         batch(this->spec, format, accelerator),
-        together(at_once > 0 ? at_once : kOnCpuEach * static_cast<std::size_t>(executor.threads())),
-        paid(budget.reserve_some({bytes_on_cpu(spec, format)}, together, "charts that a device leaves to the CPU")) {}
+        together(at_once > 0 ? at_once : kCpuChartsPerThread * static_cast<std::size_t>(executor.threads())),
+        reservation(
+            budget.reserve_up_to({bytes_on_cpu(spec, format)}, together, "charts that a device leaves to the CPU")) {}
 
-  void draw(const SeriesArray& from, bool from_device, const Images& to);
+  void draw(const SeriesArray& from, bool from_device, const ImageArray& to);
   Drawn on_device(std::uint64_t begin, std::uint64_t end);
   bool same(const Drawn& drawn);
   void by_cpu(std::uint64_t begin, std::uint64_t end);
@@ -62,12 +63,12 @@ struct DeviceDrawer::State {
   std::uint64_t series_bytes() const { return series.bytes(spec); }
   // Draws these charts, whose rows are in host memory.
   void paint(const std::uint8_t* rows, std::span<const std::uint64_t> charts, std::uint8_t* out) const {
-    const std::vector<double> ends = ends_of(series, charts);
+    const std::vector<double> ends = scale_ends_of(series, charts);
     painters.paint({rows, series.narrow, charts.size(), series.before, ends.empty() ? nullptr : ends.data()}, executor,
                    out);
   }
 
-  const Spec spec;
+  const ChartSpec spec;
   const Format& format;
   const Executor& executor;
   Accelerator& accelerator;
@@ -75,25 +76,25 @@ struct DeviceDrawer::State {
   BatchDrawer batch;
   // Number of charts that the CPU draws at once; their memory is reserved, as a later reservation could be refused.
   std::size_t together;
-  const Reservation paid;
-  DrawnCharts counts;
+  const Reservation reservation;
+  ChartCounts counts;
   // Arguments of the current call.
   SeriesArray series;
   bool series_on_device = false;
-  Images images;
+  ImageArray images;
   DeviceBuffer<std::uint8_t> all_series, all_images;  // if they are on the device
 };
 
-DeviceDrawer::DeviceDrawer(const Spec& spec, const Format& format, const Executor& executor, Accelerator& accelerator,
-                           Budget& budget, std::size_t at_once)
+DeviceDrawer::DeviceDrawer(const ChartSpec& spec, const Format& format, const Executor& executor,
+                           Accelerator& accelerator, Budget& budget, std::size_t at_once)
     : state_(std::make_unique<State>(spec, format, executor, accelerator, budget, at_once)) {}
 DeviceDrawer::~DeviceDrawer() = default;
 
-void DeviceDrawer::draw(const SeriesArray& series, bool series_on_device, const Images& images) {
+void DeviceDrawer::draw(const SeriesArray& series, bool series_on_device, const ImageArray& images) {
   state_->draw(series, series_on_device, images);
 }
 
-const DrawnCharts& DeviceDrawer::counts() const { return state_->counts; }
+const ChartCounts& DeviceDrawer::counts() const { return state_->counts; }
 
 void DeviceDrawer::State::let_go(bool whole) {
   if (!whole) batch.end_queue();
@@ -103,7 +104,7 @@ void DeviceDrawer::State::let_go(bool whole) {
   images = {};
 }
 
-void DeviceDrawer::State::draw(const SeriesArray& from, bool from_device, const Images& to) {
+void DeviceDrawer::State::draw(const SeriesArray& from, bool from_device, const ImageArray& to) {
   if (from.count == 0) return;
   struct LetGo {
     State& state;
@@ -120,20 +121,19 @@ void DeviceDrawer::State::draw(const SeriesArray& from, bool from_device, const 
     all_images =
         DeviceBuffer<std::uint8_t>::adopt(accelerator, images.data, series.count * format.image_bytes(), "images");
   }
-  const std::string why = why_on_cpu(spec);
-  if (!why.empty()) accelerator.leave(why);
-  if (!accelerator.may_use(bodies::chart())) {
-    accelerator.leave("nobody has attested its kernels for this hardware, and nobody asked for it by name");
+  const std::string why = cpu_only_reason(spec);
+  if (!why.empty()) accelerator.record_fallback(why);
+  if (!accelerator.is_allowed(bodies::chart())) {
+    accelerator.record_fallback("nobody has attested its kernels for this hardware, and nobody asked for it by name");
   }
-  if (!why.empty() || !accelerator.ready(bodies::chart(), kEntries, gives_known_answers)) {
+  if (!why.empty() || !accelerator.prepare_kernels(bodies::chart(), kEntries, gives_known_answers)) {
     by_cpu(0, series.count);
     at_the_end.whole = true;
     return;
   }
   BatchedWork<Drawn> work;
   work.items = series.count;
-  work.most =
-      batch.most_charts((series_on_device ? 0 : series_bytes()) + (images.on_device ? 0 : format.image_bytes()));
+  work.most = batch.max_charts((series_on_device ? 0 : series_bytes()) + (images.on_device ? 0 : format.image_bytes()));
   work.checked = work.most;
   work.sampled = true;
   work.cut = [&](std::uint64_t begin, std::uint64_t amount) {
@@ -146,7 +146,7 @@ void DeviceDrawer::State::draw(const SeriesArray& from, bool from_device, const 
   work.keep = [this](const Drawn& drawn) {
     counts.by_device += drawn.end - drawn.begin - drawn.given_up.size();
     if (drawn.given_up.empty()) return;
-    accelerator.leave(kWhyGivenUp);
+    accelerator.record_fallback(kGivenUpReason);
     by_cpu(drawn.given_up);
   };
   work.keep_by_cpu = [this](std::uint64_t begin, std::uint64_t end) { by_cpu(begin, end); };
@@ -194,7 +194,7 @@ void DeviceDrawer::State::write_image(std::uint64_t chart, std::span<const std::
 bool DeviceDrawer::State::same(const Drawn& drawn) {
   const std::uint64_t image = format.image_bytes(), each = series_bytes();
   const std::vector<std::uint64_t> asked =
-      compared_charts(drawn.begin, drawn.end, drawn.given_up, accelerator.options().verify);
+      select_compared_charts(drawn.begin, drawn.end, drawn.given_up, accelerator.options().verify);
   counts.compared += asked.size();
   const std::size_t step = std::min(asked.size(), together);
   std::vector<std::uint8_t> rows(step * each), truth(step * image), found(step * image);

@@ -18,25 +18,25 @@
 
 namespace millrace::chart {
 
-struct Images {
+struct ImageArray {
   void* data = nullptr;
   bool on_device = false;  // in memory of the accelerator's device
 };
 
 // Numbers of charts so far.
-struct DrawnCharts {
+struct ChartCounts {
   std::uint64_t by_device = 0;
   std::uint64_t compared = 0;  // of those, compared with the CPU's
   std::uint64_t by_cpu = 0;
 };
 
 // Returns why the CPU must draw all charts of a kind, on any device; empty if it need not.
-std::string why_on_cpu(const Spec& spec);
+std::string cpu_only_reason(const ChartSpec& spec);
 // Reason that is reported when kernels give up single charts.
-inline constexpr const char* kWhyGivenUp =
+inline constexpr const char* kGivenUpReason =
     "lines with gaps that are hardly wider than the line are the CPU's, chart by chart";
 // Number of charts per thread that the CPU draws at once in a device's place: enough to share them evenly.
-inline constexpr std::size_t kOnCpuEach = 8;
+inline constexpr std::size_t kCpuChartsPerThread = 8;
 
 // Draws charts of one kind; reuses its device memory from one call to the next. Used by one thread at a time.
 class DeviceDrawer {
@@ -44,11 +44,11 @@ class DeviceDrawer {
   // The arguments must outlive the object. The constructor reserves host memory in `budget` for `at_once` charts that
   // the CPU draws or compares (0: some per thread). It reserves fewer if there is no room, and throws OutOfMemory if
   // there is none for one.
-  DeviceDrawer(const Spec& spec, const Format& format, const Executor& executor, Accelerator& accelerator,
+  DeviceDrawer(const ChartSpec& spec, const Format& format, const Executor& executor, Accelerator& accelerator,
                Budget& budget, std::size_t at_once = 0);
   // Returns the host memory for one such chart.
-  static std::uint64_t bytes_on_cpu(const Spec& spec, const Format& format) {
-    return 2 * format.image_bytes() + most_rows_bytes(spec);
+  static std::uint64_t bytes_on_cpu(const ChartSpec& spec, const Format& format) {
+    return 2 * format.image_bytes() + max_rows_bytes(spec);
   }
   ~DeviceDrawer();
   DeviceDrawer(const DeviceDrawer&) = delete;
@@ -56,8 +56,8 @@ class DeviceDrawer {
 
   // Draws all charts. The CPU replaces a device that cannot draw a chart or drew it wrong. Throws Failure(usage) if an
   // array is not in the device's memory, DeviceLost if one is and the device is lost.
-  void draw(const SeriesArray& series, bool series_on_device, const Images& images);
-  const DrawnCharts& counts() const;
+  void draw(const SeriesArray& series, bool series_on_device, const ImageArray& images);
+  const ChartCounts& counts() const;
 
  private:
   struct State;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "src/kernels/chart/chart_extras.h"
+#include "src/kernels/chart/chart_indicators.h"
 #include "src/kernels/rle/layers.h"
 #include "src/kernels/stroke/stroke.h"
 
@@ -12,15 +12,15 @@ namespace {
 
 class LineStyle : public ChartStyle {
  public:
-  explicit LineStyle(const Spec& spec)
+  explicit LineStyle(const ChartSpec& spec)
       : spec_(spec), rows_(spec), rasterizer_(spec.width, rows_.price, spec.line_pixels) {
     if (spec.average > 0) thin_.emplace(spec.width, rows_.price, std::min(1.0, spec.line_pixels));
     if (rows_.volume > 0) canvas_.emplace(spec.width, rows_.volume + 1);
   }
 
-  void draw(const Window& window, rle::Image& out) override {
-    moving_average(spec_, window, averages_);
-    Scale scale(spec_, window, {kClose});
+  void draw(const ChartWindow& window, rle::Image& out) override {
+    compute_moving_average(spec_, window, averages_);
+    PriceScale scale(spec_, window, {kClose});
     for (const double v : averages_) scale.include(v);
     draw_line(window.rows[kClose], scale, rasterizer_);
     if (!thin_ && !canvas_) return rasterizer_.finish(out);
@@ -39,7 +39,7 @@ class LineStyle : public ChartStyle {
         const double x = x_of(i, n),
                      half = 0.4 * (spec_.width - 1) / static_cast<double>(std::max<std::size_t>(1, n - 1));
         const int first = static_cast<int>(std::max(0.0, x - half + 0.5));
-        return Columns{first, std::max(first, static_cast<int>(x + half + 0.5) - 1)};
+        return BarColumns{first, std::max(first, static_cast<int>(x + half + 0.5) - 1)};
       };
       draw_volume(window, rows_, rows_.volume + 1, kVolumeLevel, columns, *canvas_);
       canvas_->finish(volume_);
@@ -54,7 +54,7 @@ class LineStyle : public ChartStyle {
     return n == 1 ? 0.5 * right : (i + 1 == n ? right : static_cast<double>(i) * step);
   }
 
-  void draw_line(const std::vector<double>& values, const Scale& scale, stroke::Rasterizer& rasterizer) {
+  void draw_line(const std::vector<double>& values, const PriceScale& scale, stroke::Rasterizer& rasterizer) {
     const double bottom = rows_.price - 1, range = scale.highest() - scale.lowest();
     points_.clear();
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -70,19 +70,19 @@ class LineStyle : public ChartStyle {
     rasterizer.line(points_);
   }
 
-  const Spec spec_;
-  const Rows rows_;
+  const ChartSpec spec_;
+  const PixelRows rows_;
   stroke::Rasterizer rasterizer_;
   std::optional<stroke::Rasterizer> thin_;  // for the moving average
   std::optional<rle::Canvas> canvas_;       // for the volume, with the free row above
   rle::Image prices_, average_, volume_;
   rle::Overlay overlay_;
-  std::vector<stroke::Point> points_;
+  std::vector<stroke::StrokePoint> points_;
   std::vector<double> averages_;
 };
 
 }  // namespace
 
-std::unique_ptr<ChartStyle> make_line_style(const Spec& spec) { return std::make_unique<LineStyle>(spec); }
+std::unique_ptr<ChartStyle> make_line_style(const ChartSpec& spec) { return std::make_unique<LineStyle>(spec); }
 
 }  // namespace millrace::chart

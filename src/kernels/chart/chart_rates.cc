@@ -6,14 +6,14 @@
 #include "src/base/stopwatch.h"
 #include "src/device/queue.h"
 #include "src/kernels/chart/chart_device.h"
-#include "src/kernels/chart/chart_known.h"
 #include "src/kernels/chart/chart_streams.h"
+#include "src/kernels/chart/chart_test_vectors.h"
 #include "src/kernels/chart/series_painter.h"
 
 namespace millrace::chart {
 
-Spec usual_spec(Style style) {
-  Spec out{style, false, false, 800, 500, 3, 100, 0};
+ChartSpec typical_spec(Style style) {
+  ChartSpec out{style, false, false, 800, 500, 3, 100, 0};
   if (style == Style::ohlc) out.width = 400;
   if (style == Style::jkx) out = {style, false, true, 60, 64, 3, 20, 20};
   return out;
@@ -21,9 +21,9 @@ Spec usual_spec(Style style) {
 
 namespace {
 
-KnownCharts usual_charts(const Spec& spec, std::size_t count) {
-  KnownCharts out{spec, PixelKind::bytes, count, spec.history(), {}};
-  out.series = make_series(count, spec.rows + out.before, roles_of(spec).size(), 5);
+ChartTestVector usual_charts(const ChartSpec& spec, std::size_t count) {
+  ChartTestVector out{spec, PixelKind::bytes, count, spec.history(), {}};
+  out.series = make_series(count, spec.rows + out.before, price_columns_of(spec).size(), 5);
   return out;
 }
 
@@ -40,15 +40,16 @@ double rate_of(std::size_t count, const Accelerator* accelerator, const Draw& dr
     drawn += count;
   }
   const double seconds = watch.seconds();
-  if (accelerator != nullptr && (accelerator->struck_out() || accelerator->counts().batches == batches)) return 0;
+  if (accelerator != nullptr && (accelerator->is_excluded() || accelerator->counts().batches == batches)) return 0;
   return static_cast<double>(drawn) / seconds;
 }
 
 }  // namespace
 
-double charts_a_second(const Spec& spec, std::size_t count, const Executor& executor, Accelerator* accelerator) {
-  const KnownCharts charts = usual_charts(spec, count);
-  const Format format = known_format(charts);
+double measure_charts_per_second(const ChartSpec& spec, std::size_t count, const Executor& executor,
+                                 Accelerator* accelerator) {
+  const ChartTestVector charts = usual_charts(spec, count);
+  const Format format = test_vector_format(charts);
   const std::size_t image = format.image_bytes();
   std::vector<std::uint8_t> host;
   Budget budget(1_GiB);
@@ -71,15 +72,16 @@ double charts_a_second(const Spec& spec, std::size_t count, const Executor& exec
   });
 }
 
-double streams_a_second(const Spec& spec, std::size_t count, const Executor& executor, Accelerator* accelerator) {
-  const KnownCharts charts = usual_charts(spec, count);
-  const Format format = known_format(charts);
+double measure_streams_per_second(const ChartSpec& spec, std::size_t count, const Executor& executor,
+                                  Accelerator* accelerator) {
+  const ChartTestVector charts = usual_charts(spec, count);
+  const Format format = test_vector_format(charts);
   const SeriesPainters painters(spec, format);
-  const rle_deflate::Layout layout{format.pixels, false, rle_deflate::Wrapper::zlib};
-  rle_deflate::Histogram histogram;
+  const rle_deflate::StreamLayout layout{format.pixels, false, rle_deflate::Wrapper::zlib};
+  rle_deflate::SymbolHistogram histogram;
   painters.each({charts.series.data(), false, std::min<std::size_t>(count, 16), charts.before}, Executor(1),
                 [&](std::size_t, const rle::Image& picture) { histogram.count(picture, layout); });
-  const rle_deflate::Code code(histogram, layout);
+  const rle_deflate::DeflateCode code(histogram, layout);
   Budget budget(1_GiB);
   std::optional<DeviceStreamer> streamer;
   if (accelerator != nullptr) streamer.emplace(spec, format, code, executor, *accelerator, budget);
@@ -94,19 +96,20 @@ double streams_a_second(const Spec& spec, std::size_t count, const Executor& exe
 
 std::vector<MeasuredRate> measure_stream_rates(Accelerator& accelerator, const Executor& executor) {
   constexpr std::size_t kCharts = 256;
-  const Spec spec = usual_spec(Style::line);
-  const double device = streams_a_second(spec, kCharts, executor, &accelerator);
+  const ChartSpec spec = typical_spec(Style::line);
+  const double device = measure_streams_per_second(spec, kCharts, executor, &accelerator);
   if (device == 0) return {};
-  return {{"deflate.charts", "charts/s", device, streams_a_second(spec, kCharts, executor, nullptr)}};
+  return {{"deflate.charts", "charts/s", device, measure_streams_per_second(spec, kCharts, executor, nullptr)}};
 }
 
 std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor) {
   std::vector<MeasuredRate> out;
   constexpr std::size_t kCharts = 256;
   for (const auto& [style, name] : {std::pair{Style::line, "chart.line"}, std::pair{Style::candle, "chart.candle"}}) {
-    const Spec spec = usual_spec(style);
-    const double device = charts_a_second(spec, kCharts, executor, &accelerator);
-    if (device > 0) out.push_back({name, "charts/s", device, charts_a_second(spec, kCharts, executor, nullptr)});
+    const ChartSpec spec = typical_spec(style);
+    const double device = measure_charts_per_second(spec, kCharts, executor, &accelerator);
+    if (device > 0)
+      out.push_back({name, "charts/s", device, measure_charts_per_second(spec, kCharts, executor, nullptr)});
   }
   return out;
 }

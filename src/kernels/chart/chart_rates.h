@@ -12,13 +12,15 @@
 namespace millrace::chart {
 
 // Returns charts of a style with 100 rows and 800 x 500 pixels; ohlc is 400 wide, jkx is 60 x 64 with 20 rows.
-Spec usual_spec(Style style);
+ChartSpec typical_spec(Style style);
 // Measures charts per second, drawing `count` at once many times. Without an accelerator the CPU draws them into its
 // own memory. With one, its device draws them, into its own memory if that has addresses. Returns 0 if it did not.
-double charts_a_second(const Spec& spec, std::size_t count, const Executor& executor, Accelerator* accelerator);
+double measure_charts_per_second(const ChartSpec& spec, std::size_t count, const Executor& executor,
+                                 Accelerator* accelerator);
 
 // Measures streams per second, as stores keep them, in host memory.
-double streams_a_second(const Spec& spec, std::size_t count, const Executor& executor, Accelerator* accelerator);
+double measure_streams_per_second(const ChartSpec& spec, std::size_t count, const Executor& executor,
+                                  Accelerator* accelerator);
 
 std::vector<MeasuredRate> measure_stream_rates(Accelerator& accelerator, const Executor& executor);
 std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor);

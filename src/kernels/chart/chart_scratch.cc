@@ -7,7 +7,7 @@
 
 #include "src/kernels/chart/body/layout.inc"
 #include "src/kernels/chart/chart_entries.h"
-#include "src/kernels/chart/chart_extras.h"
+#include "src/kernels/chart/chart_indicators.h"
 #include "src/kernels/stroke/stroke_cells.h"
 #include "src/kernels/stroke/stroke_envelope.h"
 #include "src/kernels/stroke/stroke_rows.h"
@@ -19,17 +19,16 @@ namespace {
 static_assert(static_cast<int>(Style::line) == CHART_LINE && static_cast<int>(Style::ohlc) == CHART_OHLC &&
               static_cast<int>(Style::candle) == CHART_CANDLE && static_cast<int>(Style::jkx) == CHART_JKX);
 static_assert(kRising == CHART_RISING && kFalling == CHART_FALLING && kVolumeLevel == CHART_VOLUME_LEVEL);
-static_assert(kMostWidth + 3 == CHART_CELLS && kEntries.size() == CHART_GIVE_UPS);
+static_assert(kMaxWidth + 3 == CHART_CELLS && kEntries.size() == CHART_GIVE_UPS);
 static_assert(stroke::kTileWidth == CHART_TILE_WIDTH && stroke::kTileHeight == CHART_TILE_HEIGHT);
-static_assert(stroke::kTileHeight < CHART_TILE_ROWS && rle::kLongestSide < 1 << 24);
+static_assert(stroke::kTileHeight < CHART_TILE_ROWS && rle::kMaxSide < 1 << 24);
 static_assert(stroke::kSlantRows == CHART_SLANT_ROWS && stroke::kSlantPixels == CHART_SLANT_PIXELS &&
-              stroke::kLongestStep == double{CHART_LONGEST_STEP} &&
-              stroke::kSlantError * double{CHART_SLANT_ERROR} == 1);
+              stroke::kMaxStep == double{CHART_LONGEST_STEP} && stroke::kSlantError * double{CHART_SLANT_ERROR} == 1);
 static_assert(stroke::Cells::kBand == CHART_CELL_BAND && stroke::Cells::kFewRows == CHART_FEW_ROWS);
-static_assert(stroke::Parts::kMostAtOnce == CHART_MOST_AT_ONCE && stroke::Parts::kStrip == CHART_STRIP);
+static_assert(stroke::StrokeParts::kMaxAtOnce == CHART_MOST_AT_ONCE && stroke::StrokeParts::kStrip == CHART_STRIP);
 
 // Returns the radii of a chart's strokes: the line's and the average's.
-std::vector<double> radii_of(const Spec& spec) {
+std::vector<double> radii_of(const ChartSpec& spec) {
   if (spec.style != Style::line) return {};
   std::vector<double> out = {spec.line_pixels / 2};
   if (spec.average > 0) out.push_back(std::min(1.0, spec.line_pixels) / 2);
@@ -38,12 +37,12 @@ std::vector<double> radii_of(const Spec& spec) {
 
 // Number of elements of each kind, per chart.
 struct Room {
-  explicit Room(const Spec& spec) {
+  explicit Room(const ChartSpec& spec) {
     const std::uint64_t n = spec.rows;
-    planes = roles_of(spec).size() + (spec.average > 0 ? 1 : 0);
+    planes = price_columns_of(spec).size() + (spec.average > 0 ? 1 : 0);
     for (const double radius : radii_of(spec)) {
       ++layers;
-      const int halvings = stroke::ChordTurns(radius).most_halvings();
+      const int halvings = stroke::ChordTurns(radius).max_halvings();
       // A piece has the corners of two arcs, and up to ten others: six of its own, both ends, both sides of a slant.
       corners = std::max(corners, 2 * (std::uint64_t{1} << halvings) + 10);
     }
@@ -70,15 +69,15 @@ std::vector<std::uint32_t> table_of(const Format& format) {
   return out;
 }
 
-std::vector<std::int32_t> numbers_of(const Spec& spec, const Format& format, const Room& room, std::size_t before,
+std::vector<std::int32_t> numbers_of(const ChartSpec& spec, const Format& format, const Room& room, std::size_t before,
                                      bool narrow) {
-  const Rows rows(spec);
+  const PixelRows rows(spec);
   const int cells = spec.width + 3, band = std::clamp(CHART_CELLS / cells, 1, spec.height);
   std::vector<std::int32_t> out(CHART_SPEC);
   const auto number = [](auto value) { return static_cast<std::int32_t>(value); };
   out[CHART_ROWS] = number(spec.rows);
   out[CHART_BEFORE] = number(before);
-  out[CHART_COLUMNS] = number(roles_of(spec).size());
+  out[CHART_COLUMNS] = number(price_columns_of(spec).size());
   out[CHART_STYLE] = number(spec.style);
   // The style jkx supports only the scale of plain prices.
   out[CHART_LOGARITHMS] = spec.logarithms && spec.style != Style::jkx ? 1 : 0;
@@ -103,7 +102,7 @@ std::vector<std::int32_t> numbers_of(const Spec& spec, const Format& format, con
 
 // Calls `take` for every array that grows with the number of charts, with its length per chart.
 template <typename Take>
-void Scratch::each_array(const Spec& of, const Take& take) {
+void ChartScratch::each_array(const ChartSpec& of, const Take& take) {
   const Room room(of);
   const std::uint64_t n = of.rows, points = room.layers * n;
   take(values, n * room.planes, "prices");
@@ -129,17 +128,17 @@ void Scratch::each_array(const Spec& of, const Take& take) {
   take(state, std::uint64_t{2}, "what is given up");
 }
 
-std::uint64_t Scratch::most_charts(const Spec& spec, Accelerator& accelerator, std::uint64_t bytes_each,
-                                   std::uint64_t most) {
+std::uint64_t ChartScratch::max_charts(const ChartSpec& spec, Accelerator& accelerator, std::uint64_t bytes_each,
+                                       std::uint64_t most) {
   std::uint64_t each = bytes_each;
-  Scratch().each_array(spec, [&](const auto& buffer, std::uint64_t count, const char*) {
+  ChartScratch().each_array(spec, [&](const auto& buffer, std::uint64_t count, const char*) {
     each += count * std::remove_cvref_t<decltype(buffer)>::kElement;
   });
   return std::clamp<std::uint64_t>(accelerator.free_memory().count / 2 / each, 1, most);
 }
 
-Scratch::Scratch(const Spec& of, const Format& format, std::size_t before, bool narrow, std::uint64_t charts,
-                 Accelerator& accelerator, Queue& queue)
+ChartScratch::ChartScratch(const ChartSpec& of, const Format& format, std::size_t before, bool narrow,
+                           std::uint64_t charts, Accelerator& accelerator, Queue& queue)
     : charts_(charts), before_(before), narrow_(narrow), expected_(kEntries.size()) {
   const Room room(of);
   numbers_ = numbers_of(of, format, room, before, narrow);
@@ -175,7 +174,7 @@ Scratch::Scratch(const Spec& of, const Format& format, std::size_t before, bool 
   queue.upload(std::span<const std::uint32_t>(levels), table);
 }
 
-void Scratch::begin(Queue& queue, std::uint64_t charts, bool aligned, bool is_fixed) {
+void ChartScratch::begin(Queue& queue, std::uint64_t charts, bool aligned, bool is_fixed) {
   const auto count = static_cast<std::int32_t>(charts), even = aligned ? 1 : 0, given = is_fixed ? 1 : 0;
   if (!sent_ || numbers_[CHART_CHARTS] != count || numbers_[CHART_ALIGNED] != even || numbers_[CHART_FIXED] != given) {
     numbers_[CHART_FIXED] = given;
@@ -192,14 +191,14 @@ void Scratch::begin(Queue& queue, std::uint64_t charts, bool aligned, bool is_fi
   queue.fill(part_rows, 0);
 }
 
-void Scratch::expect(const KernelEntry& entry, std::uint64_t blocks) {
+void ChartScratch::expect(const KernelEntry& entry, std::uint64_t blocks) {
   // Kernels count in `done` in the order of kEntries.
   const auto at =
       std::find_if(kEntries.begin(), kEntries.end(), [&](const KernelEntry& each) { return each.name == entry.name; });
   expected_.at(static_cast<std::size_t>(at - kEntries.begin())) = static_cast<std::uint32_t>(blocks);
 }
 
-std::vector<std::uint64_t> Scratch::given_up(Queue& queue, std::uint64_t charts) {
+std::vector<std::uint64_t> ChartScratch::given_up(Queue& queue, std::uint64_t charts) {
   std::vector<std::uint32_t> counted(CHART_DONE);
   queue.download(done, std::span<std::uint32_t>(counted));
   for (std::size_t kernel = 0; kernel < kEntries.size(); ++kernel) {

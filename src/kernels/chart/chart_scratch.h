@@ -14,22 +14,22 @@
 namespace millrace::chart {
 
 // Limits: pixels of a row that fit a block's memory; rows of a chart; numbers summed by its moving average.
-inline constexpr int kMostWidth = 6141;
-inline constexpr std::size_t kMostRows = 1 << 16, kMostSums = std::size_t{1} << 26;
+inline constexpr int kMaxWidth = 6141;
+inline constexpr std::size_t kMaxRows = 1 << 16, kMaxSums = std::size_t{1} << 26;
 
-class Scratch {
+class ChartScratch {
  public:
   // Allocates memory for `charts` charts. Throws OutOfMemory if the device has too little.
-  Scratch(const Spec& spec, const Format& format, std::size_t before, bool narrow, std::uint64_t charts,
-          Accelerator& accelerator, Queue& queue);
+  ChartScratch(const ChartSpec& spec, const Format& format, std::size_t before, bool narrow, std::uint64_t charts,
+               Accelerator& accelerator, Queue& queue);
   bool holds(std::uint64_t charts, std::size_t before, bool narrow) const {
     return charts <= charts_ && before == before_ && narrow == narrow_;
   }
   std::uint64_t charts() const { return charts_; }
   // Returns how many charts fit half of the device's free memory, at most `most`, if each needs `bytes_each` more
   // bytes.
-  static std::uint64_t most_charts(const Spec& spec, Accelerator& accelerator, std::uint64_t bytes_each,
-                                   std::uint64_t most);
+  static std::uint64_t max_charts(const ChartSpec& spec, Accelerator& accelerator, std::uint64_t bytes_each,
+                                  std::uint64_t most);
 
   // Prepares a batch. `aligned`: images begin at a multiple of four bytes. `is_fixed`: the ends of scales are given.
   void begin(Queue& queue, std::uint64_t charts, bool aligned, bool is_fixed);
@@ -48,10 +48,10 @@ class Scratch {
   GrowingBuffer<double> fixed;                 // ends of scales
 
  private:
-  Scratch() = default;
+  ChartScratch() = default;
   // Calls take(array, number of elements per chart, purpose).
   template <typename Take>
-  void each_array(const Spec& spec, const Take& take);
+  void each_array(const ChartSpec& spec, const Take& take);
 
   std::uint64_t charts_ = 0;
   std::size_t before_ = 0;

@@ -8,11 +8,11 @@
 #include "src/device/batches.h"
 #include "src/kernels/chart/chart_batch.h"
 #include "src/kernels/chart/chart_entries.h"
-#include "src/kernels/chart/chart_known.h"
+#include "src/kernels/chart/chart_test_vectors.h"
 #include "src/kernels/rle_deflate/deflate_device.h"
 #include "src/kernels/rle_deflate/deflate_entries.h"
-#include "src/kernels/rle_deflate/deflate_known.h"
-#include "src/memory/pool.h"
+#include "src/kernels/rle_deflate/deflate_test_vectors.h"
+#include "src/memory/object_pool.h"
 
 namespace millrace::chart {
 namespace {
@@ -21,13 +21,13 @@ namespace {
 struct DrawnStreams {
   std::uint64_t begin = 0, end = 0;
   std::vector<std::uint64_t> given_up;  // charts that the CPU must make, in order
-  std::shared_ptr<rle_deflate::Streams> streams;
+  std::shared_ptr<rle_deflate::EncodedStreams> streams;
 
   bool is_given_up(std::uint64_t chart) const { return std::binary_search(given_up.begin(), given_up.end(), chart); }
 };
 
 // Returns the format that kernels draw and compress: a byte per pixel, its level; for bits, the stored bytes.
-Format format_of_levels(const Spec& spec, const Format& format) {
+Format format_of_levels(const ChartSpec& spec, const Format& format) {
   if (format.kind == PixelKind::bits) return format;
   rle::ColourTable levels;
   for (std::size_t k = 0; k < levels.size(); ++k) {
@@ -40,7 +40,7 @@ Format format_of_levels(const Spec& spec, const Format& format) {
 }  // namespace
 
 struct DeviceStreamer::State {
-  State(const Spec& of, const Format& wanted, const rle_deflate::Code& of_streams, const Executor& threads,
+  State(const ChartSpec& of, const Format& wanted, const rle_deflate::DeflateCode& of_streams, const Executor& threads,
         Accelerator& device, Budget& memory, std::size_t at_once)
       : spec(of),
         levels(format_of_levels(of, wanted)),
@@ -52,19 +52,19 @@ struct DeviceStreamer::State {
         batch(spec, levels, device),
         encoder(code, static_cast<int>(levels.image[1]), spec.height,
                 wanted.kind == PixelKind::bits ? wanted.pixels.level[0][0] : std::uint8_t{0}),
-        together(at_once > 0 ? at_once : kOnCpuEach * static_cast<std::size_t>(threads.threads())),
-        paid(memory.reserve_some({DeviceStreamer::bytes_on_cpu(of, wanted)}, together,
-                                 "charts that a device leaves to the CPU")) {}
+        together(at_once > 0 ? at_once : kCpuChartsPerThread * static_cast<std::size_t>(threads.threads())),
+        reservation(memory.reserve_up_to({DeviceStreamer::bytes_on_cpu(of, wanted)}, together,
+                                         "charts that a device leaves to the CPU")) {}
 
-  void draw(const SeriesArray& from, const KeepStream& keep);
+  void draw(const SeriesArray& from, const StreamSink& keep);
   DrawnStreams on_device(std::uint64_t begin, std::uint64_t end);
   bool same(const DrawnStreams& drawn);
   // Makes the streams of these charts, in order.
-  void by_cpu(std::span<const std::uint64_t> charts, const KeepStream& keep);
+  void by_cpu(std::span<const std::uint64_t> charts, const StreamSink& keep);
 
-  const Spec spec;
+  const ChartSpec spec;
   const Format levels;
-  const rle_deflate::Code& code;
+  const rle_deflate::DeflateCode& code;
   const Executor& executor;
   Accelerator& accelerator;
   Budget& budget;
@@ -73,26 +73,27 @@ struct DeviceStreamer::State {
   rle_deflate::DeviceEncoder encoder;
   // Number of charts that the CPU makes at once; their memory is reserved, as a later reservation could be refused.
   std::size_t together;
-  const Reservation paid;
-  Pool<Buffer<std::uint8_t>> memories{[] { return std::make_unique<Buffer<std::uint8_t>>(); }};  // memory of streams
-  DrawnCharts counts;
+  const Reservation reservation;
+  ObjectPool<Buffer<std::uint8_t>> memories{
+      [] { return std::make_unique<Buffer<std::uint8_t>>(); }};  // memory of streams
+  ChartCounts counts;
   SeriesArray series;  // series of the current call
 };
 
-DeviceStreamer::DeviceStreamer(const Spec& spec, const Format& format, const rle_deflate::Code& code,
+DeviceStreamer::DeviceStreamer(const ChartSpec& spec, const Format& format, const rle_deflate::DeflateCode& code,
                                const Executor& executor, Accelerator& accelerator, Budget& budget, std::size_t at_once)
     : state_(std::make_unique<State>(spec, format, code, executor, accelerator, budget, at_once)) {}
-std::uint64_t DeviceStreamer::bytes_on_cpu(const Spec& spec, const Format& format) {
+std::uint64_t DeviceStreamer::bytes_on_cpu(const ChartSpec& spec, const Format& format) {
   // The memory holds the series, and two copies of the stream.
-  return most_rows_bytes(spec) + 2 * (format.image_bytes() / 8 + 4096);
+  return max_rows_bytes(spec) + 2 * (format.image_bytes() / 8 + 4096);
 }
 
 DeviceStreamer::~DeviceStreamer() = default;
 
-void DeviceStreamer::draw(const SeriesArray& series, const KeepStream& keep) { state_->draw(series, keep); }
-const DrawnCharts& DeviceStreamer::counts() const { return state_->counts; }
+void DeviceStreamer::draw(const SeriesArray& series, const StreamSink& keep) { state_->draw(series, keep); }
+const ChartCounts& DeviceStreamer::counts() const { return state_->counts; }
 
-void DeviceStreamer::State::draw(const SeriesArray& from, const KeepStream& keep) {
+void DeviceStreamer::State::draw(const SeriesArray& from, const StreamSink& keep) {
   series = from;
   const auto keep_by_cpu = [&](std::uint64_t begin, std::uint64_t end) {
     std::vector<std::uint64_t> charts(end - begin);
@@ -101,15 +102,15 @@ void DeviceStreamer::State::draw(const SeriesArray& from, const KeepStream& keep
     by_cpu(charts, keep);
   };
   if (series.count == 0) return;
-  const std::string why = why_on_cpu(spec);
-  if (!why.empty()) accelerator.leave(why);
-  if (!why.empty() || !accelerator.ready(bodies::chart(), kEntries, gives_known_answers) ||
-      !accelerator.ready(bodies::deflate(), rle_deflate::kEntries, rle_deflate::gives_known_answers)) {
+  const std::string why = cpu_only_reason(spec);
+  if (!why.empty()) accelerator.record_fallback(why);
+  if (!why.empty() || !accelerator.prepare_kernels(bodies::chart(), kEntries, gives_known_answers) ||
+      !accelerator.prepare_kernels(bodies::deflate(), rle_deflate::kEntries, rle_deflate::gives_known_answers)) {
     return keep_by_cpu(0, series.count);
   }
   BatchedWork<DrawnStreams> work;
   work.items = series.count;
-  work.most = batch.most_charts(series.bytes(spec) + levels.image_bytes() + encoder.bytes_each());
+  work.most = batch.max_charts(series.bytes(spec) + levels.image_bytes() + encoder.bytes_each());
   work.checked = work.most;
   work.sampled = true;
   work.cut = [&](std::uint64_t begin, std::uint64_t amount) {
@@ -120,7 +121,7 @@ void DeviceStreamer::State::draw(const SeriesArray& from, const KeepStream& keep
   work.on_cpu = [](std::uint64_t begin, std::uint64_t end) { return DrawnStreams{begin, end, {}, {}}; };
   work.same = [this](DrawnStreams& drawn, DrawnStreams&) { return same(drawn); };
   work.keep = [&](const DrawnStreams& drawn) {
-    if (!drawn.given_up.empty()) accelerator.leave(kWhyGivenUp);
+    if (!drawn.given_up.empty()) accelerator.record_fallback(kGivenUpReason);
     counts.by_device += drawn.end - drawn.begin - drawn.given_up.size();
     counts.by_cpu += drawn.given_up.size();
     // The CPU's charts are made many at once, and delivered in their places.
@@ -149,14 +150,14 @@ void DeviceStreamer::State::draw(const SeriesArray& from, const KeepStream& keep
 
 DrawnStreams DeviceStreamer::State::on_device(std::uint64_t begin, std::uint64_t end) {
   DrawnStreams out{begin, end, batch.draw(series, begin, end, {}, {}, true), nullptr};
-  out.streams = std::make_shared<rle_deflate::Streams>(
+  out.streams = std::make_shared<rle_deflate::EncodedStreams>(
       encoder.encode(accelerator, batch.queue(), batch.images(), 0, end - begin, budget));
   return out;
 }
 
 bool DeviceStreamer::State::same(const DrawnStreams& drawn) {
   const std::vector<std::uint64_t> asked =
-      compared_charts(drawn.begin, drawn.end, drawn.given_up, accelerator.options().verify);
+      select_compared_charts(drawn.begin, drawn.end, drawn.given_up, accelerator.options().verify);
   counts.compared += asked.size();
   bool same = true;
   auto next = asked.begin();
@@ -167,7 +168,7 @@ bool DeviceStreamer::State::same(const DrawnStreams& drawn) {
   return same;
 }
 
-void DeviceStreamer::State::by_cpu(std::span<const std::uint64_t> charts, const KeepStream& keep) {
+void DeviceStreamer::State::by_cpu(std::span<const std::uint64_t> charts, const StreamSink& keep) {
   const std::size_t each = series.bytes(spec), step = std::min(charts.size(), together);
   std::vector<std::uint8_t> rows(step * each);
   std::vector<std::vector<std::uint8_t>> streams(step);
@@ -177,7 +178,7 @@ void DeviceStreamer::State::by_cpu(std::span<const std::uint64_t> charts, const 
       std::memcpy(rows.data() + i * each, static_cast<const std::uint8_t*>(series.data) + charts[from + i] * each,
                   each);
     }
-    const std::vector<double> ends = ends_of(series, charts.subspan(from, count));
+    const std::vector<double> ends = scale_ends_of(series, charts.subspan(from, count));
     painters.each({rows.data(), series.narrow, count, series.before, ends.empty() ? nullptr : ends.data()}, executor,
                   [&](std::size_t i, const rle::Image& picture) {
                     const auto memory = memories.take();

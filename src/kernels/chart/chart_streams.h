@@ -19,7 +19,7 @@
 
 namespace millrace::chart {
 
-using KeepStream = std::function<void(std::span<const std::uint8_t> stream)>;
+using StreamSink = std::function<void(std::span<const std::uint8_t> stream)>;
 
 // Draws charts of one kind; reuses its device memory from one call to the next. Used by one thread at a time.
 class DeviceStreamer {
@@ -27,18 +27,18 @@ class DeviceStreamer {
   // The arguments must outlive the object. The constructor reserves host memory in `budget` for `at_once` charts that
   // the CPU makes (0: some per thread). It reserves fewer if there is no room, and throws OutOfMemory if there is none
   // for one. The code must be for the format's pixels.
-  DeviceStreamer(const Spec& spec, const Format& format, const rle_deflate::Code& code, const Executor& executor,
-                 Accelerator& accelerator, Budget& budget, std::size_t at_once = 0);
+  DeviceStreamer(const ChartSpec& spec, const Format& format, const rle_deflate::DeflateCode& code,
+                 const Executor& executor, Accelerator& accelerator, Budget& budget, std::size_t at_once = 0);
   // Returns the approximate host memory for one such chart.
-  static std::uint64_t bytes_on_cpu(const Spec& spec, const Format& format);
+  static std::uint64_t bytes_on_cpu(const ChartSpec& spec, const Format& format);
   ~DeviceStreamer();
   DeviceStreamer(const DeviceStreamer&) = delete;
   DeviceStreamer& operator=(const DeviceStreamer&) = delete;
 
   // Passes the stream of every chart to `keep`, in order. The CPU replaces a device that cannot make a stream or made
   // it wrong.
-  void draw(const SeriesArray& series, const KeepStream& keep);
-  const DrawnCharts& counts() const;
+  void draw(const SeriesArray& series, const StreamSink& keep);
+  const ChartCounts& counts() const;
 
  private:
   struct State;

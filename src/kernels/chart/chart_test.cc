@@ -7,17 +7,17 @@
 #include <random>
 #include <vector>
 
-#include "src/kernels/chart/chart_extras.h"
+#include "src/kernels/chart/chart_indicators.h"
 #include "src/kernels/chart/charts_for_test.h"
 #include "src/kernels/chart/format.h"
 #include "src/kernels/chart/series_painter.h"
-#include "src/kernels/rle_deflate/deflate_known.h"
+#include "src/kernels/rle_deflate/deflate_test_vectors.h"
 
 namespace millrace::chart {
 namespace {
 
 // Returns the levels of a chart, row by row.
-std::vector<std::uint8_t> levels_of(const Spec& spec, const std::vector<double>& series) {
+std::vector<std::uint8_t> levels_of(const ChartSpec& spec, const std::vector<double>& series) {
   rle::ColourTable colours;
   for (std::size_t k = 0; k < colours.size(); ++k) {
     const auto level = static_cast<std::uint8_t>(k);
@@ -38,30 +38,30 @@ TEST(Chart, HalvesAreRoundedToEven) {
 }
 
 TEST(Chart, AMovingAverageIsOfTheLastClosesAndMissesWhatTheyMiss) {
-  Window window;
+  ChartWindow window;
   window.rows[kClose] = {3, 4, kGap, 8, 10, 12};
   window.before = {1, 2};
-  Spec spec;
+  ChartSpec spec;
   spec.average = 3;
   std::vector<double> out;
-  moving_average(spec, window, out);
+  compute_moving_average(spec, window, out);
   ASSERT_EQ(out.size(), 6U);
   EXPECT_EQ(out[0], 2);
   EXPECT_EQ(out[1], 3);
   for (const std::size_t missing : {2, 3, 4}) EXPECT_NE(out[missing], out[missing]) << missing;
   EXPECT_EQ(out[5], 10);
   window.before.clear();
-  moving_average(spec, window, out);
+  compute_moving_average(spec, window, out);
   EXPECT_NE(out[1], out[1]);
   spec.average = 0;
-  moving_average(spec, window, out);
+  compute_moving_average(spec, window, out);
   EXPECT_TRUE(out.empty());
 }
 
 // Two days: open 2, high 4, low 0, close 1, and 1, 3, 1, 3. They are drawn in 5 pixel rows: y = trunc((4 - p) (5 - 1) /
 // 4).
 TEST(Chart, BarsLieWhereTheirPricesAre) {
-  const Spec spec{Style::ohlc, false, false, 8, 5, 3, 2, 0};
+  const ChartSpec spec{Style::ohlc, false, false, 8, 5, 3, 2, 0};
   const std::vector<std::uint8_t> found = levels_of(spec, {2, 4, 0, 1, 1, 3, 1, 3});
   const std::uint8_t f = kFalling, r = kRising;
   EXPECT_EQ(found, (std::vector<std::uint8_t>{0, f, 0, 0, 0, 0, 0, 0,  //
@@ -74,7 +74,7 @@ TEST(Chart, BarsLieWhereTheirPricesAre) {
 // The same days in jkx style, in 4 of 6 rows, up = round(p (4 - 1) / 4) with halves to even. One row is free. The last
 // row has the volumes 40 and 100, of which only the second reaches a pixel.
 TEST(Chart, TrendImagesHaveThreeColumnsADayAndVolumeBelow) {
-  const Spec spec{Style::jkx, false, true, 6, 6, 3, 2, 0};
+  const ChartSpec spec{Style::jkx, false, true, 6, 6, 3, 2, 0};
   const std::vector<std::uint8_t> found = levels_of(spec, {2, 4, 0, 1, 40, 1, 3, 1, 3, 100});
   const std::uint8_t o = rle::kFull;
   EXPECT_EQ(found, (std::vector<std::uint8_t>{0, o, 0, 0, 0, 0,  //
@@ -86,7 +86,7 @@ TEST(Chart, TrendImagesHaveThreeColumnsADayAndVolumeBelow) {
 }
 
 TEST(Chart, ALineRunsFromItsLowestToItsHighestPrice) {
-  const Spec spec{Style::line, false, false, 21, 11, 1, 3, 0};
+  const ChartSpec spec{Style::line, false, false, 21, 11, 1, 3, 0};
   const std::vector<std::uint8_t> found = levels_of(spec, {5, 7, 5});
   const auto at = [&](int x, int y) { return found[static_cast<std::size_t>(21 * y + x)]; };
   EXPECT_GT(at(0, 10), 0);
@@ -108,7 +108,8 @@ TEST(Chart, StreamsDependOnPixelsAlone) {
   std::mt19937_64 random(31);
   const auto below = [&](std::uint64_t n) { return static_cast<int>(random() % n); };
   for (int kind = 0; kind < 120; ++kind) {
-    Spec spec = line(1 + below(300), 5 + below(90), 1 + random() % 70, 0.02 * std::pow(1000.0, below(1000) / 999.0));
+    ChartSpec spec =
+        line(1 + below(300), 5 + below(90), 1 + random() % 70, 0.02 * std::pow(1000.0, below(1000) / 999.0));
     spec.style = kind % 4 == 0 ? static_cast<Style>(below(4)) : Style::line;
     spec.volume = below(3) == 0;
     spec.average = below(3) == 0 ? 1 + random() % 9 : 0;
@@ -116,10 +117,10 @@ TEST(Chart, StreamsDependOnPixelsAlone) {
     if (spec.style == Style::jkx) spec.width = 3 * static_cast<int>(spec.rows);
     SCOPED_TRACE(fmt::format("kind {}: {} x {}, {} rows, {} pixels", kind, spec.width, spec.height, spec.rows,
                              spec.line_pixels));
-    const KnownCharts charts = charts_of(spec, PixelKind::bytes, random(), 0);
+    const ChartTestVector charts = make_charts(spec, PixelKind::bytes, random(), 0);
     const Format format(spec, rle::colour_table({255, 250, 10}, {3, 40, 200}), kind % 2 == 0 ? 1 : 3, PixelKind::bytes);
-    const rle_deflate::Layout layout{format.pixels, kind % 3 == 0, rle_deflate::Wrapper::zlib};
-    const rle_deflate::Code code(rle_deflate::Histogram(), layout);
+    const rle_deflate::StreamLayout layout{format.pixels, kind % 3 == 0, rle_deflate::Wrapper::zlib};
+    const rle_deflate::DeflateCode code(rle_deflate::SymbolHistogram(), layout);
     SeriesPainters(spec, format).each(charts.array(), Executor(1), [&](std::size_t i, const rle::Image& picture) {
       std::array<std::uint8_t, 256> levels;
       for (std::size_t k = 0; k < levels.size(); ++k) levels[k] = static_cast<std::uint8_t>(k);

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "src/kernels/chart/chart_extras.h"
+#include "src/kernels/chart/chart_indicators.h"
 #include "src/kernels/rle/canvas.h"
 
 namespace millrace::chart {
@@ -11,13 +11,13 @@ namespace {
 
 class TrendStyle : public ChartStyle {
  public:
-  explicit TrendStyle(const Spec& spec) : spec_(spec), rows_(spec), canvas_(spec.width, spec.height) {}
+  explicit TrendStyle(const ChartSpec& spec) : spec_(spec), rows_(spec), canvas_(spec.width, spec.height) {}
 
-  void draw(const Window& window, rle::Image& out) override {
-    moving_average(spec_, window, averages_);
+  void draw(const ChartWindow& window, rle::Image& out) override {
+    compute_moving_average(spec_, window, averages_);
     lowest_ = std::numeric_limits<double>::infinity();
     highest_ = -lowest_;
-    for (const Role role : {kOpen, kHigh, kLow, kClose}) {
+    for (const PriceColumn role : {kOpen, kHigh, kLow, kClose}) {
       for (const double v : window.rows[role]) reach(v);
     }
     for (const double v : averages_) reach(v);
@@ -34,7 +34,7 @@ class TrendStyle : public ChartStyle {
     }
     const auto middle = [](std::size_t day) {
       const int x = static_cast<int>(3 * day) + 1;
-      return Columns{x, x};
+      return BarColumns{x, x};
     };
     if (rows_.volume > 0) draw_volume(window, rows_, spec_.height, rle::kFull, middle, canvas_);
     canvas_.finish(out);
@@ -65,8 +65,8 @@ class TrendStyle : public ChartStyle {
     }
   }
 
-  const Spec spec_;
-  const Rows rows_;
+  const ChartSpec spec_;
+  const PixelRows rows_;
   rle::Canvas canvas_;
   double lowest_ = 0, highest_ = 0;
   std::vector<double> averages_;
@@ -74,6 +74,6 @@ class TrendStyle : public ChartStyle {
 
 }  // namespace
 
-std::unique_ptr<ChartStyle> make_trend_style(const Spec& spec) { return std::make_unique<TrendStyle>(spec); }
+std::unique_ptr<ChartStyle> make_trend_style(const ChartSpec& spec) { return std::make_unique<TrendStyle>(spec); }
 
 }  // namespace millrace::chart

@@ -10,35 +10,37 @@
 #include <random>
 #include <vector>
 
-#include "src/kernels/chart/chart_known.h"
+#include "src/kernels/chart/chart_test_vectors.h"
 
 namespace millrace::chart {
 
 inline constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 
 // Course of a series.
-enum class Course { walk, flat, level, steep, spikes, gaps, few, none, tiny, huge };
-inline constexpr Course kCourses[] = {Course::walk, Course::flat, Course::level, Course::steep, Course::spikes,
-                                      Course::gaps, Course::few,  Course::none,  Course::tiny,  Course::huge};
+enum class SeriesShape { walk, flat, level, steep, spikes, gaps, few, none, tiny, huge };
+inline constexpr SeriesShape kCourses[] = {
+    SeriesShape::walk, SeriesShape::flat, SeriesShape::level, SeriesShape::steep, SeriesShape::spikes,
+    SeriesShape::gaps, SeriesShape::few,  SeriesShape::none,  SeriesShape::tiny,  SeriesShape::huge};
 
 // Returns open, high, low, close and volume of each row, as far as the style needs them.
-inline std::vector<double> rows_of(Course course, std::size_t rows, const Spec& spec, std::mt19937_64& random) {
+inline std::vector<double> make_rows(SeriesShape course, std::size_t rows, const ChartSpec& spec,
+                                     std::mt19937_64& random) {
   std::normal_distribution<double> step;
   std::vector<double> out;
   double close = 100;
   const auto number = [&](std::size_t row) {
     switch (course) {
-      case Course::flat:
+      case SeriesShape::flat:
         return 100 + 1e-7 * step(random);
-      case Course::level:
+      case SeriesShape::level:
         return 42.0;
-      case Course::steep:
+      case SeriesShape::steep:
         return row % 2 == 0 ? 10 + step(random) : 90 + step(random);
-      case Course::spikes:
+      case SeriesShape::spikes:
         return row % 13 == 5 ? 1000.0 : 100 + step(random);
-      case Course::tiny:
+      case SeriesShape::tiny:
         return 5e-320 * (1 + static_cast<double>(random() % 9));
-      case Course::huge:
+      case SeriesShape::huge:
         return 9e299 * step(random);
       default:
         return close += step(random);
@@ -48,27 +50,27 @@ inline std::vector<double> rows_of(Course course, std::size_t rows, const Spec& 
     const double open = number(row), end = number(row + 1);
     const double high = std::max(open, end) + std::abs(step(random)) * 1e-3,
                  low = std::min(open, end) - std::abs(step(random)) * 1e-3;
-    const bool gap = (course == Course::gaps && random() % 4 == 0) || (course == Course::few && row % 17 != 3) ||
-                     course == Course::none;
+    const bool gap = (course == SeriesShape::gaps && random() % 4 == 0) ||
+                     (course == SeriesShape::few && row % 17 != 3) || course == SeriesShape::none;
     const double all[] = {open, high, low, end, random() % 9 == 0 ? -7 : 1000 * std::abs(step(random))};
-    for (const Role role : roles_of(spec)) {
+    for (const PriceColumn role : price_columns_of(spec)) {
       out.push_back(gap || random() % 101 == 0 ? (random() % 2 == 0 ? kGap : 1e301) : all[role]);
     }
   }
   return out;
 }
 
-inline KnownCharts charts_of(const Spec& spec, PixelKind kind, std::uint64_t seed, std::size_t before) {
+inline ChartTestVector make_charts(const ChartSpec& spec, PixelKind kind, std::uint64_t seed, std::size_t before) {
   std::mt19937_64 random(seed);
-  KnownCharts out{spec, kind, std::size(kCourses), before, {}};
-  for (const Course course : kCourses) {
-    const std::vector<double> one = rows_of(course, spec.rows + before, spec, random);
+  ChartTestVector out{spec, kind, std::size(kCourses), before, {}};
+  for (const SeriesShape course : kCourses) {
+    const std::vector<double> one = make_rows(course, spec.rows + before, spec, random);
     out.series.insert(out.series.end(), one.begin(), one.end());
   }
   return out;
 }
 
-inline Spec line(int width, int height, std::size_t rows, double pixels) {
+inline ChartSpec line(int width, int height, std::size_t rows, double pixels) {
   return {Style::line, false, false, width, height, pixels, rows, 0};
 }
 

@@ -11,11 +11,11 @@ rle::GrayTable gray_table_of(const rle::ColourTable& colours) {
 
 }  // namespace
 
-Format::Format(const Spec& spec, const rle::ColourTable& of_levels, int of_pixels, PixelKind wanted)
+Format::Format(const ChartSpec& spec, const rle::ColourTable& of_levels, int of_pixels, PixelKind wanted)
     : colours(of_levels), kind(wanted), channels(of_pixels) {
   const bool bits = kind == PixelKind::bits;
   const auto width = static_cast<std::uint64_t>(spec.width), height = static_cast<std::uint64_t>(spec.height);
-  const rle::Depth depth = kind == PixelKind::floats ? rle::Depth::floats : rle::Depth::bytes;
+  const rle::SampleDepth depth = kind == PixelKind::floats ? rle::SampleDepth::floats : rle::SampleDepth::bytes;
   pixels = bits ? rle::BitPacker(gray_table_of(colours)).pixels() : rle::encoded_levels(colours, channels, depth);
   image = {height, bits ? (width + 7) / 8 : width};
   if (channels == 3) image.push_back(3);

@@ -17,7 +17,7 @@ enum class PixelKind : std::uint8_t { bytes, floats, bits };
 // Stored form of a chart's image.
 struct Format {
   // `channels` is 3, or 1 for the red of each colour; bits have 1.
-  Format(const Spec& spec, const rle::ColourTable& colours, int channels, PixelKind kind);
+  Format(const ChartSpec& spec, const rle::ColourTable& colours, int channels, PixelKind kind);
 
   rle::ColourTable colours;
   rle::EncodedLevels pixels;  // of the image; for bits, of the packed one

@@ -7,7 +7,7 @@
 
 namespace millrace::chart {
 
-std::vector<double> ends_of(const SeriesArray& series, std::span<const std::uint64_t> charts) {
+std::vector<double> scale_ends_of(const SeriesArray& series, std::span<const std::uint64_t> charts) {
   std::vector<double> out;
   for (const std::uint64_t chart : charts) {
     if (series.ends != nullptr) out.insert(out.end(), series.ends + 2 * chart, series.ends + 2 * chart + 2);
@@ -18,8 +18,8 @@ std::vector<double> ends_of(const SeriesArray& series, std::span<const std::uint
 // Drawing state of one thread.
 class SeriesPainters::One {
  public:
-  One(const Spec& spec, const Format& format)
-      : spec_(spec), format_(format), roles_(roles_of(spec)), style_(make_style(spec)), packer_(format) {}
+  One(const ChartSpec& spec, const Format& format)
+      : spec_(spec), format_(format), roles_(price_columns_of(spec)), style_(make_style(spec)), packer_(format) {}
 
   // Returns an image that is valid until the next call.
   const rle::Image& draw(const SeriesArray& series, std::size_t i) {
@@ -43,7 +43,7 @@ class SeriesPainters::One {
     const std::size_t columns = roles_.size();
     const auto value = [&](std::size_t row, std::size_t column) {
       const auto v = static_cast<double>(series[row * columns + column]);
-      return std::abs(v) <= kLargest ? v : std::numeric_limits<double>::quiet_NaN();
+      return std::abs(v) <= kMaxPrice ? v : std::numeric_limits<double>::quiet_NaN();
     };
     window_.before.clear();
     for (std::size_t c = 0; c < columns; ++c) {
@@ -55,17 +55,17 @@ class SeriesPainters::One {
     }
   }
 
-  const Spec& spec_;
+  const ChartSpec& spec_;
   const Format& format_;
-  const std::vector<Role> roles_;
+  const std::vector<PriceColumn> roles_;
   const std::unique_ptr<ChartStyle> style_;
   PixelPacker packer_;
-  Window window_;
+  ChartWindow window_;
   rle::Image picture_;
   Buffer<std::uint8_t> memory_;
 };
 
-SeriesPainters::SeriesPainters(const Spec& spec, const Format& format)
+SeriesPainters::SeriesPainters(const ChartSpec& spec, const Format& format)
     : spec_(spec), format_(format), painters_([this] { return std::make_unique<One>(spec_, format_); }) {}
 SeriesPainters::~SeriesPainters() = default;
 

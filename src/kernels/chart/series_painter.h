@@ -13,12 +13,12 @@
 #include "src/device/cpu/executor.h"
 #include "src/kernels/chart/chart.h"
 #include "src/kernels/chart/format.h"
-#include "src/memory/pool.h"
+#include "src/memory/object_pool.h"
 
 namespace millrace::chart {
 
 // Series one after the other. Each has the rows before its chart, then the rows of its chart. Each row has one number
-// for each of roles_of().
+// for each of price_columns_of().
 struct SeriesArray {
   const void* data = nullptr;
   bool narrow = false;     // float32; otherwise float64
@@ -28,30 +28,30 @@ struct SeriesArray {
   // has its own scale.
   const double* ends = nullptr;
 
-  std::size_t bytes(const Spec& spec) const {
-    return (spec.rows + before) * roles_of(spec).size() * (narrow ? sizeof(float) : sizeof(double));
+  std::size_t bytes(const ChartSpec& spec) const {
+    return (spec.rows + before) * price_columns_of(spec).size() * (narrow ? sizeof(float) : sizeof(double));
   }
   // Returns series [begin, end).
-  SeriesArray part(const Spec& spec, std::size_t begin, std::size_t end) const {
+  SeriesArray part(const ChartSpec& spec, std::size_t begin, std::size_t end) const {
     const auto* const rows = static_cast<const std::uint8_t*>(data) + begin * bytes(spec);
     return {rows, narrow, end - begin, before, ends == nullptr ? nullptr : ends + 2 * begin};
   }
 };
 
 // Returns the maximum size of a series for charts of a kind, as float64.
-inline std::uint64_t most_rows_bytes(const Spec& spec) {
+inline std::uint64_t max_rows_bytes(const ChartSpec& spec) {
   return SeriesArray{nullptr, false, 0, spec.history(), nullptr}.bytes(spec);
 }
 
 // Returns the ends of these series' scales, one after the other; empty if none are given.
-std::vector<double> ends_of(const SeriesArray& series, std::span<const std::uint64_t> charts);
+std::vector<double> scale_ends_of(const SeriesArray& series, std::span<const std::uint64_t> charts);
 
 // Draws many charts of one kind at once; reuses its memory. Thread-safe. Throws Failure(cancelled) if the executor is
 // cancelled; some charts may then be missing.
 class SeriesPainters {
  public:
   // The format must outlive the object.
-  SeriesPainters(const Spec& spec, const Format& format);
+  SeriesPainters(const ChartSpec& spec, const Format& format);
   ~SeriesPainters();
   // Writes format.image_bytes() per chart, past the caches if there are many.
   void paint(const SeriesArray& series, const Executor& executor, std::uint8_t* out) const;
@@ -61,9 +61,9 @@ class SeriesPainters {
 
  private:
   class One;
-  const Spec spec_;
+  const ChartSpec spec_;
   const Format& format_;
-  mutable Pool<One> painters_;
+  mutable ObjectPool<One> painters_;
 };
 
 }  // namespace millrace::chart

@@ -6,7 +6,7 @@
 
 namespace millrace {
 
-void runs_of(std::span<const std::uint8_t> labels, std::vector<LabelRun>& out) {
+void find_runs(std::span<const std::uint8_t> labels, std::vector<LabelRun>& out) {
   out.clear();
   for (std::size_t j = 0; j < labels.size();) {
     const std::size_t begin = j;
@@ -16,7 +16,7 @@ void runs_of(std::span<const std::uint8_t> labels, std::vector<LabelRun>& out) {
 }
 
 template <typename T>
-std::uint32_t Contours::Pool<T>::take() {
+std::uint32_t ContourTracer::Pool<T>::take() {
   if (!free.empty()) {
     const std::uint32_t k = free.back();
     free.pop_back();
@@ -27,37 +27,37 @@ std::uint32_t Contours::Pool<T>::take() {
   return static_cast<std::uint32_t>(items.size() - 1);
 }
 
-Contours::Contours(const Labels& outlined, std::size_t most_corners, std::function<void(const Outline&)> emit)
-    : emit_(std::move(emit)), most_(most_corners) {
+ContourTracer::ContourTracer(const Labels& outlined, std::size_t max_corners, std::function<void(const Outline&)> emit)
+    : emit_(std::move(emit)), max_corners_(max_corners) {
   for (std::size_t label = 0; label < outlined.size(); ++label)
     if (outlined[label]) labels_.push_back(static_cast<std::uint8_t>(label));
 }
 
-void Contours::add_row(std::span<const LabelRun> runs) {
+void ContourTracer::add_row(std::span<const LabelRun> runs) {
   if (is_cut_) cuts_.push_back(row_);
   is_cut_ = false;
   for (const LabelRun& run : runs) below_[run.label].push_back({run.begin, run.end});
   for (const std::uint8_t label : labels_) meet(label);
   for (auto& below : below_) below.clear();
   ++row_;
-  if (nodes_.used() <= most_) return;
+  if (nodes_.used() <= max_corners_) return;
   for (const std::uint8_t label : labels_) meet(label);
   is_cut_ = true;
 }
 
-std::uint64_t Contours::bytes(std::size_t most_corners, std::uint64_t width) {
+std::uint64_t ContourTracer::bytes(std::size_t max_corners, std::uint64_t width) {
   // A row brings no more than four corners a pixel. Pools grow by doubling, beside their old memory. A line that is
   // emitted exists once more, and sorted.
   constexpr std::uint64_t kOfCorner = 3 * sizeof(Node) + 2 * sizeof(Corner) + sizeof(std::uint64_t);
-  return (most_corners + 4 * width) * kOfCorner;
+  return (max_corners + 4 * width) * kOfCorner;
 }
 
-void Contours::finish() {
+void ContourTracer::finish() {
   for (const std::uint8_t label : labels_) meet(label);
 }
 
 // Processes the line between the row above, whose runs have open ends, and the row below.
-void Contours::meet(std::uint8_t label) {
+void ContourTracer::meet(std::uint8_t label) {
   std::vector<Run>&above = above_[label], &below = below_[label];
   if (above.empty() && below.empty()) return;
   find_parts(label);
@@ -107,7 +107,7 @@ void Contours::meet(std::uint8_t label) {
   std::swap(above, below);
 }
 
-void Contours::find_parts(std::uint8_t label) {
+void ContourTracer::find_parts(std::uint8_t label) {
   const std::vector<Run>& above = above_[label];
   std::size_t k = 0;
   for (Run& run : below_[label]) {
@@ -128,14 +128,14 @@ void Contours::find_parts(std::uint8_t label) {
   }
 }
 
-std::uint32_t Contours::corner(std::uint32_t x, std::uint32_t next) {
+std::uint32_t ContourTracer::corner(std::uint32_t x, std::uint32_t next) {
   const std::uint32_t out = nodes_.take();
   nodes_[out] = {{x, row_}, next};
   return out;
 }
 
 // Lines have the outlined area on their right: they go up at a run's beginning, and down at its end.
-void Contours::join(const Point& arriving, const Point& leaving, std::uint8_t label) {
+void ContourTracer::join(const Point& arriving, const Point& leaving, std::uint8_t label) {
   std::vector<Run>&above = above_[label], &below = below_[label];
   if (!leaving.below) {
     const std::uint32_t to = above[leaving.run].left;
@@ -175,12 +175,12 @@ void Contours::join(const Point& arriving, const Point& leaving, std::uint8_t la
   below[leaving.run].right = end;
 }
 
-std::uint32_t Contours::root(std::uint32_t part) {
+std::uint32_t ContourTracer::root(std::uint32_t part) {
   while (parts_[part].parent != part) part = parts_[part].parent = parts_[parts_[part].parent].parent;
   return part;
 }
 
-void Contours::unite(std::uint32_t into, std::uint32_t part) {
+void ContourTracer::unite(std::uint32_t into, std::uint32_t part) {
   if (into == part) return;
   Part &to = parts_[into], &from = parts_[part];
   from.parent = into;
@@ -195,7 +195,7 @@ void Contours::unite(std::uint32_t into, std::uint32_t part) {
   united_.push_back(part);
 }
 
-void Contours::close_ring(std::uint32_t node, std::uint32_t part) {
+void ContourTracer::close_ring(std::uint32_t node, std::uint32_t part) {
   const std::uint32_t ring = rings_.take();
   rings_[ring].node = node;
   Part& of = parts_[part];
@@ -208,7 +208,7 @@ void Contours::close_ring(std::uint32_t node, std::uint32_t part) {
 }
 
 // A line that comes to the same corner twice is two rings that touch there.
-void Contours::add_rings(std::uint32_t node, Outline& out) {
+void ContourTracer::add_rings(std::uint32_t node, Outline& out) {
   const auto key = [](const Corner& corner) { return std::uint64_t{corner.y} << 32 | corner.x; };
   std::vector<Corner> line;
   std::uint32_t at = node;
@@ -245,7 +245,7 @@ void Contours::add_rings(std::uint32_t node, Outline& out) {
   out.rings.push_back(std::move(ring));
 }
 
-void Contours::emit(std::uint32_t part) {
+void ContourTracer::emit(std::uint32_t part) {
   Outline out;
   out.label = parts_[part].label;
   for (std::uint32_t ring = parts_[part].first_ring; ring != kNone;) {

@@ -20,7 +20,7 @@ struct LabelRun {
   std::uint32_t begin = 0, end = 0;  // columns
 };
 // Writes the runs of a row, from left to right; neighbouring runs have different labels.
-void runs_of(std::span<const std::uint8_t> labels, std::vector<LabelRun>& out);
+void find_runs(std::span<const std::uint8_t> labels, std::vector<LabelRun>& out);
 
 struct Corner {
   std::uint32_t x = 0, y = 0;
@@ -33,11 +33,11 @@ struct Outline {
   std::vector<std::vector<Corner>> rings;
 };
 
-class Contours {
+class ContourTracer {
  public:
   using Labels = std::array<bool, 256>;
   // `outlined`: labels that are outlined at all.
-  Contours(const Labels& outlined, std::size_t most_corners, std::function<void(const Outline&)> emit);
+  ContourTracer(const Labels& outlined, std::size_t max_corners, std::function<void(const Outline&)> emit);
 
   void add_row(std::span<const LabelRun> runs);
   // Ends all outlines; called after the last row.
@@ -45,7 +45,7 @@ class Contours {
   // Rows above which all outlines were closed because they had too many corners.
   const std::vector<std::uint32_t>& cuts() const { return cuts_; }
   // Returns the bytes that it takes, and that the receiver keeps of an outline, in rows of this width.
-  static std::uint64_t bytes(std::size_t most_corners, std::uint64_t width);
+  static std::uint64_t bytes(std::size_t max_corners, std::uint64_t width);
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
@@ -101,7 +101,7 @@ class Contours {
   void emit(std::uint32_t part);
 
   const std::function<void(const Outline&)> emit_;
-  const std::size_t most_;
+  const std::size_t max_corners_;
   std::vector<std::uint8_t> labels_;
   std::array<std::vector<Run>, 256> above_, below_;
   std::vector<Point> points_;

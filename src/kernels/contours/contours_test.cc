@@ -24,12 +24,12 @@ struct Traced {
 
 Traced trace(const TracedMask& image, std::size_t most = 1 << 20) {
   Traced out;
-  Contours::Labels outlined{};
+  ContourTracer::Labels outlined{};
   for (std::size_t label = 1; label < 256; ++label) outlined[label] = true;
-  Contours contours(outlined, most, [&](const Outline& outline) { out.outlines.push_back(outline); });
+  ContourTracer contours(outlined, most, [&](const Outline& outline) { out.outlines.push_back(outline); });
   std::vector<LabelRun> runs;
   for (std::size_t y = 0; y < image.height; ++y) {
-    runs_of(std::span(image.labels).subspan(y * image.width, image.width), runs);
+    find_runs(std::span(image.labels).subspan(y * image.width, image.width), runs);
     contours.add_row(runs);
   }
   contours.finish();
@@ -111,7 +111,7 @@ std::size_t parts_of(const TracedMask& image) {
   return out;
 }
 
-TEST(Contours, HoldsExactlyThePixelsOfEachPart) {
+TEST(ContourTracer, HoldsExactlyThePixelsOfEachPart) {
   std::mt19937 random(4);
   for (int k = 0; k < 300; ++k) {
     const std::size_t width = 1 + random() % 24, height = 1 + random() % 24;
@@ -125,7 +125,7 @@ TEST(Contours, HoldsExactlyThePixelsOfEachPart) {
   }
 }
 
-TEST(Contours, ARingInARingAndWhatTouchesAtACorner) {
+TEST(ContourTracer, ARingInARingAndWhatTouchesAtACorner) {
   const TracedMask rings{7, 7, {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0,
                                 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}};
   const Traced traced = trace(rings);
@@ -143,7 +143,7 @@ TEST(Contours, ARingInARingAndWhatTouchesAtACorner) {
   EXPECT_EQ(hooked.outlines[0].rings.size(), 2U);
 }
 
-TEST(Contours, WithTooManyCornersAllIsClosedAlongARowAndNoPixelIsLost) {
+TEST(ContourTracer, WithTooManyCornersAllIsClosedAlongARowAndNoPixelIsLost) {
   std::mt19937 random(9);
   TracedMask image{40, 60, std::vector<std::uint8_t>(40 * 60)};
   for (std::uint8_t& label : image.labels) label = random() % 3 == 0 ? 0 : 1;

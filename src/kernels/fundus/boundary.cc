@@ -3,13 +3,13 @@
 #include <limits>
 
 #include "src/kernels/elementary.h"
-#include "src/kernels/fundus/bounds.h"
+#include "src/kernels/fundus/field_bounds.h"
 
 namespace millrace::fundus {
 namespace {
 
 constexpr double kJump = 0.02;  // cost of a step of the radius from angle to angle, squared
-constexpr int kSteps = kRadii - kLeastRadius;
+constexpr int kSteps = kRadii - kMinRadius;
 constexpr std::size_t kRow = kRadii;
 
 // Mirrors an index without repeating the end: ... 2 1 0 1 2 ...
@@ -19,7 +19,7 @@ int reflected(int at, int count) {
 }
 
 // Blurs with a Gaussian of five steps and five angles, up to 15 away.
-Polar blurred(const Polar& polar) {
+PolarImage blurred(const PolarImage& polar) {
   constexpr int kReach = 15;
   constexpr double kDeviation = 5;
   std::array<double, kReach + 1> weights{};
@@ -29,7 +29,7 @@ Polar blurred(const Polar& polar) {
     sum += (k > 0 ? 2 : 1) * weights[static_cast<std::size_t>(k)];
   }
   for (double& each : weights) each /= sum;
-  Polar over(polar.size()), out(polar.size());
+  PolarImage over(polar.size()), out(polar.size());
   for (int a = 0; a < kAngles; ++a) {
     double* to = over.data() + static_cast<std::size_t>(a) * kRow;
     const double* middle = polar.data() + static_cast<std::size_t>(a) * kRow;
@@ -55,8 +55,8 @@ Polar blurred(const Polar& polar) {
 
 // Returns the rise of brightness along the radius (Sobel), weighted by how dark it is around; at the boundary it is far
 // below 0.
-std::vector<double> costs_of(const Polar& polar) {
-  const Polar around = blurred(polar);
+std::vector<double> costs_of(const PolarImage& polar) {
+  const PolarImage around = blurred(polar);
   std::vector<double> out(std::size_t{kAngles} * kSteps);
   for (int a = 0; a < kAngles; ++a) {
     const double* before = polar.data() + static_cast<std::size_t>(std::max(a - 1, 0)) * kRow;
@@ -64,7 +64,7 @@ std::vector<double> costs_of(const Polar& polar) {
     const double* behind = polar.data() + static_cast<std::size_t>(std::min(a + 1, kAngles - 1)) * kRow;
     const auto column = [&](std::size_t r) { return before[r] + 2 * here[r] + behind[r]; };
     for (std::size_t k = 0; k < kSteps; ++k) {
-      const std::size_t r = k + kLeastRadius;
+      const std::size_t r = k + kMinRadius;
       const double rise = column(std::min<std::size_t>(r + 1, kRow - 1)) - column(r - 1);
       out[static_cast<std::size_t>(a) * kSteps + k] = rise * (1 - around[static_cast<std::size_t>(a) * kRow + r]);
     }
@@ -74,7 +74,7 @@ std::vector<double> costs_of(const Polar& polar) {
 
 }  // namespace
 
-std::array<int, kAngles> boundary_of(const Polar& polar) {
+std::array<int, kAngles> find_boundary(const PolarImage& polar) {
   const std::vector<double> costs = costs_of(polar);
   // A jump that costs more than the whole range of costs is never worth it.
   const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
@@ -97,7 +97,7 @@ std::array<int, kAngles> boundary_of(const Polar& polar) {
   const double* end = sums.data() + (kAngles - 1) * width + margin;
   auto k = static_cast<std::size_t>(std::min_element(end, end + kSteps) - end);
   for (std::size_t a = kAngles; a-- > 0;) {
-    out[a] = static_cast<int>(k) + kLeastRadius;
+    out[a] = static_cast<int>(k) + kMinRadius;
     if (a == 0) break;
     const double* before = sums.data() + (a - 1) * width;
     double best = std::numeric_limits<double>::infinity();

@@ -5,28 +5,30 @@
 
 namespace millrace::fundus {
 
-Point Crop::from_photograph(const Point& p) const {
+FundusPoint FundusCrop::from_photograph(const FundusPoint& p) const {
   return {(p.x - center.x) * scale + side / 2.0, (p.y - center.y) * scale + side / 2.0};
 }
 
-Point Crop::to_photograph(const Point& p) const {
+FundusPoint FundusCrop::to_photograph(const FundusPoint& p) const {
   return {(p.x - side / 2.0) / scale + center.x, (p.y - side / 2.0) / scale + center.y};
 }
 
-Bounds Crop::from_photograph(const Bounds& bounds) const {
-  Bounds out = bounds;
+FieldBounds FundusCrop::from_photograph(const FieldBounds& bounds) const {
+  FieldBounds out = bounds;
   out.center = from_photograph(bounds.center);
   out.radius = bounds.radius * scale;
-  for (Line& line : out.lines) {
-    const Point on = from_photograph(Point{line.normal.x * line.offset, line.normal.y * line.offset});
+  for (BoundaryLine& line : out.lines) {
+    const FundusPoint on = from_photograph(FundusPoint{line.normal.x * line.offset, line.normal.y * line.offset});
     line.offset = line.normal.x * on.x + line.normal.y * on.y;
   }
   return out;
 }
 
-Crop crop_of(const Bounds& bounds, std::int32_t side) { return {bounds.center, side / (2 * bounds.radius), side}; }
+FundusCrop make_crop(const FieldBounds& bounds, std::int32_t side) {
+  return {bounds.center, side / (2 * bounds.radius), side};
+}
 
-std::vector<std::uint8_t> crop(const Photograph& photograph, const Crop& how) {
+std::vector<std::uint8_t> crop(const Photograph& photograph, const FundusCrop& how) {
   constexpr std::int32_t kParts = 32;
   struct Place {
     std::int64_t first = 0;
@@ -42,7 +44,7 @@ std::vector<std::uint8_t> crop(const Photograph& photograph, const Crop& how) {
   };
   const auto side = static_cast<std::size_t>(how.side);
   std::vector<std::uint8_t> out(side * side * 3);
-  const Point first = how.to_photograph(Point{0, 0});
+  const FundusPoint first = how.to_photograph(FundusPoint{0, 0});
   const std::vector<Place> columns = places(first.x), rows = places(first.y);
   const std::int64_t width = photograph.width, height = photograph.height;
   const auto sample = [&](std::int64_t x, std::int64_t y, std::size_t c) -> std::int32_t {
@@ -78,8 +80,8 @@ std::vector<std::uint8_t> crop(const Photograph& photograph, const Crop& how) {
   return out;
 }
 
-Crop whole_of(std::int32_t width, std::int32_t height, std::int32_t side) {
-  Crop out;
+FundusCrop make_whole_crop(std::int32_t width, std::int32_t height, std::int32_t side) {
+  FundusCrop out;
   out.side = side;
   out.scale = side / static_cast<double>(std::max(width, height));
   // Outer edges of pixels are mapped onto each other, not the pixels' middles.
@@ -88,7 +90,7 @@ Crop whole_of(std::int32_t width, std::int32_t height, std::int32_t side) {
   return out;
 }
 
-std::vector<WayBack::Tap> WayBack::taps(std::int32_t count, double offset, double step, std::int32_t side) {
+std::vector<CropInverse::Tap> CropInverse::taps(std::int32_t count, double offset, double step, std::int32_t side) {
   std::vector<Tap> out(static_cast<std::size_t>(count));
   for (std::int32_t i = 0; i < count; ++i) {
     const double at = offset + step * i;
@@ -101,13 +103,13 @@ std::vector<WayBack::Tap> WayBack::taps(std::int32_t count, double offset, doubl
   return out;
 }
 
-WayBack::WayBack(const Crop& how, std::int32_t width, std::int32_t height) : side_(how.side) {
-  const Point first = how.from_photograph(Point{0, 0});
+CropInverse::CropInverse(const FundusCrop& how, std::int32_t width, std::int32_t height) : side_(how.side) {
+  const FundusPoint first = how.from_photograph(FundusPoint{0, 0});
   columns_ = taps(width, first.x, how.scale, side_);
   rows_ = taps(height, first.y, how.scale, side_);
 }
 
-void WayBack::row(const float* plane, std::int32_t y, float* out) const {
+void CropInverse::row(const float* plane, std::int32_t y, float* out) const {
   const Tap& row = rows_[static_cast<std::size_t>(y)];
   if (row.first < 0) {
     std::fill_n(out, columns_.size(), 0.0F);

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/kernels/fundus/bounds.h"
+#include "src/kernels/fundus/field_bounds.h"
 
 namespace millrace::fundus {
 
@@ -19,32 +19,32 @@ struct Photograph {
   const std::uint8_t* pixels = nullptr;
   std::int32_t width = 0, height = 0;
 
-  Plane red() const { return {pixels, std::ptrdiff_t{3} * width, 3, width, height}; }
+  BytePlane red() const { return {pixels, std::ptrdiff_t{3} * width, 3, width, height}; }
 };
 
-struct Crop {
-  Point center;
+struct FundusCrop {
+  FundusPoint center;
   double scale = 1;
   std::int32_t side = 0;
 
-  Point from_photograph(const Point& p) const;
-  Point to_photograph(const Point& p) const;
+  FundusPoint from_photograph(const FundusPoint& p) const;
+  FundusPoint to_photograph(const FundusPoint& p) const;
   // Returns the photograph's bounds in pixels of the crop.
-  Bounds from_photograph(const Bounds& bounds) const;
+  FieldBounds from_photograph(const FieldBounds& bounds) const;
 };
-Crop crop_of(const Bounds& bounds, std::int32_t side);
+FundusCrop make_crop(const FieldBounds& bounds, std::int32_t side);
 
 // Returns side x side pixels of three bytes; pixels outside of the photograph are black.
-std::vector<std::uint8_t> crop(const Photograph& photograph, const Crop& how);
+std::vector<std::uint8_t> crop(const Photograph& photograph, const FundusCrop& how);
 
 // Returns the square around all of a photograph: its longer side fills it, the shorter one is padded.
-Crop whole_of(std::int32_t width, std::int32_t height, std::int32_t side);
+FundusCrop make_whole_crop(std::int32_t width, std::int32_t height, std::int32_t side);
 
 // Maps planes of the crop, side x side, back to rows of the photograph, bilinearly. Values outside of the crop are 0. A
 // mask is made of probabilities that were mapped back.
-class WayBack {
+class CropInverse {
  public:
-  WayBack(const Crop& how, std::int32_t width, std::int32_t height);
+  CropInverse(const FundusCrop& how, std::int32_t width, std::int32_t height);
 
   // Writes row y, `width` values.
   void row(const float* plane, std::int32_t y, float* out) const;

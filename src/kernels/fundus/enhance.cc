@@ -13,23 +13,23 @@ constexpr double kMargin = 0.01, kDeviation = 0.05;  // shares of the radius
 constexpr double kContrast = 4;
 
 // Returns the field of view, smaller by the margin.
-Bounds inner(const Bounds& bounds) {
-  Bounds out = bounds;
+FieldBounds inner(const FieldBounds& bounds) {
+  FieldBounds out = bounds;
   const double margin = kMargin * bounds.radius;
   out.radius -= margin;
-  for (Line& line : out.lines) line.offset += margin;
+  for (BoundaryLine& line : out.lines) line.offset += margin;
   return out;
 }
 
-double outside_of(const Line& line, const Point& p) {
+double outside_of(const BoundaryLine& line, const FundusPoint& p) {
   return line.offset - (line.normal.x * p.x + line.normal.y * p.y);
 }
 
-bool is_inside(const Bounds& bounds, const Point& p) {
+bool is_inside(const FieldBounds& bounds, const FundusPoint& p) {
   const double x = p.x - bounds.center.x, y = p.y - bounds.center.y;
   return x * x + y * y <= bounds.radius * bounds.radius &&
          std::all_of(bounds.lines.begin(), bounds.lines.end(),
-                     [&](const Line& line) { return outside_of(line, p) <= 0; });
+                     [&](const BoundaryLine& line) { return outside_of(line, p) <= 0; });
 }
 
 // Box inside of all lines, columns from left to right and rows from top to bottom; right and bottom are exclusive.
@@ -38,13 +38,13 @@ struct Box {
 };
 
 // Returns the box on the inner side of both ends of each line's chord of the circle, and a margin further.
-Box box_of(const Bounds& bounds, std::int64_t side) {
+Box box_of(const FieldBounds& bounds, std::int64_t side) {
   const auto margin = static_cast<std::int64_t>(kMargin * bounds.radius);
   Box out{0, 0, side, side};
-  for (const Line& line : bounds.lines) {
+  for (const BoundaryLine& line : bounds.lines) {
     const double far = outside_of(line, bounds.center), square = bounds.radius * bounds.radius - far * far;
     if (square <= 0) continue;
-    const Point foot{bounds.center.x + line.normal.x * far, bounds.center.y + line.normal.y * far};
+    const FundusPoint foot{bounds.center.x + line.normal.x * far, bounds.center.y + line.normal.y * far};
     const double half = std::sqrt(square), x = std::abs(line.normal.y) * half, y = std::abs(line.normal.x) * half;
     if (line.normal.y > std::abs(line.normal.x)) {
       out.top = std::max(out.top, static_cast<std::int64_t>(std::ceil(foot.y + y)) + margin);
@@ -69,12 +69,12 @@ struct Surround {
 
 // Samples the crop at equal steps. Pixels outside of the circle come from where its inversion maps them, pixels outside
 // of lines from their mirror images.
-Surround surround_of(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds) {
+Surround surround_of(const std::uint8_t* pixels, std::int32_t side, const FieldBounds& bounds) {
   const double factor = static_cast<double>(side) / kReduced;
-  Bounds field = bounds;
+  FieldBounds field = bounds;
   field.center = {bounds.center.x / factor, bounds.center.y / factor};
   field.radius = bounds.radius / factor;
-  for (Line& line : field.lines) line.offset /= factor;
+  for (BoundaryLine& line : field.lines) line.offset /= factor;
   const Box box = box_of(field, kReduced);
   const double radius = (1 - kMargin) * field.radius, most = radius * radius;
   const auto of = [factor](std::int64_t at) {
@@ -193,7 +193,7 @@ bool is_lit(const std::uint8_t* pixel) {
 
 }  // namespace
 
-std::vector<std::uint8_t> enhance(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds) {
+std::vector<std::uint8_t> enhance(const std::uint8_t* pixels, std::int32_t side, const FieldBounds& bounds) {
   Surround surround = surround_of(pixels, side, bounds);
   blur(surround, kDeviation * bounds.radius / (static_cast<double>(side) / kReduced));
   const double radius = (1 - kMargin) * bounds.radius;
@@ -219,9 +219,9 @@ std::vector<std::uint8_t> enhance_lit(const std::uint8_t* pixels, std::int32_t s
                   [](std::int64_t, std::int64_t, const std::uint8_t* pixel) { return is_lit(pixel); });
 }
 
-Quality quality_of(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds) {
-  const Bounds field = inner(bounds);
-  Quality out;
+FundusQuality measure_quality(const std::uint8_t* pixels, std::int32_t side, const FieldBounds& bounds) {
+  const FieldBounds field = inner(bounds);
+  FundusQuality out;
   double count = 0, bright = 0, saturated = 0, fine = 0, coarse = 0, of_circle = 0;
   const auto width = static_cast<std::size_t>(side);
   const std::int32_t far = std::max(side / 64, 2);
@@ -230,7 +230,7 @@ Quality quality_of(const std::uint8_t* pixels, std::int32_t side, const Bounds& 
   };
   for (std::int32_t y = 0; y < side; ++y) {
     for (std::int32_t x = 0; x < side; ++x) {
-      const Point p{static_cast<double>(x), static_cast<double>(y)};
+      const FundusPoint p{static_cast<double>(x), static_cast<double>(y)};
       const double dx = p.x - field.center.x, dy = p.y - field.center.y;
       if (dx * dx + dy * dy > field.radius * field.radius) continue;
       of_circle += 1;

@@ -11,24 +11,24 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/kernels/fundus/bounds.h"
+#include "src/kernels/fundus/field_bounds.h"
 
 namespace millrace::fundus {
 
 // Returns the enhanced crop. Pixels are red, green and blue, side x side; `bounds` are in its pixels.
-std::vector<std::uint8_t> enhance(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds);
+std::vector<std::uint8_t> enhance(const std::uint8_t* pixels, std::int32_t side, const FieldBounds& bounds);
 
 // Same for a picture without a field of view. Pixels count if they are lit (a channel above 10 of 255), and the
 // deviation is 0.05 of half its side. Dark pixels count as black, and become black.
 std::vector<std::uint8_t> enhance_lit(const std::uint8_t* pixels, std::int32_t side);
 
 // Measures of what lies inside the field of view.
-struct Quality {
+struct FundusQuality {
   double brightness = 0;  // mean of the brightest channel, 0 to 1
   double sharpness = 0;   // difference between neighbours of the green channel, over that of pixels farther apart
   double saturated = 0;   // share of pixels with a channel at its maximum
   double visible = 1;     // share of the circle that the photograph shows
 };
-Quality quality_of(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds);
+FundusQuality measure_quality(const std::uint8_t* pixels, std::int32_t side, const FieldBounds& bounds);
 
 }  // namespace millrace::fundus

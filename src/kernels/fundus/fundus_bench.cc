@@ -34,7 +34,7 @@ void sides(benchmark::internal::Benchmark* bench) {
 void field_of_view(benchmark::State& state) {
   const auto width = static_cast<std::int32_t>(state.range(0)), height = static_cast<std::int32_t>(state.range(1));
   const auto pixels = photograph_of(width, height);
-  for (auto _ : state) benchmark::DoNotOptimize(find_bounds(Photograph{pixels.data(), width, height}.red()));
+  for (auto _ : state) benchmark::DoNotOptimize(find_field_bounds(Photograph{pixels.data(), width, height}.red()));
 }
 BENCHMARK(field_of_view)->Apply(sides);
 
@@ -44,8 +44,8 @@ void all_of_it(benchmark::State& state) {
   const auto pixels = photograph_of(width, height);
   const Photograph photograph{pixels.data(), width, height};
   for (auto _ : state) {
-    const auto bounds = find_bounds(photograph.red());
-    const Crop how = crop_of(*bounds, side);
+    const auto bounds = find_field_bounds(photograph.red());
+    const FundusCrop how = make_crop(*bounds, side);
     const auto cropped = crop(photograph, how);
     benchmark::DoNotOptimize(enhance(cropped.data(), side, how.from_photograph(*bounds)));
   }

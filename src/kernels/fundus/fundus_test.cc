@@ -11,8 +11,8 @@ namespace millrace::fundus {
 namespace {
 
 // A disc of light with a soft edge.
-std::vector<std::uint8_t> disc(std::int32_t width, std::int32_t height, Point center, double radius, double light = 180,
-                               double dark = 4) {
+std::vector<std::uint8_t> disc(std::int32_t width, std::int32_t height, FundusPoint center, double radius,
+                               double light = 180, double dark = 4) {
   std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3);
   for (std::int32_t y = 0; y < height; ++y)
     for (std::int32_t x = 0; x < width; ++x) {
@@ -27,7 +27,7 @@ std::vector<std::uint8_t> disc(std::int32_t width, std::int32_t height, Point ce
 
 struct Case {
   std::int32_t width, height;
-  Point center;
+  FundusPoint center;
   double radius;
   std::size_t lines;
 };
@@ -39,7 +39,7 @@ class FieldOfView : public testing::TestWithParam<Case> {};
 TEST_P(FieldOfView, IsFoundToLessThanAStepOfTheRadius) {
   const Case& c = GetParam();
   const auto pixels = disc(c.width, c.height, c.center, c.radius);
-  const auto bounds = find_bounds(Photograph{pixels.data(), c.width, c.height}.red());
+  const auto bounds = find_field_bounds(Photograph{pixels.data(), c.width, c.height}.red());
   ASSERT_TRUE(bounds);
   const double step = kStep * std::max(c.width, c.height) / kSide;
   EXPECT_NEAR(bounds->center.x, c.center.x, step);
@@ -48,7 +48,7 @@ TEST_P(FieldOfView, IsFoundToLessThanAStepOfTheRadius) {
   EXPECT_EQ(bounds->lines.size(), c.lines);
   EXPECT_GT(bounds->explained, 0.9);
   EXPECT_FALSE(bounds->full_frame);
-  for (const Line& line : bounds->lines) {
+  for (const BoundaryLine& line : bounds->lines) {
     // The middle of the photograph is inside.
     EXPECT_GT(line.normal.x * c.width / 2 + line.normal.y * c.height / 2, line.offset);
     EXPECT_NEAR(std::hypot(line.normal.x, line.normal.y), 1, 1e-9);
@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(All, FieldOfView,
 
 TEST(FieldOfViewOf, APhotographThatIsLitToItsCornersIsAllOfIt) {
   const std::vector<std::uint8_t> pixels(400UL * 300 * 3, 120);
-  const auto bounds = find_bounds(Photograph{pixels.data(), 400, 300}.red());
+  const auto bounds = find_field_bounds(Photograph{pixels.data(), 400, 300}.red());
   ASSERT_TRUE(bounds);
   EXPECT_TRUE(bounds->full_frame);
   EXPECT_DOUBLE_EQ(bounds->radius, 250);
@@ -71,12 +71,12 @@ TEST(FieldOfViewOf, APhotographThatIsLitToItsCornersIsAllOfIt) {
 
 TEST(FieldOfViewOf, NothingLitIsNoField) {
   const std::vector<std::uint8_t> pixels(400UL * 300 * 3, 0);
-  const auto bounds = find_bounds(Photograph{pixels.data(), 400, 300}.red());
+  const auto bounds = find_field_bounds(Photograph{pixels.data(), 400, 300}.red());
   EXPECT_TRUE(!bounds || bounds->explained < 0.7) << bounds->explained;
 }
 
 TEST(CircleOf, IsTheOneMostPointsLieOn) {
-  std::array<Point, kAngles> points;
+  std::array<FundusPoint, kAngles> points;
   std::mt19937 random(3);
   for (int a = 0; a < kAngles; ++a) {
     const double turn = 2 * 3.14159265358979 * a / kAngles;
@@ -85,44 +85,44 @@ TEST(CircleOf, IsTheOneMostPointsLieOn) {
     if (random() % 5 < 2)
       points[static_cast<std::size_t>(a)] = {double(random() % 200) - 100, double(random() % 200) - 100};
   }
-  const auto circle = circle_of(points);
+  const auto circle = fit_circle(points);
   ASSERT_TRUE(circle);
   EXPECT_NEAR(circle->center.x, 7, 0.1);
   EXPECT_NEAR(circle->center.y, -5, 0.1);
   EXPECT_NEAR(circle->radius, 100, 0.1);
 }
 
-TEST(Crop, PointsMasksAndPlanesComeBack) {
+TEST(FundusCrop, PointsMasksAndPlanesComeBack) {
   const std::int32_t width = 900, height = 700, side = 1024;
-  const Bounds bounds{.center = {430.3, 361.8}, .radius = 300.7};
-  const Crop how = crop_of(bounds, side);
-  for (const Point p : {Point{0, 0}, Point{430.3, 361.8}, Point{899, 12.5}}) {
-    const Point back = how.to_photograph(how.from_photograph(p));
+  const FieldBounds bounds{.center = {430.3, 361.8}, .radius = 300.7};
+  const FundusCrop how = make_crop(bounds, side);
+  for (const FundusPoint p : {FundusPoint{0, 0}, FundusPoint{430.3, 361.8}, FundusPoint{899, 12.5}}) {
+    const FundusPoint back = how.to_photograph(how.from_photograph(p));
     EXPECT_NEAR(back.x, p.x, 1e-9);
     EXPECT_NEAR(back.y, p.y, 1e-9);
   }
   // An ellipse that is drawn in the crop and on the photograph.
-  const auto is_in = [](const Point& p) {
+  const auto is_in = [](const FundusPoint& p) {
     const double x = (p.x - 480) / 90, y = (p.y - 300) / 55;
     return x * x + y * y <= 1;
   };
   std::vector<float> mask(static_cast<std::size_t>(side) * side), plane(mask.size());
   for (std::int32_t y = 0; y < side; ++y)
     for (std::int32_t x = 0; x < side; ++x) {
-      const Point at = how.to_photograph(Point{double(x), double(y)});
+      const FundusPoint at = how.to_photograph(FundusPoint{double(x), double(y)});
       mask[static_cast<std::size_t>(y) * side + static_cast<std::size_t>(x)] = is_in(at) ? 1.0F : 0.0F;
       plane[static_cast<std::size_t>(y) * side + static_cast<std::size_t>(x)] = static_cast<float>(at.x + 2 * at.y);
     }
-  const WayBack way(how, width, height);
+  const CropInverse way(how, width, height);
   std::vector<float> back(width), values(width);
   double both = 0, either = 0, worst = 0;
   for (std::int32_t y = 0; y < height; ++y) {
     way.row(mask.data(), y, back.data());
     way.row(plane.data(), y, values.data());
     for (std::int32_t x = 0; x < width; ++x) {
-      const Point p{double(x), double(y)};
+      const FundusPoint p{double(x), double(y)};
       const auto k = static_cast<std::size_t>(x);
-      const Point in_crop = how.from_photograph(p);
+      const FundusPoint in_crop = how.from_photograph(p);
       ASSERT_EQ(way.has(x, y),
                 in_crop.x >= -0.5 && in_crop.y >= -0.5 && in_crop.x <= side - 0.5 && in_crop.y <= side - 0.5);
       const bool a = is_in(p), b = back[k] >= 0.5F;
@@ -136,12 +136,13 @@ TEST(Crop, PointsMasksAndPlanesComeBack) {
   EXPECT_LT(worst, 0.01);
 }
 
-TEST(Crop, AllOfAPhotographIsThereAndComesBackToItsEdges) {
+TEST(FundusCrop, AllOfAPhotographIsThereAndComesBackToItsEdges) {
   const std::int32_t width = 300, height = 200, side = 150;
-  const Crop how = whole_of(width, height, side);
+  const FundusCrop how = make_whole_crop(width, height, side);
   EXPECT_EQ(how.scale, 0.5);
   // Corners lie where edges of pixels are, half a pixel from middles.
-  const Point first = how.from_photograph(Point{-0.5, -0.5}), last = how.from_photograph(Point{299.5, 199.5});
+  const FundusPoint first = how.from_photograph(FundusPoint{-0.5, -0.5}),
+                    last = how.from_photograph(FundusPoint{299.5, 199.5});
   EXPECT_NEAR(first.x, -0.5, 1e-9);
   EXPECT_NEAR(first.y, 24.5, 1e-9);
   EXPECT_NEAR(last.x, 149.5, 1e-9);
@@ -153,7 +154,7 @@ TEST(Crop, AllOfAPhotographIsThereAndComesBackToItsEdges) {
   EXPECT_EQ(at(149, 124), 200);
   EXPECT_EQ(at(75, 24), 0);
   EXPECT_EQ(at(75, 125), 0);
-  const WayBack way(how, width, height);
+  const CropInverse way(how, width, height);
   const std::vector<float> ones(static_cast<std::size_t>(side) * side, 1.0F);
   std::vector<float> row(width);
   for (std::int32_t y = 0; y < height; ++y) {
@@ -180,7 +181,7 @@ TEST(Enhance, OfAWholePictureWhatIsDarkStaysOut) {
 TEST(Enhance, FlatLightIsTheMiddleToTheVeryEdge) {
   const std::int32_t side = 256;
   const auto pixels = disc(side, side, {128, 128}, 127.5);
-  const Bounds bounds{.center = {128, 128}, .radius = 128};
+  const FieldBounds bounds{.center = {128, 128}, .radius = 128};
   const auto out = enhance(pixels.data(), side, bounds);
   for (std::int32_t y = 0; y < side; ++y)
     for (std::int32_t x = 0; x < side; ++x) {
@@ -200,7 +201,7 @@ TEST(Enhance, IsFourTimesWhatDiffersFromAGaussian) {
   std::mt19937 random(5);
   for (auto& each : pixels)
     if (each > 10) each = static_cast<std::uint8_t>(each - random() % 9);
-  const Bounds bounds{.center = {160, 160}, .radius = 160};
+  const FieldBounds bounds{.center = {160, 160}, .radius = 160};
   const auto out = enhance(pixels.data(), side, bounds);
   const double deviation = 0.05 * 160;
   for (const auto& [x0, y0] : {std::pair{160, 160}, {100, 190}, {210, 120}}) {
@@ -216,16 +217,16 @@ TEST(Enhance, IsFourTimesWhatDiffersFromAGaussian) {
   }
 }
 
-TEST(Quality, SaysWhatIsDarkAndWhatIsCutOff) {
+TEST(FundusQuality, MeasuresDarknessAndCutOffShare) {
   const std::int32_t side = 256;
-  const Bounds whole{.center = {128, 128}, .radius = 128};
-  Bounds half = whole;
+  const FieldBounds whole{.center = {128, 128}, .radius = 128};
+  FieldBounds half = whole;
   half.lines.push_back({{0, 1}, 128});
   const auto bright = disc(side, side, {128, 128}, 128), dark = disc(side, side, {128, 128}, 128, 20, 0);
-  EXPECT_NEAR(quality_of(bright.data(), side, whole).brightness, 180.0 / 255, 0.01);
-  EXPECT_NEAR(quality_of(dark.data(), side, whole).brightness, 20.0 / 255, 0.01);
-  EXPECT_NEAR(quality_of(bright.data(), side, whole).visible, 1, 1e-9);
-  EXPECT_NEAR(quality_of(bright.data(), side, half).visible, 0.5, 0.02);
+  EXPECT_NEAR(measure_quality(bright.data(), side, whole).brightness, 180.0 / 255, 0.01);
+  EXPECT_NEAR(measure_quality(dark.data(), side, whole).brightness, 20.0 / 255, 0.01);
+  EXPECT_NEAR(measure_quality(bright.data(), side, whole).visible, 1, 1e-9);
+  EXPECT_NEAR(measure_quality(bright.data(), side, half).visible, 0.5, 0.02);
 }
 
 }  // namespace

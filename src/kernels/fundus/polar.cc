@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "src/kernels/elementary.h"
-#include "src/kernels/fundus/bounds.h"
+#include "src/kernels/fundus/field_bounds.h"
 
 namespace millrace::fundus {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 constexpr int kMiddle = kSide / 2;
 
 // Scales the photograph to levels of 0 to 255, from positions to a 32nd of a pixel.
-std::vector<std::uint8_t> scaled(const Plane& red) {
+std::vector<std::uint8_t> scaled(const BytePlane& red) {
   constexpr int kParts = 32;
   std::vector<std::uint8_t> out(std::size_t{kSide} * kSide);
   const double step = static_cast<double>(std::max(red.width, red.height)) / kSide;
@@ -47,31 +47,31 @@ std::vector<std::uint8_t> scaled(const Plane& red) {
 
 }  // namespace
 
-Point point_at(int angle, double step) {
-  static const std::array<Point, kAngles> kDirections = [] {
-    std::array<Point, kAngles> out;
+FundusPoint point_at(int angle, double step) {
+  static const std::array<FundusPoint, kAngles> kDirections = [] {
+    std::array<FundusPoint, kAngles> out;
     for (int a = 0; a < kAngles; ++a)
       out[static_cast<std::size_t>(a)] = {cosine_of_turn(a, kAngles), sine_of_turn(a, kAngles)};
     return out;
   }();
-  const Point& direction = kDirections[static_cast<std::size_t>(angle)];
+  const FundusPoint& direction = kDirections[static_cast<std::size_t>(angle)];
   const double radius = step * kStep;
   return {radius * direction.x, radius * direction.y};
 }
 
-Polar polar_of(const Plane& red) {
+PolarImage to_polar(const BytePlane& red) {
   const std::vector<std::uint8_t> pixels = scaled(red);
-  Polar out(std::size_t{kAngles} * kRadii);
+  PolarImage out(std::size_t{kAngles} * kRadii);
   double most = 0;
   for (int a = 0; a < kAngles; ++a) {
     for (int r = 0; r < kRadii; ++r) {
-      const Point at = point_at(a, r);
+      const FundusPoint at = point_at(a, r);
       // The nearest pixel is taken; halves go to the even one.
       const long x = std::lrint(at.x + kMiddle), y = std::lrint(at.y + kMiddle);
       if (x < 0 || y < 0 || x >= kSide || y >= kSide) continue;
       const double value = pixels[static_cast<std::size_t>(y) * kSide + static_cast<std::size_t>(x)];
       out[static_cast<std::size_t>(a) * kRadii + static_cast<std::size_t>(r)] = value;
-      if (r >= kLeastRadius) most = std::max(most, value);
+      if (r >= kMinRadius) most = std::max(most, value);
     }
   }
   if (most > 0)

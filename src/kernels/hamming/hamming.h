@@ -40,10 +40,11 @@ struct Code256 {
   friend bool operator==(const Code256&, const Code256&) = default;
 };
 
-struct Pair {
+struct HammingPair {
   std::uint32_t i, j;
   std::uint32_t distance;
-  friend auto operator<=>(const Pair&, const Pair&) = default;  // NOLINT(modernize-use-nullptr): what it expands to
+  friend auto operator<=>(const HammingPair&,
+                          const HammingPair&) = default;  // NOLINT(modernize-use-nullptr): what it expands to
 };
 
 // `automatic` uses the cost model. `index` falls back to brute force only when its parts turn out to be so uneven that
@@ -60,37 +61,38 @@ struct Options {
 };
 
 // Rows grouped by equal codes.
-struct Nodes {
+struct CodeNodes {
   Buffer<std::uint32_t> of_row;  // each row's node
   std::uint32_t count = 0;
   Reservation memory;
 };
 
 // Pairs sorted by (i, j), with the memory they hold.
-struct Pairs {
-  Buffer<Pair> list;
+struct HammingPairs {
+  Buffer<HammingPair> list;
   Reservation memory;
 };
 
-struct Joined {
-  Nodes nodes;
-  Pairs pairs;                  // of nodes, i < j; none where they were only counted
+struct JoinResult {
+  CodeNodes nodes;
+  HammingPairs pairs;           // of nodes, i < j; none where they were only counted
   std::uint64_t collapsed = 0;  // number of pairs of nodes
   std::uint64_t expanded = 0;   // pairs of rows within range, those inside nodes included
   Algorithm used = Algorithm::brute;
   std::string why;  // reason in words, with the numbers that decided
 };
 
-Joined self_join(std::span<const std::uint64_t> codes, const Options& options, const Engines& engines, Budget& budget);
-Joined self_join(std::span<const Code256> codes, const Options& options, const Engines& engines, Budget& budget);
+JoinResult self_join(std::span<const std::uint64_t> codes, const Options& options, const Engines& engines,
+                     Budget& budget);
+JoinResult self_join(std::span<const Code256> codes, const Options& options, const Engines& engines, Budget& budget);
 
 // Same as self_join(), but pairs are only counted.
-Joined count(std::span<const std::uint64_t> codes, const Options& options, const Engines& engines, Budget& budget);
-Joined count(std::span<const Code256> codes, const Options& options, const Engines& engines, Budget& budget);
+JoinResult count(std::span<const std::uint64_t> codes, const Options& options, const Engines& engines, Budget& budget);
+JoinResult count(std::span<const Code256> codes, const Options& options, const Engines& engines, Budget& budget);
 
 // Estimate of self_join(), or, where it `collects` nothing, of count(). A sample of the nodes is compared with all of
 // them, in a second or less for a million codes. Numbers of pairs are about right where the sample has some.
-struct Estimate {
+struct JoinEstimate {
   std::uint64_t nodes = 0;
   double collapsed = 0, expanded = 0;  // numbers of pairs of nodes, of rows
   std::optional<double> seconds;       // none where the device that would be used was not measured
@@ -98,46 +100,47 @@ struct Estimate {
   std::string why;                     // as Joined::why
   std::string where;  // the side that would compare them and why, with both times; empty where there is the CPU alone
 };
-Estimate estimate(std::span<const std::uint64_t> codes, const Options& options, bool collects, const Engines& engines,
-                  Budget& budget);
-Estimate estimate(std::span<const Code256> codes, const Options& options, bool collects, const Engines& engines,
-                  Budget& budget);
+JoinEstimate estimate(std::span<const std::uint64_t> codes, const Options& options, bool collects,
+                      const Engines& engines, Budget& budget);
+JoinEstimate estimate(std::span<const Code256> codes, const Options& options, bool collects, const Engines& engines,
+                      Budget& budget);
 
 // Receives blocks of at most kBlock pairs of rows, i < j, sorted by (i, j) within and across blocks, on the calling
 // thread. An exception from it ends the expansion.
 inline constexpr std::size_t kBlock = std::size_t{1} << 16;
-using PairSink = std::function<void(std::span<const Pair>)>;
+using PairSink = std::function<void(std::span<const HammingPair>)>;
 
 // Streams out the `joined.expanded` pairs of rows. Memory: 20 bytes a row, 20 a node, 16 a pair of
 // nodes, and 4 MiB, however many pairs come out.
-void expand(const Joined& joined, const Executor& executor, Budget& budget, const PairSink& sink);
+void expand(const JoinResult& joined, const Executor& executor, Budget& budget, const PairSink& sink);
 // Bytes that expand() reserves.
-Bytes expanding(std::uint64_t rows, std::uint64_t nodes, std::uint64_t pairs);
+Bytes expand_bytes(std::uint64_t rows, std::uint64_t nodes, std::uint64_t pairs);
 
 // Second condition on a pair of rows, called from many threads, so that only pairs that meet it too are kept.
 // Collections of photographs have hundreds of times more pairs within 8 bits than pairs that a second hash accepts.
-using Also = std::function<bool(std::uint32_t i, std::uint32_t j)>;
+using PairFilter = std::function<bool(std::uint32_t i, std::uint32_t j)>;
 
 // Pairs (i: row of queries, j: row of base) within range that `also` accepts, sorted by (i, j). Equal codes are not
 // collapsed.
-struct Found {
-  Pairs pairs;
+struct CodeSearchResult {
+  HammingPairs pairs;
   Algorithm used = Algorithm::brute;
   std::string why;
 };
-Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base, const Options& options,
-             const Engines& engines, Budget& budget, const Also& also = {});
-Found search(std::span<const Code256> queries, std::span<const Code256> base, const Options& options,
-             const Engines& engines, Budget& budget, const Also& also = {});
+CodeSearchResult search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base,
+                        const Options& options, const Engines& engines, Budget& budget, const PairFilter& also = {});
+CodeSearchResult search(std::span<const Code256> queries, std::span<const Code256> base, const Options& options,
+                        const Engines& engines, Budget& budget, const PairFilter& also = {});
 
 // Reference by the definition: two loops. For tests.
 namespace reference {
-Joined self_join(std::span<const std::uint64_t> codes, int radius, Budget& budget);
-Joined self_join(std::span<const Code256> codes, int radius, Budget& budget);
-std::vector<Pair> row_pairs(std::span<const std::uint64_t> codes, int radius);
-std::vector<Pair> row_pairs(std::span<const Code256> codes, int radius);
-std::vector<Pair> search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base, int radius);
-std::vector<Pair> search(std::span<const Code256> queries, std::span<const Code256> base, int radius);
+JoinResult self_join(std::span<const std::uint64_t> codes, int radius, Budget& budget);
+JoinResult self_join(std::span<const Code256> codes, int radius, Budget& budget);
+std::vector<HammingPair> row_pairs(std::span<const std::uint64_t> codes, int radius);
+std::vector<HammingPair> row_pairs(std::span<const Code256> codes, int radius);
+std::vector<HammingPair> search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base,
+                                int radius);
+std::vector<HammingPair> search(std::span<const Code256> queries, std::span<const Code256> base, int radius);
 }  // namespace reference
 
 }  // namespace millrace::hamming

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "src/device/cpu/level.h"
+#include "src/device/cpu/cpu_level.h"
 #include "src/kernels/hamming/hamming_words.h"
 
 namespace millrace::hamming {
@@ -86,19 +86,19 @@ int bench(Arguments& arguments) {
   for (long long i = 0; i < number("repeat"); ++i) {
     Budget budget(Bytes{std::uint64_t{1} << 40});
     const auto begin = std::chrono::steady_clock::now();
-    Joined fresh = self_join(std::span<const Code>(codes), options, executor, budget);
+    JoinResult fresh = self_join(std::span<const Code>(codes), options, executor, budget);
     seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     peak = budget.peak();
     if (i + 1 == number("repeat") && !arguments["pairs"].empty()) {
       std::ofstream out(arguments["pairs"], std::ios::binary);
       out.write(reinterpret_cast<const char*>(fresh.pairs.list.data()),
-                static_cast<std::streamsize>(fresh.pairs.list.size() * sizeof(Pair)));
+                static_cast<std::streamsize>(fresh.pairs.list.size() * sizeof(HammingPair)));
     }
     double expand_seconds = 0;
     if (i + 1 == number("repeat") && number("expand") != 0) {
       const auto start = std::chrono::steady_clock::now();
       std::uint64_t streamed = 0;
-      expand(fresh, executor, budget, [&](std::span<const Pair> block) { streamed += block.size(); });
+      expand(fresh, executor, budget, [&](std::span<const HammingPair> block) { streamed += block.size(); });
       expand_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       if (streamed != fresh.expanded) return 1;
     }

@@ -23,14 +23,14 @@ template <typename Code>
 struct BlockPair<Code>::Inside {
   Engines engines;
   Budget& budget;
-  Collapsed<Code> first, second;
+  CollapsedCodes<Code> first, second;
   BucketPair<Code> buckets;
 
-  void set(Collapsed<Code>& side, std::uint64_t count, const Read& read) {
+  void set(CollapsedCodes<Code>& side, std::uint64_t count, const Read& read) {
     if (count >= 0xFFFFFFFFu) throw Failure(ErrorCode::too_large, "over 4,294,967,294 codes are no block", "codes", "");
     const auto rows = static_cast<std::size_t>(count);
     const Borrowed<Code> words(rows);
-    buckets.pay_or_throw(budget, [&]() -> Bytes {
+    buckets.reserve_for(budget, [&]() -> Bytes {
       return {buckets.a.bytes_with_scratch(words.a) + buckets.b.bytes_with_scratch(words.b)};
     });
     if (side.codes.capacity() < rows) {
@@ -48,13 +48,13 @@ struct BlockPair<Code>::Inside {
                   {{reinterpret_cast<std::uint64_t*>(a.data()), rows}, {behind, rows}, {behind + rows, rows}}, side);
   }
 
-  BlockJoined join(bool self, const Options& options, const PairSink& sink) {
-    const Collapsed<Code>& other = self ? first : second;
-    const Sides<Code> sides{
+  BlockJoinResult join(bool self, const Options& options, const PairSink& sink) {
+    const CollapsedCodes<Code>& other = self ? first : second;
+    const JoinSides<Code> sides{
         {first.codes.data(), first.nodes.count}, {other.codes.data(), other.nodes.count}, self, nullptr};
-    BlockJoined out;
+    BlockJoinResult out;
     const auto find = [&](PairTaker& taker) {
-      Answer answer = find_pairs<Code>(sides, nullptr, options, engines, budget, taker, &buckets);
+      JoinMethod answer = find_pairs<Code>(sides, nullptr, options, engines, budget, taker, &buckets);
       out.used = answer.used;
       out.why = std::move(answer.why);
     };
@@ -68,13 +68,13 @@ struct BlockPair<Code>::Inside {
     }
     PairCollector collector(budget);
     find(collector);
-    Pairs pairs = collector.sorted(sides.a.size(), sides.b.size(), engines.executor);
+    HammingPairs pairs = collector.sorted(sides.a.size(), sides.b.size(), engines.executor);
     const std::size_t numbers_of_a = first.nodes.count, numbers_of_b = self ? 0 : other.nodes.count;
-    buckets.pay_or_throw(budget, [&]() -> Bytes {
+    buckets.reserve_for(budget, [&]() -> Bytes {
       return {buckets.a.bytes_with_scratch(numbers_of_a) + buckets.b.bytes_with_scratch(numbers_of_b)};
     });
     expand_few(first.nodes, self ? nullptr : &other.nodes, std::move(pairs), buckets.a.scratch(numbers_of_a),
-               buckets.b.scratch(numbers_of_b), engines.executor, budget, [&](std::span<const Pair> rows) {
+               buckets.b.scratch(numbers_of_b), engines.executor, budget, [&](std::span<const HammingPair> rows) {
                  out.pairs += rows.size();
                  sink(rows);
                });
@@ -97,11 +97,11 @@ void BlockPair<Code>::set_second(std::uint64_t rows, const Read& read) {
   inside_->set(inside_->second, rows, read);
 }
 template <typename Code>
-BlockJoined BlockPair<Code>::join_first(const Options& options, const PairSink& sink) {
+BlockJoinResult BlockPair<Code>::join_first(const Options& options, const PairSink& sink) {
   return inside_->join(true, options, sink);
 }
 template <typename Code>
-BlockJoined BlockPair<Code>::join_both(const Options& options, const PairSink& sink) {
+BlockJoinResult BlockPair<Code>::join_both(const Options& options, const PairSink& sink) {
   return inside_->join(false, options, sink);
 }
 
@@ -112,7 +112,7 @@ namespace {
 
 template <typename Code>
 BlockCost cost_of(std::span<const Code> sample, std::uint64_t rows, const Options& options, const Executor& executor) {
-  Problem problem = problem_of(Sides<Code>{sample, sample, false, nullptr}, options, executor);
+  JoinProblem problem = make_problem(JoinSides<Code>{sample, sample, false, nullptr}, options, executor);
   problem.a = problem.b = rows;
   const JoinPlan both = choose_plan(problem);
   problem.self = true;
@@ -121,8 +121,8 @@ BlockCost cost_of(std::span<const Code> sample, std::uint64_t rows, const Option
   // A side takes its buckets, or borrowed words, whichever is more; its columns stay beside borrowed words.
   const auto side = [&](std::size_t borrowed) {
     const Buckets<Code> none;
-    const std::uint64_t lean = none.bytes_with(both, rows, Layout::lean),
-                        roomy = none.bytes_with(both, rows, Layout::roomy);
+    const std::uint64_t lean = none.bytes_with(both, rows, BucketLayout::lean),
+                        roomy = none.bytes_with(both, rows, BucketLayout::roomy);
     return std::max(roomy, lean + 4 * borrowed);
   };
   const std::uint64_t permuted = both.permuted ? 2 * sizeof(Code) * rows : 0;

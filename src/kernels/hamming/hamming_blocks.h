@@ -16,7 +16,7 @@
 
 namespace millrace::hamming {
 
-struct BlockJoined {
+struct BlockJoinResult {
   std::uint64_t pairs = 0;  // number of pairs of rows
   Algorithm used = Algorithm::brute;
   std::string why;
@@ -39,8 +39,8 @@ class BlockPair {
   // Finds pairs of rows of the first block, i < j; or (i: row of the first, j: row of the second). They are sorted and
   // handed out in blocks, as by expand(); without a sink they are counted. Pairs of nodes take 24 bytes each while they
   // are sorted; rows, nodes and pairs that come out take 60.
-  BlockJoined join_first(const Options& options, const PairSink& sink);
-  BlockJoined join_both(const Options& options, const PairSink& sink);
+  BlockJoinResult join_first(const Options& options, const PairSink& sink);
+  BlockJoinResult join_both(const Options& options, const PairSink& sink);
 
  private:
   struct Inside;

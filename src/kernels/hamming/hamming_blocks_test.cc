@@ -18,7 +18,7 @@ void expect_blocks(const Case<Code>& example, int radius, std::size_t block, Alg
   Budget budget(1_GiB);
   const Options options{radius, algorithm, {}};
   const std::span<const Code> codes(example.codes);
-  std::vector<Pair> found;
+  std::vector<HammingPair> found;
   std::uint64_t counted = 0;
   {
     BlockPair<Code> blocks(executor, budget);
@@ -28,9 +28,9 @@ void expect_blocks(const Case<Code>& example, int radius, std::size_t block, Alg
     };
     const auto expect_same = [&](std::size_t a, std::size_t b, const auto& join) {
       const std::size_t before = found.size();
-      const BlockJoined joined = join([&](std::span<const Pair> pairs) {
+      const BlockJoinResult joined = join([&](std::span<const HammingPair> pairs) {
         EXPECT_LE(pairs.size(), kBlock);
-        for (const Pair& pair : pairs) {
+        for (const HammingPair& pair : pairs) {
           found.push_back(
               {static_cast<std::uint32_t>(pair.i + a), static_cast<std::uint32_t>(pair.j + b), pair.distance});
         }
@@ -75,7 +75,7 @@ TEST(HammingBlocks, TogetherTheyEqualTheDefinition) {
   expect_all<Code256>({0, 31, 90, 256});
 }
 
-TEST(HammingBlocks, ACrowdOfEqualCodesInBothIsEveryPairOfThem) {
+TEST(HammingBlocks, EqualCodesInBothBlocksGiveEveryPair) {
   const std::vector<std::uint64_t> rows(700, 0x1234);
   expect_blocks<std::uint64_t>({"one code", rows}, 3, 300, Algorithm::automatic);
 }

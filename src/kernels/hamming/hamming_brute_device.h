@@ -3,13 +3,13 @@
 // Never: used from outside this folder.
 #pragma once
 
-#include "src/kernels/hamming/hamming_on_device.h"
+#include "src/kernels/hamming/hamming_device_join.h"
 
 namespace millrace::hamming {
 
 template <typename Code>
-class BruteOnDevice : public OnDevice<Code> {
-  using Base = OnDevice<Code>;
+class DeviceBruteForce : public DeviceJoin<Code> {
+  using Base = DeviceJoin<Code>;
 
  public:
   using Base::Base;
@@ -17,7 +17,7 @@ class BruteOnDevice : public OnDevice<Code> {
   bool run() {
     const std::uint64_t a = this->sides_.a.size(), b = this->sides_.b.size();
     if (a == 0 || b == 0) return true;
-    if (!this->have_room([&] { make_room(std::max(a, b)); })) return false;
+    if (!this->can_allocate([&] { make_room(std::max(a, b)); })) return false;
     for (std::uint64_t from = 0; from < a; from += chunk_) {
       for (std::uint64_t to = this->sides_.self ? from : 0; to < b; to += chunk_) {
         blocks_.push_back({from, std::min(from + chunk_, a), to, std::min(to + chunk_, b), items_});
@@ -26,7 +26,7 @@ class BruteOnDevice : public OnDevice<Code> {
     }
     BatchedWork<FoundPairs> work;
     work.items = items_;
-    work.most = kMostPairs;
+    work.most = kMaxPairs;
     work.checked = kCheckedPairs;
     work.cut = [this](std::uint64_t begin, std::uint64_t amount) {
       const Block& block = block_of(begin);
@@ -49,7 +49,7 @@ class BruteOnDevice : public OnDevice<Code> {
   };
 
   static constexpr const KernelEntry& entry() { return sizeof(Code) == 8 ? kBrute64 : kBrute256; }
-  static constexpr std::uint64_t kFewestRows = 1 << 12;
+  static constexpr std::uint64_t kMinRows = 1 << 12;
   // Number of codes of side b that one block passes.
   static constexpr std::uint32_t kSpan = 1 << 11;
   // Number of rows of side a that one block of threads holds.
@@ -76,7 +76,7 @@ class BruteOnDevice : public OnDevice<Code> {
         }
         return;
       } catch (const OutOfMemory&) {
-        if (chunk_ <= kFewestRows) throw;
+        if (chunk_ <= kMinRows) throw;
       }
     }
   }
@@ -105,7 +105,7 @@ class BruteOnDevice : public OnDevice<Code> {
     this->queue_->launch(bodies::hamming(), entry(), blocks, a_, one ? a_ : b_, from, to, b_from, b_rows, kSpan,
                          std::uint32_t{one}, this->radius(), hits_->hits(), hits_->capacity(), hits_->count());
     FoundPairs found = hits_->take(*this->queue_, this->budget_, blocks);
-    for (Pair& pair : found.list) {
+    for (HammingPair& pair : found.list) {
       if (pair.i < from || pair.i >= to || pair.j >= b_rows) {
         throw Failure(ErrorCode::internal, "it found a pair of other rows than it was asked for");
       }

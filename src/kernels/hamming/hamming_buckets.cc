@@ -17,13 +17,13 @@ constexpr int kDirectBits = 11;
 constexpr int kFirstBits = 9;
 
 template <typename Code>
-std::uint32_t key_of(const Code& code, const Part& part) {
+std::uint32_t key_of(const Code& code, const IndexPart& part) {
   return static_cast<std::uint32_t>((word64(code, part.word) & part.mask()) >> part.shift);
 }
 
 // Returns a word of a code as it is stored, rotated by Part::rotation.
 template <typename Code>
-std::uint32_t stored_word(const Code& code, const Part& part, std::size_t c) {
+std::uint32_t stored_word(const Code& code, const IndexPart& part, std::size_t c) {
   if constexpr (kWords64<Code> == 1) {
     return static_cast<std::uint32_t>(std::rotr(word64(code, 0), part.rotation) >> (32 * part.columns[c]));
   } else {
@@ -50,18 +50,18 @@ void counts_to_places(std::vector<std::uint32_t>& counts, std::size_t ranges, st
 }  // namespace
 
 template <typename Code>
-std::uint64_t Buckets<Code>::bytes_with(const JoinPlan& plan, std::uint64_t count, Layout layout) const {
+std::uint64_t Buckets<Code>::bytes_with(const JoinPlan& plan, std::uint64_t count, BucketLayout layout) const {
   std::uint64_t columns[kMaxColumns], ids = 4 * ids_.capacity(), starts = 4 * starts_.capacity(),
                                       records = 4 * records_.capacity(), counters = 0;
   for (int c = 0; c < kMaxColumns; ++c) columns[c] = 4 * columns_[c].capacity();
-  for (const Part& part : plan.parts) {
+  for (const IndexPart& part : plan.parts) {
     const auto stored = static_cast<std::uint64_t>(stored_columns<Code>(part));
     for (std::uint64_t c = 0; c < stored; ++c) columns[c] = std::max(columns[c], 4 * (count + kOverread));
     ids = std::max(ids, 4 * count);
     starts = std::max(starts, 4 * ((std::uint64_t{1} << part.width) + 1));
     if (part.width <= kDirectBits) continue;
-    if (layout == Layout::roomy) records = std::max(records, 4 * count * (stored + 2));
-    if (layout == Layout::lean) counters = std::max(counters, std::uint64_t{32} << part.width);
+    if (layout == BucketLayout::roomy) records = std::max(records, 4 * count * (stored + 2));
+    if (layout == BucketLayout::lean) counters = std::max(counters, std::uint64_t{32} << part.width);
   }
   return std::accumulate(std::begin(columns), std::end(columns), ids + starts + records + counters);
 }
@@ -80,7 +80,8 @@ std::uint64_t Buckets<Code>::bytes_with_scratch(std::size_t words) const {
 }
 
 template <typename Code>
-void Buckets<Code>::fill(std::span<const Code> codes, const Part& part, Layout layout, const Executor& executor) {
+void Buckets<Code>::fill(std::span<const Code> codes, const IndexPart& part, BucketLayout layout,
+                         const Executor& executor) {
   const std::size_t n = codes.size();
   stored_ = stored_columns<Code>(part);
   const auto stored = static_cast<std::size_t>(stored_);
@@ -89,12 +90,13 @@ void Buckets<Code>::fill(std::span<const Code> codes, const Part& part, Layout l
   const std::size_t buckets = std::size_t{1} << part.width;
   starts_.resize(buckets + 1);
 
-  const bool two_steps = part.width > kDirectBits && layout == Layout::roomy;
+  const bool two_steps = part.width > kDirectBits && layout == BucketLayout::roomy;
   const int low_bits = two_steps ? part.width - kFirstBits : 0;
   const std::size_t firsts = buckets >> low_bits;
   // The lean layout has one counter a bucket and range, so it takes few ranges.
-  const std::size_t ranges = two_steps || part.width <= kDirectBits ? ranges_for(n, executor)
-                                                                    : std::min<std::size_t>(8, ranges_for(n, executor));
+  const std::size_t ranges = two_steps || part.width <= kDirectBits
+                                 ? choose_range_count(n, executor)
+                                 : std::min<std::size_t>(8, choose_range_count(n, executor));
   const std::size_t length = (n + ranges - 1) / ranges;
   std::vector<std::uint32_t> places(ranges * firsts), first_starts;
   const auto each_code = [&](const auto& body) {
@@ -154,8 +156,8 @@ void Buckets<Code>::fill(std::span<const Code> codes, const Part& part, Layout l
 }
 
 template <typename Code>
-Side Buckets<Code>::side() const {
-  Side side;
+BucketSide Buckets<Code>::side() const {
+  BucketSide side;
   for (int c = 0; c < stored_; ++c) side.columns[c] = columns_[c].data();
   side.starts = starts_.data();
   return side;

@@ -81,6 +81,8 @@ std::vector<Case<Code>> cases() {
   return all;
 }
 
-inline std::vector<Pair> list_of(const Pairs& pairs) { return {pairs.list.span().begin(), pairs.list.span().end()}; }
+inline std::vector<HammingPair> list_of(const HammingPairs& pairs) {
+  return {pairs.list.span().begin(), pairs.list.span().end()};
+}
 
 }  // namespace millrace::hamming

@@ -67,7 +67,7 @@ double flips_count(int width, int threshold) {
 }
 
 // Returns the nanoseconds for one part of `width` bits that agree with probability `agree` each.
-double part_ns(const Problem& p, int width, int threshold, double agree, int tested) {
+double part_ns(const JoinProblem& p, int width, int threshold, double agree, int tested) {
   const double buckets = std::pow(2.0, width);
   // Skewed bits fill fewer buckets with more codes.
   const double effective = std::pow(1 / agree, width);
@@ -108,17 +108,18 @@ struct Shape {
 };
 
 // Puts parts into 64-bit words, widest first; returns nothing when they do not fit without crossing words.
-std::optional<std::vector<Part>> lay_out(const Shape& shape, int bits) {
-  std::vector<Part> parts;
+std::optional<std::vector<IndexPart>> lay_out(const Shape& shape, int bits) {
+  std::vector<IndexPart> parts;
   for (int i = 0; i < shape.low_parts; ++i) {
     parts.push_back({0, 0, shape.low_width + (i < shape.wider ? 1 : 0), shape.low_threshold, 0, {}, 1});
   }
   for (int i = 0; i < shape.high_parts; ++i) {
     parts.push_back({0, 0, shape.high_width, shape.low_threshold + 1, 0, {}, 1});
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const Part& x, const Part& y) { return x.width > y.width; });
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const IndexPart& x, const IndexPart& y) { return x.width > y.width; });
   std::vector<int> used(static_cast<std::size_t>(bits / 64), 0);
-  for (Part& part : parts) {
+  for (IndexPart& part : parts) {
     const auto word = std::min_element(used.begin(), used.end());
     if (*word + part.width > 64) return std::nullopt;
     part.word = static_cast<int>(word - used.begin());
@@ -129,7 +130,7 @@ std::optional<std::vector<Part>> lay_out(const Shape& shape, int bits) {
   return parts;
 }
 
-std::optional<Shape> best_shape(const Problem& p, int usable_bits, double agree) {
+std::optional<Shape> best_shape(const JoinProblem& p, int usable_bits, double agree) {
   std::optional<Shape> best;
   const int most = std::min(kMaxWidth, usable_bits);
   const int tested = columns_to_test(static_cast<int>(32 * -std::log2(agree)), p.bits, p.radius);
@@ -176,7 +177,7 @@ std::optional<Shape> best_shape(const Problem& p, int usable_bits, double agree)
 
 // Distributes the most informative bits over the parts, so that each gets its share; skewed bits end up outside or
 // spread.
-void deal_bits(const Problem& p, JoinPlan& plan) {
+void assign_bits(const JoinProblem& p, JoinPlan& plan) {
   std::vector<int> order(static_cast<std::size_t>(p.bits));
   std::iota(order.begin(), order.end(), 0);
   // Bits within a twentieth count as equal and keep their order, so that even codes need no
@@ -193,7 +194,7 @@ void deal_bits(const Problem& p, JoinPlan& plan) {
   std::vector<int> source(static_cast<std::size_t>(p.bits), -1);
   std::size_t next = 0;
   for (int round = 0; round < 64; ++round) {
-    for (const Part& part : plan.parts) {
+    for (const IndexPart& part : plan.parts) {
       if (round >= part.width) continue;
       source[static_cast<std::size_t>(64 * part.word + part.shift + round)] = order[next++];
     }
@@ -205,7 +206,7 @@ void deal_bits(const Problem& p, JoinPlan& plan) {
 }
 
 // Returns the number of informative bits that a 32-bit word has outside the part.
-double free_bits(const Problem& p, const JoinPlan& plan, const Part& part, int column) {
+double free_bits(const JoinProblem& p, const JoinPlan& plan, const IndexPart& part, int column) {
   double sum = 0;
   for (int stored = 32 * column; stored < 32 * column + 32; ++stored) {
     const int bit = stored / 64 * 64 + (stored + part.rotation) % 64;
@@ -216,7 +217,7 @@ double free_bits(const Problem& p, const JoinPlan& plan, const Part& part, int c
   return sum;
 }
 
-void order_columns(const Problem& p, const JoinPlan& plan, Part& part) {
+void order_columns(const JoinProblem& p, const JoinPlan& plan, IndexPart& part) {
   part.columns.resize(static_cast<std::size_t>(p.bits / 32));
   std::iota(part.columns.begin(), part.columns.end(), 0);
   const auto free_of = [&](int column) { return static_cast<int>(free_bits(p, plan, part, column)); };
@@ -227,7 +228,7 @@ void order_columns(const Problem& p, const JoinPlan& plan, Part& part) {
 std::string words_for(const JoinPlan& plan) {
   std::string text;
   for (std::size_t at = 0; at < plan.parts.size();) {
-    const Part& part = plan.parts[at];
+    const IndexPart& part = plan.parts[at];
     std::size_t same = at;
     while (same < plan.parts.size() && plan.parts[same].width == part.width &&
            plan.parts[same].threshold == part.threshold) {
@@ -244,7 +245,7 @@ std::string words_for(const JoinPlan& plan) {
 
 double compare_seconds(double pairs, int tested) { return pairs / 64 * block_ns(tested) * 1e-9; }
 
-std::vector<std::uint32_t> flips_of(int width, int threshold) {
+std::vector<std::uint32_t> list_flips(int width, int threshold) {
   std::vector<std::uint32_t> flips;
   const std::uint32_t end = std::uint32_t{1} << width;
   // Gosper's method leads from one number with k bits to the next, for each k.
@@ -259,7 +260,7 @@ std::vector<std::uint32_t> flips_of(int width, int threshold) {
   return flips;
 }
 
-JoinPlan choose_plan(const Problem& p) {
+JoinPlan choose_plan(const JoinProblem& p) {
   JoinPlan brute;
   brute.parts.resize(1);
   brute.bit_at.resize(static_cast<std::size_t>(p.bits));
@@ -268,8 +269,8 @@ JoinPlan choose_plan(const Problem& p) {
   const double pairs = static_cast<double>(p.a) * static_cast<double>(p.b) / (p.self ? 2 : 1);
   brute.seconds = compare_seconds(pairs, brute.parts[0].tested) / p.threads;
   brute.brute_seconds = brute.seconds;
-  brute.what = fmt::format("brute force compares {} pairs", grouped(static_cast<std::uint64_t>(pairs)));
-  brute.why = fmt::format("{}, {} expected", brute.what, short_duration_text(brute.seconds));
+  brute.what = fmt::format("brute force compares {} pairs", group_digits(static_cast<std::uint64_t>(pairs)));
+  brute.why = fmt::format("{}, {} expected", brute.what, format_short_duration(brute.seconds));
   if (p.wish == Algorithm::brute || p.radius >= p.bits) return brute;
 
   int usable = 0;
@@ -289,11 +290,11 @@ JoinPlan choose_plan(const Problem& p) {
   plan.brute_seconds = brute.seconds;
   if (p.wish == Algorithm::automatic && plan.seconds >= brute.seconds) return brute;
   plan.parts = *lay_out(*shape, p.bits);
-  deal_bits(p, plan);
-  for (Part& part : plan.parts) order_columns(p, plan, part);
+  assign_bits(p, plan);
+  for (IndexPart& part : plan.parts) order_columns(p, plan, part);
   plan.what = fmt::format("an index of parts ({})", words_for(plan));
-  plan.why = fmt::format("{}, {} expected against {} for brute force", plan.what, short_duration_text(plan.seconds),
-                         short_duration_text(brute.seconds));
+  plan.why = fmt::format("{}, {} expected against {} for brute force", plan.what, format_short_duration(plan.seconds),
+                         format_short_duration(brute.seconds));
   return plan;
 }
 

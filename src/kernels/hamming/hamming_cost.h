@@ -18,7 +18,7 @@
 namespace millrace::hamming {
 
 // Bits shift to shift + width of 64-bit word `word` of a permuted code.
-struct Part {
+struct IndexPart {
   int word = 0, shift = 0, width = 0;
   int threshold = 0;
   // Number of bits by which a code of 64 bits is stored rotated to the right. The part's bits are then its highest, and
@@ -34,7 +34,7 @@ struct Part {
 
 struct JoinPlan {
   Algorithm algorithm = Algorithm::brute;
-  std::vector<Part> parts;           // brute force is one part of width 0
+  std::vector<IndexPart> parts;      // brute force is one part of width 0
   std::vector<std::uint8_t> bit_at;  // bit `at` of a permuted code is bit bit_at[at] of the code
   bool permuted = false;
   double seconds = 0;  // expected by the model
@@ -43,7 +43,7 @@ struct JoinPlan {
   std::string why;
 };
 
-struct Problem {
+struct JoinProblem {
   int bits = 64;
   std::uint64_t a = 0, b = 0;  // codes on either side; for a self-join both are the number of nodes
   bool self = true;
@@ -54,12 +54,12 @@ struct Problem {
   std::vector<double> agree;
 };
 
-JoinPlan choose_plan(const Problem& problem);
+JoinPlan choose_plan(const JoinProblem& problem);
 
 // Returns the seconds that one thread needs to compare this many pairs of codes in long runs.
 double compare_seconds(double pairs, int tested);
 
 // Returns all numbers of `width` bits in which 1 to `threshold` bits are set, in increasing order.
-std::vector<std::uint32_t> flips_of(int width, int threshold);
+std::vector<std::uint32_t> list_flips(int width, int threshold);
 
 }  // namespace millrace::hamming

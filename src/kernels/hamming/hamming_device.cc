@@ -4,15 +4,15 @@
 
 #include "src/kernels/hamming/hamming_brute_device.h"
 #include "src/kernels/hamming/hamming_index_device.h"
-#include "src/kernels/hamming/hamming_known.h"
+#include "src/kernels/hamming/hamming_test_vectors.h"
 
 namespace millrace::hamming {
 std::string operation_of(int bits, Algorithm algorithm) {
   return fmt::format("hamming.{}{}", algorithm == Algorithm::brute ? "brute" : "index", bits);
 }
 
-Route route_of(const JoinPlan& plan, const Problem& problem, const Accelerator& accelerator) {
-  Work work;
+Route choose_route(const JoinPlan& plan, const JoinProblem& problem, const Accelerator& accelerator) {
+  DeviceWork work;
   work.source = &bodies::hamming();
   work.operation = operation_of(problem.bits, plan.algorithm);
   work.cpu_s = plan.seconds;
@@ -24,32 +24,32 @@ Route route_of(const JoinPlan& plan, const Problem& problem, const Accelerator& 
 }
 
 template <typename Code>
-std::optional<Answer> find_on_device(const Sides<Code>& sides, const JoinPlan& plan, const Options& options,
-                                     const Engines& engines, Budget& budget, PairTaker& taker) {
+std::optional<JoinMethod> find_on_device(const JoinSides<Code>& sides, const JoinPlan& plan, const Options& options,
+                                         const Engines& engines, Budget& budget, PairTaker& taker) {
   Accelerator& accelerator = *engines.accelerator;
-  if (!accelerator.ready(bodies::hamming(), kEntries, gives_known_answers)) return std::nullopt;
+  if (!accelerator.prepare_kernels(bodies::hamming(), kEntries, gives_known_answers)) return std::nullopt;
   const std::string where = ", on " + name_of(accelerator.device());
   const Executor& executor = engines.executor;
-  if (plan.algorithm == Algorithm::index && !too_alike(sides, plan)) {
-    IndexOnDevice<Code> index(sides, plan, options, executor, accelerator, budget, taker);
+  if (plan.algorithm == Algorithm::index && !is_index_too_dense(sides, plan)) {
+    DeviceIndex<Code> index(sides, plan, options, executor, accelerator, budget, taker);
     if (!index.run()) return std::nullopt;
-    return Answer{Algorithm::index, plan.what + where};
+    return JoinMethod{Algorithm::index, plan.what + where};
   }
   JoinPlan brute = plan;
   if (plan.algorithm == Algorithm::index) {
-    Problem problem = problem_of(sides, options, executor);
+    JoinProblem problem = make_problem(sides, options, executor);
     problem.wish = Algorithm::brute;
     brute = choose_plan(problem);
     brute.what += ", because the codes are too alike for " + plan.what;
   }
-  BruteOnDevice<Code> all(sides, brute, options, executor, accelerator, budget, taker);
+  DeviceBruteForce<Code> all(sides, brute, options, executor, accelerator, budget, taker);
   if (!all.run()) return std::nullopt;
-  return Answer{Algorithm::brute, brute.what + where};
+  return JoinMethod{Algorithm::brute, brute.what + where};
 }
 
-template std::optional<Answer> find_on_device(const Sides<std::uint64_t>&, const JoinPlan&, const Options&,
-                                              const Engines&, Budget&, PairTaker&);
-template std::optional<Answer> find_on_device(const Sides<Code256>&, const JoinPlan&, const Options&, const Engines&,
-                                              Budget&, PairTaker&);
+template std::optional<JoinMethod> find_on_device(const JoinSides<std::uint64_t>&, const JoinPlan&, const Options&,
+                                                  const Engines&, Budget&, PairTaker&);
+template std::optional<JoinMethod> find_on_device(const JoinSides<Code256>&, const JoinPlan&, const Options&,
+                                                  const Engines&, Budget&, PairTaker&);
 
 }  // namespace millrace::hamming

@@ -17,7 +17,7 @@
 namespace millrace::hamming {
 
 // Returns the side that a plan's pairs are found on, by the amount that it has to compare.
-Route route_of(const JoinPlan& plan, const Problem& problem, const Accelerator& accelerator);
+Route choose_route(const JoinPlan& plan, const JoinProblem& problem, const Accelerator& accelerator);
 // Returns the name of an operation that `millrace tune` measures: by bits, and brute force or an index.
 std::string operation_of(int bits, Algorithm algorithm);
 
@@ -25,12 +25,12 @@ std::string operation_of(int bits, Algorithm algorithm);
 // memory does not hold the codes of an index. Codes that are too alike for the plan's index are compared by brute
 // force.
 template <typename Code>
-std::optional<Answer> find_on_device(const Sides<Code>& sides, const JoinPlan& plan, const Options& options,
-                                     const Engines& engines, Budget& budget, PairTaker& taker);
+std::optional<JoinMethod> find_on_device(const JoinSides<Code>& sides, const JoinPlan& plan, const Options& options,
+                                         const Engines& engines, Budget& budget, PairTaker& taker);
 
-extern template std::optional<Answer> find_on_device(const Sides<std::uint64_t>&, const JoinPlan&, const Options&,
-                                                     const Engines&, Budget&, PairTaker&);
-extern template std::optional<Answer> find_on_device(const Sides<Code256>&, const JoinPlan&, const Options&,
-                                                     const Engines&, Budget&, PairTaker&);
+extern template std::optional<JoinMethod> find_on_device(const JoinSides<std::uint64_t>&, const JoinPlan&,
+                                                         const Options&, const Engines&, Budget&, PairTaker&);
+extern template std::optional<JoinMethod> find_on_device(const JoinSides<Code256>&, const JoinPlan&, const Options&,
+                                                         const Engines&, Budget&, PairTaker&);
 
 }  // namespace millrace::hamming

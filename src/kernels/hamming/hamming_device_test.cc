@@ -20,21 +20,21 @@ class HammingOnDevice : public OperationOnDevice {
   HammingOnDevice() : OperationOnDevice(4_MiB) {}
 
   // Faults of a device's state show when it is used again.
-  static int times() { return GetParam().small_cases ? 1 : GetParam().simulated() ? 2 : 3; }
+  static int times() { return GetParam().small_cases ? 1 : GetParam().is_simulated() ? 2 : 3; }
   // True for cases to skip: milliseconds become minutes where every access is checked, so many codes have one radius
   // there.
   static bool left_out(std::size_t codes, bool first_radius) {
-    return codes > kSmall && (GetParam().small_cases || (GetParam().simulated() && !first_radius));
+    return codes > kSmall && (GetParam().small_cases || (GetParam().is_simulated() && !first_radius));
   }
 
   template <typename Code>
   void expect_join(const Case<Code>& example, int radius) {
     const std::span<const Code> codes(example.codes);
-    const Joined truth = reference::self_join(codes, radius, budget_);
+    const JoinResult truth = reference::self_join(codes, radius, budget_);
     for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index}) {
       for (int again = 0; again < times(); ++again) {
         SCOPED_TRACE(example.name + ", radius " + std::to_string(radius) + ", " + name_of(algorithm));
-        const Joined joined = self_join(codes, {radius, algorithm}, {executor_, &*accelerator_}, budget_);
+        const JoinResult joined = self_join(codes, {radius, algorithm}, {executor_, &*accelerator_}, budget_);
         ASSERT_EQ(list_of(joined.pairs), list_of(truth.pairs));
         ASSERT_EQ(joined.expanded, truth.expanded);
         if (must_index_) {
@@ -48,10 +48,10 @@ class HammingOnDevice : public OperationOnDevice {
   template <typename Code>
   void expect_search(const Case<Code>& example, int radius) {
     const std::span<const Code> base(example.codes), queries = base.first((base.size() + 2) / 3);
-    const std::vector<Pair> truth = reference::search(queries, base, radius);
-    std::vector<Pair> odd;
+    const std::vector<HammingPair> truth = reference::search(queries, base, radius);
+    std::vector<HammingPair> odd;
     std::copy_if(truth.begin(), truth.end(), std::back_inserter(odd),
-                 [](const Pair& pair) { return (pair.i ^ pair.j) % 2 == 1; });
+                 [](const HammingPair& pair) { return (pair.i ^ pair.j) % 2 == 1; });
     const auto is_odd = [](std::uint32_t i, std::uint32_t j) { return (i ^ j) % 2 == 1; };
     for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index}) {
       for (int again = 0; again < times(); ++again) {
@@ -68,7 +68,7 @@ class HammingOnDevice : public OperationOnDevice {
   static void of_each_radius(const Case<Code>& example, const std::vector<int>& radii, const Expect& expect) {
     for (const int radius : radii) {
       const bool first = radius == radii.front();
-      if ((first || !slow()) && !left_out(example.codes.size(), first)) expect(radius);
+      if ((first || !is_slow()) && !left_out(example.codes.size(), first)) expect(radius);
     }
   }
 
@@ -131,12 +131,12 @@ TEST_P(FailingDevice, CostsTimeAndNoAnswer) {
   std::mt19937_64 random(5);
   std::vector<std::uint64_t> codes;
   for (int i = 0; i < 500; ++i) codes.push_back(i % 3 == 0 ? random() : flipped(codes.back(), i % 5, random));
-  const Joined truth = reference::self_join(std::span<const std::uint64_t>(codes), 5, budget_);
+  const JoinResult truth = reference::self_join(std::span<const std::uint64_t>(codes), 5, budget_);
   constexpr int kAll = 1 << 20;
-  fail_each({Verify::all, 1_MiB, 200}, kAll, [&](const auto& open) {
+  fail_each({VerifyMode::all, 1_MiB, 200}, kAll, [&](const auto& open) {
     for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index}) {
       const std::unique_ptr<Accelerator> accelerator = open();
-      const Joined joined = self_join(codes, {5, algorithm}, {executor_, accelerator.get()}, budget_);
+      const JoinResult joined = self_join(codes, {5, algorithm}, {executor_, accelerator.get()}, budget_);
       ASSERT_EQ(list_of(joined.pairs), list_of(truth.pairs));
       ASSERT_EQ(joined.expanded, truth.expanded);
     }

@@ -24,14 +24,15 @@ struct Partner {
 // them. Then no node is on both sides, and rows of one node are no pairs.
 class Expansion {
  public:
-  Expansion(const Nodes& nodes, const Buffer<Pair>& pairs, const Executor& executor, Budget& budget,
+  Expansion(const CodeNodes& nodes, const Buffer<HammingPair>& pairs, const Executor& executor, Budget& budget,
             std::size_t first_rows = 0)
       : nodes_(nodes),
         pairs_(pairs),
         executor_(executor),
         self_(first_rows == 0),
         end_(self_ ? nodes.of_row.size() : first_rows) {
-    memory_ = budget.reserve(expanding(nodes_.of_row.size(), nodes_.count, pairs_.size()), "expanding nodes to rows");
+    memory_ =
+        budget.reserve(expand_bytes(nodes_.of_row.size(), nodes_.count, pairs_.size()), "expanding nodes to rows");
     group_rows();
     link_nodes();
   }
@@ -73,12 +74,12 @@ class Expansion {
     near_starts_.resize(std::size_t{nodes_.count} + 2);
     near_.resize(2 * pairs_.size());
     std::fill(near_starts_.begin(), near_starts_.end(), 0);
-    for (const Pair& pair : pairs_.span()) {
+    for (const HammingPair& pair : pairs_.span()) {
       ++near_starts_[pair.i + 2];
       ++near_starts_[pair.j + 2];
     }
     for (std::size_t node = 2; node < near_starts_.size(); ++node) near_starts_[node] += near_starts_[node - 1];
-    for (const Pair& pair : pairs_.span()) {
+    for (const HammingPair& pair : pairs_.span()) {
       near_[near_starts_[pair.i + 1]++] = {pair.j, pair.distance};
       near_[near_starts_[pair.j + 1]++] = {pair.i, pair.distance};
     }
@@ -163,8 +164,8 @@ class Expansion {
     block_.clear();
   }
 
-  const Nodes& nodes_;
-  const Buffer<Pair>& pairs_;
+  const CodeNodes& nodes_;
+  const Buffer<HammingPair>& pairs_;
   const Executor& executor_;
   const bool self_;
   const std::size_t end_;  // rows before it are first rows of pairs
@@ -177,7 +178,7 @@ class Expansion {
   Buffer<std::uint32_t> found_;
   std::vector<Partner> alone_;
   std::uint32_t alone_node_ = ~std::uint32_t{0};
-  std::vector<Pair> block_;
+  std::vector<HammingPair> block_;
 };
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0}, kOnce = kNone - 1, kMet = kNone - 2;
@@ -185,7 +186,7 @@ constexpr std::uint32_t kNone = ~std::uint32_t{0}, kOnce = kNone - 1, kMet = kNo
 // Rows of one side whose node has pairs, and their nodes, numbered anew from `first` on in the order they had.
 struct Few {
   // `numbers` holds kMet for the nodes that have pairs; afterwards it holds their numbers.
-  Few(const Nodes& nodes, std::span<std::uint32_t> numbers, std::uint32_t first, Budget& budget) {
+  Few(const CodeNodes& nodes, std::span<std::uint32_t> numbers, std::uint32_t first, Budget& budget) {
     std::uint32_t next = first;
     for (std::uint32_t& one : numbers) one = one == kMet ? next++ : kNone;
     count = next - first;
@@ -207,48 +208,48 @@ struct Few {
   std::uint32_t count = 0;
 };
 
-void mark_crowds(const Nodes& nodes, std::span<std::uint32_t> numbers) {
+void mark_large_nodes(const CodeNodes& nodes, std::span<std::uint32_t> numbers) {
   for (const std::uint32_t node : nodes.of_row.span()) numbers[node] = numbers[node] == kNone ? kOnce : kMet;
 }
 
 }  // namespace
 
-Bytes expanding(std::uint64_t rows, std::uint64_t nodes, std::uint64_t pairs) {
+Bytes expand_bytes(std::uint64_t rows, std::uint64_t nodes, std::uint64_t pairs) {
   return {4 * rows + 20 * nodes + 16 * pairs + 16 * (kWindow + rows)};
 }
 
-void expand(const Joined& joined, const Executor& executor, Budget& budget, const PairSink& sink) {
+void expand(const JoinResult& joined, const Executor& executor, Budget& budget, const PairSink& sink) {
   Expansion(joined.nodes, joined.pairs.list, executor, budget).run(sink);
 }
 
-void expand_few(const Nodes& a, const Nodes* b, Pairs pairs, std::span<std::uint32_t> numbers_of_a,
+void expand_few(const CodeNodes& a, const CodeNodes* b, HammingPairs pairs, std::span<std::uint32_t> numbers_of_a,
                 std::span<std::uint32_t> numbers_of_b, const Executor& executor, Budget& budget, const PairSink& sink) {
-  const std::span<Pair> all = pairs.list.span();
+  const std::span<HammingPair> all = pairs.list.span();
   const bool self = b == nullptr;
   const std::span<std::uint32_t> of_i = numbers_of_a.first(a.count), of_j = self ? of_i : numbers_of_b.first(b->count);
   std::fill(of_i.begin(), of_i.end(), kNone);
   std::fill(of_j.begin(), of_j.end(), kNone);
-  if (self) mark_crowds(a, of_i);
-  for (const Pair& pair : all) of_i[pair.i] = of_j[pair.j] = kMet;
+  if (self) mark_large_nodes(a, of_i);
+  for (const HammingPair& pair : all) of_i[pair.i] = of_j[pair.j] = kMet;
   const Few few_a(a, of_i, 0, budget);
   std::optional<Few> few_b;
   if (!self) few_b.emplace(*b, of_j, few_a.count, budget);
-  for (Pair& pair : all) {
+  for (HammingPair& pair : all) {
     pair.i = of_i[pair.i];
     pair.j = of_j[pair.j];
   }
   const std::size_t first_rows = few_a.rows.size(), second_rows = self ? 0 : few_b->rows.size();
   if (first_rows == 0) return;
-  Nodes both;
+  CodeNodes both;
   both.count = few_a.count + (self ? 0 : few_b->count);
   both.memory = budget.reserve({4 * std::uint64_t{first_rows + second_rows}}, "nodes of rows that have pairs");
   both.of_row.resize(first_rows + second_rows);
   std::copy_n(few_a.of_row.data(), first_rows, both.of_row.data());
   if (!self) std::copy_n(few_b->of_row.data(), second_rows, both.of_row.data() + first_rows);
-  std::vector<Pair> rows;
-  Expansion(both, pairs.list, executor, budget, self ? 0 : first_rows).run([&](std::span<const Pair> block) {
+  std::vector<HammingPair> rows;
+  Expansion(both, pairs.list, executor, budget, self ? 0 : first_rows).run([&](std::span<const HammingPair> block) {
     rows.assign(block.begin(), block.end());
-    for (Pair& pair : rows) {
+    for (HammingPair& pair : rows) {
       pair.i = few_a.rows[pair.i];
       pair.j = self ? few_a.rows[pair.j] : few_b->rows[pair.j - first_rows];
     }

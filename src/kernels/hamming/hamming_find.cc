@@ -7,8 +7,8 @@
 
 #include "src/base/sizes.h"
 #include "src/kernels/hamming/hamming_device.h"
+#include "src/kernels/hamming/hamming_index_part.h"
 #include "src/kernels/hamming/hamming_nodes.h"
-#include "src/kernels/hamming/hamming_part.h"
 #include "src/kernels/hamming/hamming_permute.h"
 
 namespace millrace::hamming {
@@ -17,7 +17,7 @@ namespace {
 template <typename Code>
 class Join {
  public:
-  Join(const Sides<Code>& sides, const Options& options, const Executor& executor, PairTaker& taker,
+  Join(const JoinSides<Code>& sides, const Options& options, const Executor& executor, PairTaker& taker,
        BucketPair<Code>& buckets)
       : sides_(sides),
         options_(options),
@@ -26,7 +26,7 @@ class Join {
         part_(sides, options.radius, executor, &buckets) {}
 
   // Runs every part of the plan; returns false when the parts turn out to compare more pairs than brute force.
-  bool run(const JoinPlan& plan, Layout layout) {
+  bool run(const JoinPlan& plan, BucketLayout layout) {
     const double all =
         static_cast<double>(sides_.a.size()) * static_cast<double>(sides_.b.size()) * (sides_.self ? 0.5 : 1);
     double compared = 0;
@@ -51,19 +51,19 @@ class Join {
   }
 
  private:
-  const Sides<Code> sides_;
+  const JoinSides<Code> sides_;
   const Options options_;
   const Executor& executor_;
   PairTaker& taker_;
-  PartJoin<Code> part_;
+  IndexPartJoin<Code> part_;
 };
 
 }  // namespace
 
 template <typename Code>
-Problem problem_of(const Sides<Code>& sides, const Options& options, const Executor& executor) {
+JoinProblem make_problem(const JoinSides<Code>& sides, const Options& options, const Executor& executor) {
   if (options.radius < 0) throw Failure(ErrorCode::usage, "the radius must not be negative", "radius");
-  Problem problem;
+  JoinProblem problem;
   problem.bits = 8 * static_cast<int>(sizeof(Code));
   problem.a = sides.a.size();
   problem.b = sides.b.size();
@@ -71,15 +71,15 @@ Problem problem_of(const Sides<Code>& sides, const Options& options, const Execu
   problem.radius = std::min(options.radius, problem.bits);
   problem.threads = executor.threads();
   problem.wish = options.algorithm;
-  problem.agree = agreement(sides.b);
+  problem.agree = measure_bit_agreement(sides.b);
   return problem;
 }
 
 template <typename Code>
-Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const Engines& engines, Budget& budget,
-                  PairTaker& taker, BucketPair<Code>* kept) {
+JoinMethod find_pairs(JoinSides<Code> sides, Code* own, const Options& options, const Engines& engines, Budget& budget,
+                      PairTaker& taker, BucketPair<Code>* kept) {
   const Executor& executor = engines.executor;
-  Problem problem = problem_of(sides, options, executor);
+  JoinProblem problem = make_problem(sides, options, executor);
   JoinPlan plan = choose_plan(problem);
 
   Buffer<Code> copies;
@@ -88,36 +88,36 @@ Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const En
     if (own == nullptr) {
       copies_memory = budget.reserve({(sides.a.size() + sides.b.size()) * sizeof(Code)}, "codes with permuted bits");
       allocate(copies, sides.a.size() + sides.b.size());
-      permute(sides.a, copies.data(), plan, executor);
-      permute(sides.b, copies.data() + sides.a.size(), plan, executor);
+      permute_bits(sides.a, copies.data(), plan, executor);
+      permute_bits(sides.b, copies.data() + sides.a.size(), plan, executor);
       sides.a = {copies.data(), sides.a.size()};
       sides.b = {copies.data() + sides.a.size(), sides.b.size()};
     } else {
-      permute(sides.a, own, plan, executor);
+      permute_bits(sides.a, own, plan, executor);
     }
   }
 
-  if (plan.algorithm == Algorithm::index && sides.also != nullptr && too_alike(sides, plan)) {
+  if (plan.algorithm == Algorithm::index && sides.also != nullptr && is_index_too_dense(sides, plan)) {
     problem.wish = Algorithm::brute;
     const std::string tried = plan.what;
     plan = choose_plan(problem);
     for (std::string* words : {&plan.what, &plan.why}) *words += ", because the codes are too alike for " + tried;
   }
 
-  if (engines.accelerator != nullptr && route_of(plan, problem, *engines.accelerator).on_device) {
+  if (engines.accelerator != nullptr && choose_route(plan, problem, *engines.accelerator).on_device) {
     if (auto answer = find_on_device(sides, plan, options, engines, budget, taker)) return *answer;
   }
 
   BucketPair<Code> own_buckets;
   BucketPair<Code>& buckets = kept != nullptr ? *kept : own_buckets;
-  Layout layout = Layout::roomy;
+  BucketLayout layout = BucketLayout::roomy;
   const auto bytes = [&]() -> Bytes {
     return {buckets.a.bytes_with(plan, sides.a.size(), layout) +
             (sides.self ? buckets.b.bytes_with_scratch(0) : buckets.b.bytes_with(plan, sides.b.size(), layout))};
   };
-  if (!buckets.pay(budget, bytes)) {
-    layout = Layout::lean;
-    buckets.pay_or_throw(budget, bytes);
+  if (!buckets.try_reserve_for(budget, bytes)) {
+    layout = BucketLayout::lean;
+    buckets.reserve_for(budget, bytes);
     plan.why += ", in the lean layout";
   }
   Join<Code> join(sides, options, executor, taker, buckets);
@@ -126,17 +126,17 @@ Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const En
     const std::string tried = plan.why;
     plan = choose_plan(problem);
     plan.why += fmt::format(", because the codes are too alike for {}", tried);
-    buckets.pay_or_throw(budget, bytes);
+    buckets.reserve_for(budget, bytes);
     join.run(plan, layout);
   }
   return {plan.algorithm, plan.why};
 }
 
-template Problem problem_of(const Sides<std::uint64_t>&, const Options&, const Executor&);
-template Problem problem_of(const Sides<Code256>&, const Options&, const Executor&);
-template Answer find_pairs(Sides<std::uint64_t>, std::uint64_t*, const Options&, const Engines&, Budget&, PairTaker&,
-                           BucketPair<std::uint64_t>*);
-template Answer find_pairs(Sides<Code256>, Code256*, const Options&, const Engines&, Budget&, PairTaker&,
-                           BucketPair<Code256>*);
+template JoinProblem make_problem(const JoinSides<std::uint64_t>&, const Options&, const Executor&);
+template JoinProblem make_problem(const JoinSides<Code256>&, const Options&, const Executor&);
+template JoinMethod find_pairs(JoinSides<std::uint64_t>, std::uint64_t*, const Options&, const Engines&, Budget&,
+                               PairTaker&, BucketPair<std::uint64_t>*);
+template JoinMethod find_pairs(JoinSides<Code256>, Code256*, const Options&, const Engines&, Budget&, PairTaker&,
+                               BucketPair<Code256>*);
 
 }  // namespace millrace::hamming

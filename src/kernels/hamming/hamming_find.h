@@ -12,20 +12,20 @@
 namespace millrace::hamming {
 
 template <typename Code>
-struct Sides {
+struct JoinSides {
   std::span<const Code> a, b;
   bool self = true;
-  const Also* also = nullptr;  // null: every pair is accepted
+  const PairFilter* also = nullptr;  // null: every pair is accepted
 };
 
-struct Answer {
+struct JoinMethod {
   Algorithm used;
   std::string why;
 };
 
 // Returns the problem that the cost model solves for these sides.
 template <typename Code>
-Problem problem_of(const Sides<Code>& sides, const Options& options, const Executor& executor);
+JoinProblem make_problem(const JoinSides<Code>& sides, const Options& options, const Executor& executor);
 
 template <typename Code>
 struct BucketPair;
@@ -33,14 +33,14 @@ struct BucketPair;
 // Gives every pair within range to `taker`. `own` is where the codes may be permuted in place; null when they are the
 // caller's. Buckets use the memory in `kept`, where that is given, and leave it there.
 template <typename Code>
-Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const Engines& engines, Budget& budget,
-                  PairTaker& taker, BucketPair<Code>* kept = nullptr);
+JoinMethod find_pairs(JoinSides<Code> sides, Code* own, const Options& options, const Engines& engines, Budget& budget,
+                      PairTaker& taker, BucketPair<Code>* kept = nullptr);
 
-extern template Problem problem_of(const Sides<std::uint64_t>&, const Options&, const Executor&);
-extern template Problem problem_of(const Sides<Code256>&, const Options&, const Executor&);
-extern template Answer find_pairs(Sides<std::uint64_t>, std::uint64_t*, const Options&, const Engines&, Budget&,
-                                  PairTaker&, BucketPair<std::uint64_t>*);
-extern template Answer find_pairs(Sides<Code256>, Code256*, const Options&, const Engines&, Budget&, PairTaker&,
-                                  BucketPair<Code256>*);
+extern template JoinProblem make_problem(const JoinSides<std::uint64_t>&, const Options&, const Executor&);
+extern template JoinProblem make_problem(const JoinSides<Code256>&, const Options&, const Executor&);
+extern template JoinMethod find_pairs(JoinSides<std::uint64_t>, std::uint64_t*, const Options&, const Engines&, Budget&,
+                                      PairTaker&, BucketPair<std::uint64_t>*);
+extern template JoinMethod find_pairs(JoinSides<Code256>, Code256*, const Options&, const Engines&, Budget&, PairTaker&,
+                                      BucketPair<Code256>*);
 
 }  // namespace millrace::hamming

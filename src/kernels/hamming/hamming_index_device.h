@@ -3,24 +3,24 @@
 // Never: used from outside this folder.
 #pragma once
 
-#include "src/kernels/hamming/hamming_on_device.h"
+#include "src/kernels/hamming/hamming_device_join.h"
 
 namespace millrace::hamming {
 
 template <typename Code>
-class IndexOnDevice : public OnDevice<Code> {
-  using Base = OnDevice<Code>;
+class DeviceIndex : public DeviceJoin<Code> {
+  using Base = DeviceJoin<Code>;
 
  public:
   using Base::Base;
 
   bool run() {
     if (this->sides_.a.empty() || this->sides_.b.empty()) return true;
-    if (!this->have_room([&] { make_room(); })) return false;
+    if (!this->can_allocate([&] { make_room(); })) return false;
     // Items are the buckets of all parts.
     firsts_ = {0};
     std::uint64_t widest = 0;
-    for (const Part& part : this->plan_.parts) {
+    for (const IndexPart& part : this->plan_.parts) {
       firsts_.push_back(firsts_.back() + (std::uint64_t{1} << part.width));
       widest = std::max(widest, std::uint64_t{1} << part.width);
     }
@@ -62,9 +62,9 @@ class IndexOnDevice : public OnDevice<Code> {
       throw OutOfMemory(ErrorCode::out_of_memory, "too many codes for an index", "the device");
     }
     std::size_t buckets = 0, flips = 0;
-    for (const Part& part : this->plan_.parts) {
+    for (const IndexPart& part : this->plan_.parts) {
       buckets = std::max(buckets, std::size_t{1} << part.width);
-      flips = std::max(flips, flips_for(part, this->sides_.self).size());
+      flips = std::max(flips, list_part_flips(part, this->sides_.self).size());
     }
     Accelerator& device = this->accelerator_;
     starts_memory_ = this->budget_.reserve({4 * (buckets + 1) * (this->sides_.self ? 1 : 2)}, "buckets");
@@ -79,13 +79,13 @@ class IndexOnDevice : public OnDevice<Code> {
     if (!this->sides_.self) make(b_, this->sides_.b.size());
     flips_ = {device, std::max<std::size_t>(1, flips), "neighbours of a bucket"};
     done_ = {device, 1, "blocks that are through"};
-    earlier_words_ = {device, this->plan_.parts.size(), "earlier parts"};
-    earlier_masks_ = {device, this->plan_.parts.size(), "earlier parts"};
-    earlier_thresholds_ = {device, this->plan_.parts.size(), "earlier parts"};
+    previous_words_ = {device, this->plan_.parts.size(), "earlier parts"};
+    previous_masks_ = {device, this->plan_.parts.size(), "earlier parts"};
+    previous_thresholds_ = {device, this->plan_.parts.size(), "earlier parts"};
     hits_.emplace(device, room_for_hits(device));
   }
 
-  void order(OneSide& side, std::span<const Code> codes, const Part& part) {
+  void order(OneSide& side, std::span<const Code> codes, const IndexPart& part) {
     Queue& queue = *this->queue_;
     const auto rows = static_cast<std::uint32_t>(codes.size());
     const std::uint64_t blocks = std::min<std::uint64_t>(4096, (codes.size() + 255) / 256);
@@ -119,22 +119,22 @@ class IndexOnDevice : public OnDevice<Code> {
   void prepare(std::size_t p) {
     if (prepared_ == p) return;
     prepared_ = SIZE_MAX;
-    const Part& part = this->plan_.parts[p];
+    const IndexPart& part = this->plan_.parts[p];
     order(a_, this->sides_.a, part);
     if (!this->sides_.self) order(b_, this->sides_.b, part);
-    host_flips_ = flips_for(part, this->sides_.self);
+    host_flips_ = list_part_flips(part, this->sides_.self);
     this->queue_->upload(std::span<const std::uint32_t>(host_flips_), flips_);
     std::vector<std::uint32_t> words, thresholds;
     std::vector<std::uint64_t> masks;
     for (std::size_t e = 0; e < p; ++e) {
-      const Part& earlier = this->plan_.parts[e];
-      words.push_back(static_cast<std::uint32_t>(earlier.word));
-      thresholds.push_back(static_cast<std::uint32_t>(earlier.threshold));
-      masks.push_back(earlier.mask());
+      const IndexPart& previous = this->plan_.parts[e];
+      words.push_back(static_cast<std::uint32_t>(previous.word));
+      thresholds.push_back(static_cast<std::uint32_t>(previous.threshold));
+      masks.push_back(previous.mask());
     }
-    this->queue_->upload(std::span<const std::uint32_t>(words), earlier_words_);
-    this->queue_->upload(std::span<const std::uint64_t>(masks), earlier_masks_);
-    this->queue_->upload(std::span<const std::uint32_t>(thresholds), earlier_thresholds_);
+    this->queue_->upload(std::span<const std::uint32_t>(words), previous_words_);
+    this->queue_->upload(std::span<const std::uint64_t>(masks), previous_masks_);
+    this->queue_->upload(std::span<const std::uint32_t>(thresholds), previous_thresholds_);
     prepared_ = p;
   }
 
@@ -151,7 +151,7 @@ class IndexOnDevice : public OnDevice<Code> {
       std::uint64_t met = this->sides_.self ? own : 0;
       for (const std::uint32_t flip : host_flips_) met += size(b, bucket ^ flip);
       pairs += own * met;
-      if (pairs > kMostPairs) throw OutOfMemory(ErrorCode::out_of_memory, "too many pairs at once", "the device");
+      if (pairs > kMaxPairs) throw OutOfMemory(ErrorCode::out_of_memory, "too many pairs at once", "the device");
     }
   }
 
@@ -159,7 +159,7 @@ class IndexOnDevice : public OnDevice<Code> {
     throw_if_cancelled(this->executor_);
     const std::size_t p = part_of(begin);
     prepare(p);
-    const Part& part = this->plan_.parts[p];
+    const IndexPart& part = this->plan_.parts[p];
     const bool self = this->sides_.self;
     const std::uint32_t from = a_.host_starts[begin - firsts_[p]], to = a_.host_starts[end - firsts_[p]];
     throw_if_many(static_cast<std::size_t>(begin - firsts_[p]), static_cast<std::size_t>(end - firsts_[p]));
@@ -169,7 +169,7 @@ class IndexOnDevice : public OnDevice<Code> {
     this->queue_->launch(bodies::hamming(), kIndex, blocks, a_.ordered, a_.ids, b.ordered, b.ids, b.starts, kWords,
                          from, to, static_cast<std::uint32_t>(part.word), static_cast<std::uint32_t>(part.shift),
                          static_cast<std::uint32_t>(part.width), flips_, static_cast<std::uint32_t>(host_flips_.size()),
-                         earlier_words_, earlier_masks_, earlier_thresholds_, static_cast<std::uint32_t>(p),
+                         previous_words_, previous_masks_, previous_thresholds_, static_cast<std::uint32_t>(p),
                          std::uint32_t{self}, this->radius(), hits_->hits(), hits_->capacity(), hits_->count());
     FoundPairs found = hits_->take(*this->queue_, this->budget_, blocks);
     this->confirm(found.list);
@@ -178,8 +178,8 @@ class IndexOnDevice : public OnDevice<Code> {
 
   std::vector<std::uint64_t> firsts_;  // first item of each part, and the number of items
   OneSide a_, b_;
-  DeviceBuffer<std::uint32_t> flips_, done_, earlier_words_, earlier_thresholds_;
-  DeviceBuffer<std::uint64_t> earlier_masks_;
+  DeviceBuffer<std::uint32_t> flips_, done_, previous_words_, previous_thresholds_;
+  DeviceBuffer<std::uint64_t> previous_masks_;
   std::vector<std::uint32_t> host_flips_;
   std::size_t prepared_ = SIZE_MAX;
   Reservation starts_memory_;  // memory of the host

@@ -15,7 +15,7 @@ inline constexpr std::size_t kOverread = 32;
 
 // Codes of a side: column c of position p is columns[c][p]; bucket k is positions starts[k] to starts[k + 1]. At least
 // one vector may be read past the end of a column.
-struct Side {
+struct BucketSide {
   const std::uint32_t* columns[kMaxColumns] = {};
   const std::uint32_t* starts = nullptr;
 };
@@ -25,7 +25,7 @@ struct Hit {
 };
 
 struct MatchTask {
-  Side a, b;
+  BucketSide a, b;
   // Number of columns whose differing bits are counted for every pair, and number of columns that exist. The others are
   // counted only when some pair of a block passed.
   int tested = 1;

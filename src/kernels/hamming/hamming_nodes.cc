@@ -82,13 +82,13 @@ void throw_if_cancelled(const Executor& executor) {
 }
 
 template <typename Code>
-Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, Budget& budget) {
+CollapsedCodes<Code> collapse(std::span<const Code> rows, const Executor& executor, Budget& budget) {
   const std::size_t n = rows.size();
   if (n >= 0xFFFFFFFFu) {
     throw Failure(ErrorCode::too_large, "over 4,294,967,294 codes cannot be joined at once", "codes",
                   "cut the collection");
   }
-  Collapsed<Code> result;
+  CollapsedCodes<Code> result;
   result.nodes.memory = budget.reserve({4 * n}, "nodes of codes");
   result.memory = budget.reserve({sizeof(Code) * n}, "codes of nodes");
   const Reservation scratch = budget.reserve({16 * n}, "finding equal codes");
@@ -105,9 +105,9 @@ Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, B
 
 template <typename Code>
 void collapse_into(std::span<const Code> rows, const Executor& executor, const CollapseScratch& scratch,
-                   Collapsed<Code>& result) {
+                   CollapsedCodes<Code>& result) {
   const std::size_t n = rows.size();
-  Nodes& nodes = result.nodes;
+  CodeNodes& nodes = result.nodes;
   nodes.of_row.resize(n);
   result.codes.resize(n);
   nodes.count = 0;
@@ -118,7 +118,7 @@ void collapse_into(std::span<const Code> rows, const Executor& executor, const C
   // A partition has about 4096 rows: its hash table of 32 KiB stays in the first-level cache.
   const int bits = std::clamp(static_cast<int>(std::bit_width(n / 4096)), 1, 11);
   const std::size_t partitions = std::size_t{1} << bits;
-  Ranges ranges{ranges_for(n, executor), 0};
+  Ranges ranges{choose_range_count(n, executor), 0};
   ranges.length = (n + ranges.count - 1) / ranges.count;
   std::vector<std::uint32_t> places(ranges.count * partitions);
   executor.parallel_for(ranges.count, 1, [&](std::size_t from, std::size_t to) {
@@ -193,9 +193,10 @@ void collapse_into(std::span<const Code> rows, const Executor& executor, const C
 }
 
 template void collapse_into(std::span<const std::uint64_t>, const Executor&, const CollapseScratch&,
-                            Collapsed<std::uint64_t>&);
-template void collapse_into(std::span<const Code256>, const Executor&, const CollapseScratch&, Collapsed<Code256>&);
-template Collapsed<std::uint64_t> collapse(std::span<const std::uint64_t>, const Executor&, Budget&);
-template Collapsed<Code256> collapse(std::span<const Code256>, const Executor&, Budget&);
+                            CollapsedCodes<std::uint64_t>&);
+template void collapse_into(std::span<const Code256>, const Executor&, const CollapseScratch&,
+                            CollapsedCodes<Code256>&);
+template CollapsedCodes<std::uint64_t> collapse(std::span<const std::uint64_t>, const Executor&, Budget&);
+template CollapsedCodes<Code256> collapse(std::span<const Code256>, const Executor&, Budget&);
 
 }  // namespace millrace::hamming

@@ -10,21 +10,21 @@
 namespace millrace::hamming {
 
 template <typename Code>
-struct Collapsed {
-  Nodes nodes;
+struct CollapsedCodes {
+  CodeNodes nodes;
   Buffer<Code> codes;  // code of each node
   Reservation memory;  // memory of `codes`
 };
 
 template <typename Code>
-Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, Budget& budget);
-extern template Collapsed<std::uint64_t> collapse(std::span<const std::uint64_t>, const Executor&, Budget&);
-extern template Collapsed<Code256> collapse(std::span<const Code256>, const Executor&, Budget&);
+CollapsedCodes<Code> collapse(std::span<const Code> rows, const Executor& executor, Budget& budget);
+extern template CollapsedCodes<std::uint64_t> collapse(std::span<const std::uint64_t>, const Executor&, Budget&);
+extern template CollapsedCodes<Code256> collapse(std::span<const Code256>, const Executor&, Budget&);
 
 // Number of rows of each node; empty where each node is one row.
 struct NodeSizes {
   NodeSizes() = default;
-  NodeSizes(const Nodes& nodes, Budget& budget) {
+  NodeSizes(const CodeNodes& nodes, Budget& budget) {
     if (nodes.count == nodes.of_row.size()) return;
     memory = budget.reserve({4 * std::uint64_t{nodes.count}}, "rows a node");
     rows.resize(nodes.count);
@@ -45,16 +45,16 @@ struct CollapseScratch {
 // Same as collapse(), into memory that is already reserved: `out` has room for as many rows and nodes.
 template <typename Code>
 void collapse_into(std::span<const Code> rows, const Executor& executor, const CollapseScratch& scratch,
-                   Collapsed<Code>& out);
+                   CollapsedCodes<Code>& out);
 extern template void collapse_into(std::span<const std::uint64_t>, const Executor&, const CollapseScratch&,
-                                   Collapsed<std::uint64_t>&);
+                                   CollapsedCodes<std::uint64_t>&);
 extern template void collapse_into(std::span<const Code256>, const Executor&, const CollapseScratch&,
-                                   Collapsed<Code256>&);
+                                   CollapsedCodes<Code256>&);
 
 // Streams out the pairs of rows of pairs of nodes. With `a` alone these are its rows with each other, pairs inside a
 // node too; with `b`, (i: row of a, j: row of b). It works like expand(), but reserves 60 bytes for each row, node and
 // pair that comes out. The numbers are scratch memory, one for each node of a side.
-void expand_few(const Nodes& a, const Nodes* b, Pairs pairs, std::span<std::uint32_t> numbers_of_a,
+void expand_few(const CodeNodes& a, const CodeNodes* b, HammingPairs pairs, std::span<std::uint32_t> numbers_of_a,
                 std::span<std::uint32_t> numbers_of_b, const Executor& executor, Budget& budget, const PairSink& sink);
 
 // Asks the kernel for huge pages: scattering 10 M codes to thousands of places misses the TLB otherwise.
@@ -69,7 +69,7 @@ void allocate(Buffer<T>& buffer, std::size_t count) {
 
 // Returns the number of ranges that rows are cut into for counting and scattering; more ranges need more counters. The
 // result does not depend on it.
-inline std::size_t ranges_for(std::size_t count, const Executor& executor) {
+inline std::size_t choose_range_count(std::size_t count, const Executor& executor) {
   const std::size_t most = 4 * static_cast<std::size_t>(executor.threads());
   const std::size_t fitting = count / 8192 + 1;
   return fitting < most ? fitting : most;

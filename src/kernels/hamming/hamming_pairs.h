@@ -21,14 +21,14 @@ class PairTaker {
   PairTaker& operator=(const PairTaker&) = delete;
 
   // Thread-safe; leaves `pairs` empty.
-  virtual void take(std::vector<Pair>& pairs) = 0;
+  virtual void take(std::vector<HammingPair>& pairs) = 0;
   // Forgets all pairs that were taken.
   virtual void clear() = 0;
 };
 
 // Returns the number of pairs of rows in a pair of nodes; a side without numbers of rows has one row a node.
-inline std::uint64_t pairs_of_rows_of(const Pair& pair, std::span<const std::uint32_t> rows_of_i,
-                                      std::span<const std::uint32_t> rows_of_j) {
+inline std::uint64_t count_row_pairs(const HammingPair& pair, std::span<const std::uint32_t> rows_of_i,
+                                     std::span<const std::uint32_t> rows_of_j) {
   return std::uint64_t{rows_of_i.empty() ? 1 : rows_of_i[pair.i]} * (rows_of_j.empty() ? 1 : rows_of_j[pair.j]);
 }
 
@@ -39,7 +39,7 @@ class PairCounter : public PairTaker {
   PairCounter(std::span<const std::uint32_t> rows_of_i, std::span<const std::uint32_t> rows_of_j)
       : rows_of_i_(rows_of_i), rows_of_j_(rows_of_j) {}
 
-  void take(std::vector<Pair>& pairs) override;
+  void take(std::vector<HammingPair>& pairs) override;
   void clear() override { pairs_ = rows_ = 0; }
   std::uint64_t pairs() const { return pairs_; }
   std::uint64_t pairs_of_rows() const { return rows_; }
@@ -53,15 +53,15 @@ class PairCollector : public PairTaker {
  public:
   explicit PairCollector(Budget& budget) : budget_(budget) {}
 
-  void take(std::vector<Pair>& pairs) override;
+  void take(std::vector<HammingPair>& pairs) override;
   void clear() override;
   // Returns the pairs with i < `limit` and j < `second_limit`, sorted. The collector is empty afterwards.
-  Pairs sorted(std::uint64_t limit, std::uint64_t second_limit, const Executor& executor);
+  HammingPairs sorted(std::uint64_t limit, std::uint64_t second_limit, const Executor& executor);
 
  private:
   Budget& budget_;
   Mutex mutex_;
-  std::vector<std::vector<Pair>> chunks_ MILLRACE_GUARDED_BY(mutex_);
+  std::vector<std::vector<HammingPair>> chunks_ MILLRACE_GUARDED_BY(mutex_);
   std::vector<Reservation> memory_ MILLRACE_GUARDED_BY(mutex_);
 };
 

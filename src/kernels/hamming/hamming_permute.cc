@@ -7,7 +7,7 @@
 namespace millrace::hamming {
 
 template <typename Code>
-std::vector<double> agreement(std::span<const Code> codes) {
+std::vector<double> measure_bit_agreement(std::span<const Code> codes) {
   constexpr std::size_t kSample = 4096;
   const std::size_t step = std::max<std::size_t>(1, codes.size() / kSample);
   std::vector<std::uint32_t> ones(64 * kWords64<Code>);
@@ -30,7 +30,7 @@ std::vector<double> agreement(std::span<const Code> codes) {
 }
 
 template <typename Code>
-void permute(std::span<const Code> from, Code* to, const JoinPlan& plan, const Executor& executor) {
+void permute_bits(std::span<const Code> from, Code* to, const JoinPlan& plan, const Executor& executor) {
   constexpr int kBytes = static_cast<int>(sizeof(Code));
   std::vector<Code> table(kBytes * 256, Code{});
   std::vector<int> place(8 * kBytes);
@@ -58,9 +58,9 @@ void permute(std::span<const Code> from, Code* to, const JoinPlan& plan, const E
   });
 }
 
-template std::vector<double> agreement(std::span<const std::uint64_t>);
-template std::vector<double> agreement(std::span<const Code256>);
-template void permute(std::span<const std::uint64_t>, std::uint64_t*, const JoinPlan&, const Executor&);
-template void permute(std::span<const Code256>, Code256*, const JoinPlan&, const Executor&);
+template std::vector<double> measure_bit_agreement(std::span<const std::uint64_t>);
+template std::vector<double> measure_bit_agreement(std::span<const Code256>);
+template void permute_bits(std::span<const std::uint64_t>, std::uint64_t*, const JoinPlan&, const Executor&);
+template void permute_bits(std::span<const Code256>, Code256*, const JoinPlan&, const Executor&);
 
 }  // namespace millrace::hamming

@@ -12,10 +12,10 @@ namespace millrace::hamming {
 
 // Returns the probability that two codes agree in each bit, from about 4096 of them, evenly spread.
 template <typename Code>
-std::vector<double> agreement(std::span<const Code> codes);
+std::vector<double> measure_bit_agreement(std::span<const Code> codes);
 
 // Writes codes with their bits in the plan's order. `to` may be where `from` lies.
 template <typename Code>
-void permute(std::span<const Code> from, Code* to, const JoinPlan& plan, const Executor& executor);
+void permute_bits(std::span<const Code> from, Code* to, const JoinPlan& plan, const Executor& executor);
 
 }  // namespace millrace::hamming

@@ -4,7 +4,7 @@
 
 #include "src/base/stopwatch.h"
 #include "src/kernels/hamming/hamming_device.h"
-#include "src/kernels/known/inputs.h"
+#include "src/kernels/test_vectors/inputs.h"
 
 namespace millrace::hamming {
 namespace {
@@ -16,11 +16,11 @@ constexpr double kEnoughS = 0.25;
 template <typename Code>
 double rate(Algorithm algorithm, int radius, const Engines& engines) {
   for (std::size_t count = 1 << 14;; count *= 2) {
-    const std::vector<Code> codes = known::random_codes<Code>(count, 4);
+    const std::vector<Code> codes = test_vectors::random_codes<Code>(count, 4);
     const std::span<const Code> all(codes);
     Budget budget(Bytes{4096 + 512 * count});
     const Options options{.radius = radius, .algorithm = algorithm};
-    const Problem problem = problem_of(Sides<Code>{all, all, true, nullptr}, options, engines.executor);
+    const JoinProblem problem = make_problem(JoinSides<Code>{all, all, true, nullptr}, options, engines.executor);
     const JoinPlan plan = choose_plan(problem);
     PairCounter counter({}, {});
     const auto run = [&] {
@@ -46,7 +46,7 @@ std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor
     const std::uint64_t before = accelerator.counts().batches;
     const double on_device = rate<Code>(algorithm, radius, device);
     // Work that the CPU has taken over gives no rate of the device.
-    if (accelerator.struck_out() || accelerator.counts().batches == before || accelerator.counts().fell_back > 0)
+    if (accelerator.is_excluded() || accelerator.counts().batches == before || accelerator.counts().fell_back > 0)
       return;
     out.push_back({operation_of(8 * static_cast<int>(sizeof(Code)), algorithm), unit, on_device,
                    rate<Code>(algorithm, radius, cpu)});

@@ -6,8 +6,8 @@ namespace millrace::hamming::reference {
 namespace {
 
 template <typename Code>
-std::vector<Pair> all_pairs(std::span<const Code> codes, int radius) {
-  std::vector<Pair> pairs;
+std::vector<HammingPair> all_pairs(std::span<const Code> codes, int radius) {
+  std::vector<HammingPair> pairs;
   for (std::size_t i = 0; i < codes.size(); ++i) {
     for (std::size_t j = i + 1; j < codes.size(); ++j) {
       const std::uint32_t d = distance(codes[i], codes[j]);
@@ -20,8 +20,8 @@ std::vector<Pair> all_pairs(std::span<const Code> codes, int radius) {
 }
 
 template <typename Code>
-Joined join(std::span<const Code> codes, int radius, Budget&) {
-  Joined joined;
+JoinResult join(std::span<const Code> codes, int radius, Budget&) {
+  JoinResult joined;
   joined.nodes.of_row.resize(codes.size());
   std::vector<Code> unique;
   std::map<std::vector<std::uint64_t>, std::uint32_t> seen;
@@ -33,7 +33,7 @@ Joined join(std::span<const Code> codes, int radius, Budget&) {
     joined.nodes.of_row[row] = at->second;
   }
   joined.nodes.count = static_cast<std::uint32_t>(unique.size());
-  const std::vector<Pair> pairs = all_pairs(std::span<const Code>(unique), radius);
+  const std::vector<HammingPair> pairs = all_pairs(std::span<const Code>(unique), radius);
   joined.pairs.list.resize(pairs.size());
   std::copy(pairs.begin(), pairs.end(), joined.pairs.list.begin());
   joined.expanded = all_pairs(codes, radius).size();
@@ -42,8 +42,8 @@ Joined join(std::span<const Code> codes, int radius, Budget&) {
 }
 
 template <typename Code>
-std::vector<Pair> find(std::span<const Code> queries, std::span<const Code> base, int radius) {
-  std::vector<Pair> pairs;
+std::vector<HammingPair> find(std::span<const Code> queries, std::span<const Code> base, int radius) {
+  std::vector<HammingPair> pairs;
   for (std::size_t i = 0; i < queries.size(); ++i) {
     for (std::size_t j = 0; j < base.size(); ++j) {
       const std::uint32_t d = distance(queries[i], base[j]);
@@ -57,16 +57,19 @@ std::vector<Pair> find(std::span<const Code> queries, std::span<const Code> base
 
 }  // namespace
 
-Joined self_join(std::span<const std::uint64_t> codes, int radius, Budget& budget) {
+JoinResult self_join(std::span<const std::uint64_t> codes, int radius, Budget& budget) {
   return join(codes, radius, budget);
 }
-Joined self_join(std::span<const Code256> codes, int radius, Budget& budget) { return join(codes, radius, budget); }
-std::vector<Pair> row_pairs(std::span<const std::uint64_t> codes, int radius) { return all_pairs(codes, radius); }
-std::vector<Pair> row_pairs(std::span<const Code256> codes, int radius) { return all_pairs(codes, radius); }
-std::vector<Pair> search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base, int radius) {
+JoinResult self_join(std::span<const Code256> codes, int radius, Budget& budget) { return join(codes, radius, budget); }
+std::vector<HammingPair> row_pairs(std::span<const std::uint64_t> codes, int radius) {
+  return all_pairs(codes, radius);
+}
+std::vector<HammingPair> row_pairs(std::span<const Code256> codes, int radius) { return all_pairs(codes, radius); }
+std::vector<HammingPair> search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base,
+                                int radius) {
   return find(queries, base, radius);
 }
-std::vector<Pair> search(std::span<const Code256> queries, std::span<const Code256> base, int radius) {
+std::vector<HammingPair> search(std::span<const Code256> queries, std::span<const Code256> base, int radius) {
   return find(queries, base, radius);
 }
 

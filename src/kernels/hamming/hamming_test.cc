@@ -7,7 +7,7 @@
 #include <atomic>
 #include <random>
 
-#include "src/device/cpu/level.h"
+#include "src/device/cpu/cpu_level.h"
 #include "src/kernels/hamming/hamming_cases_for_test.h"
 #include "src/kernels/hamming/hamming_cost.h"
 #include "src/kernels/hamming/hamming_words.h"
@@ -15,9 +15,9 @@
 namespace millrace::hamming {
 namespace {
 
-std::vector<Pair> expanded(const Joined& joined, const Executor& executor, Budget& budget) {
-  std::vector<Pair> rows;
-  expand(joined, executor, budget, [&](std::span<const Pair> block) {
+std::vector<HammingPair> expanded(const JoinResult& joined, const Executor& executor, Budget& budget) {
+  std::vector<HammingPair> rows;
+  expand(joined, executor, budget, [&](std::span<const HammingPair> block) {
     EXPECT_LE(block.size(), kBlock);
     rows.insert(rows.end(), block.begin(), block.end());
   });
@@ -28,9 +28,9 @@ template <typename Code>
 void expect_reference(const Case<Code>& example, int radius) {
   Budget budget(1_GiB);
   const std::span<const Code> codes(example.codes);
-  const Joined truth = reference::self_join(codes, radius, budget);
-  const std::vector<Pair> pairs = list_of(truth.pairs);
-  const std::vector<Pair> rows = reference::row_pairs(codes, radius);
+  const JoinResult truth = reference::self_join(codes, radius, budget);
+  const std::vector<HammingPair> pairs = list_of(truth.pairs);
+  const std::vector<HammingPair> rows = reference::row_pairs(codes, radius);
   const std::vector<std::uint32_t> nodes(truth.nodes.of_row.span().begin(), truth.nodes.of_row.span().end());
   for (const CpuLevel level : available_cpu_levels()) {
     use_cpu_level(level);
@@ -39,14 +39,14 @@ void expect_reference(const Case<Code>& example, int radius) {
         SCOPED_TRACE(example.name + ", radius " + std::to_string(radius) + ", " + name_of(level) + ", " +
                      name_of(algorithm) + ", threads " + std::to_string(threads));
         const Executor executor(threads);
-        const Joined joined = self_join(codes, {radius, algorithm}, executor, budget);
+        const JoinResult joined = self_join(codes, {radius, algorithm}, executor, budget);
         ASSERT_EQ(joined.nodes.count, truth.nodes.count);
         ASSERT_TRUE(std::equal(nodes.begin(), nodes.end(), joined.nodes.of_row.span().begin()));
         ASSERT_EQ(list_of(joined.pairs), pairs);
         ASSERT_EQ(joined.expanded, rows.size());
         ASSERT_EQ(joined.collapsed, pairs.size());
         if (threads == 2) {
-          const Joined counted = count(codes, {radius, algorithm}, executor, budget);
+          const JoinResult counted = count(codes, {radius, algorithm}, executor, budget);
           ASSERT_EQ(counted.expanded, rows.size());
           ASSERT_EQ(counted.collapsed, pairs.size());
           ASSERT_EQ(counted.pairs.list.size(), 0U);
@@ -81,7 +81,7 @@ void expect_search(int radius) {
     std::vector<Code> queries(example.codes.begin(),
                               example.codes.begin() + static_cast<std::ptrdiff_t>(example.codes.size() / 3));
     if (example.codes.size() == 1) queries = example.codes;
-    const std::vector<Pair> truth =
+    const std::vector<HammingPair> truth =
         reference::search(std::span<const Code>(queries), std::span<const Code>(example.codes), radius);
     for (const CpuLevel level : available_cpu_levels()) {
       use_cpu_level(level);
@@ -89,16 +89,16 @@ void expect_search(int radius) {
         for (const int threads : {1, 3}) {
           SCOPED_TRACE(example.name + ", " + name_of(level) + ", " + name_of(algorithm));
           const Executor executor(threads);
-          const Found found = search(std::span<const Code>(queries), std::span<const Code>(example.codes),
-                                     {radius, algorithm}, executor, budget);
+          const CodeSearchResult found = search(std::span<const Code>(queries), std::span<const Code>(example.codes),
+                                                {radius, algorithm}, executor, budget);
           ASSERT_EQ(list_of(found.pairs), truth);
         }
       }
       const Executor executor(2);
-      std::vector<Pair> odd;
+      std::vector<HammingPair> odd;
       std::copy_if(truth.begin(), truth.end(), std::back_inserter(odd),
-                   [](const Pair& pair) { return (pair.i ^ pair.j) % 2 == 1; });
-      const Found filtered =
+                   [](const HammingPair& pair) { return (pair.i ^ pair.j) % 2 == 1; });
+      const CodeSearchResult filtered =
           search(std::span<const Code>(queries), std::span<const Code>(example.codes), {radius}, executor, budget,
                  [](std::uint32_t i, std::uint32_t j) { return (i ^ j) % 2 == 1; });
       ASSERT_EQ(list_of(filtered.pairs), odd) << example.name << ", with a second condition";
@@ -126,13 +126,13 @@ void expect_large(std::size_t n, int radius) {
   Budget budget(2_GiB);
   const std::span<const Code> view(codes);
   const Executor two(2);
-  const Joined truth = self_join(view, {radius, Algorithm::brute}, two, budget);
+  const JoinResult truth = self_join(view, {radius, Algorithm::brute}, two, budget);
   EXPECT_GT(truth.pairs.list.size(), n / 200);
   for (const CpuLevel level : available_cpu_levels()) {
     use_cpu_level(level);
     for (const int threads : {1, 2, 7}) {
       const Executor executor(threads);
-      const Joined joined = self_join(view, {radius, Algorithm::index}, executor, budget);
+      const JoinResult joined = self_join(view, {radius, Algorithm::index}, executor, budget);
       ASSERT_EQ(joined.used, Algorithm::index);
       ASSERT_EQ(list_of(joined.pairs), list_of(truth.pairs));
       ASSERT_EQ(joined.expanded, truth.expanded);
@@ -140,9 +140,9 @@ void expect_large(std::size_t n, int radius) {
   }
   use_cpu_level(available_cpu_levels().back());
   std::uint64_t streamed = 0;
-  Pair last{0, 0, 0};
-  expand(truth, two, budget, [&](std::span<const Pair> block) {
-    for (const Pair& pair : block) {
+  HammingPair last{0, 0, 0};
+  expand(truth, two, budget, [&](std::span<const HammingPair> block) {
+    for (const HammingPair& pair : block) {
       ASSERT_LT(std::pair(last.i, last.j), std::pair(pair.i, pair.j));
       ASSERT_EQ(pair.distance, distance(codes[pair.i], codes[pair.j]));
       last = pair;
@@ -162,8 +162,8 @@ TEST(Hamming, ASampleTellsHowManyPairsThereWillBe) {
   }
   const Executor executor(2);
   Budget budget(1_GiB);
-  const Joined truth = count(std::span<const std::uint64_t>(codes), {2}, executor, budget);
-  const Estimate estimate = hamming::estimate(std::span<const std::uint64_t>(codes), {2}, true, executor, budget);
+  const JoinResult truth = count(std::span<const std::uint64_t>(codes), {2}, executor, budget);
+  const JoinEstimate estimate = hamming::estimate(std::span<const std::uint64_t>(codes), {2}, true, executor, budget);
   EXPECT_EQ(estimate.nodes, truth.nodes.count);
   EXPECT_NEAR(estimate.collapsed / static_cast<double>(truth.collapsed), 1, 0.1);
   EXPECT_NEAR(estimate.expanded / static_cast<double>(truth.expanded), 1, 0.1);
@@ -180,7 +180,7 @@ TEST(Hamming, CountedPairsAreHeldNowhere) {
   for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = i;
   const Executor executor(2);
   Budget budget(8_MiB);
-  const Joined counted = count(std::span<const std::uint64_t>(codes), {64, Algorithm::brute}, executor, budget);
+  const JoinResult counted = count(std::span<const std::uint64_t>(codes), {64, Algorithm::brute}, executor, budget);
   EXPECT_EQ(counted.expanded, codes.size() * (codes.size() - 1) / 2);
   EXPECT_THROW(self_join(std::span<const std::uint64_t>(codes), {64, Algorithm::brute}, executor, budget), OutOfMemory);
 }
@@ -214,10 +214,10 @@ TEST(Hamming, LeanLayoutAndOutOfMemory) {
   for (int i = 0; i < 300000; ++i) codes.push_back(random_code<std::uint64_t>(random));
   const Executor executor(2);
   Budget roomy(1_GiB);
-  const Joined truth = self_join(codes, {5, Algorithm::index}, executor, roomy);
+  const JoinResult truth = self_join(codes, {5, Algorithm::index}, executor, roomy);
   EXPECT_LE(roomy.peak().count, 64 * codes.size());
   Budget lean(Bytes{roomy.peak().count - 1});
-  const Joined joined = self_join(codes, {5, Algorithm::index}, executor, lean);
+  const JoinResult joined = self_join(codes, {5, Algorithm::index}, executor, lean);
   EXPECT_NE(joined.why.find("lean"), std::string::npos) << joined.why;
   EXPECT_EQ(list_of(joined.pairs), list_of(truth.pairs));
   Budget small(Bytes{codes.size() * 16});
@@ -244,19 +244,19 @@ TEST(Hamming, PlansCoverTheRadius) {
     for (const double agree : {0.5, 0.7, 0.95}) {
       for (int radius = 0; radius < bits; radius += 3) {
         for (const std::uint64_t n : {1000u, 1000000u}) {
-          Problem problem{bits,
-                          n,
-                          n,
-                          true,
-                          radius,
-                          2,
-                          Algorithm::index,
-                          std::vector<double>(static_cast<std::size_t>(bits), agree)};
+          JoinProblem problem{bits,
+                              n,
+                              n,
+                              true,
+                              radius,
+                              2,
+                              Algorithm::index,
+                              std::vector<double>(static_cast<std::size_t>(bits), agree)};
           const JoinPlan plan = choose_plan(problem);
           if (plan.algorithm != Algorithm::index) continue;
           int covered = 0;
           std::vector<std::uint64_t> used(4);
-          for (const Part& part : plan.parts) {
+          for (const IndexPart& part : plan.parts) {
             covered += part.threshold + 1;
             auto& word = used[static_cast<std::size_t>(part.word)];
             EXPECT_EQ(word & part.mask(), 0u);
@@ -267,8 +267,8 @@ TEST(Hamming, PlansCoverTheRadius) {
       }
     }
   }
-  EXPECT_EQ(flips_of(3, 2), (std::vector<std::uint32_t>{1, 2, 3, 4, 5, 6}));
-  EXPECT_TRUE(flips_of(5, 0).empty());
+  EXPECT_EQ(list_flips(3, 2), (std::vector<std::uint32_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_TRUE(list_flips(5, 0).empty());
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ inline constexpr std::array<HashKind, 7> kHashKinds = {HashKind::ahash, HashKind
                                                        HashKind::pdq};
 
 const char* name_of(HashKind kind);
-std::optional<HashKind> hash_kind_named(std::string_view name);
+std::optional<HashKind> find_hash_kind(std::string_view name);
 
 // Version of the hashes; it changes whenever a hash of the same pixels would. Part of the catalogue's key.
 inline constexpr int kHashVersion = 1;
@@ -70,7 +70,7 @@ class PictureHasher {
   PictureHashes finish();
 
   // False if the hashes of a picture are those of its luma.
-  static bool looks_at_colour(const HashRequest& request);
+  static bool needs_color(const HashRequest& request);
   static Workspace workspace(const HashRequest& request, int width, int height);
 
  private:

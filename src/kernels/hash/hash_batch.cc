@@ -12,18 +12,18 @@ namespace millrace::hashes {
 namespace {
 
 std::uint64_t number(int n) { return static_cast<std::uint64_t>(n); }
-std::uint64_t area(Target of) { return number(of.width) * number(of.height); }
+std::uint64_t area(ResizeTarget of) { return number(of.width) * number(of.height); }
 
 bool asks_for(const HashRequest& request, HashKind kind) {
   return std::find(request.kinds.begin(), request.kinds.end(), kind) != request.kinds.end();
 }
 
-Target size_of(const DecodedPicture& picture) { return {picture.width, picture.height}; }
+ResizeTarget size_of(const DecodedPicture& picture) { return {picture.width, picture.height}; }
 
 // Returns the size between the two passes.
-Target between(Target from, Target to) {
-  return vertical_pass_first(from.width, from.height, to.width, to.height) ? Target{from.width, to.height}
-                                                                           : Target{to.width, from.height};
+ResizeTarget between(ResizeTarget from, ResizeTarget to) {
+  return vertical_pass_first(from.width, from.height, to.width, to.height) ? ResizeTarget{from.width, to.height}
+                                                                           : ResizeTarget{to.width, from.height};
 }
 
 // Returns an upper bound of the words that an axis takes.
@@ -48,23 +48,25 @@ std::uint64_t lanes_for(std::uint64_t taps, std::uint64_t outputs, bool vertical
 
 }  // namespace
 
-Room& Room::operator+=(const Room& more) {
+BatchArraySizes& BatchArraySizes::operator+=(const BatchArraySizes& more) {
   for (const auto member :
-       {&Room::pixels, &Room::luma, &Room::passed, &Room::small, &Room::squares, &Room::columns, &Room::low,
-        &Room::sums, &Room::counters, &Room::plane, &Room::strip, &Room::filtered, &Room::axes}) {
+       {&BatchArraySizes::pixels, &BatchArraySizes::luma, &BatchArraySizes::passed, &BatchArraySizes::small,
+        &BatchArraySizes::squares, &BatchArraySizes::columns, &BatchArraySizes::low, &BatchArraySizes::sums,
+        &BatchArraySizes::counters, &BatchArraySizes::plane, &BatchArraySizes::strip, &BatchArraySizes::filtered,
+        &BatchArraySizes::axes}) {
     this->*member += more.*member;
   }
   return *this;
 }
 
-std::uint64_t Room::bytes() const {
+std::uint64_t BatchArraySizes::bytes() const {
   const std::uint64_t of_filtered = (HASH_SQUARE + HASH_LOW + 1) * sizeof(float);
   return pixels + luma + passed + small + squares + 8 * (columns + low + sums) + 4 * (counters + axes) +
          4 * (2 * plane + strip) + filtered * of_filtered + kRecords;
 }
 
-std::map<Target, bool> targets_of(const HashRequest& request, const DecodedPicture& picture) {
-  std::map<Target, bool> out;
+std::map<ResizeTarget, bool> targets_of(const HashRequest& request, const DecodedPicture& picture) {
+  std::map<ResizeTarget, bool> out;
   for (const HashKind kind : request.kinds) {
     const auto target = target_of(kind, request.size, picture.width, picture.height);
     if (target) out[*target] |= kind != HashKind::phash && kind != HashKind::whash;
@@ -74,12 +76,12 @@ std::map<Target, bool> targets_of(const HashRequest& request, const DecodedPictu
 }
 
 bool is_filtered(const HashRequest& request, const DecodedPicture& picture) {
-  return asks_for(request, HashKind::pdq) && std::min(picture.width, picture.height) >= pdq::kSmallest;
+  return asks_for(request, HashKind::pdq) && std::min(picture.width, picture.height) >= pdq::kMinSide;
 }
 
-Room room_of(const HashRequest& request, const DecodedPicture& picture) {
+BatchArraySizes batch_array_sizes_of(const HashRequest& request, const DecodedPicture& picture) {
   const std::uint64_t n = number(request.size);
-  Room out;
+  BatchArraySizes out;
   out.pixels = picture.row_bytes() * number(picture.height);
   if (needs_luma(request, picture)) out.luma = picture.pixels();
   for (const auto& [target, wanted] : targets_of(request, picture)) {
@@ -101,23 +103,23 @@ Room room_of(const HashRequest& request, const DecodedPicture& picture) {
   return out;
 }
 
-std::uint64_t Batch::bytes(const Room& room, std::size_t pictures) {
+std::uint64_t HashBatch::bytes(const BatchArraySizes& room, std::size_t pictures) {
   // Arrays that grow exist twice while they do; records are gathered from other arrays. A target is a node of a map.
   constexpr std::uint64_t kTargets = 8, kNode = 64;
-  return 3 * pictures * kRecords + 3 * 4 * room.axes + pictures * (sizeof(Placed) + kTargets * kNode);
+  return 3 * pictures * kRecords + 3 * 4 * room.axes + pictures * (sizeof(PicturePlacement) + kTargets * kNode);
 }
 
-Batch::Batch(const HashRequest& request, std::span<const DecodedPicture> pictures) {
+HashBatch::HashBatch(const HashRequest& request, std::span<const DecodedPicture> pictures) {
   const bool colours = asks_for(request, HashKind::colorhash);
   for (const DecodedPicture& picture : pictures) {
-    Placed& at = placed.emplace_back();
+    PicturePlacement& at = placed.emplace_back();
     at.at = room;
     at.filtered = is_filtered(request, picture);
-    room += room_of(request, picture);
+    room += batch_array_sizes_of(request, picture);
   }
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     const DecodedPicture& picture = pictures[i];
-    Placed& at = placed[i];
+    PicturePlacement& at = placed[i];
     const bool luma = needs_luma(request, picture);
     if (luma || colours) add_luma(picture, at, luma, colours);
     std::uint64_t small = at.at.small, squares = room.small + at.at.squares, passed = at.at.passed;
@@ -135,7 +137,7 @@ Batch::Batch(const HashRequest& request, std::span<const DecodedPicture> picture
   gather();
 }
 
-const Batch::Axis& Batch::axis(int in, int out) {
+const HashBatch::Axis& HashBatch::axis(int in, int out) {
   const auto [found, fresh] = axes_at_.try_emplace({in, out});
   Axis& axis = found->second;
   if (!fresh) return axis;
@@ -157,8 +159,8 @@ const Batch::Axis& Batch::axis(int in, int out) {
   return axis;
 }
 
-void Batch::add(int stage, std::uint64_t items, std::uint64_t each,
-                std::initializer_list<std::pair<int, std::uint64_t>> of) {
+void HashBatch::add(int stage, std::uint64_t items, std::uint64_t each,
+                    std::initializer_list<std::pair<int, std::uint64_t>> of) {
   Pending& pending = pending_.at(static_cast<std::size_t>(stage));
   const std::size_t begin = pending.records.size();
   pending.records.resize(begin + HASH_RECORD, 0);
@@ -167,7 +169,7 @@ void Batch::add(int stage, std::uint64_t items, std::uint64_t each,
   pending.blocks += (items + each - 1) / each;
 }
 
-void Batch::add_luma(const DecodedPicture& picture, const Placed& at, bool keeps, bool counted) {
+void HashBatch::add_luma(const DecodedPicture& picture, const PicturePlacement& at, bool keeps, bool counted) {
   add(HASH_LUMA, picture.pixels(), HASH_LUMA_PIXELS,
       {{HASH_FROM, at.at.pixels},
        {HASH_TO, at.at.luma},
@@ -177,8 +179,8 @@ void Batch::add_luma(const DecodedPicture& picture, const Placed& at, bool keeps
        {HASH_COUNTED, counted ? at.at.counters + 1 : 0}});
 }
 
-void Batch::add_pass(int stage, Target from, Target to, bool vertical, bool luma, std::uint64_t input,
-                     std::uint64_t output) {
+void HashBatch::add_pass(int stage, ResizeTarget from, ResizeTarget to, bool vertical, bool luma, std::uint64_t input,
+                         std::uint64_t output) {
   const int in = vertical ? from.height : from.width, out = vertical ? to.height : to.width;
   const Axis& of = axis(in, out);
   const std::uint64_t lanes = lanes_for(of.taps, area(to), vertical);
@@ -196,15 +198,15 @@ void Batch::add_pass(int stage, Target from, Target to, bool vertical, bool luma
        {HASH_IS_LUMA, luma ? 1 : 0}});
 }
 
-void Batch::add_resize(const DecodedPicture& picture, Target target, std::uint64_t from, std::uint64_t passed,
-                       std::uint64_t to) {
-  const Target whole = size_of(picture), middle = between(whole, target);
+void HashBatch::add_resize(const DecodedPicture& picture, ResizeTarget target, std::uint64_t from, std::uint64_t passed,
+                           std::uint64_t to) {
+  const ResizeTarget whole = size_of(picture), middle = between(whole, target);
   const bool vertical_first = vertical_pass_first(whole.width, whole.height, target.width, target.height);
   add_pass(HASH_FIRST_PASS, whole, middle, vertical_first, picture.channels == 3, from, passed);
   add_pass(HASH_SECOND_PASS, middle, target, !vertical_first, true, passed, to);
 }
 
-void Batch::add_transforms(const HashRequest& request, const DecodedPicture& picture, const Placed& at) {
+void HashBatch::add_transforms(const HashRequest& request, const DecodedPicture& picture, const PicturePlacement& at) {
   const std::uint64_t n = number(request.size);
   const auto reduced = [&](HashKind kind) {
     return at.reduced.at(target_of(kind, request.size, picture.width, picture.height).value());
@@ -228,7 +230,7 @@ void Batch::add_transforms(const HashRequest& request, const DecodedPicture& pic
   }
 }
 
-void Batch::add_box(const DecodedPicture& picture, const Placed& at) {
+void HashBatch::add_box(const DecodedPicture& picture, const PicturePlacement& at) {
   const std::uint64_t width = number(picture.width), height = number(picture.height);
   const std::uint64_t channels = number(picture.channels);
   // A picture of the size that the filter would give is taken as it is.
@@ -280,7 +282,7 @@ void Batch::add_box(const DecodedPicture& picture, const Placed& at) {
        {HASH_SAMPLED, 1}});
 }
 
-void Batch::gather() {
+void HashBatch::gather() {
   for (std::size_t stage = 0; stage < pending_.size(); ++stage) {
     Pending& pending = pending_[stage];
     if (pending.records.empty()) continue;

@@ -30,7 +30,7 @@ struct DecodedPicture {
 };
 
 // Number of elements of each array that a picture, or a batch, takes; or the positions where a picture's begin.
-struct Room {
+struct BatchArraySizes {
   std::uint64_t pixels = 0;    // bytes of pixels, as they came
   std::uint64_t luma = 0;      // bytes
   std::uint64_t passed = 0;    // bytes between the two passes of resizes
@@ -45,41 +45,41 @@ struct Room {
   std::uint64_t filtered = 0;  // pictures that are filtered
   std::uint64_t axes = 0;      // u32: an upper bound
 
-  Room& operator+=(const Room& more);
+  BatchArraySizes& operator+=(const BatchArraySizes& more);
   // Bytes on the device.
   std::uint64_t bytes() const;
 };
 
 // Returns the sizes that a picture is reduced to; true for those that the host takes.
-std::map<Target, bool> targets_of(const HashRequest& request, const DecodedPicture& picture);
+std::map<ResizeTarget, bool> targets_of(const HashRequest& request, const DecodedPicture& picture);
 bool is_filtered(const HashRequest& request, const DecodedPicture& picture);
-Room room_of(const HashRequest& request, const DecodedPicture& picture);
+BatchArraySizes batch_array_sizes_of(const HashRequest& request, const DecodedPicture& picture);
 
 // Positions where a picture's data begin.
-struct Placed {
-  Room at;
-  std::map<Target, std::uint64_t> reduced;
+struct PicturePlacement {
+  BatchArraySizes at;
+  std::map<ResizeTarget, std::uint64_t> reduced;
   bool filtered = false;
 };
 
 // Launch of one stage.
-struct Stage {
+struct BatchStage {
   std::uint64_t first = 0, blocks = 0;  // its first record, and its number of blocks
   std::uint32_t records = 0;
 };
 
-class Batch {
+class HashBatch {
  public:
-  Batch(const HashRequest& request, std::span<const DecodedPicture> pictures);
+  HashBatch(const HashRequest& request, std::span<const DecodedPicture> pictures);
 
-  std::vector<Placed> placed;
-  Room room;                           // room of all pictures; `small` lies before `squares` in one array
+  std::vector<PicturePlacement> placed;
+  BatchArraySizes room;                // room of all pictures; `small` lies before `squares` in one array
   std::vector<std::uint64_t> records;  // stage after stage
-  std::array<Stage, HASH_STAGES> stages;
+  std::array<BatchStage, HASH_STAGES> stages;
   std::vector<std::uint32_t> axes;
 
   // Returns an upper bound of the host's memory, before a batch is made, for so many pictures of so much room.
-  static std::uint64_t bytes(const Room& room, std::size_t pictures);
+  static std::uint64_t bytes(const BatchArraySizes& room, std::size_t pictures);
 
  private:
   // Position of an axis in `axes`, and number of weights of an output.
@@ -89,12 +89,13 @@ class Batch {
   const Axis& axis(int in, int out);
   // Adds a record to a stage, for so many items, `each` to a block.
   void add(int stage, std::uint64_t items, std::uint64_t each, std::initializer_list<std::pair<int, std::uint64_t>> of);
-  void add_luma(const DecodedPicture& picture, const Placed& at, bool keeps, bool counted);
-  void add_resize(const DecodedPicture& picture, Target target, std::uint64_t from, std::uint64_t between,
+  void add_luma(const DecodedPicture& picture, const PicturePlacement& at, bool keeps, bool counted);
+  void add_resize(const DecodedPicture& picture, ResizeTarget target, std::uint64_t from, std::uint64_t between,
                   std::uint64_t to);
-  void add_pass(int stage, Target from, Target to, bool vertical, bool luma, std::uint64_t input, std::uint64_t output);
-  void add_box(const DecodedPicture& picture, const Placed& at);
-  void add_transforms(const HashRequest& request, const DecodedPicture& picture, const Placed& at);
+  void add_pass(int stage, ResizeTarget from, ResizeTarget to, bool vertical, bool luma, std::uint64_t input,
+                std::uint64_t output);
+  void add_box(const DecodedPicture& picture, const PicturePlacement& at);
+  void add_transforms(const HashRequest& request, const DecodedPicture& picture, const PicturePlacement& at);
   void gather();
 
   struct Pending {

@@ -22,19 +22,19 @@ int whash_side(int width, int height, int size) {
   return std::max(side, size);
 }
 
-std::optional<Target> target_of(HashKind kind, int size, int width, int height) {
+std::optional<ResizeTarget> target_of(HashKind kind, int size, int width, int height) {
   switch (kind) {
     case HashKind::ahash:
-      return Target{size, size};
+      return ResizeTarget{size, size};
     case HashKind::dhash:
-      return Target{size + 1, size};
+      return ResizeTarget{size + 1, size};
     case HashKind::dhash_vertical:
-      return Target{size, size + 1};
+      return ResizeTarget{size, size + 1};
     case HashKind::phash:
-      return Target{4 * size, 4 * size};
+      return ResizeTarget{4 * size, 4 * size};
     case HashKind::whash: {
       const int side = whash_side(width, height, size);
-      return Target{side, side};
+      return ResizeTarget{side, side};
     }
     case HashKind::colorhash:
     case HashKind::pdq:
@@ -63,7 +63,7 @@ const char* name_of(HashKind kind) {
   return "ahash";
 }
 
-std::optional<HashKind> hash_kind_named(std::string_view name) {
+std::optional<HashKind> find_hash_kind(std::string_view name) {
   for (const HashKind kind : kHashKinds) {
     if (name == name_of(kind)) return kind;
   }
@@ -135,12 +135,12 @@ void check(const HashRequest& request) {
 struct PictureHasher::State {
   HashRequest request;
   int width, height;
-  std::map<Target, Resizer> resizers;
+  std::map<ResizeTarget, Resizer> resizers;
   std::optional<ColorCounter> colors;
   std::optional<PdqHasher> pdq;
   Buffer<std::uint8_t> luma;
 
-  const std::uint8_t* reduced(Target target) { return resizers.at(target).result(); }
+  const std::uint8_t* reduced(ResizeTarget target) { return resizers.at(target).result(); }
 };
 
 PictureHasher::PictureHasher(const HashRequest& request, int width, int height) : state_(std::make_unique<State>()) {
@@ -148,7 +148,7 @@ PictureHasher::PictureHasher(const HashRequest& request, int width, int height) 
   s.request = request;
   s.width = width;
   s.height = height;
-  const auto want = [&](Target t) { s.resizers.try_emplace(t, width, height, t.width, t.height); };
+  const auto want = [&](ResizeTarget t) { s.resizers.try_emplace(t, width, height, t.width, t.height); };
   bool pdq = false;
   for (const HashKind kind : request.kinds) {
     if (const auto target = target_of(kind, request.size, width, height)) want(*target);
@@ -229,7 +229,7 @@ PictureHashes PictureHasher::finish() {
   return out;
 }
 
-bool PictureHasher::looks_at_colour(const HashRequest& request) {
+bool PictureHasher::needs_color(const HashRequest& request) {
   return std::any_of(request.kinds.begin(), request.kinds.end(),
                      [](HashKind kind) { return kind == HashKind::colorhash || kind == HashKind::pdq; });
 }

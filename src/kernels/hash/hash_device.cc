@@ -8,8 +8,8 @@
 #include "src/kernels/haar/haar.h"
 #include "src/kernels/hash/colorhash.h"
 #include "src/kernels/hash/hash_entries.h"
-#include "src/kernels/hash/hash_known.h"
 #include "src/kernels/hash/hash_memory.h"
+#include "src/kernels/hash/hash_test_vectors.h"
 #include "src/kernels/hash_quality/hash_quality.h"
 #include "src/kernels/pdq/pdq_math.h"
 
@@ -17,9 +17,9 @@ namespace millrace::hashes {
 namespace {
 
 // Maximum bytes on the device at once: a hundred photographs, after which more of them make nothing faster.
-constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 30;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{2} << 30;
 // Maximum bytes of hashes that wait for a check.
-constexpr std::uint64_t kMostWaiting = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMaxWaiting = std::uint64_t{64} << 20;
 
 // A batch as the device hashed it.
 struct Hashed {
@@ -36,18 +36,18 @@ std::uint64_t bytes_of(const Hashed& part) {
   return bytes;
 }
 
-PdqHash pdq_of(const Numbers& numbers, std::uint64_t which) {
+PdqHash pdq_of(const BatchNumbers& numbers, std::uint64_t which) {
   std::array<float, HASH_LOW> low;
   std::copy_n(numbers.frequencies.begin() + static_cast<std::ptrdiff_t>(which * HASH_LOW), low.size(), low.begin());
   return pdq::hash_of_low(low, static_cast<int>(numbers.gradients[which]));
 }
 
 // Returns a picture's hashes from the device's numbers. A whash is empty where these numbers do not decide it.
-PictureHashes finished(const HashRequest& request, const DecodedPicture& picture, const Placed& placed,
-                       const Numbers& numbers) {
+PictureHashes finished(const HashRequest& request, const DecodedPicture& picture, const PicturePlacement& placed,
+                       const BatchNumbers& numbers) {
   const int n = request.size;
   const auto area = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  const auto small = [&](Target target) { return numbers.small.data() + placed.reduced.at(target); };
+  const auto small = [&](ResizeTarget target) { return numbers.small.data() + placed.reduced.at(target); };
   PictureHashes out;
   if (std::find(request.kinds.begin(), request.kinds.end(), HashKind::pdq) == request.kinds.end()) {
     out.quality = gradient_quality(small({kQualitySide, kQualitySide}));
@@ -92,7 +92,7 @@ PictureHashes finished(const HashRequest& request, const DecodedPicture& picture
 
 }  // namespace
 
-PictureHashes hashed_by_cpu(const HashRequest& request, const DecodedPicture& picture) {
+PictureHashes hash_on_cpu(const HashRequest& request, const DecodedPicture& picture) {
   PictureHasher hasher(request, picture.width, picture.height);
   hasher.push(picture.data, picture.stride, picture.height, picture.channels);
   return hasher.finish();
@@ -105,7 +105,7 @@ struct DeviceHasher::State {
     if (executor.cancelled()) throw Failure(interrupted("the pictures were not hashed"));
   }
   // Decides the whashes of a batch that sums of whole numbers leave open, from the squares that the device made.
-  void decide_ties(const Batch& batch, Hashed& part);
+  void decide_ties(const HashBatch& batch, Hashed& part);
   bool same(const Hashed& part);
   // Hashes these pictures on the CPU and calls keep(index in `which`, hashes).
   template <typename Keep>
@@ -135,26 +135,26 @@ std::vector<PictureHashes> DeviceHasher::State::hash(std::span<const DecodedPict
   std::vector<PictureHashes> out(pictures.size());
   const auto keep_by_cpu = [&](std::uint64_t begin, std::uint64_t end) {
     // Memory that was held for the device is freed for the CPU.
-    if (accelerator.struck_out()) memory.reset();
+    if (accelerator.is_excluded()) memory.reset();
     std::vector<std::uint64_t> which;
     for (std::uint64_t i = begin; i < end; ++i) which.push_back(i);
     by_cpu(which, [&](std::size_t at, PictureHashes hashes) { out[begin + at] = std::move(hashes); });
   };
   if (pictures.empty()) return out;
-  if (!accelerator.ready(bodies::hash(), kEntries, gives_known_answers)) {
+  if (!accelerator.prepare_kernels(bodies::hash(), kEntries, gives_known_answers)) {
     keep_by_cpu(0, pictures.size());
     return out;
   }
   BatchedWork<Hashed> work;
   work.items = pictures.size();
   const std::uint64_t held = memory ? memory->held() : 0;
-  work.most = std::clamp<std::uint64_t>((accelerator.free_memory().count + held) / 2, 1, kMostBytes);
+  work.most = std::clamp<std::uint64_t>((accelerator.free_memory().count + held) / 2, 1, kMaxBytes);
   work.checked = work.most;  // a check compares only some of its pictures
   work.sampled = true;
   work.cut = [this](std::uint64_t begin, std::uint64_t amount) {
     std::uint64_t end = begin;
     for (std::uint64_t bytes = 0; end < pictures.size(); ++end) {
-      bytes += room_of(request, pictures[end]).bytes();
+      bytes += batch_array_sizes_of(request, pictures[end]).bytes();
       if (bytes > amount && end > begin) break;
     }
     return end;
@@ -168,7 +168,7 @@ std::vector<PictureHashes> DeviceHasher::State::hash(std::span<const DecodedPict
   };
   work.keep_by_cpu = keep_by_cpu;
   work.weight = bytes_of;
-  work.most_waiting = kMostWaiting;
+  work.max_waiting = kMaxWaiting;
   run_batches(accelerator, work);
   stop_if_cancelled();
   return out;
@@ -177,13 +177,13 @@ std::vector<PictureHashes> DeviceHasher::State::hash(std::span<const DecodedPict
 Hashed DeviceHasher::State::on_device(std::uint64_t begin, std::uint64_t end) {
   stop_if_cancelled();
   const auto of = pictures.subspan(begin, end - begin);
-  Room room;
-  for (const DecodedPicture& picture : of) room += room_of(request, picture);
-  const Reservation paid =
-      budget.reserve({Batch::bytes(room, of.size()) + Numbers::bytes(room)}, "hashes on their way");
-  const Batch batch(request, of);
+  BatchArraySizes room;
+  for (const DecodedPicture& picture : of) room += batch_array_sizes_of(request, picture);
+  const Reservation reservation =
+      budget.reserve({HashBatch::bytes(room, of.size()) + BatchNumbers::bytes(room)}, "hashes on their way");
+  const HashBatch batch(request, of);
   if (!memory) memory.emplace(request, accelerator);
-  const Numbers numbers = memory->run(batch, of, executor);
+  const BatchNumbers numbers = memory->run(batch, of, executor);
   Hashed out{begin, std::vector<PictureHashes>(of.size())};
   executor.parallel_for(of.size(), 1, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) out.hashes[i] = finished(request, of[i], batch.placed[i], numbers);
@@ -194,7 +194,7 @@ Hashed DeviceHasher::State::on_device(std::uint64_t begin, std::uint64_t end) {
   return out;
 }
 
-void DeviceHasher::State::decide_ties(const Batch& batch, Hashed& part) {
+void DeviceHasher::State::decide_ties(const HashBatch& batch, Hashed& part) {
   struct Tie {
     std::size_t picture, kind;
     int side;
@@ -216,7 +216,7 @@ void DeviceHasher::State::decide_ties(const Batch& batch, Hashed& part) {
     const auto some = std::span(ties).subspan(from, std::min(step, ties.size() - from));
     Bytes bytes;
     for (const Tie& tie : some) bytes += {tie.area() + haar_workspace(tie.side, request.size).count};
-    const Reservation paid = budget.reserve(bytes, "reduced pictures");
+    const Reservation reservation = budget.reserve(bytes, "reduced pictures");
     for (Tie& tie : some) {
       tie.square.resize(tie.area());
       memory->download(batch.placed[tie.picture].reduced.at({tie.side, tie.side}), tie.square);
@@ -231,7 +231,8 @@ void DeviceHasher::State::decide_ties(const Batch& batch, Hashed& part) {
 }
 
 bool DeviceHasher::State::same(const Hashed& part) {
-  const std::vector<std::uint64_t> asked = compared_of(part.begin, part.hashes.size(), accelerator.options().verify);
+  const std::vector<std::uint64_t> asked =
+      select_compared_items(part.begin, part.hashes.size(), accelerator.options().verify);
   std::vector<std::uint8_t> right(asked.size(), 0);
   by_cpu(asked,
          [&](std::size_t at, const PictureHashes& truth) { right[at] = part.hashes[asked[at] - part.begin] == truth; });
@@ -249,10 +250,10 @@ void DeviceHasher::State::by_cpu(const std::vector<std::uint64_t>& which, const 
   }
   // Number of pictures at a time: one per thread, or as many as memory allows.
   auto step = std::min<std::size_t>(which.size(), static_cast<std::size_t>(executor.threads()));
-  Reservation paid;
+  Reservation reservation;
   for (bool fits = false; !fits;) {
     try {
-      paid = budget.reserve(most.host * step, "pictures hashed by the CPU");
+      reservation = budget.reserve(most.host * step, "pictures hashed by the CPU");
       fits = true;
     } catch (const OutOfMemory&) {
       if (step > 1) {
@@ -266,7 +267,7 @@ void DeviceHasher::State::by_cpu(const std::vector<std::uint64_t>& which, const 
   }
   for (std::size_t from = 0; from < which.size(); from += step) {
     executor.parallel_for(std::min(step, which.size() - from), 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t at = from + begin; at < from + end; ++at) keep(at, hashed_by_cpu(request, pictures[which[at]]));
+      for (std::size_t at = from + begin; at < from + end; ++at) keep(at, hash_on_cpu(request, pictures[which[at]]));
     });
   }
 }

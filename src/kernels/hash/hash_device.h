@@ -19,7 +19,7 @@
 namespace millrace::hashes {
 
 // Returns the hashes of a picture, computed by the CPU.
-PictureHashes hashed_by_cpu(const HashRequest& request, const DecodedPicture& picture);
+PictureHashes hash_on_cpu(const HashRequest& request, const DecodedPicture& picture);
 
 // Hashes pictures for one request; holds what it needs on the device from one call to the next. One thread at a time.
 class DeviceHasher {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "src/device/operation_for_test.h"
-#include "src/kernels/hash/hash_known.h"
+#include "src/kernels/hash/hash_test_vectors.h"
 
 namespace millrace::hashes {
 namespace {
@@ -22,9 +22,9 @@ class HashesOnDevice : public OperationOnDevice {
  protected:
   HashesOnDevice() : OperationOnDevice(48_MiB) {}
 
-  static int times() { return slow() ? 1 : 3; }
+  static int times() { return is_slow() ? 1 : 3; }
 
-  void expect_same(const HashRequest& request, const MadePictures& made) {
+  void expect_same(const HashRequest& request, const SyntheticPictures& made) {
     const std::vector<DecodedPicture> pictures = made.pictures();
     DeviceHasher hasher(request, executor_, *accelerator_, budget_);
     for (int again = 0; again < times(); ++again) {
@@ -35,7 +35,7 @@ class HashesOnDevice : public OperationOnDevice {
   }
 
   static void expect_equal(const HashRequest& request, const DecodedPicture& picture, const PictureHashes& found) {
-    const PictureHashes truth = hashed_by_cpu(request, picture);
+    const PictureHashes truth = hash_on_cpu(request, picture);
     const std::string which =
         fmt::format("{} x {}, {} channels, size {}", picture.width, picture.height, picture.channels, request.size);
     EXPECT_EQ(found.quality, truth.quality) << which;
@@ -47,13 +47,13 @@ class HashesOnDevice : public OperationOnDevice {
 };
 
 TEST_P(HashesOnDevice, PicturesOfEverySize) {
-  MadePictures made;
+  SyntheticPictures made;
   const std::vector<std::pair<int, int>> all = {
       {1, 1},   {1, 37},  {41, 1},  {2, 3},   {5, 5},    {4, 90},    {7, 8},    {8, 8},    {9, 8},    {32, 32},
       {63, 64}, {64, 64}, {65, 64}, {64, 65}, {97, 101}, {128, 128}, {129, 40}, {31, 257}, {256, 32}, {401, 233}};
   std::uint64_t seed = 0;
   for (const auto& [width, height] : all) {
-    if (slow() && width * height > 5000) continue;
+    if (is_slow() && width * height > 5000) continue;
     made.add(width, height, 3, ++seed);
     made.add(width, height, 1, ++seed);
   }
@@ -62,8 +62,8 @@ TEST_P(HashesOnDevice, PicturesOfEverySize) {
 
 // Sides as long as they may be, and more pixels than are packed at once.
 TEST_P(HashesOnDevice, LongPictures) {
-  MadePictures made;
-  if (!slow()) {
+  SyntheticPictures made;
+  if (!is_slow()) {
     made.add(65535, 1, 3, 1);
     made.add(2, 65535, 1, 2);
     made.add(2900, 2900, 1, 3);
@@ -74,30 +74,30 @@ TEST_P(HashesOnDevice, LongPictures) {
 
 // With little host memory the CPU takes what it needs for one picture, and the stages are small.
 TEST_P(HashesOnDevice, OnLittleMemory) {
-  if (slow()) {
-    MadePictures few;
+  if (is_slow()) {
+    SyntheticPictures few;
     few.add(40, 30, 3, 1);
     expect_same(every_kind(), few);
     return;
   }
   const HashRequest request{{HashKind::ahash}, 8};
-  MadePictures made;
+  SyntheticPictures made;
   for (std::uint64_t i = 0; i < 3; ++i) made.add(600, 500, 3, i);
   const std::vector<DecodedPicture> pictures = made.pictures();
   const Workspace one = PictureHasher::workspace(request, 600, 500);
   Budget little(Bytes{one.host.count + (std::uint64_t{1} << 20)});
   // A CPU behind OpenCL uses the host's memory as the device's.
   if (GetParam().device.is_cpu) return expect_same(request, made);
-  Accelerator accelerator(GetParam().device, {Verify::all, 32_MiB, 0}, little, trace_);
+  Accelerator accelerator(GetParam().device, {VerifyMode::all, 32_MiB, 0}, little, trace_);
   DeviceHasher hasher(request, executor_, accelerator, little);
   const std::vector<PictureHashes> found = hasher.hash(pictures);
   for (std::size_t i = 0; i < pictures.size(); ++i) expect_equal(request, pictures[i], found[i]);
-  EXPECT_FALSE(accelerator.struck_out()) << accelerator.reason();
+  EXPECT_FALSE(accelerator.is_excluded()) << accelerator.reason();
   expect_same(request, made);
 }
 
 TEST_P(HashesOnDevice, WhatWasCancelledIsHandedToNobody) {
-  MadePictures made;
+  SyntheticPictures made;
   for (std::uint64_t i = 0; i < 4; ++i) made.add(40, 30, 3, i);
   const HashRequest request{{HashKind::ahash}, 8};
   expect_same(request, made);
@@ -110,8 +110,8 @@ TEST_P(HashesOnDevice, WhatWasCancelledIsHandedToNobody) {
 
 TEST_P(HashesOnDevice, HashesOfEverySize) {
   for (const int size : {2, 3, 4, 5, 8, 13, 16, 31, 32, 47, 64}) {
-    if (slow() && size > 13) break;
-    MadePictures made;
+    if (is_slow() && size > 13) break;
+    SyntheticPictures made;
     for (const auto& [width, height] : {std::pair{53, 79}, std::pair{10, 6}, std::pair{140, 33}}) {
       made.add(width, height, size % 2 == 0 ? 3 : 1, static_cast<std::uint64_t>(size));
     }
@@ -123,19 +123,19 @@ TEST_P(HashesOnDevice, HashesOfEverySize) {
 TEST_P(HashesOnDevice, EachKindAlone) {
   for (const HashKind kind : kHashKinds) {
     SCOPED_TRACE(name_of(kind));
-    MadePictures made;
+    SyntheticPictures made;
     made.add(71, 46, 3, 1);
     made.add(33, 90, 1, 2);
     made.add(3, 3, 3, 3);
     expect_same({{kind}, 8}, made);
   }
-  MadePictures made;
+  SyntheticPictures made;
   made.add(71, 46, 3, 1);
   expect_same({{HashKind::pdq, HashKind::ahash, HashKind::pdq, HashKind::ahash}, 8}, made);
 }
 
 TEST_P(HashesOnDevice, RowsThatLieApart) {
-  MadePictures made;
+  SyntheticPictures made;
   for (const int gap : {1, 3, 64}) {
     made.add(50, 40, 3, 7, gap);
     made.add(50, 40, 1, 8, gap);
@@ -156,7 +156,7 @@ TEST_P(HashesOnDevice, RowsThatLieApart) {
 
 // Pictures whose hashes are decided by rounding, because blocks tie, or by nothing at all.
 TEST_P(HashesOnDevice, FlatStripedAndColouredPictures) {
-  MadePictures made;
+  SyntheticPictures made;
   std::mt19937_64 random(5);
   for (const int channels : {1, 3}) {
     for (const int what : {0, 255, 128, 31, 32}) {
@@ -181,8 +181,8 @@ TEST_P(HashesOnDevice, FlatStripedAndColouredPictures) {
 }
 
 TEST_P(HashesOnDevice, LongAndNarrowPictures) {
-  MadePictures made;
-  const int length = slow() ? 700 : 9000;
+  SyntheticPictures made;
+  const int length = is_slow() ? 700 : 9000;
   made.add(length, 3, 3, 1);
   made.add(2, length, 1, 2);
   made.add(6, length, 3, 3);
@@ -192,10 +192,10 @@ TEST_P(HashesOnDevice, LongAndNarrowPictures) {
 
 // Batches of three pictures, then of the rest, with one hasher; the CPU hashes all of them, too.
 TEST_P(HashesOnDevice, BatchesOfOneHasher) {
-  open({Verify::all, 48_MiB, 3});
-  MadePictures made;
+  open({VerifyMode::all, 48_MiB, 3});
+  SyntheticPictures made;
   std::mt19937_64 random(3);
-  for (int i = 0; i < (slow() ? 5 : 31); ++i) {
+  for (int i = 0; i < (is_slow() ? 5 : 31); ++i) {
     made.add(1 + static_cast<int>(random() % 80), 1 + static_cast<int>(random() % 80), i % 3 == 0 ? 1 : 3, random());
   }
   expect_same(every_kind(), made);
@@ -205,29 +205,29 @@ TEST_P(HashesOnDevice, BatchesOfOneHasher) {
 
 // Each batch has as many pictures as the device's memory holds.
 TEST_P(HashesOnDevice, MorePicturesThanMemory) {
-  open({Verify::none, slow() ? 512_KiB : 24_MiB, 0});
-  const int part = slow() ? 8 : 1;
-  MadePictures made;
+  open({VerifyMode::none, is_slow() ? 512_KiB : 24_MiB, 0});
+  const int part = is_slow() ? 8 : 1;
+  SyntheticPictures made;
   made.add(1531 / part, 1021 / part, 3, 1);
   made.add(1021 / part, 801 / part, 1, 2);
   made.add(640 / part, 480 / part, 3, 3);
   expect_same(every_kind(), made);
   EXPECT_GE(accelerator_->counts().batches, 2U);
-  EXPECT_LE(accelerator_->counts().peak.count, (slow() ? 512_KiB : 24_MiB).count);
+  EXPECT_LE(accelerator_->counts().peak.count, (is_slow() ? 512_KiB : 24_MiB).count);
 }
 
 TEST_P(HashesOnDevice, SizesAndKindsAtRandom) {
   std::mt19937_64 random(20);
   const char* times = std::getenv("MILLRACE_RANDOM_HASHES");
-  const std::uint64_t cases = times != nullptr ? std::strtoull(times, nullptr, 10) : slow() ? 2 : 25;
+  const std::uint64_t cases = times != nullptr ? std::strtoull(times, nullptr, 10) : is_slow() ? 2 : 25;
   for (std::uint64_t i = 0; i < cases; ++i) {
-    HashRequest request = every_kind(2 + static_cast<int>(random() % (slow() ? 8 : 24)));
+    HashRequest request = every_kind(2 + static_cast<int>(random() % (is_slow() ? 8 : 24)));
     const std::uint64_t left_out = random();
     std::size_t place = 0;
     std::erase_if(request.kinds, [&](HashKind) { return (left_out >> place++ & 1) != 0; });
     if (request.kinds.empty()) request.kinds = {HashKind::dhash};
     SCOPED_TRACE(fmt::format("case {}", i));
-    MadePictures made;
+    SyntheticPictures made;
     for (int k = 0; k < 4; ++k) {
       made.add(1 + static_cast<int>(random() % 150), 1 + static_cast<int>(random() % 150), random() % 2 == 0 ? 1 : 3,
                random(), static_cast<int>(random() % 3));
@@ -246,21 +246,21 @@ TEST(HashesOnSimulatedDevice, APictureThatDoesNotFitIsTheCpus) {
   Trace trace;
   std::string reason;
   const Executor executor(2);
-  MadePictures made;
+  SyntheticPictures made;
   made.add(50, 50, 3, 1);
   made.add(900, 700, 3, 2);
   made.add(50, 50, 1, 3);
   const std::vector<DecodedPicture> pictures = made.pictures();
   const HashRequest request = every_kind();
-  AcceleratorOptions options{Verify::sample, 2_MiB, 0};
+  AcceleratorOptions options{VerifyMode::sample, 2_MiB, 0};
   options.known_answers = false;
   Accelerator accelerator(list_devices(DeviceKind::cuda, reason).at(0), options, budget, trace);
   DeviceHasher hasher(request, executor, accelerator, budget);
   const std::vector<PictureHashes> found = hasher.hash(pictures);
-  for (std::size_t i = 0; i < pictures.size(); ++i) EXPECT_EQ(found[i], hashed_by_cpu(request, pictures[i])) << i;
+  for (std::size_t i = 0; i < pictures.size(); ++i) EXPECT_EQ(found[i], hash_on_cpu(request, pictures[i])) << i;
   EXPECT_EQ(accelerator.counts().fell_back, 1U);
   EXPECT_EQ(accelerator.counts().batches, 2U);
-  EXPECT_FALSE(accelerator.struck_out()) << accelerator.reason();
+  EXPECT_FALSE(accelerator.is_excluded()) << accelerator.reason();
 }
 
 TEST(HashesOnSimulatedDevice, NothingAndNothingThatCanBe) {
@@ -279,26 +279,26 @@ TEST(HashesOnSimulatedDevice, NothingAndNothingThatCanBe) {
 class HashChecks : public CheckedOperation {};
 
 TEST_F(HashChecks, SeeWhatABodyGetsWrong) {
-  MadePictures made;
+  SyntheticPictures made;
   for (std::uint64_t i = 0; i < 5; ++i) made.add(60, 50, 3, i);
   const std::vector<DecodedPicture> pictures = made.pictures();
   const HashRequest request = every_kind();
   const std::vector<PictureHashes> found = DeviceHasher(request, executor_, *accelerator_, budget_).hash(pictures);
-  for (std::size_t i = 0; i < pictures.size(); ++i) ASSERT_EQ(found[i], hashed_by_cpu(request, pictures[i])) << i;
+  for (std::size_t i = 0; i < pictures.size(); ++i) ASSERT_EQ(found[i], hash_on_cpu(request, pictures[i])) << i;
 }
 
 // Each call of the driver fails once: the hashes are the same.
 class FailingDeviceHashes : public FailingOperation {};
 
 TEST_P(FailingDeviceHashes, CostsTimeAndNoHash) {
-  MadePictures made;
+  SyntheticPictures made;
   for (std::uint64_t i = 0; i < 6; ++i) made.add(20 + 3 * static_cast<int>(i), 17, i % 2 == 0 ? 3 : 1, i, 1);
   made.add(16, 16, 1, std::vector<std::uint8_t>(256, 77));  // its whash is decided by rounding
   const std::vector<DecodedPicture> pictures = made.pictures();
   const HashRequest request = every_kind(4);
   std::vector<PictureHashes> truth;
-  for (const DecodedPicture& picture : pictures) truth.push_back(hashed_by_cpu(request, picture));
-  fail_each({Verify::all, 16_MiB, 3}, 12, [&](const auto& open) {
+  for (const DecodedPicture& picture : pictures) truth.push_back(hash_on_cpu(request, picture));
+  fail_each({VerifyMode::all, 16_MiB, 3}, 12, [&](const auto& open) {
     const std::unique_ptr<Accelerator> accelerator = open();
     ASSERT_EQ(DeviceHasher(request, executor_, *accelerator, budget_).hash(pictures), truth);
   });

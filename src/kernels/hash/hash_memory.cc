@@ -11,10 +11,11 @@ namespace millrace::hashes {
 namespace {
 
 // Copies bytes [begin, end) of all rows of all pictures, one after the other.
-void pack(const Batch& batch, std::span<const DecodedPicture> pictures, std::uint64_t begin, std::uint64_t end,
+void pack(const HashBatch& batch, std::span<const DecodedPicture> pictures, std::uint64_t begin, std::uint64_t end,
           std::uint8_t* to) {
-  const auto behind = std::upper_bound(batch.placed.begin(), batch.placed.end(), begin,
-                                       [](std::uint64_t at, const Placed& placed) { return at < placed.at.pixels; });
+  const auto behind =
+      std::upper_bound(batch.placed.begin(), batch.placed.end(), begin,
+                       [](std::uint64_t at, const PicturePlacement& placed) { return at < placed.at.pixels; });
   for (auto i = static_cast<std::size_t>(behind - batch.placed.begin()) - 1; begin < end; ++i) {
     const DecodedPicture& picture = pictures[i];
     const std::uint64_t row_bytes = picture.row_bytes();
@@ -41,14 +42,15 @@ std::vector<T> downloaded(Queue& queue, const GrowingBuffer<T>& from, std::uint6
 
 }  // namespace
 
-std::uint64_t Numbers::bytes(const Room& room) {
+std::uint64_t BatchNumbers::bytes(const BatchArraySizes& room) {
   return room.small + 8 * (room.low + room.sums) + 4 * (room.counters + room.filtered * (HASH_LOW + 1));
 }
 
 BatchMemory::BatchMemory(const HashRequest& request, Accelerator& accelerator)
     : request_(request), accelerator_(accelerator), queue_(accelerator) {}
 
-Numbers BatchMemory::run(const Batch& batch, std::span<const DecodedPicture> pictures, const Executor& executor) {
+BatchNumbers BatchMemory::run(const HashBatch& batch, std::span<const DecodedPicture> pictures,
+                              const Executor& executor) {
   // An earlier call may have ended before the work that it had started.
   queue_.finish();
   try {
@@ -82,10 +84,10 @@ std::uint64_t BatchMemory::held() const {
              on_.axes, on_.gradients, on_.plane, on_.filtered_plane, on_.strip, on_.samples, on_.frequencies);
 }
 
-void BatchMemory::make_room(const Batch& batch) {
-  const Room& room = batch.room;
+void BatchMemory::make_room(const HashBatch& batch) {
+  const BatchArraySizes& room = batch.room;
   const auto make = [&](auto& array, std::uint64_t count, const char* purpose) {
-    array.at_least(accelerator_, std::max<std::uint64_t>(count, 1), purpose);
+    array.ensure_size(accelerator_, std::max<std::uint64_t>(count, 1), purpose);
   };
   make(on_.pixels, room.pixels, "pictures");
   make(on_.luma, room.luma, "luma");
@@ -114,17 +116,17 @@ void BatchMemory::make_room(const Batch& batch) {
   has_tables_ = true;
 }
 
-void BatchMemory::upload_pixels(const Batch& batch, std::span<const DecodedPicture> pictures,
+void BatchMemory::upload_pixels(const HashBatch& batch, std::span<const DecodedPicture> pictures,
                                 const Executor& executor) {
   on_.stages.run(
       queue_, executor, batch.room.pixels, on_.pixels.buffer,
       [&](std::uint64_t begin, std::uint64_t end, std::uint8_t* to) { pack(batch, pictures, begin, end, to); });
 }
 
-void BatchMemory::launch(const Batch& batch) {
+void BatchMemory::launch(const HashBatch& batch) {
   const KernelSource& source = bodies::hash();
   const auto run = [&](int which, const KernelEntry& entry, const auto&... arguments) {
-    const Stage& stage = batch.stages.at(static_cast<std::size_t>(which));
+    const BatchStage& stage = batch.stages.at(static_cast<std::size_t>(which));
     if (stage.blocks == 0) return;
     queue_.launch(source, entry, stage.blocks, on_.records.buffer, stage.first, stage.records, arguments...);
   };
@@ -152,7 +154,7 @@ void BatchMemory::launch(const Batch& batch) {
                 on_.gradients.buffer, done_);
 }
 
-void BatchMemory::check_blocks(const Batch& batch) {
+void BatchMemory::check_blocks(const HashBatch& batch) {
   std::array<std::uint32_t, HASH_STAGES> counted{};
   queue_.download(done_, std::span<std::uint32_t>(counted));
   for (std::size_t stage = 0; stage < counted.size(); ++stage) {
@@ -162,8 +164,8 @@ void BatchMemory::check_blocks(const Batch& batch) {
   }
 }
 
-Numbers BatchMemory::numbers(const Batch& batch) {
-  const Room& room = batch.room;
+BatchNumbers BatchMemory::numbers(const HashBatch& batch) {
+  const BatchArraySizes& room = batch.room;
   return {
       downloaded(queue_, on_.reduced, room.small),      downloaded(queue_, on_.low, room.low),
       downloaded(queue_, on_.sums, room.sums),          downloaded(queue_, on_.counters, room.counters),

@@ -16,14 +16,14 @@
 namespace millrace::hashes {
 
 // Numbers that the host gets from a batch.
-struct Numbers {
+struct BatchNumbers {
   std::vector<std::uint8_t> small;
   std::vector<double> low;
   std::vector<std::uint64_t> sums;
   std::vector<std::uint32_t> counters, gradients;
   std::vector<float> frequencies;  // PDQ's
 
-  static std::uint64_t bytes(const Room& room);
+  static std::uint64_t bytes(const BatchArraySizes& room);
 };
 
 class BatchMemory {
@@ -32,7 +32,7 @@ class BatchMemory {
 
   // Runs the stages on these pictures and returns their numbers. Throws OutOfMemory, after which nothing is held;
   // DeviceLost; Failure(internal) where blocks are missing.
-  Numbers run(const Batch& batch, std::span<const DecodedPicture> pictures, const Executor& executor);
+  BatchNumbers run(const HashBatch& batch, std::span<const DecodedPicture> pictures, const Executor& executor);
   // Bytes of the device's memory that are held, and that a batch would use again.
   std::uint64_t held() const;
   // Downloads pixels of a reduced picture of the last batch.
@@ -48,11 +48,11 @@ class BatchMemory {
     GrowingBuffer<float> plane, filtered_plane, strip, samples, frequencies;
     StagedUpload stages;
   };
-  void make_room(const Batch& batch);
-  void upload_pixels(const Batch& batch, std::span<const DecodedPicture> pictures, const Executor& executor);
-  void launch(const Batch& batch);
-  void check_blocks(const Batch& batch);
-  Numbers numbers(const Batch& batch);
+  void make_room(const HashBatch& batch);
+  void upload_pixels(const HashBatch& batch, std::span<const DecodedPicture> pictures, const Executor& executor);
+  void launch(const HashBatch& batch);
+  void check_blocks(const HashBatch& batch);
+  BatchNumbers numbers(const HashBatch& batch);
 
   const HashRequest& request_;
   Accelerator& accelerator_;

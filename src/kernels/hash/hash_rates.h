@@ -14,8 +14,8 @@ namespace millrace::hashes {
 
 // Returns millions of pixels per second, for `count` RGB pictures of 1,600 x 1,200 at once, many times over. Without an
 // accelerator the CPU hashes them, one picture per thread. Returns 0 where the device did not hash them.
-double pixels_a_second(const HashRequest& request, std::size_t count, const Executor& executor,
-                       Accelerator* accelerator);
+double measure_pixels_per_second(const HashRequest& request, std::size_t count, const Executor& executor,
+                                 Accelerator* accelerator);
 
 std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor);
 

@@ -12,17 +12,17 @@
 
 namespace millrace {
 
-struct Target {
+struct ResizeTarget {
   int width, height;
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees a comparison with 0 in it
-  friend auto operator<=>(const Target&, const Target&) = default;
+  friend auto operator<=>(const ResizeTarget&, const ResizeTarget&) = default;
 };
 
 // Returns the largest power of two in the shorter side, but never less than the hash size.
 int whash_side(int width, int height, int size);
 
 // Returns the size to which a kind reduces a picture's luma; nothing where the kind needs the pixels.
-std::optional<Target> target_of(HashKind kind, int size, int width, int height);
+std::optional<ResizeTarget> target_of(HashKind kind, int size, int width, int height);
 
 // Makes the bits from the low coefficients of a reduced picture's DCT.
 HashBits phash_bits(std::span<const double> low);

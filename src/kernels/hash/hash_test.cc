@@ -135,20 +135,20 @@ TEST(Hash, PdqBringsItsOwnQuality) {
   for (std::size_t i = 0; i < 256; ++i) EXPECT_EQ(got.bits[1][i], pdq.bytes[i / 8] >> (7 - i % 8) & 1) << i;
 }
 
-TEST(Hash, OnlyKindsThatLookAtColourDiffer) {
+TEST(Hash, OnlyKindsThatNeedColorDiffer) {
   Shown p = shown(120, 90, 2);
   const HashRequest request{{kHashKinds.begin(), kHashKinds.end()}, 8};
   const PictureHashes colour = hashed(p, request, 16, true), gray = hashed(p, request, 16, false);
   for (std::size_t k = 0; k < request.kinds.size(); ++k) {
-    if (!PictureHasher::looks_at_colour({{request.kinds[k]}, 8})) {
+    if (!PictureHasher::needs_color({{request.kinds[k]}, 8})) {
       EXPECT_EQ(colour.bits[k], gray.bits[k]) << name_of(request.kinds[k]);
     }
   }
 }
 
 TEST(Hash, NamesGoBothWays) {
-  for (const HashKind kind : kHashKinds) EXPECT_EQ(hash_kind_named(name_of(kind)), kind);
-  EXPECT_EQ(hash_kind_named("md5"), std::nullopt);
+  for (const HashKind kind : kHashKinds) EXPECT_EQ(find_hash_kind(name_of(kind)), kind);
+  EXPECT_EQ(find_hash_kind("md5"), std::nullopt);
 }
 
 TEST(Hash, TheFirstBitIsTheHighest) {

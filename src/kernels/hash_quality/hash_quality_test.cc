@@ -34,7 +34,7 @@ TEST(HashQuality, AnEdgeCountsByItsHeight) {
   }
 }
 
-TEST(HashQuality, WhatSaysNothingIsBelowTheGate) {
+TEST(HashQuality, AFlatPictureIsBelowTheGate) {
   EXPECT_EQ(gradient_quality(halves(200, 200).data()), 0);
   EXPECT_LE(gradient_quality(halves(10, 180).data()), kQualityGate);
   // A slope so soft that no pair differs by a hundredth.

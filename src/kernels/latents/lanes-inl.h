@@ -140,14 +140,15 @@ HWY_INLINE void add_to(Sum& sum, const V& a) {
 
 // Loads sixteen consecutive values of a source.
 #if MILLRACE_PORTABLE_TARGET
-inline Lanes sixteen_of(const Source& source, std::size_t at) {
+inline Lanes sixteen_of(const LatentSource& source, std::size_t at) {
   if (!source.half) return Lanes::at(static_cast<const float*>(source.data) + at);
   alignas(64) float values[kLanes];
-  for (std::size_t i = 0; i < kLanes; ++i) values[i] = of_half(static_cast<const std::uint16_t*>(source.data)[at + i]);
+  for (std::size_t i = 0; i < kLanes; ++i)
+    values[i] = half_to_float(static_cast<const std::uint16_t*>(source.data)[at + i]);
   return Lanes::at(values);
 }
 #else
-HWY_INLINE Lanes sixteen_of(const Source& source, std::size_t at) {
+HWY_INLINE Lanes sixteen_of(const LatentSource& source, std::size_t at) {
   if (!source.half) return Lanes::at(static_cast<const float*>(source.data) + at);
   const hn::Rebind<hwy::float16_t, Lanes::D> halves;
   Lanes out;

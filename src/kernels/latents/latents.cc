@@ -10,7 +10,7 @@
 #include "src/kernels/latents/latents_finish.h"
 
 namespace millrace::latents {
-Source source_of(const ArrayView& latent, std::size_t elements) {
+LatentSource source_of(const ArrayView& latent, std::size_t elements) {
   const bool half = latent.type == kFloat16;
   if (!half && latent.type != kFloat32) {
     throw Failure(ErrorCode::usage, "a latent is measured as float16 or float32", name_of(latent.type),
@@ -25,23 +25,23 @@ Source source_of(const ArrayView& latent, std::size_t elements) {
 }
 
 // Clock that adds the time that passes to the seconds of a part.
-class PartClock {
+class StageClock {
  public:
-  explicit PartClock(PartSeconds& seconds) : seconds_(seconds) {}
+  explicit StageClock(StageSeconds& seconds) : seconds_(seconds) {}
   // Adds the time since the last call to this part.
-  void lap(Part part) {
+  void lap(AnalysisStage part) {
     const auto now = std::chrono::steady_clock::now();
     seconds_[static_cast<std::size_t>(part)] += std::chrono::duration<double>(now - last_).count();
     last_ = now;
   }
 
  private:
-  PartSeconds& seconds_;
+  StageSeconds& seconds_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 struct Analyzer::State {
-  State(const Shape& shape, const Selection& metrics)
+  State(const LatentShape& shape, const MetricSelection& metrics)
       : selection(metrics),
         wanted(metrics),
         sums(shape),
@@ -63,81 +63,81 @@ struct Analyzer::State {
     if (cancel != nullptr && cancel->cancelled()) throw Failure(interrupted("nothing was kept"));
   }
   // Returns false if a value, or a sum of values, is not finite.
-  bool sum(const Source& source);
-  void count(const Source& source);
+  bool sum(const LatentSource& source);
+  void count(const LatentSource& source);
 
-  const Selection selection;
-  const Wanted wanted;
+  const MetricSelection selection;
+  const RequiredSums wanted;
   const CancelToken* cancel = nullptr;  // token of the current call
-  PartSeconds seconds{};
+  StageSeconds seconds{};
   Sums sums;
   const SpectrumPlan plan;
   TimeSums::Lanes lanes;
   Buffer<float> planes, patch, spectrum;  // planes of one frame: [groups, height, width, 16]
   Buffer<float> power;                    // [radii + 1, height, 16], over all groups
   Buffer<double> image_spectrum;
-  std::array<std::vector<std::uint16_t>, kCounted> bins;
+  std::array<std::vector<std::uint16_t>, kCountedChannels> bins;
   PairCounter pairs;
-  Binned binned;
+  BinCounts binned;
   CountLogs logs;
 };
 
-bool Analyzer::State::sum(const Source& source) {
-  const Shape& shape = sums.shape;
+bool Analyzer::State::sum(const LatentSource& source) {
+  const LatentShape& shape = sums.shape;
   const auto frames = static_cast<std::size_t>(shape.frames);
-  PartClock clock(seconds);
+  StageClock clock(seconds);
   sums.clear();
   std::fill(power.begin(), power.end(), 0.0F);
   find_pilots(source, shape, std::span(sums.pilots).first(static_cast<std::size_t>(shape.channels)));
   for (int c = 0; c < shape.channels; ++c) {
     throw_if_cancelled();
     TimeSums& time = sums.times[static_cast<std::size_t>(c)];
-    follow(source, shape, c, sums.pilots[static_cast<std::size_t>(c)], lanes, time,
-           wanted.flatness ? sums.image.data() : nullptr, nullptr);
+    sum_over_time(source, shape, c, sums.pilots[static_cast<std::size_t>(c)], lanes, time,
+                  wanted.flatness ? sums.image.data() : nullptr, nullptr);
     if (!std::isfinite(time.magnitude)) return false;
   }
-  clock.lap(Part::time);
+  clock.lap(AnalysisStage::time);
   for (std::size_t f = 0; f < frames; ++f) {
     for (std::size_t g = 0; g < sums.groups; ++g)
-      turn_plane(source, shape, static_cast<int>(g), static_cast<int>(f), sums.pilots.data(), plane(g));
-    clock.lap(Part::turning);
+      gather_plane(source, shape, static_cast<int>(g), static_cast<int>(f), sums.pilots.data(), plane(g));
+    clock.lap(AnalysisStage::turning);
     for (std::size_t g = 0; g < sums.groups; ++g) {
       throw_if_cancelled();
       const float* const own = plane(g);
       sum_plane(own, shape.height, shape.width, sums.planes[g * frames + f]);
-      clock.lap(Part::pointwise);
+      clock.lap(AnalysisStage::pointwise);
       if (wanted.patches) {
         const std::size_t channels = std::min(kLanes, static_cast<std::size_t>(shape.channels) - g * kLanes);
         sum_patches(own, shape.height, shape.width, channels, patch.data(), sums.patches[g * frames + f],
                     sums.patch_counts);
       }
-      clock.lap(Part::patches);
+      clock.lap(AnalysisStage::patches);
       for (std::size_t other = g; wanted.products && other < sums.groups; ++other) {
         add_products(own, plane(other), shape.height, shape.width,
                      sums.products.data() + ((f * sums.groups + g) * sums.groups + other) * kLanes * kLanes);
       }
-      clock.lap(Part::products);
+      clock.lap(AnalysisStage::products);
       if (wanted.spectra && plan.radii > 0) add_spectrum(plan, own, spectrum.data(), power.data());
-      clock.lap(Part::spectra);
+      clock.lap(AnalysisStage::spectra);
     }
   }
   if (wanted.spectra) total_power(plan, power.data(), sums.power.data());
   if (wanted.flatness) latents::image_spectrum(plan, sums.image.data(), image_spectrum.data(), sums.image_power.data());
-  clock.lap(Part::spectra);
+  clock.lap(AnalysisStage::spectra);
   return true;
 }
 
-void Analyzer::State::count(const Source& source) {
-  const Shape& shape = sums.shape;
+void Analyzer::State::count(const LatentSource& source) {
+  const LatentShape& shape = sums.shape;
   const std::size_t pixels = shape.pixels(), channels = counted_channels(shape);
   const auto frames = static_cast<std::size_t>(shape.frames);
-  std::array<Range, kCounted> whole{};
+  std::array<ValueRange, kCountedChannels> whole{};
   binned.density.clear();
   for (std::size_t c = 0; c < channels; ++c) {
     for (std::size_t f = 0; f < frames; ++f) {
       throw_if_cancelled();
       const std::size_t at = (c * frames + f) * pixels;
-      const Range range = range_of(source, at, pixels);
+      const ValueRange range = find_range(source, at, pixels);
       if (wanted.density)
         binned.density.push_back(count_bins(source, at, pixels, Thresholds(even_edges(range.low, range.high))));
       if (f == 0) whole[c] = range;
@@ -145,14 +145,14 @@ void Analyzer::State::count(const Source& source) {
     }
   }
   if (channels < 2) return;
-  const auto count_pairs = [&](const std::array<Edges, kCounted>& edges, PairTables& out) {
+  const auto count_pairs = [&](const std::array<Edges, kCountedChannels>& edges, PairTables& out) {
     pairs.clear();
     std::vector<Thresholds> thresholds;
     for (std::size_t c = 0; c < channels; ++c) thresholds.emplace_back(edges[c]);
-    std::array<const std::uint16_t*, kCounted> found{};
+    std::array<const std::uint16_t*, kCountedChannels> found{};
     for (std::size_t f = 0; f < frames; ++f) {
       throw_if_cancelled();
-      for (std::size_t c = 0; c < kCounted; ++c) {
+      for (std::size_t c = 0; c < kCountedChannels; ++c) {
         if (c < channels) find_bins(source, (c * frames + f) * pixels, pixels, thresholds[c], bins[c].data());
         found[c] = bins[c].data();
       }
@@ -160,7 +160,7 @@ void Analyzer::State::count(const Source& source) {
     }
     out = pairs.pairs();
   };
-  std::array<Edges, kCounted> even{}, published{};
+  std::array<Edges, kCountedChannels> even{}, published{};
   for (std::size_t c = 0; c < channels; ++c) {
     even[c] = even_edges(whole[c].low, whole[c].high);
     published[c] = published_edges(whole[c].low, whole[c].high);
@@ -169,19 +169,19 @@ void Analyzer::State::count(const Source& source) {
   if (wanted.mutual_published) count_pairs(published, binned.published);
 }
 
-void check(const Shape& shape) {
+void check(const LatentShape& shape) {
   const auto between = [](int side, int most) { return side >= 1 && side <= most; };
-  if (!between(shape.channels, kMostChannels) || !between(shape.frames, kMostFrames) ||
-      !between(shape.height, kMostSide) || !between(shape.width, kMostSide)) {
+  if (!between(shape.channels, kMaxChannels) || !between(shape.frames, kMaxFrames) ||
+      !between(shape.height, kMaxSide) || !between(shape.width, kMaxSide)) {
     throw Failure(
         ErrorCode::usage,
         fmt::format("[{}, {}, {}, {}] is no latent's shape: up to {} channels, {} frames, sides of {}", shape.channels,
-                    shape.frames, shape.height, shape.width, kMostChannels, kMostFrames, kMostSide),
+                    shape.frames, shape.height, shape.width, kMaxChannels, kMaxFrames, kMaxSide),
         "shape", "");
   }
 }
 
-Analyzer::Analyzer(const Shape& shape, const Selection& wanted) {
+Analyzer::Analyzer(const LatentShape& shape, const MetricSelection& wanted) {
   check(shape);
   state_ = std::make_unique<State>(shape, wanted);
 }
@@ -191,21 +191,21 @@ Analyzer& Analyzer::operator=(Analyzer&&) noexcept = default;
 
 void Analyzer::measure(const ArrayView& latent, Measures& out, const CancelToken* cancel) {
   state_->cancel = cancel;
-  const Source source = source_of(latent, state_->sums.shape.elements());
+  const LatentSource source = source_of(latent, state_->sums.shape.elements());
   if (!state_->sum(source)) {
-    out = not_measured(source, state_->sums.shape.elements());
+    out = mark_not_finite(source, state_->sums.shape.elements());
     return;
   }
-  PartClock clock(state_->seconds);
+  StageClock clock(state_->seconds);
   state_->count(source);
-  clock.lap(Part::histograms);
+  clock.lap(AnalysisStage::histograms);
   finish(state_->sums, state_->binned, state_->plan, state_->selection, state_->logs, out);
-  clock.lap(Part::numbers);
+  clock.lap(AnalysisStage::numbers);
 }
 
-const PartSeconds& Analyzer::seconds() const { return state_->seconds; }
+const StageSeconds& Analyzer::seconds() const { return state_->seconds; }
 
-std::uint64_t Analyzer::bytes(const Shape& shape) {
+std::uint64_t Analyzer::bytes(const LatentShape& shape) {
   const std::uint64_t groups = (static_cast<std::uint64_t>(shape.channels) + kLanes - 1) / kLanes;
   const auto frames = static_cast<std::uint64_t>(shape.frames);
   const SpectrumPlan plan(shape.height, shape.width);
@@ -214,7 +214,8 @@ std::uint64_t Analyzer::bytes(const Shape& shape) {
          (plan.scratch_doubles() + plan.image_bins() + shape.pixels()) * sizeof(double) +
          frames * (groups * (sizeof(PlaneSums) + sizeof(PatchSums)) + 2 * sizeof(Sum)) +
          frames * static_cast<std::uint64_t>(shape.channels) * 2 * sizeof(double) +
-         frames * groups * groups * kLanes * kLanes * sizeof(double) + shape.pixels() * kCounted * 2 + (1U << 18);
+         frames * groups * groups * kLanes * kLanes * sizeof(double) + shape.pixels() * kCountedChannels * 2 +
+         (1U << 18);
 }
 
 }  // namespace millrace::latents

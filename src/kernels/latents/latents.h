@@ -23,17 +23,17 @@
 namespace millrace::latents {
 
 // Elements along each axis; an image has one frame.
-struct Shape {
+struct LatentShape {
   int channels = 0, frames = 1, height = 0, width = 0;
 
   std::size_t pixels() const { return static_cast<std::size_t>(height) * static_cast<std::size_t>(width); }
   std::size_t planes() const { return static_cast<std::size_t>(channels) * static_cast<std::size_t>(frames); }
   std::size_t elements() const { return planes() * pixels(); }
-  friend bool operator==(const Shape&, const Shape&) = default;
+  friend bool operator==(const LatentShape&, const LatentShape&) = default;
 };
-inline constexpr int kMostChannels = 128, kMostFrames = 4096, kMostSide = 4096;
+inline constexpr int kMaxChannels = 128, kMaxFrames = 4096, kMaxSide = 4096;
 // Throws Failure(usage) for a shape without elements, or one beyond these limits.
-void check(const Shape& shape);
+void check(const LatentShape& shape);
 
 // Names in the order of metrics.csv.
 inline constexpr std::array<std::string_view, 35> kMetricNames = {
@@ -114,14 +114,14 @@ enum class Metric : std::uint8_t {
 static_assert(static_cast<std::size_t>(Metric::frequency_temporal_dominant) + 1 == kMetricNames.size());
 
 // Set of metrics, by Metric. Sums that only other metrics need are not computed.
-using Selection = std::bitset<kMetricNames.size()>;
-inline Selection every_metric() { return Selection().set(); }
+using MetricSelection = std::bitset<kMetricNames.size()>;
+inline MetricSelection every_metric() { return MetricSelection().set(); }
 
 // Parts of measuring, in the order of the work.
-inline constexpr std::array<std::string_view, 8> kPartNames = {
+inline constexpr std::array<std::string_view, 8> kStageNames = {
     "over time", "into planes", "pointwise", "patches", "products of channels", "spectra", "histograms", "numbers"};
-enum class Part : std::uint8_t { time, turning, pointwise, patches, products, spectra, histograms, numbers };
-using PartSeconds = std::array<double, kPartNames.size()>;
+enum class AnalysisStage : std::uint8_t { time, turning, pointwise, patches, products, spectra, histograms, numbers };
+using StageSeconds = std::array<double, kStageNames.size()>;
 
 // Bins for values that are not negative, of a quarter of an octave: 2^e (1 + k/4), from 2^-24 to 2^16. The first bin
 // also has all smaller values, the last one all greater values.
@@ -169,7 +169,7 @@ bool same_bits(const Measures& a, const Measures& b);
 class Analyzer {
  public:
   // Throws Failure(usage) as check(shape) does.
-  explicit Analyzer(const Shape& shape, const Selection& wanted = every_metric());
+  explicit Analyzer(const LatentShape& shape, const MetricSelection& wanted = every_metric());
   ~Analyzer();
   Analyzer(Analyzer&&) noexcept;
   Analyzer& operator=(Analyzer&&) noexcept;
@@ -182,10 +182,10 @@ class Analyzer {
   // Throws Failure(cancelled) if `cancel` is set; it is checked between planes.
   void measure(const ArrayView& latent, Measures& out, const CancelToken* cancel = nullptr);
   // Returns the seconds of all calls so far, by Part.
-  const PartSeconds& seconds() const;
+  const StageSeconds& seconds() const;
 
   // Returns the bytes that an analyzer of this shape holds.
-  static std::uint64_t bytes(const Shape& shape);
+  static std::uint64_t bytes(const LatentShape& shape);
 
  private:
   struct State;
@@ -202,25 +202,25 @@ struct ChannelMoments {
   void join(const ChannelMoments& other);
 };
 // Returns the moments of the channels. The view is as in Analyzer::measure().
-std::vector<ChannelMoments> channel_moments(const ArrayView& latent, const Shape& shape);
+std::vector<ChannelMoments> channel_moments(const ArrayView& latent, const LatentShape& shape);
 
 // Scaling (x - less) * times, computed in float64 and rounded to float32.
-struct Scaling {
+struct ChannelScaling {
   double less = 0, times = 1;
 };
 // Returns the scaling to mean 0 and deviation 1; without a deviation, to mean 0.
-Scaling standardizing(const ChannelMoments& moments);
+ChannelScaling make_standardization(const ChannelMoments& moments);
 // Scales the channels. `scalings` and `out` are [channels] and [elements]. Throws Failure(usage) if sizes do not match.
-void scale_channels(const ArrayView& latent, const Shape& shape, std::span<const Scaling> scalings,
+void scale_channels(const ArrayView& latent, const LatentShape& shape, std::span<const ChannelScaling> scalings,
                     std::span<float> out);
 
 // Number of features that samples are told apart by, as in the published analyser. The variance of every plane
 // [channels, frames] comes first. With more than one frame, the variance over frames of every pixel [channels, height,
 // width] follows. The sum of |x| of every channel is next; mean, deviation, greatest and least of all values are last.
 // Variances are sample variances.
-std::size_t feature_count(const Shape& shape);
+std::size_t feature_count(const LatentShape& shape);
 // Computes the features. `out` is [feature_count()]. Throws Failure(usage) as Analyzer::measure() does.
-void features_of(const ArrayView& latent, const Shape& shape, std::span<float> out);
+void compute_features(const ArrayView& latent, const LatentShape& shape, std::span<float> out);
 
 // Step from one latent of a video to the next, over all elements. `distance` is |now - before|. With a latent before
 // these, `product` is (now - before) (before - earlier), and `change` is |(now - before) - (before - earlier)|. Numbers
@@ -229,7 +229,7 @@ struct Step {
   double distance = Measures::kAbsent, product = Measures::kAbsent, change = Measures::kAbsent;
 };
 // Compares latents of one shape, given as in Analyzer::measure(). Throws Failure(usage) for others.
-Step step_between(const ArrayView& now, const ArrayView& before, const ArrayView* earlier);
+Step measure_step(const ArrayView& now, const ArrayView& before, const ArrayView* previous);
 
 // Trajectory of a video, made of its steps: docs/latents.md.
 struct Trajectory {
@@ -237,6 +237,6 @@ struct Trajectory {
 };
 // Takes the steps to all latents but the first; `end_to_end` is |last - first|. Returns nothing if there are no steps,
 // or one is absent.
-std::optional<Trajectory> trajectory_of(std::span<const Step> steps, double end_to_end);
+std::optional<Trajectory> measure_trajectory(std::span<const Step> steps, double end_to_end);
 
 }  // namespace millrace::latents

@@ -7,29 +7,29 @@ namespace millrace::latents {
 namespace {
 
 static_assert(LATENTS_LANES == kLanes && LATENTS_BINS == kBins && LATENTS_BIN_EDGES == kEdges &&
-              LATENTS_COUNTED == kCounted && LATENTS_PATCH_SIDES == kPatches.size() &&
+              LATENTS_COUNTED == kCountedChannels && LATENTS_PATCH_SIDES == kPatches.size() &&
               LATENTS_OCTAVE_BINS == OctaveBins::kCount && LATENTS_PAIR_BINS == kBins * kBins &&
               LATENTS_PAIR_TABLES == std::tuple_size_v<PairTables>);
 static_assert(sizeof(PlaneSums) == LATENTS_PLANE_SUMS * sizeof(Sum) &&
               sizeof(PatchSums) == LATENTS_PATCH_SUMS * sizeof(Sum));
 
 // Largest number of elements in an array, which 31 bits count: kernels count with 32.
-constexpr std::uint64_t kMostElements = std::uint64_t{1} << 31;
+constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 31;
 
 std::uint32_t number(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
 }  // namespace
 
-std::uint64_t LatentRoom::bytes() const {
+std::uint64_t LatentSizes::bytes() const {
   return 8 * (follow + images + rows + product_rows + sums) +
          4 * (planes + moments + places + 4 * spectra + ranges + edges + counts);
 }
 
-std::uint64_t LatentRoom::most() const {
+std::uint64_t LatentSizes::most() const {
   return std::max({values, planes, follow, images, rows, product_rows, moments, places, spectra, sums, counts});
 }
 
-BatchPlan::BatchPlan(const Shape& of, const Selection& wanted_metrics)
+BatchPlan::BatchPlan(const LatentShape& of, const MetricSelection& wanted_metrics)
     : shape(of),
       metrics(wanted_metrics),
       wanted(wanted_metrics),
@@ -47,7 +47,7 @@ BatchPlan::BatchPlan(const Shape& of, const Selection& wanted_metrics)
   numbers[LATENTS_PIXELS] = number(pixels);
   numbers[LATENTS_GROUPS] = number(groups);
   numbers[LATENTS_GROUP_PAIRS] = number(pairs);
-  numbers[LATENTS_FEW] = is_few(shape.height, shape.width) ? 1 : 0;
+  numbers[LATENTS_FEW] = has_few_pixels(shape.height, shape.width) ? 1 : 0;
   numbers[LATENTS_KEPT_BINS] = number(spectra.rows.bins);
   numbers[LATENTS_FOLLOW_SUMS] = number(follow_sums);
   room.values = shape.elements();
@@ -168,7 +168,7 @@ void BatchPlan::add_members() {
   add(LATENTS_ROW_PUBLISHED_Y, published);
 }
 
-std::uint64_t BatchPlan::most() const { return kMostElements / std::max<std::uint64_t>(1, room.most()); }
+std::uint64_t BatchPlan::most() const { return kMaxElements / std::max<std::uint64_t>(1, room.most()); }
 
 std::vector<std::uint32_t> BatchPlan::numbers_of(bool halves) const {
   std::vector<std::uint32_t> out = numbers;
@@ -178,7 +178,7 @@ std::vector<std::uint32_t> BatchPlan::numbers_of(bool halves) const {
 }
 
 void BatchPlan::read(std::span<const double> from, std::span<const std::uint32_t> counts, Sums& sums,
-                     Binned& binned) const {
+                     BinCounts& binned) const {
   const auto frames = static_cast<std::size_t>(shape.frames);
   const auto sums_at = [&](int which) { return from.begin() + numbers[static_cast<std::size_t>(which)]; };
   auto pilots = sums_at(LATENTS_AT_PILOTS);

@@ -14,7 +14,7 @@
 namespace millrace::latents {
 
 // Elements of the arrays that a device keeps for one latent.
-struct LatentRoom {
+struct LatentSizes {
   std::uint64_t values = 0;  // float16 or float32, which the caller's memory may hold
   std::uint64_t planes = 0, follow = 0, images = 0, rows = 0, product_rows = 0, moments = 0, places = 0, spectra = 0,
                 ranges = 0, edges = 0;
@@ -29,19 +29,19 @@ struct LatentRoom {
 constexpr std::uint64_t blocks_of(std::uint64_t count, std::uint64_t each) { return (count + each - 1) / each; }
 
 struct BatchPlan {
-  BatchPlan(const Shape& shape, const Selection& metrics);
+  BatchPlan(const LatentShape& shape, const MetricSelection& metrics);
 
   // A step of the columns' transforms.
   struct Step {
     std::uint32_t radix = 0, before = 0, first = 0;  // first: index of its twiddle factors
   };
 
-  Shape shape;
-  Selection metrics;
-  Wanted wanted;
+  LatentShape shape;
+  MetricSelection metrics;
+  RequiredSums wanted;
   SpectrumPlan spectra;
   std::size_t groups;
-  LatentRoom room;
+  LatentSizes room;
   std::vector<std::uint32_t> numbers;  // LATENTS_SHAPE of them; numbers_of() adds the type
   std::vector<float> factors, weights, turns;
   std::vector<Step> steps;
@@ -57,7 +57,7 @@ struct BatchPlan {
   std::vector<std::uint32_t> numbers_of(bool halves) const;
 
   // Reads a latent's sums and counts, as they come from a device.
-  void read(std::span<const double> from, std::span<const std::uint32_t> counts, Sums& sums, Binned& binned) const;
+  void read(std::span<const double> from, std::span<const std::uint32_t> counts, Sums& sums, BinCounts& binned) const;
 
  private:
   void lay_out_sums();

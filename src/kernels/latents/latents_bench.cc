@@ -14,7 +14,7 @@
 namespace millrace::latents {
 namespace {
 
-constexpr Shape kShape{16, 16, 60, 106};
+constexpr LatentShape kShape{16, 16, 60, 106};
 
 // Makes halves between 1/4 and 2 of both signs; neighbours are alike.
 std::vector<std::uint16_t> make_halves(std::uint32_t seed) {
@@ -36,7 +36,7 @@ ArrayView view(std::vector<std::uint16_t>& halves) {
 // Inputs of the parts.
 struct Prepared {
   std::vector<std::uint16_t> halves = make_halves(1);
-  Source source = source_of(view(halves), kShape.elements());
+  LatentSource source = source_of(view(halves), kShape.elements());
   SpectrumPlan plan{kShape.height, kShape.width};
   Sums sums{kShape};
   TimeSums::Lanes lanes{kShape.frames};
@@ -53,7 +53,7 @@ struct Prepared {
     find_pilots(source, kShape, sums.pilots);
     turn(0);
   }
-  void turn(int frame) { turn_plane(source, kShape, 0, frame, sums.pilots.data(), plane.data()); }
+  void turn(int frame) { gather_plane(source, kShape, 0, frame, sums.pilots.data(), plane.data()); }
 };
 
 void whole(benchmark::State& state) {
@@ -69,8 +69,8 @@ void time(benchmark::State& state) {
   for ([[maybe_unused]] auto _ : state) {
     find_pilots(at.source, kShape, at.sums.pilots);
     for (int c = 0; c < kShape.channels; ++c)
-      follow(at.source, kShape, c, at.sums.pilots[static_cast<std::size_t>(c)], at.lanes,
-             at.sums.times[static_cast<std::size_t>(c)], at.sums.image.data(), nullptr);
+      sum_over_time(at.source, kShape, c, at.sums.pilots[static_cast<std::size_t>(c)], at.lanes,
+                    at.sums.times[static_cast<std::size_t>(c)], at.sums.image.data(), nullptr);
   }
 }
 BENCHMARK(time)->Unit(benchmark::kMillisecond);
@@ -117,7 +117,7 @@ void densities(benchmark::State& state) {
   for ([[maybe_unused]] auto _ : state) {
     for (std::size_t plane = 0; plane < 4 * static_cast<std::size_t>(kShape.frames); ++plane) {
       const std::size_t begin = plane * kShape.pixels();
-      const Range range = range_of(at.source, begin, kShape.pixels());
+      const ValueRange range = find_range(at.source, begin, kShape.pixels());
       benchmark::DoNotOptimize(
           count_bins(at.source, begin, kShape.pixels(), Thresholds(even_edges(range.low, range.high))));
     }
@@ -147,9 +147,9 @@ void mutual(benchmark::State& state) {
 BENCHMARK(mutual)->Unit(benchmark::kMillisecond);
 
 void step_to_step(benchmark::State& state) {
-  std::vector<std::uint16_t> now = make_halves(1), before = make_halves(2), earlier = make_halves(3);
-  const ArrayView third = view(earlier);
-  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(step_between(view(now), view(before), &third));
+  std::vector<std::uint16_t> now = make_halves(1), before = make_halves(2), previous = make_halves(3);
+  const ArrayView third = view(previous);
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(measure_step(view(now), view(before), &third));
 }
 BENCHMARK(step_to_step)->Unit(benchmark::kMillisecond);
 

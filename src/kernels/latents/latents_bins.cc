@@ -323,14 +323,14 @@ HWY_EXPORT(BinFloats);
 
 namespace {
 
-const std::uint16_t* halves(const Source& source, std::size_t at) {
+const std::uint16_t* halves(const LatentSource& source, std::size_t at) {
   return static_cast<const std::uint16_t*>(source.data) + at;
 }
-const float* floats(const Source& source, std::size_t at) { return static_cast<const float*>(source.data) + at; }
+const float* floats(const LatentSource& source, std::size_t at) { return static_cast<const float*>(source.data) + at; }
 
 }  // namespace
 
-Range range_of(const Source& source, std::size_t at, std::size_t count) {
+ValueRange find_range(const LatentSource& source, std::size_t at, std::size_t count) {
   if (source.half) {
     std::int16_t low = std::numeric_limits<std::int16_t>::max(), high = std::numeric_limits<std::int16_t>::min();
     HWY_DYNAMIC_DISPATCH(HalfRange)(halves(source, at), count, low, high);
@@ -341,7 +341,7 @@ Range range_of(const Source& source, std::size_t at, std::size_t count) {
   return {low, high};
 }
 
-Counts count_bins(const Source& source, std::size_t at, std::size_t count, const Thresholds& edges) {
+Counts count_bins(const LatentSource& source, std::size_t at, std::size_t count, const Thresholds& edges) {
   Reached reached{};
   if (source.half) {
     HWY_DYNAMIC_DISPATCH(CountHalves)(halves(source, at), count, edges.halves, reached);
@@ -355,7 +355,8 @@ Counts count_bins(const Source& source, std::size_t at, std::size_t count, const
   return out;
 }
 
-void find_bins(const Source& source, std::size_t at, std::size_t count, const Thresholds& edges, std::uint16_t* bins) {
+void find_bins(const LatentSource& source, std::size_t at, std::size_t count, const Thresholds& edges,
+               std::uint16_t* bins) {
   if (source.half) {
     HWY_DYNAMIC_DISPATCH(BinHalves)(halves(source, at), count, edges.halves, bins);
   } else {

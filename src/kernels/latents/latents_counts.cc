@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kPairCounts = kBins * kBins, kTripleCounts = kBins * kPairCounts;
 // Largest number that sixteen bits count.
-constexpr std::size_t kMostInTables = 65535;
+constexpr std::size_t kMaxInTables = 65535;
 constexpr double kLog2 = 0.69314718055994530942;
 
 }  // namespace
@@ -84,7 +84,7 @@ void PairCounter::add(const std::array<const std::uint16_t*, 4>& bins, std::size
   std::uint32_t* const last = pairs_[5].data();
   for (std::size_t begin = 0; begin < count; begin += kChunk) {
     const std::size_t some = std::min(kChunk, count - begin);
-    if (in_tables_ + some > kMostInTables) empty_tables();
+    if (in_tables_ + some > kMaxInTables) empty_tables();
     in_tables_ += some;
     const std::uint16_t *const a = bins[0] + begin, *const b = bins[1] + begin, *const c = bins[2] + begin,
                                *const d = bins[3] + begin;

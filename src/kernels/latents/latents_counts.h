@@ -23,11 +23,11 @@ Edges even_edges(double low, double high);
 // Returns the edges of numpy.linspace(low, high, 20), as published: the last bin holds the greatest value alone.
 Edges published_edges(double low, double high);
 
-struct Range {
+struct ValueRange {
   double low = 0, high = 0;
 };
 // Returns the range of `count` values of `source` from index `at` on; all of them are finite.
-Range range_of(const Source& source, std::size_t at, std::size_t count);
+ValueRange find_range(const LatentSource& source, std::size_t at, std::size_t count);
 
 // Edges in the form in which values are compared with them. For float32 it is the smallest number that reaches the
 // edge; in the order of float16 it is the number before the smallest that does.
@@ -38,8 +38,9 @@ struct Thresholds {
 };
 
 using Counts = std::array<std::uint32_t, kBins>;
-Counts count_bins(const Source& source, std::size_t at, std::size_t count, const Thresholds& edges);
-void find_bins(const Source& source, std::size_t at, std::size_t count, const Thresholds& edges, std::uint16_t* bins);
+Counts count_bins(const LatentSource& source, std::size_t at, std::size_t count, const Thresholds& edges);
+void find_bins(const LatentSource& source, std::size_t at, std::size_t count, const Thresholds& edges,
+               std::uint16_t* bins);
 
 // Counts of pairs of bins, [20 x 20], for pairs of up to four channels: (0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3).
 using PairTables = std::array<std::vector<std::uint32_t>, 6>;

@@ -12,18 +12,18 @@
 #include "src/base/stopwatch.h"
 #include "src/device/batches.h"
 #include "src/kernels/latents/latents_entries.h"
-#include "src/kernels/latents/latents_known.h"
 #include "src/kernels/latents/latents_memory.h"
-#include "src/memory/pool.h"
+#include "src/kernels/latents/latents_test_vectors.h"
+#include "src/memory/object_pool.h"
 
 namespace millrace::latents {
 namespace {
 
 // Largest number of bytes on the device at once: some two hundred latents of [16, 16, 60, 106]. More of them make
 // nothing faster.
-constexpr std::uint64_t kMostBytes = std::uint64_t{6} << 30;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{6} << 30;
 // Largest number of bytes of measures that wait for a check.
-constexpr std::uint64_t kMostWaiting = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMaxWaiting = std::uint64_t{64} << 20;
 
 // Measures of a batch, as the device made them.
 struct Batch {
@@ -44,7 +44,7 @@ struct Finisher {
   }
 
   Sums sums;
-  Binned binned;
+  BinCounts binned;
   Buffer<double> spectrum;
   CountLogs logs;
 };
@@ -62,12 +62,13 @@ const std::uint8_t* end_of(const ArrayView& latent, std::uint64_t elements) {
 }  // namespace
 
 struct DeviceAnalyzer::State {
-  State(const Shape& shape, const Selection& wanted, const Executor& executor, Accelerator& accelerator, Budget& budget)
+  State(const LatentShape& shape, const MetricSelection& wanted, const Executor& executor, Accelerator& accelerator,
+        Budget& budget)
       : plan(shape, wanted),
         executor(executor),
         accelerator(accelerator),
         budget(budget),
-        paid_on_cpu(budget.reserve(DeviceAnalyzer::bytes_on_cpu(shape), "latents measured by the CPU")),
+        reservation_on_cpu(budget.reserve(DeviceAnalyzer::bytes_on_cpu(shape), "latents measured by the CPU")),
         finishers([this] { return std::make_unique<Finisher>(plan); }) {}
 
   void measure(std::span<const ArrayView> all, std::span<Measures> to);
@@ -91,39 +92,40 @@ struct DeviceAnalyzer::State {
   const Executor& executor;
   Accelerator& accelerator;
   Budget& budget;
-  const Reservation paid_on_cpu;  // memory for one latent; a later call might not get it
+  const Reservation reservation_on_cpu;  // memory for one latent; a later call might not get it
   std::optional<BatchMemory> memory;
   std::optional<Queue> reading;  // reads latents that lie on the device
   Mutex reading_mutex;
-  Pool<Finisher> finishers;
+  ObjectPool<Finisher> finishers;
   std::optional<Reservation> finishing;  // memory of the finishers
-  MeasuredLatents counts;
+  LatentCounts counts;
   std::span<const ArrayView> latents;  // latents of the current call
 };
 
-DeviceAnalyzer::DeviceAnalyzer(const Shape& shape, const Selection& wanted, const Executor& executor,
+DeviceAnalyzer::DeviceAnalyzer(const LatentShape& shape, const MetricSelection& wanted, const Executor& executor,
                                Accelerator& accelerator, Budget& budget) {
   check(shape);
   state_ = std::make_unique<State>(shape, wanted, executor, accelerator, budget);
 }
 DeviceAnalyzer::~DeviceAnalyzer() = default;
 
-const MeasuredLatents& DeviceAnalyzer::counts() const { return state_->counts; }
+const LatentCounts& DeviceAnalyzer::counts() const { return state_->counts; }
 
 void DeviceAnalyzer::measure(std::span<const ArrayView> latents, std::span<Measures> out) {
   state_->measure(latents, out);
 }
 
-Bytes DeviceAnalyzer::bytes_on_cpu(const Shape& shape) {
+Bytes DeviceAnalyzer::bytes_on_cpu(const LatentShape& shape) {
   return {Analyzer::bytes(shape) + shape.elements() * sizeof(float)};
 }
 
-std::uint64_t DeviceAnalyzer::device_bytes(const Shape& shape, const Selection& wanted, std::size_t value_bytes) {
+std::uint64_t DeviceAnalyzer::device_bytes(const LatentShape& shape, const MetricSelection& wanted,
+                                           std::size_t value_bytes) {
   const BatchPlan plan(shape, wanted);
   return plan.room.bytes() + plan.room.values * value_bytes;
 }
 
-std::uint64_t DeviceAnalyzer::host_bytes(const Shape& shape, const Selection& wanted, std::uint64_t latents,
+std::uint64_t DeviceAnalyzer::host_bytes(const LatentShape& shape, const MetricSelection& wanted, std::uint64_t latents,
                                          int threads) {
   const BatchPlan plan(shape, wanted);
   return (pinned_each(plan) + measures_each(plan)) * latents +
@@ -165,16 +167,16 @@ void DeviceAnalyzer::State::measure(std::span<const ArrayView> all, std::span<Me
   for (const ArrayView& latent : latents) check(latent);
   const auto keep_by_cpu = [&](std::uint64_t begin, std::uint64_t end) {
     // Memory of a device that was struck out is freed for the CPU.
-    if (accelerator.struck_out()) memory.reset();
+    if (accelerator.is_excluded()) memory.reset();
     std::vector<std::uint64_t> which;
     for (std::uint64_t i = begin; i < end; ++i) which.push_back(i);
     by_cpu(which, [&](std::size_t at, Measures& measures) { out[begin + at] = std::move(measures); });
     counts.by_cpu += end - begin;
   };
-  if (plan.most() == 0) accelerator.leave("latents of more numbers than 31 bits count are the CPU's");
-  if (!accelerator.may_use(bodies::latents()))
-    accelerator.leave("nobody has attested its kernels for this hardware, and nobody asked for it by name");
-  if (plan.most() == 0 || !accelerator.ready(bodies::latents(), kEntries, gives_known_answers)) {
+  if (plan.most() == 0) accelerator.record_fallback("latents of more numbers than 31 bits count are the CPU's");
+  if (!accelerator.is_allowed(bodies::latents()))
+    accelerator.record_fallback("nobody has attested its kernels for this hardware, and nobody asked for it by name");
+  if (plan.most() == 0 || !accelerator.prepare_kernels(bodies::latents(), kEntries, gives_known_answers)) {
     keep_by_cpu(0, latents.size());
     stop_if_cancelled();
     return;
@@ -182,7 +184,7 @@ void DeviceAnalyzer::State::measure(std::span<const ArrayView> all, std::span<Me
   BatchedWork<Batch> work;
   work.items = latents.size();
   const std::uint64_t held = memory ? memory->held() : 0;
-  work.most = std::clamp<std::uint64_t>((accelerator.free_memory().count + held) / 2, 1, kMostBytes);
+  work.most = std::clamp<std::uint64_t>((accelerator.free_memory().count + held) / 2, 1, kMaxBytes);
   work.checked = work.most;  // some of which are checked
   work.sampled = true;
   work.cut = [this](std::uint64_t begin, std::uint64_t amount) {
@@ -200,7 +202,7 @@ void DeviceAnalyzer::State::measure(std::span<const ArrayView> all, std::span<Me
   };
   work.keep_by_cpu = keep_by_cpu;
   work.weight = [this](const Batch& batch) { return batch.measures.size() * measures_each(plan); };
-  work.most_waiting = kMostWaiting;
+  work.max_waiting = kMaxWaiting;
   run_batches(accelerator, work);
   stop_if_cancelled();
 }
@@ -212,7 +214,7 @@ Batch DeviceAnalyzer::State::on_device(std::uint64_t begin, std::uint64_t end) {
     finishing.emplace(budget.reserve({Finisher::bytes(plan) * static_cast<std::uint64_t>(executor.threads())},
                                      "what sums of latents are finished with"));
   }
-  const Reservation paid = budget.reserve({measures_each(plan) * of.size()}, "latents that were measured");
+  const Reservation reservation = budget.reserve({measures_each(plan) * of.size()}, "latents that were measured");
   if (!memory) memory.emplace(plan, accelerator);
   memory->run(of, executor);
   const Stopwatch watch;
@@ -226,7 +228,7 @@ Batch DeviceAnalyzer::State::on_device(std::uint64_t begin, std::uint64_t end) {
   for (std::size_t i = 0; i < of.size(); ++i) {
     if (finite[i] != 0) continue;
     with_host_view(of[i], [&](const ArrayView& view) {
-      out.measures[i] = not_measured(source_of(view, plan.shape.elements()), plan.shape.elements());
+      out.measures[i] = mark_not_finite(source_of(view, plan.shape.elements()), plan.shape.elements());
     });
   }
   counts.finishing_s += watch.seconds();
@@ -247,7 +249,7 @@ bool DeviceAnalyzer::State::finish_one(std::size_t which, Measures& out) {
 
 bool DeviceAnalyzer::State::same(const Batch& batch) {
   const std::vector<std::uint64_t> asked =
-      compared_of(batch.begin, batch.measures.size(), accelerator.options().verify);
+      select_compared_items(batch.begin, batch.measures.size(), accelerator.options().verify);
   std::vector<std::uint8_t> right(asked.size(), 0);
   by_cpu(asked, [&](std::size_t at, const Measures& truth) {
     right[at] = same_bits(batch.measures[asked[at] - batch.begin], truth) ? 1 : 0;
@@ -279,15 +281,15 @@ void DeviceAnalyzer::State::by_cpu(const std::vector<std::uint64_t>& which, cons
   // Number of latents at a time: as many as threads, or as the memory allows beside what is reserved for one.
   if (which.empty()) return;
   std::size_t more = std::min<std::size_t>(which.size(), static_cast<std::size_t>(executor.threads())) - 1;
-  Reservation paid;
+  Reservation reservation;
   try {
     if (more > 0)
-      paid = budget.reserve_some(DeviceAnalyzer::bytes_on_cpu(plan.shape), more, "latents measured by the CPU");
+      reservation = budget.reserve_up_to(DeviceAnalyzer::bytes_on_cpu(plan.shape), more, "latents measured by the CPU");
   } catch (const OutOfMemory&) {
     more = 0;
   }
   const std::size_t step = 1 + more;
-  Pool<Analyzer> analyzers([this] { return std::make_unique<Analyzer>(plan.shape, plan.metrics); });
+  ObjectPool<Analyzer> analyzers([this] { return std::make_unique<Analyzer>(plan.shape, plan.metrics); });
   for (std::size_t from = 0; from < which.size(); from += step) {
     executor.parallel_for(std::min(step, which.size() - from), 1, [&](std::size_t begin, std::size_t end) {
       const auto analyzer = analyzers.take();

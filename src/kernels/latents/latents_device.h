@@ -18,7 +18,7 @@
 namespace millrace::latents {
 
 // Counts over all calls so far.
-struct MeasuredLatents {
+struct LatentCounts {
   std::uint64_t by_device = 0, compared = 0, by_cpu = 0;  // compared: number of those by the device
   double finishing_s = 0;                                 // time on the host to finish the device's sums
 };
@@ -29,8 +29,8 @@ class DeviceAnalyzer {
  public:
   // Arguments outlive the object; its memory on the host is reserved in the budget. Throws Failure(usage) as Analyzer
   // does, and OutOfMemory if the budget has no room for a latent that the CPU measures.
-  DeviceAnalyzer(const Shape& shape, const Selection& wanted, const Executor& executor, Accelerator& accelerator,
-                 Budget& budget);
+  DeviceAnalyzer(const LatentShape& shape, const MetricSelection& wanted, const Executor& executor,
+                 Accelerator& accelerator, Budget& budget);
   ~DeviceAnalyzer();
   DeviceAnalyzer(const DeviceAnalyzer&) = delete;
   DeviceAnalyzer& operator=(const DeviceAnalyzer&) = delete;
@@ -41,14 +41,15 @@ class DeviceAnalyzer {
   // other views, and Failure(cancelled) if the executor is cancelled. Throws Failure(unavailable) if the device is lost
   // on which the views lie.
   void measure(std::span<const ArrayView> latents, std::span<Measures> out);
-  const MeasuredLatents& counts() const;
+  const LatentCounts& counts() const;
 
   // Returns the bytes held from the start for a latent that the CPU measures.
-  static Bytes bytes_on_cpu(const Shape& shape);
+  static Bytes bytes_on_cpu(const LatentShape& shape);
   // Returns the bytes of a latent on the device, with its values if they come from the host.
-  static std::uint64_t device_bytes(const Shape& shape, const Selection& wanted, std::size_t value_bytes);
+  static std::uint64_t device_bytes(const LatentShape& shape, const MetricSelection& wanted, std::size_t value_bytes);
   // Returns the bytes that the host holds for so many latents at once, on so many threads.
-  static std::uint64_t host_bytes(const Shape& shape, const Selection& wanted, std::uint64_t latents, int threads);
+  static std::uint64_t host_bytes(const LatentShape& shape, const MetricSelection& wanted, std::uint64_t latents,
+                                  int threads);
 
  private:
   struct State;

@@ -17,14 +17,14 @@ double variance_of(const PilotSums& sums, std::size_t count) {
 
 }  // namespace
 
-std::size_t feature_count(const Shape& shape) {
+std::size_t feature_count(const LatentShape& shape) {
   constexpr std::size_t kOfAll = 4;
   const auto channels = static_cast<std::size_t>(shape.channels);
   return shape.planes() + (shape.frames > 1 ? channels * shape.pixels() : 0) + channels + kOfAll;
 }
 
-void features_of(const ArrayView& latent, const Shape& shape, std::span<float> out) {
-  const Source source = source_of(latent, shape.elements());
+void compute_features(const ArrayView& latent, const LatentShape& shape, std::span<float> out) {
+  const LatentSource source = source_of(latent, shape.elements());
   if (out.size() != feature_count(shape)) {
     throw Failure(ErrorCode::usage, fmt::format("there are {} features, not {}", feature_count(shape), out.size()),
                   "features_of", "");
@@ -39,19 +39,19 @@ void features_of(const ArrayView& latent, const Shape& shape, std::span<float> o
   TimeSums::Lanes lanes(frames);
   TimeSums time;
   std::vector<PilotSums> of_channels(channels);
-  Range range;
+  ValueRange range;
   for (std::size_t c = 0; c < channels; ++c) {
     for (std::size_t f = 0; f < frames; ++f) {
-      const PilotSums plane = sums_about(source, (c * frames + f) * pixels, pixels, pilots[c]);
+      const PilotSums plane = sum_about_pilot(source, (c * frames + f) * pixels, pixels, pilots[c]);
       variances[c * frames + f] = static_cast<float>(variance_of(plane, pixels));
       of_channels[c].sum += plane.sum;
       of_channels[c].squares += plane.squares;
     }
-    follow(source, shape, static_cast<int>(c), pilots[c], lanes, time, nullptr,
-           frames > 1 ? over_frames + c * pixels : nullptr);
+    sum_over_time(source, shape, static_cast<int>(c), pilots[c], lanes, time, nullptr,
+                  frames > 1 ? over_frames + c * pixels : nullptr);
     magnitudes[c] = static_cast<float>(time.magnitude);
-    const Range own = range_of(source, c * frames * pixels, frames * pixels);
-    range = c == 0 ? own : Range{std::min(range.low, own.low), std::max(range.high, own.high)};
+    const ValueRange own = find_range(source, c * frames * pixels, frames * pixels);
+    range = c == 0 ? own : ValueRange{std::min(range.low, own.low), std::max(range.high, own.high)};
   }
   // Mean and deviation of all values come from the channels' means and the squares about them.
   const std::size_t count = frames * pixels;

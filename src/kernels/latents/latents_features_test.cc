@@ -14,7 +14,7 @@ namespace millrace::latents {
 namespace {
 
 // Makes values of which each channel has a mean of its own, which may be far from 0.
-std::vector<float> some_values(const Shape& shape, float offset) {
+std::vector<float> some_values(const LatentShape& shape, float offset) {
   std::mt19937 random(3);
   std::vector<float> out(shape.elements());
   const std::size_t each = out.size() / static_cast<std::size_t>(shape.channels);
@@ -25,13 +25,13 @@ std::vector<float> some_values(const Shape& shape, float offset) {
   return out;
 }
 
-const Shape kFeatureShapes[] = {{16, 3, 30, 41}, {3, 1, 9, 8}, {1, 2, 1, 1}, {17, 5, 40, 33}};
+const LatentShape kFeatureShapes[] = {{16, 3, 30, 41}, {3, 1, 9, 8}, {1, 2, 1, 1}, {17, 5, 40, 33}};
 
-TEST(LatentFeatures, AreWhatTheDefinitionSays) {
-  for (const Shape& shape : kFeatureShapes) {
+TEST(LatentFeatures, FollowTheDefinition) {
+  for (const LatentShape& shape : kFeatureShapes) {
     const std::vector<float> values = some_values(shape, 100);
     std::vector<float> found(feature_count(shape));
-    features_of(view_of(values.data(), sides(shape)), shape, found);
+    compute_features(view_of(values.data(), sides(shape)), shape, found);
     const auto channels = static_cast<std::size_t>(shape.channels), frames = static_cast<std::size_t>(shape.frames);
     const std::size_t pixels = shape.pixels();
     const auto variance = [&](std::size_t at, std::size_t step, std::size_t count) {
@@ -63,12 +63,12 @@ TEST(LatentFeatures, AreWhatTheDefinitionSays) {
 }
 
 TEST(LatentFeatures, HaveTheSameBitsAtEveryLevel) {
-  for (const Shape& shape : kFeatureShapes) {
+  for (const LatentShape& shape : kFeatureShapes) {
     const std::vector<float> values = some_values(shape, 1);
     std::vector<std::uint32_t> expected;
     at_every_cpu_level([&] {
       std::vector<float> found(feature_count(shape));
-      features_of(view_of(values.data(), sides(shape)), shape, found);
+      compute_features(view_of(values.data(), sides(shape)), shape, found);
       for (const ChannelMoments& moments : channel_moments(view_of(values.data(), sides(shape)), shape)) {
         found.push_back(static_cast<float>(moments.mean));
         found.push_back(static_cast<float>(moments.squares));
@@ -82,13 +82,13 @@ TEST(LatentFeatures, HaveTheSameBitsAtEveryLevel) {
 }
 
 TEST(LatentScaling, AStandardizedChannelHasMeanZeroAndDeviationOne) {
-  const Shape shape{3, 2, 20, 30};
+  const LatentShape shape{3, 2, 20, 30};
   std::vector<float> values = some_values(shape, 1000);
   std::fill(values.begin(), values.begin() + 1200, 7.25F);  // the first channel is constant
   const auto moments = channel_moments(view_of(values.data(), sides(shape)), shape);
   EXPECT_EQ(moments[0].deviation(), 0);
-  std::vector<Scaling> scalings;
-  for (const ChannelMoments& own : moments) scalings.push_back(standardizing(own));
+  std::vector<ChannelScaling> scalings;
+  for (const ChannelMoments& own : moments) scalings.push_back(make_standardization(own));
   std::vector<float> out(values.size());
   scale_channels(view_of(values.data(), sides(shape)), shape, scalings, out);
   for (std::size_t i = 0; i < 1200; ++i) ASSERT_EQ(out[i], 0);
@@ -101,7 +101,7 @@ TEST(LatentScaling, AStandardizedChannelHasMeanZeroAndDeviationOne) {
 }
 
 TEST(LatentScaling, MomentsOfPartsJoinToThoseOfTheWhole) {
-  const Shape whole{1, 4, 10, 25}, half{1, 2, 10, 25};
+  const LatentShape whole{1, 4, 10, 25}, half{1, 2, 10, 25};
   const std::vector<float> values = some_values(whole, 0);
   const auto all = channel_moments(view_of(values.data(), sides(whole)), whole)[0];
   auto joined = channel_moments(view_of(values.data(), sides(half)), half)[0];
@@ -115,12 +115,12 @@ TEST(LatentScaling, MomentsOfPartsJoinToThoseOfTheWhole) {
 }
 
 TEST(LatentSelection, WhatIsNotWantedIsAbsentAndTheRestHasTheSameBits) {
-  const Shape shape{16, 3, 36, 40};
+  const LatentShape shape{16, 3, 36, 40};
   const std::vector<float> values = some_values(shape, 1);
   Measures all, one;
   Analyzer(shape).measure(view_of(values.data(), sides(shape)), all);
   for (std::size_t k = 0; k < kMetricNames.size(); ++k) {
-    Selection wanted;
+    MetricSelection wanted;
     wanted.set(k);
     Analyzer(shape, wanted).measure(view_of(values.data(), sides(shape)), one);
     for (std::size_t other = 0; other < kMetricNames.size(); ++other) {

@@ -70,7 +70,7 @@ double MeanCorrelation::add(double product, const Side& a, const Side& b, double
 }
 
 void finish_space(const Sums& sums, Measures& out) {
-  const Shape& shape = sums.shape;
+  const LatentShape& shape = sums.shape;
   const auto h = static_cast<double>(shape.height), w = static_cast<double>(shape.width), n = h * w;
   const auto channels = static_cast<std::size_t>(shape.channels), frames = static_cast<std::size_t>(shape.frames);
   const bool both_ways = shape.height > 1 && shape.width > 1;
@@ -132,7 +132,7 @@ Histogram sum_of(const PatchCounts::OfLanes& lanes) {
 }  // namespace
 
 void finish_patches(const Sums& sums, Measures& out) {
-  const Shape& shape = sums.shape;
+  const LatentShape& shape = sums.shape;
   const auto channels = static_cast<std::size_t>(shape.channels), frames = static_cast<std::size_t>(shape.frames);
   for (std::size_t k = 0; k < kPatches.size(); ++k) {
     out.patch_variances[k] = sum_of(sums.patch_counts.variance[k]);
@@ -172,7 +172,7 @@ Cyclic cyclic(const std::vector<double>& series, double less) {
 }  // namespace
 
 void finish_time(const Sums& sums, Measures& out) {
-  const Shape& shape = sums.shape;
+  const LatentShape& shape = sums.shape;
   if (shape.frames < 2) return;
   const auto n = static_cast<double>(shape.pixels());
   const auto channels = static_cast<std::size_t>(shape.channels), frames = static_cast<std::size_t>(shape.frames);
@@ -218,8 +218,8 @@ void finish_time(const Sums& sums, Measures& out) {
   if (of_plain > 0) out[Metric::temporal_autocorrelation] = plain / of_plain;
   if (of_centered == 0) return;
   // Cyclic autocorrelation of two or three frames is -1 or -1/2, whatever they hold.
-  constexpr std::size_t kLeastFrames = 4;
-  if (frames >= kLeastFrames) out[Metric::temporal_autocorrelation_centered] = centered / of_centered;
+  constexpr std::size_t kMinFrames = 4;
+  if (frames >= kMinFrames) out[Metric::temporal_autocorrelation_centered] = centered / of_centered;
   const auto from = out.temporal_spectrum.begin() + 1;
   out[Metric::frequency_temporal_dominant] =
       static_cast<double>(1 + (std::max_element(from, out.temporal_spectrum.end()) - from));
@@ -242,7 +242,7 @@ std::vector<Side> whole_channels(const Sums& sums) {
 }  // namespace
 
 void finish_channels(const Sums& sums, Measures& out) {
-  const Shape& shape = sums.shape;
+  const LatentShape& shape = sums.shape;
   const auto channels = static_cast<std::size_t>(shape.channels);
   const auto pixels = static_cast<double>(shape.pixels()), n = pixels * shape.frames;
   const std::vector<Side> all = whole_channels(sums);
@@ -277,7 +277,7 @@ void finish_channels(const Sums& sums, Measures& out) {
 }
 
 void finish_products(const Sums& sums, Measures& out) {
-  const Shape& shape = sums.shape;
+  const LatentShape& shape = sums.shape;
   const auto channels = static_cast<std::size_t>(shape.channels), frames = static_cast<std::size_t>(shape.frames);
   const auto pixels = static_cast<double>(shape.pixels()), n = pixels * shape.frames;
   const std::vector<Side> all = whole_channels(sums);

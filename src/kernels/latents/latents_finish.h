@@ -36,10 +36,10 @@ double deviations(const Side& side, double n);
 
 // Sums of a latent after all of it has been read.
 struct Sums {
-  explicit Sums(const Shape& shape);
+  explicit Sums(const LatentShape& shape);
   void clear();
 
-  Shape shape;
+  LatentShape shape;
   std::size_t groups;
   std::vector<float> pilots;       // [channels], then zeros up to a whole group
   std::vector<TimeSums> times;     // [channels]
@@ -70,25 +70,25 @@ struct Sums {
 };
 
 // Parts of measuring that not every metric needs.
-struct Wanted {
-  explicit Wanted(const Selection& metrics);
+struct RequiredSums {
+  explicit RequiredSums(const MetricSelection& metrics);
 
   bool patches, products, spectra, flatness, density, mutual, mutual_published;
 };
 
 // Number of channels used for densities and mutual information.
-inline constexpr std::size_t kCounted = 4;
-inline std::size_t counted_channels(const Shape& shape) {
-  return std::min(kCounted, static_cast<std::size_t>(shape.channels));
+inline constexpr std::size_t kCountedChannels = 4;
+inline std::size_t counted_channels(const LatentShape& shape) {
+  return std::min(kCountedChannels, static_cast<std::size_t>(shape.channels));
 }
 // Counts of values in bins; counts that are not wanted are not read.
-struct Binned {
+struct BinCounts {
   std::vector<Counts> density;  // [counted channels, frames]
   PairTables even, published;   // edges of equal width; edges as published
 };
 
 // Returns the measures of a latent that is not finite, or whose sums are not.
-Measures not_measured(const Source& source, std::size_t elements);
+Measures mark_not_finite(const LatentSource& source, std::size_t elements);
 
 // Functions for moments, patches and time; for products, spectra and bins. Spectra come after space: a constant latent
 // has none.
@@ -99,9 +99,10 @@ void finish_channels(const Sums& sums, Measures& out);
 void finish_products(const Sums& sums, Measures& out);
 void finish_flatness(const Sums& sums, const SpectrumPlan& plan, Measures& out);
 void finish_spectra(const Sums& sums, const SpectrumPlan& plan, Measures& out);
-void finish_bins(const Sums& sums, const Binned& binned, const Wanted& wanted, const CountLogs& logs, Measures& out);
+void finish_bins(const Sums& sums, const BinCounts& binned, const RequiredSums& wanted, const CountLogs& logs,
+                 Measures& out);
 // Runs all of them. Metrics that are not wanted are absent, and every NaN is the same one.
-void finish(const Sums& sums, const Binned& binned, const SpectrumPlan& plan, const Selection& metrics,
+void finish(const Sums& sums, const BinCounts& binned, const SpectrumPlan& plan, const MetricSelection& metrics,
             const CountLogs& logs, Measures& out);
 
 }  // namespace millrace::latents

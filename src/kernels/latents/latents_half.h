@@ -9,7 +9,7 @@
 
 namespace millrace::latents {
 
-inline float of_half(std::uint16_t half) {
+inline float half_to_float(std::uint16_t half) {
   const std::uint32_t sign = std::uint32_t{half & 0x8000U} << 16, size = half & 0x7FFFU;
   // Infinity and NaN keep their exponent of ones. Other numbers are scaled by 2^112, which makes numbers of subnormals
   // too.
@@ -23,7 +23,7 @@ inline std::int16_t order_of_half(std::uint16_t half) {
   return static_cast<std::int16_t>((half & 0x8000U) != 0 ? 0x8000U - half : half);
 }
 inline float of_half_order(int order) {
-  return of_half(static_cast<std::uint16_t>(order < 0 ? 0x8000 - order : order));
+  return half_to_float(static_cast<std::uint16_t>(order < 0 ? 0x8000 - order : order));
 }
 
 }  // namespace millrace::latents

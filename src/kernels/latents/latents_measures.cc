@@ -15,7 +15,7 @@ std::uint64_t count_not_finite(const Number* values, std::size_t count, const Is
       std::count_if(values, values + count, [&](Number value) { return !is_finite(value); }));
 }
 
-std::uint64_t count_not_finite(const Source& source, std::size_t count) {
+std::uint64_t count_not_finite(const LatentSource& source, std::size_t count) {
   if (source.half) {
     constexpr unsigned kExponent = 0x7C00;
     return count_not_finite(static_cast<const std::uint16_t*>(source.data), count,
@@ -24,7 +24,7 @@ std::uint64_t count_not_finite(const Source& source, std::size_t count) {
   return count_not_finite(static_cast<const float*>(source.data), count, [](float v) { return std::isfinite(v); });
 }
 
-bool any_of(const Selection& metrics, std::initializer_list<Metric> of) {
+bool any_of(const MetricSelection& metrics, std::initializer_list<Metric> of) {
   return std::any_of(of.begin(), of.end(), [&](Metric metric) { return metrics[static_cast<std::size_t>(metric)]; });
 }
 
@@ -58,7 +58,7 @@ bool same_bits(std::span<const double> a, std::span<const double> b) {
 
 }  // namespace
 
-Wanted::Wanted(const Selection& metrics)
+RequiredSums::RequiredSums(const MetricSelection& metrics)
     : patches(any_of(metrics,
                      {Metric::patch_4_variance, Metric::patch_4_distinctiveness, Metric::patch_8_variance,
                       Metric::patch_8_distinctiveness, Metric::patch_16_variance, Metric::patch_16_distinctiveness})),
@@ -71,7 +71,7 @@ Wanted::Wanted(const Selection& metrics)
       mutual(any_of(metrics, {Metric::information_mutual})),
       mutual_published(any_of(metrics, {Metric::information_mutual_published})) {}
 
-Measures not_measured(const Source& source, std::size_t elements) {
+Measures mark_not_finite(const LatentSource& source, std::size_t elements) {
   Measures out{};
   out.values.fill(Measures::kAbsent);
   // The elements may be finite and a sum of them beyond float32: then the count is 1.
@@ -79,7 +79,8 @@ Measures not_measured(const Source& source, std::size_t elements) {
   return out;
 }
 
-void finish_bins(const Sums& sums, const Binned& binned, const Wanted& wanted, const CountLogs& logs, Measures& out) {
+void finish_bins(const Sums& sums, const BinCounts& binned, const RequiredSums& wanted, const CountLogs& logs,
+                 Measures& out) {
   const std::size_t channels = counted_channels(sums.shape);
   const auto total = static_cast<double>(sums.shape.pixels()), of_all = total * sums.shape.frames;
   if (wanted.density) {
@@ -103,9 +104,9 @@ void finish_bins(const Sums& sums, const Binned& binned, const Wanted& wanted, c
   if (wanted.mutual_published) out[Metric::information_mutual_published] = mutual(binned.published);
 }
 
-void finish(const Sums& sums, const Binned& binned, const SpectrumPlan& plan, const Selection& metrics,
+void finish(const Sums& sums, const BinCounts& binned, const SpectrumPlan& plan, const MetricSelection& metrics,
             const CountLogs& logs, Measures& out) {
-  const Wanted wanted(metrics);
+  const RequiredSums wanted(metrics);
   out = {};
   out.values.fill(Measures::kAbsent);
   finish_space(sums, out);
@@ -129,7 +130,7 @@ bool same_bits(const Measures& a, const Measures& b) {
   return same;
 }
 
-Sums::Sums(const Shape& of)
+Sums::Sums(const LatentShape& of)
     : shape(of), groups((static_cast<std::size_t>(of.channels) + kLanes - 1) / kLanes), pilots(groups * kLanes) {
   const auto frames = static_cast<std::size_t>(shape.frames);
   times.resize(static_cast<std::size_t>(shape.channels));

@@ -85,11 +85,11 @@ std::uint64_t BatchMemory::held() const {
 }
 
 void BatchMemory::make_room(std::uint64_t count, std::uint64_t uploaded) {
-  const LatentRoom& room = plan_.room;
+  const LatentSizes& room = plan_.room;
   const auto make = [&](auto& array, std::uint64_t each, const char* purpose) {
-    array.at_least(accelerator_, std::max<std::uint64_t>(count * each, 1), purpose);
+    array.ensure_size(accelerator_, std::max<std::uint64_t>(count * each, 1), purpose);
   };
-  on_.values.at_least(accelerator_, std::max<std::uint64_t>(uploaded, 1), "latents");
+  on_.values.ensure_size(accelerator_, std::max<std::uint64_t>(uploaded, 1), "latents");
   make(on_.planes, room.planes, "planes of channels");
   make(on_.follow, room.follow, "sums over frames");
   make(on_.images, room.images, "sums over frames");

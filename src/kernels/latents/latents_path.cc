@@ -31,53 +31,53 @@ constexpr std::size_t kRun = 64;
 HWY_BEFORE_NAMESPACE();
 namespace millrace::latents::HWY_NAMESPACE {
 
-template <class V, bool kEarlier>
-HWY_INLINE void AddSixteen(const Lanes& now, const Lanes& before, const Lanes& earlier, V* sums) {
+template <class V, bool kPrevious>
+HWY_INLINE void AddSixteen(const Lanes& now, const Lanes& before, const Lanes& previous, V* sums) {
   const V step = as<V>(now) - as<V>(before);
   sums[0] = multiply_add(step, step, sums[0]);
-  if constexpr (kEarlier) {
-    const V last = as<V>(before) - as<V>(earlier), change = step - last;
+  if constexpr (kPrevious) {
+    const V last = as<V>(before) - as<V>(previous), change = step - last;
     sums[1] = multiply_add(step, last, sums[1]);
     sums[2] = multiply_add(change, change, sums[2]);
   }
 }
 
-template <class V, bool kEarlier>
-HWY_INLINE void AddPath(const Source& now, const Source& before, const Source& earlier, std::size_t count,
-                        std::array<Sum, 3>& all) {
+template <class V, bool kPrevious>
+HWY_INLINE void AddPath(const LatentSource& now, const LatentSource& before, const LatentSource& previous,
+                        std::size_t count, std::array<Sum, 3>& all) {
   const std::size_t whole = count / kLanes * kLanes;
   for (std::size_t begin = 0; begin < whole; begin += kRun * kLanes) {
     V sums[3];
     for (V& sum : sums) sum = V::all(0);
     for (std::size_t i = begin; i < std::min(begin + kRun * kLanes, whole); i += kLanes) {
-      AddSixteen<V, kEarlier>(sixteen_of(now, i), sixteen_of(before, i),
-                              kEarlier ? sixteen_of(earlier, i) : Lanes::all(0), sums);
+      AddSixteen<V, kPrevious>(sixteen_of(now, i), sixteen_of(before, i),
+                               kPrevious ? sixteen_of(previous, i) : Lanes::all(0), sums);
     }
     for (std::size_t k = 0; k < 3; ++k) add_to(all[k], sums[k]);
   }
   if (whole == count) return;
   // The remaining values get lanes of their own.
-  const auto rest = [&](const Source& source) HWY_ATTR {
+  const auto rest = [&](const LatentSource& source) HWY_ATTR {
     alignas(64) float values[kLanes] = {};
     for (std::size_t i = whole; i < count; ++i) values[i - whole] = value_of(source, i);
     return Lanes::at(values);
   };
   V sums[3];
   for (V& sum : sums) sum = V::all(0);
-  AddSixteen<V, kEarlier>(rest(now), rest(before), kEarlier ? rest(earlier) : Lanes::all(0), sums);
+  AddSixteen<V, kPrevious>(rest(now), rest(before), kPrevious ? rest(previous) : Lanes::all(0), sums);
   for (std::size_t k = 0; k < 3; ++k) add_to(all[k], sums[k]);
 }
 
-PathSums SumPath(const Source& now, const Source& before, const Source* earlier, std::size_t count) {
+PathSums SumPath(const LatentSource& now, const LatentSource& before, const LatentSource* previous, std::size_t count) {
   std::array<Sum, 3> all{};
   // Differences of float16 are exact in float32. Differences of float32 are not: on a straight line their rounding
   // would be all of the change.
-  if (now.half && earlier != nullptr) {
-    AddPath<Lanes, true>(now, before, *earlier, count, all);
+  if (now.half && previous != nullptr) {
+    AddPath<Lanes, true>(now, before, *previous, count, all);
   } else if (now.half) {
     AddPath<Lanes, false>(now, before, before, count, all);
-  } else if (earlier != nullptr) {
-    AddPath<Wide, true>(now, before, *earlier, count, all);
+  } else if (previous != nullptr) {
+    AddPath<Wide, true>(now, before, *previous, count, all);
   } else {
     AddPath<Wide, false>(now, before, before, count, all);
   }
@@ -95,24 +95,24 @@ namespace millrace::latents {
 
 HWY_EXPORT(SumPath);
 
-Step step_between(const ArrayView& now, const ArrayView& before, const ArrayView* earlier) {
+Step measure_step(const ArrayView& now, const ArrayView& before, const ArrayView* previous) {
   const auto count = static_cast<std::size_t>(std::max<std::int64_t>(0, now.elements()));
-  if (before.type != now.type || (earlier != nullptr && earlier->type != now.type))
+  if (before.type != now.type || (previous != nullptr && previous->type != now.type))
     throw Failure(ErrorCode::usage, "latents of a video are of one type", name_of(before.type), "");
-  const Source here = source_of(now, count), last = source_of(before, count);
-  Source first;
-  if (earlier != nullptr) first = source_of(*earlier, count);
-  const PathSums sums = HWY_DYNAMIC_DISPATCH(SumPath)(here, last, earlier == nullptr ? nullptr : &first, count);
+  const LatentSource here = source_of(now, count), last = source_of(before, count);
+  LatentSource first;
+  if (previous != nullptr) first = source_of(*previous, count);
+  const PathSums sums = HWY_DYNAMIC_DISPATCH(SumPath)(here, last, previous == nullptr ? nullptr : &first, count);
   Step out;
   if (!std::isfinite(sums[0])) return out;
   out.distance = std::sqrt(sums[0]);
-  if (earlier == nullptr || !std::isfinite(sums[1]) || !std::isfinite(sums[2])) return out;
+  if (previous == nullptr || !std::isfinite(sums[1]) || !std::isfinite(sums[2])) return out;
   out.product = sums[1];
   out.change = std::sqrt(sums[2]);
   return out;
 }
 
-std::optional<Trajectory> trajectory_of(std::span<const Step> steps, double end_to_end) {
+std::optional<Trajectory> measure_trajectory(std::span<const Step> steps, double end_to_end) {
   if (steps.empty()) return std::nullopt;
   Trajectory out{};
   double changes = 0, angles = 0, turned = 0;

@@ -115,7 +115,7 @@ void SumPlaneIn(const float* plane, int height, int width, PlaneSums& out) {
 }
 
 void SumPlane(const float* plane, int height, int width, PlaneSums& out) {
-  if (is_few(height, width)) {
+  if (has_few_pixels(height, width)) {
     SumPlaneIn<Wide>(plane, height, width, out);
   } else {
     SumPlaneIn<Lanes>(plane, height, width, out);
@@ -192,7 +192,7 @@ void AddProductsOf<Lanes>(const float* a, const float* b, std::size_t height, st
 
 void AddProducts(const float* a, const float* b, int height, int width, double* out) {
   const auto h = static_cast<std::size_t>(height), w = static_cast<std::size_t>(width);
-  if (is_few(height, width)) {
+  if (has_few_pixels(height, width)) {
     AddProductsOf<Wide>(a, b, h, w, out);
   } else {
     AddProductsOf<Lanes>(a, b, h, w, out);

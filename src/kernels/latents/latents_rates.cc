@@ -6,15 +6,15 @@
 #include "src/base/stopwatch.h"
 #include "src/device/queue.h"
 #include "src/kernels/latents/latents_device.h"
-#include "src/kernels/latents/latents_known.h"
+#include "src/kernels/latents/latents_test_vectors.h"
 
 namespace millrace::latents {
 
-double elements_a_second(const Shape& shape, std::size_t count, const Executor& executor, Accelerator* accelerator,
-                         bool on_device) {
+double measure_elements_per_second(const LatentShape& shape, std::size_t count, const Executor& executor,
+                                   Accelerator* accelerator, bool on_device) {
   constexpr double kEnoughS = 0.25;
   // Values of one latent are as good as those of many: the only difference is how often counts meet in a bin.
-  MadeLatents made(shape, true, 1, 6);
+  SyntheticLatents made(shape, true, 1, 6);
   std::vector<ArrayView> latents(count, made.views().front());
   DeviceBuffer<std::byte> there;
   if (on_device) {
@@ -50,15 +50,16 @@ double elements_a_second(const Shape& shape, std::size_t count, const Executor& 
     elements += static_cast<double>(count) * static_cast<double>(shape.elements()) / 1e6;
     seconds = watch.seconds();
   } while (seconds < kEnoughS);
-  if (accelerator != nullptr && (accelerator->struck_out() || accelerator->counts().batches == batches)) return 0;
+  if (accelerator != nullptr && (accelerator->is_excluded() || accelerator->counts().batches == batches)) return 0;
   return elements / seconds;
 }
 
 std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor) {
   constexpr std::size_t kLatents = 16;
-  const double device = elements_a_second(kUsualShape, kLatents, executor, &accelerator);
+  const double device = measure_elements_per_second(kTypicalShape, kLatents, executor, &accelerator);
   if (device == 0) return {};
-  return {{"latents.all", "Mnumbers/s", device, elements_a_second(kUsualShape, kLatents, executor, nullptr)}};
+  return {
+      {"latents.all", "Mnumbers/s", device, measure_elements_per_second(kTypicalShape, kLatents, executor, nullptr)}};
 }
 
 }  // namespace millrace::latents

@@ -13,13 +13,13 @@
 namespace millrace::latents {
 
 // Shape of the latents in the published run.
-inline constexpr Shape kUsualShape{16, 16, 60, 106};
+inline constexpr LatentShape kTypicalShape{16, 16, 60, 106};
 
 // Returns millions of numbers per second, with `count` latents of float16 at once, many times over, for all metrics.
 // The latents come from the host's memory, or lie on the accelerator's device, which only CUDA supports. Without an
 // accelerator the CPU measures them, a latent per thread. The result is 0 if the device did not measure them.
-double elements_a_second(const Shape& shape, std::size_t count, const Executor& executor, Accelerator* accelerator,
-                         bool on_device = false);
+double measure_elements_per_second(const LatentShape& shape, std::size_t count, const Executor& executor,
+                                   Accelerator* accelerator, bool on_device = false);
 
 std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor);
 

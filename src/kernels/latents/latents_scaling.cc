@@ -24,28 +24,28 @@ void ChannelMoments::join(const ChannelMoments& other) {
   count = all;
 }
 
-std::vector<ChannelMoments> channel_moments(const ArrayView& latent, const Shape& shape) {
-  const Source source = source_of(latent, shape.elements());
+std::vector<ChannelMoments> channel_moments(const ArrayView& latent, const LatentShape& shape) {
+  const LatentSource source = source_of(latent, shape.elements());
   std::vector<float> pilots(static_cast<std::size_t>(shape.channels));
   find_pilots(source, shape, pilots);
   const std::size_t count = shape.pixels() * static_cast<std::size_t>(shape.frames);
   std::vector<ChannelMoments> out;
   for (std::size_t c = 0; c < pilots.size(); ++c) {
-    const PilotSums sums = sums_about(source, c * count, count, pilots[c]);
+    const PilotSums sums = sum_about_pilot(source, c * count, count, pilots[c]);
     const auto n = static_cast<double>(count);
     out.push_back({n, pilots[c] + sums.sum / n, std::max(0.0, sums.squares - sums.sum * sums.sum / n)});
   }
   return out;
 }
 
-Scaling standardizing(const ChannelMoments& moments) {
+ChannelScaling make_standardization(const ChannelMoments& moments) {
   const double deviation = moments.deviation();
   return {moments.mean, deviation > 0 ? 1 / deviation : 1};
 }
 
-void scale_channels(const ArrayView& latent, const Shape& shape, std::span<const Scaling> scalings,
+void scale_channels(const ArrayView& latent, const LatentShape& shape, std::span<const ChannelScaling> scalings,
                     std::span<float> out) {
-  const Source source = source_of(latent, shape.elements());
+  const LatentSource source = source_of(latent, shape.elements());
   if (scalings.size() != static_cast<std::size_t>(shape.channels) || out.size() != shape.elements()) {
     throw Failure(ErrorCode::usage, fmt::format("{} channels of {} elements are scaled", shape.channels, out.size()),
                   "scale_channels", "");

@@ -22,7 +22,7 @@ inline constexpr std::size_t kLanes = 16;
 
 // Number of pixels below which all sums are float64: float32 would not give correlations to 1e-7.
 inline constexpr std::size_t kFewPixels = 1024;
-inline bool is_few(int height, int width) {
+inline bool has_few_pixels(int height, int width) {
   return static_cast<std::size_t>(height) * static_cast<std::size_t>(width) < kFewPixels;
 }
 
@@ -30,20 +30,20 @@ inline bool is_few(int height, int width) {
 using Sum = std::array<double, kLanes>;
 
 // Latent in memory: [channels, frames, height, width].
-struct Source {
+struct LatentSource {
   const void* data = nullptr;
   bool half = false;  // float16; else float32
 };
-inline float value_of(const Source& source, std::size_t at) {
-  return source.half ? of_half(static_cast<const std::uint16_t*>(source.data)[at])
+inline float value_of(const LatentSource& source, std::size_t at) {
+  return source.half ? half_to_float(static_cast<const std::uint16_t*>(source.data)[at])
                      : static_cast<const float*>(source.data)[at];
 }
 
 // Throws Failure(usage) if the view is not a latent of so many elements.
-Source source_of(const ArrayView& latent, std::size_t elements);
+LatentSource source_of(const ArrayView& latent, std::size_t elements);
 
 // Computes the pilot of every channel: the mean of its first frame, rounded to eleven bits for float16.
-void find_pilots(const Source& source, const Shape& shape, std::span<float> pilots);
+void find_pilots(const LatentSource& source, const LatentShape& shape, std::span<float> pilots);
 
 // Sums of one channel over time.
 struct TimeSums {
@@ -60,20 +60,21 @@ struct TimeSums {
 };
 // Reads the channel once, each pixel through all frames. Adds the sum of x over frames to `image`, [height, width], and
 // writes the variance over frames to `variances`, [height, width]. Both may be null.
-void follow(const Source& source, const Shape& shape, int channel, float pilot, TimeSums::Lanes& lanes, TimeSums& sums,
-            double* image, float* variances);
+void sum_over_time(const LatentSource& source, const LatentShape& shape, int channel, float pilot,
+                   TimeSums::Lanes& lanes, TimeSums& sums, double* image, float* variances);
 
 // Sums of `count` values from index `at` on, about a pilot, in float64.
 struct PilotSums {
   double sum = 0, squares = 0;
 };
-PilotSums sums_about(const Source& source, std::size_t at, std::size_t count, double pilot);
+PilotSums sum_about_pilot(const LatentSource& source, std::size_t at, std::size_t count, double pilot);
 
 // Converts values to float32.
-void widen(const Source& source, std::size_t at, std::size_t count, float* out);
+void widen(const LatentSource& source, std::size_t at, std::size_t count, float* out);
 
 // Writes one frame of a group, less its pilots, as a plane.
-void turn_plane(const Source& source, const Shape& shape, int group, int frame, const float* pilots, float* plane);
+void gather_plane(const LatentSource& source, const LatentShape& shape, int group, int frame, const float* pilots,
+                  float* plane);
 
 // Sums over one plane. Left, right, top and bottom are halves; of an odd side, the middle belongs to neither half.
 struct PlaneSums {

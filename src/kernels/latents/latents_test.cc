@@ -15,7 +15,7 @@
 namespace millrace::latents {
 namespace {
 
-std::vector<float> random_values(const Shape& shape, unsigned seed, float offset = 0) {
+std::vector<float> random_values(const LatentShape& shape, unsigned seed, float offset = 0) {
   std::mt19937 random(seed);
   std::vector<float> out(shape.elements());
   // Values are multiples of 1/64 below 4, which float16 holds too.
@@ -29,7 +29,7 @@ std::uint16_t half_of(float value) {
   throw Failure(ErrorCode::usage, "no float16", std::to_string(value), "");
 }
 
-Measures measured(const std::vector<float>& values, const Shape& shape) {
+Measures measured(const std::vector<float>& values, const LatentShape& shape) {
   Measures out;
   Analyzer(shape).measure(view_of(values.data(), sides(shape)), out);
   return out;
@@ -56,11 +56,11 @@ std::vector<std::uint64_t> bits(const Measures& measures) {
   return out;
 }
 
-const Shape kShapes[] = {{16, 3, 60, 106}, {4, 1, 64, 64}, {19, 2, 33, 47},
-                         {40, 1, 16, 22},  {2, 5, 7, 3},   {1, 1, 1, 1}};
+const LatentShape kShapes[] = {{16, 3, 60, 106}, {4, 1, 64, 64}, {19, 2, 33, 47},
+                               {40, 1, 16, 22},  {2, 5, 7, 3},   {1, 1, 1, 1}};
 
 TEST(Latents, EveryLevelGivesTheSameBits) {
-  for (const Shape& shape : kShapes) {
+  for (const LatentShape& shape : kShapes) {
     const std::vector<float> values = random_values(shape, 1);
     std::vector<std::uint16_t> halves;
     std::vector<std::uint16_t> table(512);
@@ -82,7 +82,7 @@ TEST(Latents, EveryLevelGivesTheSameBits) {
 }
 
 TEST(Latents, AnAnalyzerRemembersNothing) {
-  const Shape shape{16, 4, 30, 45};
+  const LatentShape shape{16, 4, 30, 45};
   const std::vector<float> first = random_values(shape, 1), second = random_values(shape, 2, 3);
   Analyzer analyzer(shape);
   Measures out;
@@ -93,43 +93,43 @@ TEST(Latents, AnAnalyzerRemembersNothing) {
 
 TEST(Latents, StepsHaveTheSameBitsAtEveryLevel) {
   // The number of elements is no multiple of sixteen, nor of a run of sixteens.
-  const Shape shape{3, 5, 47, 19};
+  const LatentShape shape{3, 5, 47, 19};
   const std::vector<float> a = random_values(shape, 1), b = random_values(shape, 2), c = random_values(shape, 3);
   const ArrayView first = view_of(a.data(), sides(shape)), second = view_of(b.data(), sides(shape)),
                   third = view_of(c.data(), sides(shape));
   std::vector<double> expected;
   at_every_cpu_level([&] {
-    const Step step = step_between(third, second, &first);
+    const Step step = measure_step(third, second, &first);
     const std::vector<double> found = {step.distance, step.product, step.change};
     if (expected.empty()) expected = found;
     EXPECT_EQ(found, expected);
   });
-  EXPECT_TRUE(std::isnan(step_between(second, first, nullptr).product));
-  EXPECT_EQ(step_between(second, second, &second).distance, 0);
+  EXPECT_TRUE(std::isnan(measure_step(second, first, nullptr).product));
+  EXPECT_EQ(measure_step(second, second, &second).distance, 0);
   const std::vector<std::uint16_t> halves(shape.elements());
   EXPECT_THROW(
-      step_between(first, {const_cast<std::uint16_t*>(halves.data()), kFloat16, sides(shape), {}, MemoryKind::host, 0},
+      measure_step(first, {const_cast<std::uint16_t*>(halves.data()), kFloat16, sides(shape), {}, MemoryKind::host, 0},
                    nullptr),
       Failure);
 }
 
 TEST(Latents, ATrajectoryOfKnownSteps) {
-  EXPECT_FALSE(trajectory_of({}, 1));
+  EXPECT_FALSE(measure_trajectory({}, 1));
   // Two steps to the right, then one up.
   const std::vector<Step> steps = {{2, Measures::kAbsent, Measures::kAbsent}, {2, 4, 0}, {1, 0, std::sqrt(5.0)}};
-  const auto found = trajectory_of(steps, std::sqrt(17.0));
+  const auto found = measure_trajectory(steps, std::sqrt(17.0));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->path, 5);
   EXPECT_EQ(found->half_life, 2);
   EXPECT_NEAR(found->linearity, std::sqrt(17.0) / 5, 1e-15);
   EXPECT_NEAR(found->turning_angle, 3.14159265358979323846 / 4, 1e-15);
   EXPECT_NEAR(found->acceleration, std::sqrt(5.0) / 2, 1e-15);
-  EXPECT_FALSE(trajectory_of(std::vector<Step>{{2, Measures::kAbsent, Measures::kAbsent}, {}}, 1)) << "a hole";
+  EXPECT_FALSE(measure_trajectory(std::vector<Step>{{2, Measures::kAbsent, Measures::kAbsent}, {}}, 1)) << "a hole";
 }
 
 // Numbers that follow from the definitions alone; all others are compared with float64 in tests/cli/test_latents.py.
 TEST(Latents, WhatFollowsFromTheDefinition) {
-  const Shape shape{2, 2, 32, 32};
+  const LatentShape shape{2, 2, 32, 32};
   std::vector<float> values(shape.elements());
   // A wave has five periods across; the second channel is its opposite, and the second frame is the first.
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -148,7 +148,7 @@ TEST(Latents, WhatFollowsFromTheDefinition) {
 }
 
 TEST(Latents, OfAConstantNothingIsMadeUp) {
-  const Shape shape{3, 4, 21, 17};
+  const LatentShape shape{3, 4, 21, 17};
   const Measures out = measured(std::vector<float>(shape.elements(), 0.1F), shape);
   EXPECT_EQ(out[Metric::spatial_variance], 0);
   EXPECT_EQ(out[Metric::global_variance], 0);
@@ -161,7 +161,7 @@ TEST(Latents, OfAConstantNothingIsMadeUp) {
 }
 
 TEST(Latents, WhatIsNotFiniteIsCountedAndNotSpread) {
-  const Shape shape{4, 2, 9, 11};
+  const LatentShape shape{4, 2, 9, 11};
   std::vector<float> values = random_values(shape, 3);
   values[7] = std::numeric_limits<float>::quiet_NaN();
   values[500] = -std::numeric_limits<float>::infinity();
@@ -172,7 +172,7 @@ TEST(Latents, WhatIsNotFiniteIsCountedAndNotSpread) {
 }
 
 TEST(Latents, WhatAShapeDoesNotAllowIsAbsent) {
-  const Shape image{1, 1, 3, 40};
+  const LatentShape image{1, 1, 3, 40};
   const Measures out = measured(random_values(image, 4), image);
   EXPECT_FALSE(std::isnan(out[Metric::spatial_variance]));
   for (const Metric metric : {Metric::temporal_motion, Metric::channel_correlation, Metric::patch_4_variance,
@@ -181,7 +181,8 @@ TEST(Latents, WhatAShapeDoesNotAllowIsAbsent) {
 }
 
 TEST(Latents, OtherShapesAndTypesAreRefused) {
-  for (const Shape& shape : {Shape{0, 1, 8, 8}, Shape{129, 1, 8, 8}, Shape{4, 1, -1, 8}, Shape{4, 5000, 8, 8}})
+  for (const LatentShape& shape :
+       {LatentShape{0, 1, 8, 8}, LatentShape{129, 1, 8, 8}, LatentShape{4, 1, -1, 8}, LatentShape{4, 5000, 8, 8}})
     EXPECT_THROW(Analyzer{shape}, Failure);
   Analyzer analyzer({4, 1, 8, 8});
   Measures out;

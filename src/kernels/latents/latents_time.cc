@@ -27,7 +27,7 @@ constexpr std::size_t kRun = 16;
 
 // Values of one channel: [frames, pixels].
 struct ChannelSource {
-  const Source& source;
+  const LatentSource& source;
   std::size_t at = 0, pixels = 0, frames = 0;
   float pilot = 0;
   float* variances = nullptr;  // [pixels], or none
@@ -51,7 +51,7 @@ HWY_INLINE V FourTogether(const V* a) {
 }
 
 // Loads sixteen pixels, of which the first `count` exist; the others are 0.
-HWY_INLINE Lanes SomeOf(const Source& source, std::size_t at, std::size_t count) {
+HWY_INLINE Lanes SomeOf(const LatentSource& source, std::size_t at, std::size_t count) {
   if (count >= kLanes) return sixteen_of(source, at);
   alignas(64) float values[kLanes] = {};
   for (std::size_t i = 0; i < count; ++i) values[i] = value_of(source, at + i);
@@ -149,7 +149,7 @@ void Follow(const ChannelSource& from, LaneSums& sums, double* image) {
 }
 
 // Returns the total of sixteen sums side by side, of every sixteenth value each.
-double Total(const Source& source, std::size_t at, std::size_t count) {
+double Total(const LatentSource& source, std::size_t at, std::size_t count) {
   Wide sums = Wide::all(0);
   for (std::size_t i = 0; i < count; i += kLanes) sums += widened(SomeOf(source, at + i, count - i));
   alignas(64) std::array<double, kLanes> lanes;
@@ -159,7 +159,7 @@ double Total(const Source& source, std::size_t at, std::size_t count) {
   return out;
 }
 
-PilotSums SumsAbout(const Source& source, std::size_t at, std::size_t count, double pilot) {
+PilotSums SumsAbout(const LatentSource& source, std::size_t at, std::size_t count, double pilot) {
   const Wide less = Wide::all(pilot);
   Wide sums = Wide::all(0), squares = Wide::all(0);
   std::size_t i = 0;
@@ -182,7 +182,7 @@ PilotSums SumsAbout(const Source& source, std::size_t at, std::size_t count, dou
   return out;
 }
 
-void Widen(const Source& source, std::size_t at, std::size_t count, float* out) {
+void Widen(const LatentSource& source, std::size_t at, std::size_t count, float* out) {
   std::size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) sixteen_of(source, at + i).put(out + i);
   for (; i < count; ++i) out[i] = value_of(source, at + i);
@@ -225,8 +225,8 @@ double total(const Sum& lanes) {
 
 TimeSums::Lanes::Lanes(std::size_t frames) : motion(frames), product(frames) {}
 
-void follow(const Source& source, const Shape& shape, int channel, float pilot, TimeSums::Lanes& lanes, TimeSums& sums,
-            double* image, float* variances) {
+void sum_over_time(const LatentSource& source, const LatentShape& shape, int channel, float pilot,
+                   TimeSums::Lanes& lanes, TimeSums& sums, double* image, float* variances) {
   const auto frames = static_cast<std::size_t>(shape.frames);
   const std::size_t at = static_cast<std::size_t>(channel) * frames * shape.pixels();
   std::fill(lanes.motion.begin(), lanes.motion.end(), Sum{});
@@ -246,15 +246,15 @@ void follow(const Source& source, const Shape& shape, int channel, float pilot, 
   std::transform(lanes.product.begin(), lanes.product.end(), sums.product.begin(), total);
 }
 
-PilotSums sums_about(const Source& source, std::size_t at, std::size_t count, double pilot) {
+PilotSums sum_about_pilot(const LatentSource& source, std::size_t at, std::size_t count, double pilot) {
   return HWY_DYNAMIC_DISPATCH(SumsAbout)(source, at, count, pilot);
 }
 
-void widen(const Source& source, std::size_t at, std::size_t count, float* out) {
+void widen(const LatentSource& source, std::size_t at, std::size_t count, float* out) {
   HWY_DYNAMIC_DISPATCH(Widen)(source, at, count, out);
 }
 
-void find_pilots(const Source& source, const Shape& shape, std::span<float> pilots) {
+void find_pilots(const LatentSource& source, const LatentShape& shape, std::span<float> pilots) {
   const std::size_t pixels = shape.pixels();
   for (std::size_t c = 0; c < pilots.size(); ++c) {
     const std::size_t at = c * static_cast<std::size_t>(shape.frames) * pixels;

@@ -10,7 +10,7 @@
 
 namespace millrace::latents {
 
-inline std::vector<std::int64_t> sides(const Shape& shape) {
+inline std::vector<std::int64_t> sides(const LatentShape& shape) {
   return {shape.channels, shape.frames, shape.height, shape.width};
 }
 

@@ -14,17 +14,17 @@ namespace millrace {
 enum class Orientation : std::uint8_t {
   upright = 1,
   mirrored = 2,  // left and right swapped
-  turned_180 = 3,
+  rotated_180 = 3,
   flipped = 4,      // top and bottom swapped
   transposed = 5,   // across the main diagonal
-  turned_90 = 6,    // clockwise
+  rotated_90 = 6,   // clockwise
   transversed = 7,  // across the other diagonal
-  turned_270 = 8,   // clockwise
+  rotated_270 = 8,  // clockwise
 };
 
 inline constexpr std::array<Orientation, 8> kOrientations = {
-    Orientation::upright,    Orientation::mirrored,  Orientation::turned_180,  Orientation::flipped,
-    Orientation::transposed, Orientation::turned_90, Orientation::transversed, Orientation::turned_270};
+    Orientation::upright,    Orientation::mirrored,   Orientation::rotated_180, Orientation::flipped,
+    Orientation::transposed, Orientation::rotated_90, Orientation::transversed, Orientation::rotated_270};
 
 // Returns the index of an orientation in kOrientations: its number minus one.
 constexpr std::size_t index_of(Orientation o) { return static_cast<std::size_t>(o) - 1; }

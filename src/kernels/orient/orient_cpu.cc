@@ -18,17 +18,17 @@ Walk walk_of(Orientation o, std::ptrdiff_t width, std::ptrdiff_t height) {
       break;
     case Orientation::mirrored:
       return {last_column, -1, width};
-    case Orientation::turned_180:
+    case Orientation::rotated_180:
       return {last_row + last_column, -1, -width};
     case Orientation::flipped:
       return {last_row, 1, -width};
     case Orientation::transposed:
       return {0, width, 1};
-    case Orientation::turned_90:
+    case Orientation::rotated_90:
       return {last_row, -width, 1};
     case Orientation::transversed:
       return {last_row + last_column, -width, -1};
-    case Orientation::turned_270:
+    case Orientation::rotated_270:
       return {last_column, width, -1};
   }
   return {0, 1, width};
@@ -49,8 +49,8 @@ void copy(const std::uint8_t* pixels, int width, int height, int channels, const
 }  // namespace
 
 Orientation inverse(Orientation o) {
-  if (o == Orientation::turned_90) return Orientation::turned_270;
-  if (o == Orientation::turned_270) return Orientation::turned_90;
+  if (o == Orientation::rotated_90) return Orientation::rotated_270;
+  if (o == Orientation::rotated_270) return Orientation::rotated_90;
   return o;
 }
 

@@ -9,8 +9,8 @@ namespace {
 
 TEST(Orient, EightDifferentPicturesOfAnL) {
   const std::vector<std::uint8_t> l = {1, 0, 1, 0, 1, 1};  // 2 wide, 3 high
-  const std::vector<std::uint8_t> turned_90 = {1, 1, 1, 1, 0, 0};
-  EXPECT_EQ(oriented(l.data(), 2, 3, 1, Orientation::turned_90), turned_90);
+  const std::vector<std::uint8_t> rotated_90 = {1, 1, 1, 1, 0, 0};
+  EXPECT_EQ(oriented(l.data(), 2, 3, 1, Orientation::rotated_90), rotated_90);
   const std::vector<std::uint8_t> transposed = {1, 1, 1, 0, 0, 1};
   EXPECT_EQ(oriented(l.data(), 2, 3, 1, Orientation::transposed), transposed);
 }
@@ -22,23 +22,23 @@ std::pair<int, int> source(Orientation o, int x, int y, int width, int height) {
       return {x, y};
     case Orientation::mirrored:  // top, right
       return {width - 1 - x, y};
-    case Orientation::turned_180:  // bottom, right
+    case Orientation::rotated_180:  // bottom, right
       return {width - 1 - x, height - 1 - y};
     case Orientation::flipped:  // bottom, left
       return {x, height - 1 - y};
     case Orientation::transposed:  // left, top
       return {y, x};
-    case Orientation::turned_90:  // right, top
+    case Orientation::rotated_90:  // right, top
       return {y, height - 1 - x};
     case Orientation::transversed:  // right, bottom
       return {width - 1 - y, height - 1 - x};
-    case Orientation::turned_270:  // left, bottom
+    case Orientation::rotated_270:  // left, bottom
       return {width - 1 - y, x};
   }
   return {x, y};
 }
 
-TEST(Orient, EveryPixelComesFromWhereTheDefinitionSays) {
+TEST(Orient, EveryPixelFollowsTheDefinition) {
   constexpr int width = 7, height = 5;
   for (const int channels : {1, 2, 3, 4}) {
     const auto px = random_bytes(std::size_t{width} * height * static_cast<std::size_t>(channels), 2);

@@ -112,7 +112,7 @@ struct PdqHasher::State {
 };
 
 PdqHasher::PdqHasher(int width, int height) {
-  if (width >= pdq::kSmallest && height >= pdq::kSmallest) state_ = std::make_unique<State>(width, height);
+  if (width >= pdq::kMinSide && height >= pdq::kMinSide) state_ = std::make_unique<State>(width, height);
 }
 
 PdqHasher::~PdqHasher() = default;

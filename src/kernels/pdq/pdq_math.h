@@ -13,7 +13,7 @@ namespace millrace::pdq {
 
 inline constexpr int kSamples = 64;  // side of the picture after filtering
 inline constexpr int kKept = 16;     // frequencies kept of each axis
-inline constexpr int kSmallest = 5;  // minimum side: shorter ones are not hashed
+inline constexpr int kMinSide = 5;   // minimum side: shorter ones are not hashed
 
 // Returns luma as numpy does: it multiplies and adds in double, then rounds once to float.
 inline float luma_of(const std::uint8_t* px, int channels) {

@@ -28,7 +28,7 @@ void box_line(const float* in, float* out, int length, std::ptrdiff_t step, int 
 }  // namespace
 
 PdqHash pdq_reference(const std::uint8_t* data, int width, int height, int channels) {
-  if (width < pdq::kSmallest || height < pdq::kSmallest) return {};
+  if (width < pdq::kMinSide || height < pdq::kMinSide) return {};
   const auto count = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   std::vector<float> a(count), b(count);
   for (std::size_t i = 0; i < count; ++i) a[i] = pdq::luma_of(data + i * static_cast<std::size_t>(channels), channels);

@@ -57,7 +57,7 @@ ResizeAxis compute_axis(int in, int out) {
 }  // namespace
 
 std::shared_ptr<const ResizeAxis> lanczos_axis(int in, int out) {
-  static Recent<ResizeAxis> recent;
+  static RecentCache<ResizeAxis> recent;
   return recent.get(in, out, [&] { return std::make_shared<const ResizeAxis>(compute_axis(in, out)); });
 }
 

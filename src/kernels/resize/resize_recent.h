@@ -12,7 +12,7 @@ namespace millrace {
 // A folder of photographs has few sizes, and computing an axis takes thousands of sines. Without the cache that took 5
 // % of a hash's time, and packing the weights anew for every image 1 %. T has `in`, `out` and weight_count().
 template <typename T>
-class Recent {
+class RecentCache {
  public:
   template <typename Make>
   std::shared_ptr<const T> get(int in, int out, Make make) {
@@ -25,7 +25,7 @@ class Recent {
       }
     }
     std::shared_ptr<const T> made = make();
-    if (made->weight_count() <= kLongest) {
+    if (made->weight_count() <= kMaxWeights) {
       const MutexLock lock(mutex_);
       items_.push_front(made);
       if (items_.size() > kKept) items_.pop_back();
@@ -35,7 +35,7 @@ class Recent {
 
  private:
   // Number of kept items, and their maximum number of weights: long axes are rare and large.
-  static constexpr std::size_t kKept = 32, kLongest = 1 << 16;
+  static constexpr std::size_t kKept = 32, kMaxWeights = 1 << 16;
   Mutex mutex_;
   std::list<std::shared_ptr<const T>> items_ MILLRACE_GUARDED_BY(mutex_);
 };

@@ -83,12 +83,12 @@ PairWeights::PairWeights(const ResizeAxis& axis) : in(axis.in), out(axis.out), s
 }
 
 std::shared_ptr<const DotWeights> dot_weights(const ResizeAxis& axis) {
-  static Recent<DotWeights> recent;
+  static RecentCache<DotWeights> recent;
   return recent.get(axis.in, axis.out, [&] { return std::make_shared<const DotWeights>(axis); });
 }
 
 std::shared_ptr<const PairWeights> pair_weights(const ResizeAxis& axis) {
-  static Recent<PairWeights> recent;
+  static RecentCache<PairWeights> recent;
   return recent.get(axis.in, axis.out, [&] { return std::make_shared<const PairWeights>(axis); });
 }
 

@@ -9,7 +9,7 @@ void append_rows(const Image& from, Image& to) {
   for (int y = 0; y < from.height(); ++y) {
     to.begin_row();
     const std::uint8_t* level = from.levels(y);
-    for (const Run& run : from.row(y)) {
+    for (const PixelRun& run : from.row(y)) {
       for (int i = 0; i < run.literals; ++i) to.add_literal(run.x + i, *level++);
       if (run.repeats > 0) to.add_run(run.x + run.literals, run.repeats, run.level);
     }
@@ -23,7 +23,7 @@ void Overlay::append(const Image& a, const Image& b, Image& to) {
     int begin = a.width(), end = 0;  // bounds of the foreground
     for (const Image* picture : {&a, &b}) {
       const std::uint8_t* level = picture->levels(y);
-      for (const Run& run : picture->row(y)) {
+      for (const PixelRun& run : picture->row(y)) {
         std::uint8_t* at = row_.data() + run.x;
         for (int i = 0; i < run.literals; ++i) at[i] = std::max(at[i], *level++);
         at += run.literals;

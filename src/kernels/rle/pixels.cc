@@ -41,22 +41,23 @@ void set_bits(std::uint64_t* row, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-ColourTable colour_table(Colour paper, Colour ink) {
-  const GrayTable red = gray_table(paper.red, ink.red), green = gray_table(paper.green, ink.green),
-                  blue = gray_table(paper.blue, ink.blue);
+ColourTable colour_table(Colour background, Colour foreground) {
+  const GrayTable red = gray_table(background.red, foreground.red),
+                  green = gray_table(background.green, foreground.green),
+                  blue = gray_table(background.blue, foreground.blue);
   ColourTable out;
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = {red[k], green[k], blue[k]};
   return out;
 }
 
-EncodedLevels encoded_levels(const ColourTable& colours, int channels, Depth depth) {
+EncodedLevels encoded_levels(const ColourTable& colours, int channels, SampleDepth depth) {
   EncodedLevels out;
-  const auto count = static_cast<std::size_t>(channels), each = depth == Depth::floats ? sizeof(float) : 1;
+  const auto count = static_cast<std::size_t>(channels), each = depth == SampleDepth::floats ? sizeof(float) : 1;
   out.bytes = count * each;
   for (std::size_t k = 0; k < colours.size(); ++k) {
     const std::array<std::uint8_t, 3> values = {colours[k].red, colours[k].green, colours[k].blue};
     for (std::size_t c = 0; c < count; ++c) {
-      if (depth == Depth::bytes) {
+      if (depth == SampleDepth::bytes) {
         out.level[k][c] = values[c];
         continue;
       }
@@ -88,7 +89,7 @@ void paint_rows(const Image& picture, const EncodedLevels& pixels, int begin, in
   for (int y = begin; y < end; ++y, out += width * pixels.bytes) {
     fill(out, width, pixels.of(0));
     const std::uint8_t* level = picture.levels(y);
-    for (const Run& run : picture.row(y)) {
+    for (const PixelRun& run : picture.row(y)) {
       std::uint8_t* at = out + run.x * pixels.bytes;
       for (std::size_t i = 0; i < run.literals; ++i, at += pixels.bytes) {
         std::memcpy(at, pixels.level[level[i]].data(), pixels.bytes);
@@ -129,11 +130,11 @@ void paint_past_caches(const Image& picture, const EncodedLevels& pixels, Buffer
 
 void paint_end() { stream_end(); }
 
-BitPacker::BitPacker(const GrayTable& grays) : paper_(grays[0] >= 128 ? 255 : 0) {
+BitPacker::BitPacker(const GrayTable& grays) : background_(grays[0] >= 128 ? 255 : 0) {
   for (std::size_t k = 0; k < 256; ++k) {
     differs_[k] = (grays[k] >= 128) != (grays[0] >= 128) ? 1 : 0;
     // A level of the packed image is the difference from the background, by exclusive or.
-    pixels_.level[k][0] = static_cast<std::uint8_t>(paper_ ^ k);
+    pixels_.level[k][0] = static_cast<std::uint8_t>(background_ ^ k);
   }
 }
 
@@ -147,7 +148,7 @@ void BitPacker::pack(const Image& picture, Image& out) {
   out.begin(static_cast<int>(bytes), picture.height());
   for (int y = 0; y < picture.height(); ++y) {
     const std::uint8_t* level = picture.levels(y);
-    for (const Run& run : picture.row(y)) {
+    for (const PixelRun& run : picture.row(y)) {
       std::size_t x = run.x;
       for (std::size_t left = run.literals; left > 0;) {
         const std::size_t count = std::min<std::size_t>(left, 64);
@@ -160,7 +161,7 @@ void BitPacker::pack(const Image& picture, Image& out) {
       if (differs_[run.level] != 0) set_bits(row, x, x + run.repeats);
     }
     // The bits that fill up the last byte must be 0, for any background.
-    if (paper_ != 0) set_bits(row, width, 8 * bytes);
+    if (background_ != 0) set_bits(row, width, 8 * bytes);
     out.begin_row();
     for (std::size_t w = 0; w < words; ++w) {
       for (std::uint64_t word = row[w]; word != 0;) {

@@ -21,20 +21,20 @@ struct Colour {
 // Colour of each foreground level.
 using ColourTable = std::array<Colour, 256>;
 // Interpolates between background `paper` (level 0) and foreground `ink` (255), rounded to nearest.
-ColourTable colour_table(Colour paper, Colour ink);
+ColourTable colour_table(Colour background, Colour foreground);
 
 // Bytes in which a pixel of each level is stored.
 struct EncodedLevels {
-  static constexpr std::size_t kMostBytes = 12;
+  static constexpr std::size_t kMaxBytes = 12;
   std::size_t bytes = 1;
-  std::array<std::array<std::uint8_t, kMostBytes>, 256> level{};
+  std::array<std::array<std::uint8_t, kMaxBytes>, 256> level{};
 
   std::span<const std::uint8_t> of(std::uint8_t k) const { return {level[k].data(), bytes}; }
 };
 
-enum class Depth { bytes, floats };
+enum class SampleDepth { bytes, floats };
 // `channels` is 3, or 1 for the red channel of a gray table. Floats are byte / 255 in 32 bits, little-endian.
-EncodedLevels encoded_levels(const ColourTable& colours, int channels, Depth depth);
+EncodedLevels encoded_levels(const ColourTable& colours, int channels, SampleDepth depth);
 // Stores one byte per pixel.
 EncodedLevels encoded_levels(const GrayTable& grays);
 
@@ -58,7 +58,7 @@ class BitPacker {
 
  private:
   std::array<std::uint8_t, 256> differs_{};  // by level: 1 where the bit is not the background's
-  std::uint8_t paper_;                       // eight background pixels
+  std::uint8_t background_;                  // eight background pixels
   EncodedLevels pixels_;
   Buffer<std::uint64_t> row_;
 };

@@ -29,7 +29,7 @@ void Image::add_run(int x, int count, std::uint8_t level) {
     runs_[run_count_++] = {static_cast<std::uint16_t>(x), 0, 0, 0, 0};
     open_ = true;
   }
-  Run& run = runs_[run_count_ - 1];
+  PixelRun& run = runs_[run_count_ - 1];
   run.repeats = static_cast<std::uint16_t>(count);
   run.level = level;
   end_ = x + count;
@@ -42,10 +42,11 @@ void Image::finish() {
   }
 }
 
-GrayTable gray_table(std::uint8_t paper, std::uint8_t ink) {
+GrayTable gray_table(std::uint8_t background, std::uint8_t foreground) {
   GrayTable out;
   for (int level = 0; level < 256; ++level) {
-    out[static_cast<std::size_t>(level)] = static_cast<std::uint8_t>((paper * (255 - level) + ink * level + 127) / 255);
+    out[static_cast<std::size_t>(level)] =
+        static_cast<std::uint8_t>((background * (255 - level) + foreground * level + 127) / 255);
   }
   return out;
 }
@@ -75,7 +76,7 @@ void paint_rows(const Image& picture, const GrayTable& grays, int begin, int end
   for (int y = begin; y < end; ++y, out += width) {
     std::memset(out, grays[0], width);
     const std::uint8_t* level = picture.levels(y);
-    for (const Run& run : picture.row(y)) {
+    for (const PixelRun& run : picture.row(y)) {
       // The number of literals varies from row to row, and a branch on it would be mispredicted half of the time.
       std::size_t i = 0;
       for (; i < run.literals && run.x + i + kTogether <= width; i += kTogether) {

@@ -15,12 +15,12 @@ namespace millrace::rle {
 // Foreground levels: 0 is background, 255 full foreground.
 inline constexpr std::uint8_t kFull = 255;
 // Longest side of an image.
-inline constexpr int kLongestSide = 16384;
+inline constexpr int kMaxSide = 16384;
 
 // Neighbouring pixels of one row: `literals` with their own levels, then `repeats` of one level. Literals neither begin
-// nor end with background, and have at most kLongestGap background pixels in a row. Repeats are foreground.
-inline constexpr int kLongestGap = 3;
-struct Run {
+// nor end with background, and have at most kMaxGap background pixels in a row. Repeats are foreground.
+inline constexpr int kMaxGap = 3;
+struct PixelRun {
   std::uint16_t x = 0;
   std::uint16_t literals = 0;
   std::uint16_t repeats = 0;
@@ -50,7 +50,7 @@ class Image {
   // Begins a row that the caller fills directly, which is faster for many rows. There is room for a run and a level per
   // pixel and kBeyond more, filled from the front.
   struct Room {
-    Run* runs;
+    PixelRun* runs;
     std::uint8_t* levels;
   };
   Room begin_whole_row() {
@@ -66,7 +66,7 @@ class Image {
 
   int width() const { return width_; }
   int height() const { return height_; }
-  std::span<const Run> row(int y) const {
+  std::span<const PixelRun> row(int y) const {
     const auto k = static_cast<std::size_t>(y);
     return {runs_.data() + rows_[k], rows_[k + 1] - rows_[k]};
   }
@@ -78,7 +78,7 @@ class Image {
   std::size_t run_count_ = 0, level_count_ = 0;
   int end_ = 0;  // end of the newest run
   bool open_ = false;
-  Buffer<Run> runs_;
+  Buffer<PixelRun> runs_;
   Buffer<std::uint8_t> levels_;
   Buffer<std::uint32_t> rows_, level_rows_;
 };
@@ -86,7 +86,7 @@ class Image {
 // Gray of each foreground level.
 using GrayTable = std::array<std::uint8_t, 256>;
 // Interpolates between background `paper` (level 0) and foreground `ink` (255), rounded to nearest.
-GrayTable gray_table(std::uint8_t paper, std::uint8_t ink);
+GrayTable gray_table(std::uint8_t background, std::uint8_t foreground);
 
 // Writes pixels of one byte, row by row.
 void paint(const Image& picture, const GrayTable& grays, std::uint8_t* out);

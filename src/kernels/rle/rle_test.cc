@@ -36,7 +36,7 @@ TEST(Rle, LiteralsAndRunsAreWhatIsPainted) {
   EXPECT_TRUE(picture.row(2).empty());
 }
 
-TEST(Rle, GraysGoFromPaperToInk) {
+TEST(Rle, GraysGoFromBackgroundToForeground) {
   const GrayTable dark = gray_table(255, 0);
   EXPECT_EQ(dark[0], 255);
   EXPECT_EQ(dark[255], 0);
@@ -68,20 +68,21 @@ Image scattered(int width, int height, unsigned seed) {
 
 TEST(EncodedLevels, EveryTypeIsTheSamePicture) {
   const Image picture = scattered(131, 40, 3);
-  const Colour paper{250, 128, 3}, ink{5, 200, 90};
-  const ColourTable colours = colour_table(paper, ink);
+  const Colour background{250, 128, 3}, foreground{5, 200, 90};
+  const ColourTable colours = colour_table(background, foreground);
   const std::vector<std::uint8_t> levels = painted(picture, gray_table(0, 255));
   for (const int channels : {1, 3}) {
     const auto count = static_cast<std::size_t>(channels);
     std::vector<std::uint8_t> bytes(levels.size() * count);
     std::vector<float> floats(bytes.size());
-    paint(picture, encoded_levels(colours, channels, Depth::bytes), bytes.data());
-    paint(picture, encoded_levels(colours, channels, Depth::floats), reinterpret_cast<std::uint8_t*>(floats.data()));
+    paint(picture, encoded_levels(colours, channels, SampleDepth::bytes), bytes.data());
+    paint(picture, encoded_levels(colours, channels, SampleDepth::floats),
+          reinterpret_cast<std::uint8_t*>(floats.data()));
     // The second painter must give the same bytes at any address.
     Buffer<std::uint8_t> memory;
     for (std::size_t off = 0; off < 70; off += 23) {
       std::vector<std::uint8_t> past(bytes.size() + 100, 77);
-      paint_past_caches(picture, encoded_levels(colours, channels, Depth::bytes), memory, past.data() + off);
+      paint_past_caches(picture, encoded_levels(colours, channels, SampleDepth::bytes), memory, past.data() + off);
       paint_end();
       ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), past.begin() + static_cast<std::ptrdiff_t>(off)));
       ASSERT_EQ(past[off + bytes.size()], 77);
@@ -91,7 +92,8 @@ TEST(EncodedLevels, EveryTypeIsTheSamePicture) {
     }
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       const std::uint8_t level = levels[i / count];
-      const std::array<int, 3> from = {paper.red, paper.green, paper.blue}, to = {ink.red, ink.green, ink.blue};
+      const std::array<int, 3> from = {background.red, background.green, background.blue},
+                               to = {foreground.red, foreground.green, foreground.blue};
       const double expected = from[i % count] + (to[i % count] - from[i % count]) * level / 255.0;
       ASSERT_NEAR(bytes[i], expected, 0.5001) << i;
       ASSERT_EQ(floats[i], static_cast<float>(bytes[i]) / 255.0F);
@@ -101,21 +103,22 @@ TEST(EncodedLevels, EveryTypeIsTheSamePicture) {
 
 TEST(EncodedLevels, BitsArePackedAlongRows) {
   for (const int width : {1, 7, 8, 9, 64, 131}) {
-    for (const auto& [paper, ink] : {std::pair(255, 0), std::pair(0, 255), std::pair(100, 160), std::pair(200, 150)}) {
-      const GrayTable look = gray_table(static_cast<std::uint8_t>(paper), static_cast<std::uint8_t>(ink));
+    for (const auto& [background, foreground] :
+         {std::pair(255, 0), std::pair(0, 255), std::pair(100, 160), std::pair(200, 150)}) {
+      const GrayTable table = gray_table(static_cast<std::uint8_t>(background), static_cast<std::uint8_t>(foreground));
       const Image picture = scattered(width, 30, static_cast<unsigned>(width));
-      BitPacker packer(look);
+      BitPacker packer(table);
       Image packed;
       for (int twice = 0; twice < 2; ++twice) packer.pack(picture, packed);
       const auto row = static_cast<std::size_t>(width), bytes = (row + 7) / 8;
       ASSERT_EQ(packed.width(), static_cast<int>(bytes));
       std::vector<std::uint8_t> out(bytes * 30), expected(bytes * 30, 0);
       paint(packed, packer.pixels(), out.data());
-      const std::vector<std::uint8_t> grays = painted(picture, look);
+      const std::vector<std::uint8_t> grays = painted(picture, table);
       for (std::size_t i = 0; i < grays.size(); ++i) {
         if (grays[i] >= 128) expected[i / row * bytes + i % row / 8] |= static_cast<std::uint8_t>(128 >> i % row % 8);
       }
-      ASSERT_EQ(out, expected) << width << ' ' << paper;
+      ASSERT_EQ(out, expected) << width << ' ' << background;
     }
   }
 }

@@ -10,7 +10,7 @@
 namespace millrace::rle_deflate {
 namespace {
 
-static_assert(rle::EncodedLevels::kMostBytes == DEFLATE_MOST_BYTES && kEntries.size() == DEFLATE_DONE);
+static_assert(rle::EncodedLevels::kMaxBytes == DEFLATE_MOST_BYTES && kEntries.size() == DEFLATE_DONE);
 
 std::uint64_t blocks_of(const KernelEntry& entry, std::uint64_t threads) {
   return (threads + entry.threads - 1) / entry.threads;
@@ -18,7 +18,7 @@ std::uint64_t blocks_of(const KernelEntry& entry, std::uint64_t threads) {
 
 }  // namespace
 
-DeviceEncoder::DeviceEncoder(const Code& code, int width, int height, std::uint8_t flip)
+DeviceEncoder::DeviceEncoder(const DeflateCode& code, int width, int height, std::uint8_t flip)
     : tables_(code.tables(static_cast<std::uint64_t>(width))),
       numbers_(DEFLATE_SPEC),
       rows_(static_cast<std::uint64_t>(height)) {
@@ -39,41 +39,42 @@ std::uint64_t DeviceEncoder::bytes_each() const {
 
 void DeviceEncoder::send(Accelerator& accelerator, Queue& queue, std::uint64_t pictures) {
   if (!has_tables_) {
-    codes_.at_least(accelerator, tables_.codes.size(), "codes");
-    header_.at_least(accelerator, tables_.header.size(), "codes");
+    codes_.ensure_size(accelerator, tables_.codes.size(), "codes");
+    header_.ensure_size(accelerator, tables_.header.size(), "codes");
     queue.upload(std::span<const std::uint32_t>(tables_.codes), codes_.buffer);
     queue.upload(std::span<const std::uint32_t>(tables_.header), header_.buffer);
     has_tables_ = true;
   }
   const std::uint64_t rows = pictures * rows_;
-  for (GrowingBuffer<std::uint32_t>* each : {&begins_, &ends_, &inks_, &sums_})
-    each->at_least(accelerator, rows, "rows");
-  for (GrowingBuffer<std::uint64_t>* each : {&weighted_, &places_, &papers_}) each->at_least(accelerator, rows, "rows");
-  tails_.at_least(accelerator, 2 * pictures, "ends of streams");
-  checks_.at_least(accelerator, pictures, "ends of streams");
-  lengths_.at_least(accelerator, pictures, "ends of streams");
-  streams_.at_least(accelerator, pictures, "begins of streams");
-  done_.at_least(accelerator, DEFLATE_DONE, "how many blocks");
-  spec_.at_least(accelerator, DEFLATE_SPEC, "what streams are like");
+  for (GrowingBuffer<std::uint32_t>* each : {&begins_, &ends_, &foregrounds_, &sums_})
+    each->ensure_size(accelerator, rows, "rows");
+  for (GrowingBuffer<std::uint64_t>* each : {&weighted_, &places_, &backgrounds_})
+    each->ensure_size(accelerator, rows, "rows");
+  tails_.ensure_size(accelerator, 2 * pictures, "ends of streams");
+  checks_.ensure_size(accelerator, pictures, "ends of streams");
+  lengths_.ensure_size(accelerator, pictures, "ends of streams");
+  streams_.ensure_size(accelerator, pictures, "begins of streams");
+  done_.ensure_size(accelerator, DEFLATE_DONE, "how many blocks");
+  spec_.ensure_size(accelerator, DEFLATE_SPEC, "what streams are like");
   numbers_[DEFLATE_PICTURES] = static_cast<std::int32_t>(pictures);
   queue.upload(std::span<const std::int32_t>(numbers_), spec_.buffer);
   queue.fill(done_.buffer, 0);
   // If a launch did nothing, the next kernels find zeros and do nothing, and the missing blocks show it.
-  for (GrowingBuffer<std::uint32_t>* none : {&begins_, &ends_, &inks_, &sums_}) queue.fill(none->buffer, 0);
+  for (GrowingBuffer<std::uint32_t>* none : {&begins_, &ends_, &foregrounds_, &sums_}) queue.fill(none->buffer, 0);
   queue.fill(lengths_.buffer, 0);
   queue.fill(tails_.buffer, 0);
 }
 
-Streams DeviceEncoder::encode(Accelerator& accelerator, Queue& queue, const DeviceBuffer<std::uint8_t>& planes,
-                              std::uint64_t first, std::uint64_t pictures, Budget& budget) {
+EncodedStreams DeviceEncoder::encode(Accelerator& accelerator, Queue& queue, const DeviceBuffer<std::uint8_t>& planes,
+                                     std::uint64_t first, std::uint64_t pictures, Budget& budget) {
   const KernelSource& source = bodies::deflate();
   send(accelerator, queue, pictures);
   const std::uint64_t of_rows = blocks_of(kRows, pictures * rows_), of_pictures = blocks_of(kPlaces, pictures);
   queue.launch(source, kRows, of_rows, spec_.buffer, codes_.buffer, first, planes, planes.as<std::uint32_t>(),
-               begins_.buffer, ends_.buffer, inks_.buffer, sums_.buffer, weighted_.buffer, done_.buffer);
-  queue.launch(source, kPlaces, of_pictures, spec_.buffer, codes_.buffer, begins_.buffer, ends_.buffer, inks_.buffer,
-               sums_.buffer, weighted_.buffer, places_.buffer, papers_.buffer, tails_.buffer, checks_.buffer,
-               lengths_.buffer, done_.buffer);
+               begins_.buffer, ends_.buffer, foregrounds_.buffer, sums_.buffer, weighted_.buffer, done_.buffer);
+  queue.launch(source, kPlaces, of_pictures, spec_.buffer, codes_.buffer, begins_.buffer, ends_.buffer,
+               foregrounds_.buffer, sums_.buffer, weighted_.buffer, places_.buffer, backgrounds_.buffer, tails_.buffer,
+               checks_.buffer, lengths_.buffer, done_.buffer);
   std::vector<std::uint32_t> counted(DEFLATE_DONE);
   const auto expect = [&](std::initializer_list<std::uint64_t> blocks) {
     queue.download(done_.buffer, std::span<std::uint32_t>(counted));
@@ -82,7 +83,7 @@ Streams DeviceEncoder::encode(Accelerator& accelerator, Queue& queue, const Devi
     }
   };
   expect({of_rows, of_pictures});
-  Streams out;
+  EncodedStreams out;
   out.lengths.resize(pictures);
   queue.download(lengths_.buffer, std::span<std::uint64_t>(out.lengths));
   // Each stream begins at a whole word. No stream is longer than its pixels encoded one by one.
@@ -97,15 +98,15 @@ Streams DeviceEncoder::encode(Accelerator& accelerator, Queue& queue, const Devi
     out.begins.push_back(4 * all);
     all += (length + 3) / 4;
   }
-  out_.at_least(accelerator, std::max<std::uint64_t>(all, 1), "streams");
+  out_.ensure_size(accelerator, std::max<std::uint64_t>(all, 1), "streams");
   queue.upload(std::span<const std::uint64_t>(words), streams_.buffer);
   queue.fill(out_.buffer, 0, all);
   queue.launch(source, kWrite, of_rows, spec_.buffer, codes_.buffer, first, planes, begins_.buffer, ends_.buffer,
-               places_.buffer, papers_.buffer, streams_.buffer, out_.buffer, done_.buffer);
+               places_.buffer, backgrounds_.buffer, streams_.buffer, out_.buffer, done_.buffer);
   queue.launch(source, kEnds, pictures, spec_.buffer, codes_.buffer, header_.buffer, tails_.buffer, checks_.buffer,
                streams_.buffer, out_.buffer, done_.buffer);
   std::size_t one = 1;
-  out.paid = budget.reserve_some({4 * all}, one, "streams");
+  out.reservation = budget.reserve_up_to({4 * all}, one, "streams");
   out.bytes.resize(4 * all);
   queue.download(out_.buffer.as<std::uint8_t>(), std::span<std::uint8_t>(out.bytes));
   expect({of_rows, of_pictures, of_rows, pictures});

@@ -16,10 +16,10 @@
 namespace millrace::rle_deflate {
 
 // Streams of images, in their order.
-struct Streams {
+struct EncodedStreams {
   std::vector<std::uint8_t> bytes;
   std::vector<std::uint64_t> begins, lengths;
-  Reservation paid;
+  Reservation reservation;
 
   std::size_t size() const { return begins.size(); }
   std::span<const std::uint8_t> of(std::size_t picture) const {
@@ -32,12 +32,12 @@ class DeviceEncoder {
  public:
   // Encodes images of one size: `width` bytes per row, each of which is a level, exclusive or `flip`. `code` must
   // outlive it.
-  DeviceEncoder(const Code& code, int width, int height, std::uint8_t flip);
+  DeviceEncoder(const DeflateCode& code, int width, int height, std::uint8_t flip);
 
   // Encodes `pictures` images, starting with number `first` of `planes`. Throws OutOfMemory, DeviceLost, and
   // Failure(internal) if blocks were left out.
-  Streams encode(Accelerator& accelerator, Queue& queue, const DeviceBuffer<std::uint8_t>& planes, std::uint64_t first,
-                 std::uint64_t pictures, Budget& budget);
+  EncodedStreams encode(Accelerator& accelerator, Queue& queue, const DeviceBuffer<std::uint8_t>& planes,
+                        std::uint64_t first, std::uint64_t pictures, Budget& budget);
   // Returns the device memory for one image besides its pixels, with a stream of usual length.
   std::uint64_t bytes_each() const;
 
@@ -49,8 +49,8 @@ class DeviceEncoder {
   std::uint64_t rows_;  // rows of one image
   bool has_tables_ = false;
   GrowingBuffer<std::int32_t> spec_;
-  GrowingBuffer<std::uint32_t> codes_, header_, begins_, ends_, inks_, sums_, checks_, out_, done_;
-  GrowingBuffer<std::uint64_t> weighted_, places_, papers_, tails_, lengths_, streams_;
+  GrowingBuffer<std::uint32_t> codes_, header_, begins_, ends_, foregrounds_, sums_, checks_, out_, done_;
+  GrowingBuffer<std::uint64_t> weighted_, places_, backgrounds_, tails_, lengths_, streams_;
 };
 
 }  // namespace millrace::rle_deflate

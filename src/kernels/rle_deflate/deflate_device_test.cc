@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/device/operation_for_test.h"
-#include "src/kernels/rle_deflate/deflate_known.h"
+#include "src/kernels/rle_deflate/deflate_test_vectors.h"
 #include "src/kernels/rle_deflate/pixels_for_test.h"
 
 namespace millrace::rle_deflate {
@@ -23,20 +23,20 @@ class StreamsOnDevice : public OperationOnDevice {
   }
 
   // Compares images from number `first` on, whose bytes are levels, exclusive or `flip`.
-  void expect_same(const Layout& layout, int width, int height, std::uint64_t seed, std::uint8_t flip = 0,
+  void expect_same(const StreamLayout& layout, int width, int height, std::uint64_t seed, std::uint8_t flip = 0,
                    std::size_t first = 0) {
     constexpr std::size_t kCount = 4;
     const std::size_t area = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
     const std::vector<std::uint8_t> planes = make_planes(kCount, width, height, seed);
-    const Code code = code_for(planes, width, height, layout);
+    const DeflateCode code = make_code(planes, width, height, layout);
     std::vector<std::uint8_t> flipped = planes;
     for (std::uint8_t& byte : flipped) byte ^= flip;
     Queue queue(*accelerator_);
     DeviceBuffer<std::uint8_t> there(*accelerator_, planes.size(), "pictures");
     queue.upload(std::span<const std::uint8_t>(flipped), there);
     DeviceEncoder encoder(code, width, height, flip);
-    for (int again = 0; again < (slow() ? 1 : 3); ++again) {
-      const Streams streams = encoder.encode(*accelerator_, queue, there, first, kCount - first, budget_);
+    for (int again = 0; again < (is_slow() ? 1 : 3); ++again) {
+      const EncodedStreams streams = encoder.encode(*accelerator_, queue, there, first, kCount - first, budget_);
       ASSERT_EQ(streams.size(), kCount - first);
       for (std::size_t k = first; k < kCount; ++k) {
         Buffer<std::uint8_t> memory;
@@ -65,7 +65,7 @@ TEST_P(StreamsOnDevice, PixelsAndWrappersOfEveryKind) {
 TEST_P(StreamsOnDevice, PicturesOfEveryShape) {
   for (const auto& [width, height] : {std::pair{1, 1}, std::pair{3, 2}, std::pair{1, 300}, std::pair{1201, 3},
                                       std::pair{16384, 2}, std::pair{64, 129}}) {
-    if (slow() && width * height > 3000) continue;
+    if (is_slow() && width * height > 3000) continue;
     for (const Wrapper wrapper : {Wrapper::zlib, Wrapper::gzip}) {
       const bool row_prefix = wrapper == Wrapper::zlib && width % 2 == 1;
       expect_same({rle::encoded_levels(rle::gray_table(255, 0)), row_prefix, wrapper}, width, height, 3);

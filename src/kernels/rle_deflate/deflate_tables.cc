@@ -6,7 +6,7 @@
 
 namespace millrace::rle_deflate {
 
-CodeTables Code::tables(std::uint64_t width) const {
+CodeTables DeflateCode::tables(std::uint64_t width) const {
   CodeTables out;
   out.codes.resize(DEFLATE_CODES);
   const auto packed = [](const Bits& code) {

@@ -13,8 +13,10 @@ namespace millrace::rle_deflate {
 inline std::vector<rle::EncodedLevels> all_pixels() {
   const rle::ColourTable gray = rle::colour_table({255, 255, 255}, {0, 0, 0}),
                          coloured = rle::colour_table({250, 240, 3}, {9, 0, 130});
-  return {rle::encoded_levels(gray, 1, rle::Depth::bytes), rle::encoded_levels(coloured, 3, rle::Depth::bytes),
-          rle::encoded_levels(gray, 1, rle::Depth::floats), rle::encoded_levels(coloured, 3, rle::Depth::floats)};
+  return {rle::encoded_levels(gray, 1, rle::SampleDepth::bytes),
+          rle::encoded_levels(coloured, 3, rle::SampleDepth::bytes),
+          rle::encoded_levels(gray, 1, rle::SampleDepth::floats),
+          rle::encoded_levels(coloured, 3, rle::SampleDepth::floats)};
 }
 
 }  // namespace millrace::rle_deflate

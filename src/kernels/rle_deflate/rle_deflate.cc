@@ -10,13 +10,13 @@ namespace {
 
 // DEFLATE allows codes of 15 bits. A limit of 9 makes charts of a thin line 0.6 % larger than a limit of 12, but six
 // literals fit a word.
-constexpr int kLongestCode = 9, kLongestLengthCode = 7;
+constexpr int kMaxCodeLength = 9, kMaxLengthCode = 7;
 constexpr std::size_t kEndOfBlock = 256;
 // Bytes that may be written between two checks for free space.
 constexpr std::size_t kSlack = 64;
 // Bits that fit a word in addition to at most 7 unwritten bits.
-constexpr std::uint32_t kMostBits = 57;
-constexpr std::uint32_t kPaperCount = 58;
+constexpr std::uint32_t kMaxBits = 57;
+constexpr std::uint32_t kBackgroundCount = 58;
 // Masks for fewer than kTogether literals.
 constexpr auto kMasks = [] {
   std::array<std::array<std::uint32_t, 8>, kTogether + 1> masks{};
@@ -62,7 +62,7 @@ DistanceSymbol distance_symbol(std::size_t pixel_bytes) {
 // Returns Huffman codes of the given lengths, first bit lowest (RFC 1951, 3.2.2).
 template <typename Bits>
 std::vector<Bits> codes_of(std::span<const std::uint8_t> lengths) {
-  std::array<std::uint32_t, kLongestCode + 2> next{};
+  std::array<std::uint32_t, kMaxCodeLength + 2> next{};
   for (const std::uint8_t length : lengths) {
     if (length > 0) ++next[length + 1U];
   }
@@ -87,8 +87,8 @@ struct BitWord {
   std::uint64_t bits = 0;
   std::uint32_t filled = 0;
 
-  // Appends bits: at most kMostBits between two drains.
-  void put(const Code::Bits& more) {
+  // Appends bits: at most kMaxBits between two drains.
+  void put(const DeflateCode::Bits& more) {
     bits |= more.bits << filled;
     filled += more.count;
   }
@@ -107,13 +107,13 @@ struct Counter {
   const rle::EncodedLevels* pixels;
 
   void zero() { add(0); }
-  void paper(std::uint32_t count) {
+  void background(std::uint32_t count) {
     for (const std::uint8_t value : pixels->of(0)) add(value);
     more(0, count - 1);
   }
   void literals(const std::uint8_t* levels, std::size_t count) {
     each_pixel(
-        levels, count, [&](std::uint32_t n) { paper(n); },
+        levels, count, [&](std::uint32_t n) { background(n); },
         [&](std::uint8_t level) {
           for (const std::uint8_t value : pixels->of(level)) add(value);
         });
@@ -128,23 +128,23 @@ struct Counter {
 
 }  // namespace
 
-void Histogram::count(const rle::Image& picture, const Layout& layout) {
+void SymbolHistogram::count(const rle::Image& picture, const StreamLayout& layout) {
   Counter counter{&symbols_, &layout.pixels};
-  walk(picture, layout, counter);
+  walk_image(picture, layout, counter);
   ++symbols_[kEndOfBlock];
 }
 
-Code::Code(const Histogram& histogram, const Layout& layout) : layout_(layout) {
+DeflateCode::DeflateCode(const SymbolHistogram& histogram, const StreamLayout& layout) : layout_(layout) {
   // Symbols that these images lack may occur in others. The counts of huge images must stay below 2^32.
   std::vector<std::uint32_t> counts(histogram.symbols().begin(), histogram.symbols().end());
   const std::uint32_t most = *std::max_element(counts.begin(), counts.end());
   for (std::uint32_t& count : counts) count = most < 1 << 25 ? 64 * count + 1 : count + 1;
-  const std::vector<std::uint8_t> lengths = code_lengths(counts, kLongestCode);
+  const std::vector<std::uint8_t> lengths = code_lengths(counts, kMaxCodeLength);
   const std::vector<Bits> codes = codes_of<Bits>(lengths);
   std::copy_n(codes.begin(), 256, literals_.begin());
   end_ = codes[kEndOfBlock];
   const DistanceSymbol distance = distance_symbol(layout.pixels.bytes);
-  for (std::uint32_t n = kShortestRun; n <= kLongestRun; ++n) {
+  for (std::uint32_t n = kMinRun; n <= kMaxRun; ++n) {
     const LengthSymbol& s = kLengthSymbols[n];
     const Bits& code = codes[s.symbol];
     // The only distance has the code 0, of one bit.
@@ -160,7 +160,7 @@ Code::Code(const Histogram& histogram, const Layout& layout) : layout_(layout) {
   all.push_back(1);
   std::vector<std::uint32_t> length_counts(19, 0);
   for (const std::uint8_t length : all) ++length_counts[length];
-  const std::vector<std::uint8_t> length_lengths = code_lengths(length_counts, kLongestLengthCode);
+  const std::vector<std::uint8_t> length_lengths = code_lengths(length_counts, kMaxLengthCode);
   const std::vector<Bits> length_codes = codes_of<Bits>(length_lengths);
   constexpr std::array<std::uint8_t, 19> kOrder = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
   std::vector<Bits> header = {{1, 1}, {2, 2}, {29, 5}, {distance.symbol, 5}, {15, 4}};
@@ -196,22 +196,22 @@ Code::Code(const Histogram& histogram, const Layout& layout) : layout_(layout) {
       pixel = {};
     }
   }
-  paper_.resize(kUsualPaper);
-  for (std::uint32_t n = 1; n < kUsualPaper; ++n) {
-    const Bits bits = paper_bits(n);
-    paper_[n] = bits.bits | std::uint64_t{bits.count} << kPaperCount;
+  background_.resize(kTypicalBackground);
+  for (std::uint32_t n = 1; n < kTypicalBackground; ++n) {
+    const Bits bits = background_bits(n);
+    background_[n] = bits.bits | std::uint64_t{bits.count} << kBackgroundCount;
   }
 }
 
-Code::~Code() = default;
-Code::Code(Code&&) noexcept = default;
+DeflateCode::~DeflateCode() = default;
+DeflateCode::DeflateCode(DeflateCode&&) noexcept = default;
 
 // Returns the bits of `count` background pixels, or no bits if there are too many.
-Code::Bits Code::paper_bits(std::uint32_t count) const {
+DeflateCode::Bits DeflateCode::background_bits(std::uint32_t count) const {
   BitWord word;
   bool fits = true;
   const auto put = [&](const Bits& bits) {
-    fits = fits && word.filled + bits.count <= kMostBits - 7;
+    fits = fits && word.filled + bits.count <= kMaxBits - 7;
     if (fits) word.put(bits);
   };
   for (const std::uint8_t value : layout_.pixels.of(0)) put(literals_[value]);
@@ -224,7 +224,7 @@ Code::Bits Code::paper_bits(std::uint32_t count) const {
 // Output of a stream's bits.
 class Stream {
  public:
-  [[gnu::always_inline]] Stream(const Code& code, Buffer<std::uint8_t>& memory) {
+  [[gnu::always_inline]] Stream(const DeflateCode& code, Buffer<std::uint8_t>& memory) {
     memory.grow(std::max<std::size_t>(code.header_.size(), 1 << 15) + kSlack, 0);
     std::memcpy(memory.data(), code.header_.data(), code.header_.size());
     out_ = memory.data() + code.header_.size();
@@ -232,7 +232,7 @@ class Stream {
     word_.put(code.header_rest_);
   }
 
-  [[gnu::always_inline]] void put(const Code::Bits& bits) { word_.put(bits); }
+  [[gnu::always_inline]] void put(const DeflateCode::Bits& bits) { word_.put(bits); }
   [[gnu::always_inline]] void drain() { out_ += word_.drain(out_); }
   [[gnu::always_inline]] bool full() const { return out_ > full_; }
   void make_room(Buffer<std::uint8_t>& memory) {
@@ -262,7 +262,7 @@ class Stream {
 template <typename Check>
 class BlockEncoder {
  public:
-  [[gnu::always_inline]] BlockEncoder(const Code& code, const Check& check, Buffer<std::uint8_t>& memory)
+  [[gnu::always_inline]] BlockEncoder(const DeflateCode& code, const Check& check, Buffer<std::uint8_t>& memory)
       : code_(&code), memory_(&memory), stream_(code, memory), check_(check) {}
 
   [[gnu::always_inline]] void zero() {
@@ -271,21 +271,22 @@ class BlockEncoder {
     drain();
   }
 
-  [[gnu::always_inline]] void paper(std::uint32_t count) {
-    if (count >= kUsualPaper || code_->paper_[count] == 0) {
+  [[gnu::always_inline]] void background(std::uint32_t count) {
+    if (count >= kTypicalBackground || code_->background_[count] == 0) {
       pixel(0);
       return more(0, count - 1);
     }
     check_.brief_run(0, count);
-    const std::uint64_t bits = code_->paper_[count];
-    stream_.put({bits & ((std::uint64_t{1} << kPaperCount) - 1), static_cast<std::uint32_t>(bits >> kPaperCount)});
+    const std::uint64_t bits = code_->background_[count];
+    stream_.put(
+        {bits & ((std::uint64_t{1} << kBackgroundCount) - 1), static_cast<std::uint32_t>(bits >> kBackgroundCount)});
     drain();
   }
 
   [[gnu::always_inline]] void literals(const std::uint8_t* levels, std::size_t count) {
     if (code_->layout_.pixels.bytes > 1) {
       each_pixel(
-          levels, count, [&](std::uint32_t n) { paper(n); }, [&](std::uint8_t level) { pixel(level); });
+          levels, count, [&](std::uint32_t n) { background(n); }, [&](std::uint8_t level) { pixel(level); });
       return;
     }
     for (; count > kTogether; count -= kTogether, levels += kTogether) few(levels, kTogether);
@@ -311,15 +312,15 @@ class BlockEncoder {
     Entries entries;
     for (std::size_t i = 0; i < kTogether; ++i) entries[i] = code_->levels_[levels[i]] & kMasks[count][i];
     check_.few(entries, count);
-    static_assert(kTogether == 6 && kTogether * kLongestCode <= kMostBits);
+    static_assert(kTogether == 6 && kTogether * kMaxCodeLength <= kMaxBits);
     // The literals are combined in pairs, so that only one sum of lengths depends on the one before.
-    const Code::Bits front = pair(entries[0], entries[1]), middle = pair(entries[2], entries[3]),
-                     back = pair(entries[4], entries[5]);
+    const DeflateCode::Bits front = pair(entries[0], entries[1]), middle = pair(entries[2], entries[3]),
+                            back = pair(entries[4], entries[5]);
     const std::uint32_t two = front.count + middle.count;
     stream_.put({front.bits | middle.bits << front.count | back.bits << two, two + back.count});
     drain();
   }
-  [[gnu::always_inline]] static Code::Bits pair(std::uint32_t a, std::uint32_t b) {
+  [[gnu::always_inline]] static DeflateCode::Bits pair(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t first = a >> 16 & 0xFF;
     return {(a & 0xFFFF) | std::uint64_t{b & 0xFFFF} << first, first + (b >> 16 & 0xFF)};
   }
@@ -344,9 +345,9 @@ class BlockEncoder {
     check.run(level, count);
     return check;
   }
-  [[gnu::noinline]] static Stream put_more(Stream stream, const Code& code, Buffer<std::uint8_t>& memory,
+  [[gnu::noinline]] static Stream put_more(Stream stream, const DeflateCode& code, Buffer<std::uint8_t>& memory,
                                            std::uint8_t level, std::uint32_t count) {
-    const auto put = [&](const Code::Bits& bits) {
+    const auto put = [&](const DeflateCode::Bits& bits) {
       stream.put(bits);
       stream.drain();
       if (stream.full()) stream.make_room(memory);
@@ -357,16 +358,16 @@ class BlockEncoder {
     return stream;
   }
 
-  const Code* code_;
+  const DeflateCode* code_;
   Buffer<std::uint8_t>* memory_;
   Stream stream_;
   Check check_;
 };
 
-std::span<const std::uint8_t> Code::compress(const rle::Image& picture, Buffer<std::uint8_t>& memory) const {
+std::span<const std::uint8_t> DeflateCode::compress(const rle::Image& picture, Buffer<std::uint8_t>& memory) const {
   const auto with = [&](auto check) {
     BlockEncoder encoder(*this, check, memory);
-    walk(picture, layout_, encoder);
+    walk_image(picture, layout_, encoder);
     return encoder.finish();
   };
   return layout_.wrapper == Wrapper::zlib ? with(Adler(*adler_)) : with(Crc(*crc_));

@@ -25,16 +25,16 @@ namespace millrace::rle_deflate {
 enum class Wrapper { zlib, gzip };
 
 // Conversion of an image to bytes.
-struct Layout {
+struct StreamLayout {
   rle::EncodedLevels pixels = rle::encoded_levels(rle::gray_table(255, 0));
   bool row_prefix = false;  // a 0 before every row: PNG's filter byte
   Wrapper wrapper = Wrapper::zlib;
 };
 
 // Number of occurrences of each symbol in images of one kind.
-class Histogram {
+class SymbolHistogram {
  public:
-  void count(const rle::Image& picture, const Layout& layout);
+  void count(const rle::Image& picture, const StreamLayout& layout);
   const std::array<std::uint32_t, 286>& symbols() const { return symbols_; }
 
  private:
@@ -50,17 +50,17 @@ struct CodeTables {
 
 // A Huffman code for literals and lengths, with codes of at most 9 bits. Every symbol has a code, so it can encode any
 // image, and best those it was made for.
-class Code {
+class DeflateCode {
  public:
   // Makes a code for images of one layout.
-  Code(const Histogram& histogram, const Layout& layout);
-  ~Code();
-  Code(Code&&) noexcept;
+  DeflateCode(const SymbolHistogram& histogram, const StreamLayout& layout);
+  ~DeflateCode();
+  DeflateCode(DeflateCode&&) noexcept;
 
   // Compresses an image; the stream is at the front of `memory`.
   std::span<const std::uint8_t> compress(const rle::Image& picture, Buffer<std::uint8_t>& memory) const;
 
-  const Layout& layout() const { return layout_; }
+  const StreamLayout& layout() const { return layout_; }
   // Returns the tables for images of this width.
   CodeTables tables(std::uint64_t width) const;
 
@@ -73,19 +73,19 @@ class Code {
   template <typename Check>
   friend class BlockEncoder;
   friend class Stream;
-  Bits paper_bits(std::uint32_t count) const;
+  Bits background_bits(std::uint32_t count) const;
 
-  Layout layout_;
+  StreamLayout layout_;
   std::array<Bits, 256> literals_{};  // by byte value
   std::array<Bits, 259> matches_{};   // matches of 3 to 258 bytes, including the distance
   Bits end_;
   // By level: bits 0 to 15 hold the literal's code, bits 16 to 23 its length, bits 24 to 31 the byte itself.
   std::array<std::uint32_t, 256> levels_{};
   // By level: the literals of a pixel's bytes, combined in groups of four.
-  std::array<std::array<Bits, rle::EncodedLevels::kMostBytes / 4>, 256> pixels_{};
+  std::array<std::array<Bits, rle::EncodedLevels::kMaxBytes / 4>, 256> pixels_{};
   // By number of background pixels: their bits, and from bit 58 on the number of bits; 0 if there are too many. Half as
   // large as Bits, so that the table stays in a core's first-level cache.
-  std::vector<std::uint64_t> paper_;
+  std::vector<std::uint64_t> background_;
   // Begin of every stream: whole bytes, and the bits after them.
   std::vector<std::uint8_t> header_;
   Bits header_rest_;

@@ -26,7 +26,7 @@ std::vector<rle::Image> charts() {
     for (double& v : values) v = level += step(random);
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     const double bottom = *low, range = *high - *low;
-    std::vector<stroke::Point> points;
+    std::vector<stroke::StrokePoint> points;
     for (std::size_t i = 0; i < kPoints; ++i) {
       points.push_back(
           {static_cast<double>(i) * (kWidth - 1) / (kPoints - 1), (1 - (values[i] - bottom) / range) * (kHeight - 1)});
@@ -37,22 +37,22 @@ std::vector<rle::Image> charts() {
   return out;
 }
 
-void compress(benchmark::State& state, const Layout& layout) {
+void compress(benchmark::State& state, const StreamLayout& layout) {
   const std::vector<rle::Image> all = charts();
-  Histogram histogram;
+  SymbolHistogram histogram;
   for (const rle::Image& picture : all) histogram.count(picture, layout);
-  const Code code(histogram, layout);
+  const DeflateCode code(histogram, layout);
   Buffer<std::uint8_t> memory;
   std::size_t at = 0, bytes = 0;
   for (auto _ : state) bytes += code.compress(all[at++ % kPictures], memory).size();
   state.counters["bytes"] = static_cast<double>(bytes) / static_cast<double>(at);
 }
-BENCHMARK_CAPTURE(compress, zlib, Layout{})->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(compress, png, Layout{.row_prefix = true})->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(compress, gzip, Layout{.wrapper = Wrapper::gzip})->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(compress, zlib, StreamLayout{})->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(compress, png, StreamLayout{.row_prefix = true})->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(compress, gzip, StreamLayout{.wrapper = Wrapper::gzip})->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(compress, floats,
-                  Layout{.pixels = rle::encoded_levels(rle::colour_table({255, 255, 255}, {0, 0, 0}), 1,
-                                                       rle::Depth::floats)})
+                  StreamLayout{.pixels = rle::encoded_levels(rle::colour_table({255, 255, 255}, {0, 0, 0}), 1,
+                                                             rle::SampleDepth::floats)})
     ->Unit(benchmark::kMicrosecond);
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 namespace millrace::rle_deflate {
 
-CrcTables::CrcTables(const rle::EncodedLevels& given) : pixels(given), paper(kUsualPaper) {
+CrcTables::CrcTables(const rle::EncodedLevels& given) : pixels(given), background(kTypicalBackground) {
   for (std::uint32_t v = 0; v < 256; ++v) {
     std::uint32_t crc = v;
     for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (0xEDB88320 & (0 - (crc & 1)));  // RFC 1952, 8
@@ -23,9 +23,9 @@ CrcTables::CrcTables(const rle::EncodedLevels& given) : pixels(given), paper(kUs
       }
     }
   }
-  for (std::size_t n = 1; n < paper.size(); ++n) {
-    paper[n] = paper[n - 1];
-    for (const std::uint8_t value : pixels.of(0)) paper[n] = byte(paper[n], value);
+  for (std::size_t n = 1; n < background.size(); ++n) {
+    background[n] = background[n - 1];
+    for (const std::uint8_t value : pixels.of(0)) background[n] = byte(background[n], value);
   }
 }
 

@@ -22,7 +22,7 @@ inline constexpr std::size_t kTogether = 6;
 using Entries = std::array<std::uint32_t, kTogether>;
 
 // Maximum length of a background run, exclusive, for which tables exist.
-inline constexpr std::uint32_t kUsualPaper = 2048;
+inline constexpr std::uint32_t kTypicalBackground = 2048;
 
 struct AdlerSums {
   explicit AdlerSums(const rle::EncodedLevels& pixels) : bytes(pixels.bytes) {
@@ -107,7 +107,7 @@ struct CrcTables {
   // By k: effect of 2^k zero bytes on each byte of the register.
   std::array<std::array<std::array<std::uint32_t, 256>, 4>, 32> powers{};
   // By number of background pixels: the register of these pixels alone.
-  std::vector<std::uint32_t> paper;
+  std::vector<std::uint32_t> background;
 };
 
 class Crc {
@@ -115,13 +115,13 @@ class Crc {
   explicit Crc(const CrcTables& tables) : tables_(&tables) {}
 
   [[gnu::always_inline]] void brief_run(std::uint8_t level, std::uint64_t count) {
-    if (level != 0 || count >= tables_->paper.size()) {
+    if (level != 0 || count >= tables_->background.size()) {
       *this = after_run(*this, level, count);
       return;
     }
     const std::uint64_t size = count * tables_->pixels.bytes;
     total_ += size;
-    crc_ = tables_->advance(crc_, size) ^ tables_->paper[count];
+    crc_ = tables_->advance(crc_, size) ^ tables_->background[count];
   }
   void run(std::uint8_t level, std::uint64_t count) { *this = after_run(*this, level, count); }
   [[gnu::always_inline]] void few(const Entries& entries, std::uint64_t n) {
@@ -151,7 +151,7 @@ class Crc {
  private:
   // This rare case works on a copy, so that the members of other checksums stay in registers.
   [[gnu::noinline]] static Crc after_run(Crc crc, std::uint8_t level, std::uint64_t count) {
-    const std::size_t most = crc.tables_->paper.size() - 1;
+    const std::size_t most = crc.tables_->background.size() - 1;
     for (; level == 0 && count > most; count -= most) crc.brief_run(0, most);
     if (level == 0) {
       crc.brief_run(0, count);

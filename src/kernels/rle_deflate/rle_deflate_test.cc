@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "src/kernels/rle_deflate/deflate_known.h"
+#include "src/kernels/rle_deflate/deflate_test_vectors.h"
 #include "src/kernels/rle_deflate/pixels_for_test.h"
 
 namespace millrace::rle_deflate {
@@ -38,7 +38,7 @@ rle::Image scribble(int width, int height, unsigned seed, double density) {
   return picture;
 }
 
-std::vector<std::uint8_t> pixels_of(const rle::Image& picture, const Layout& layout) {
+std::vector<std::uint8_t> pixels_of(const rle::Image& picture, const StreamLayout& layout) {
   const std::size_t row = static_cast<std::size_t>(picture.width()) * layout.pixels.bytes;
   const auto height = static_cast<std::size_t>(picture.height());
   std::vector<std::uint8_t> pixels(row * height), out;
@@ -51,7 +51,7 @@ std::vector<std::uint8_t> pixels_of(const rle::Image& picture, const Layout& lay
   return out;
 }
 
-void expect_inflates(const Code& code, const rle::Image& picture, const Layout& layout) {
+void expect_inflates(const DeflateCode& code, const rle::Image& picture, const StreamLayout& layout) {
   Buffer<std::uint8_t> memory;
   const auto stream = code.compress(picture, memory);
   const std::vector<std::uint8_t> expected = pixels_of(picture, layout);
@@ -78,11 +78,11 @@ TEST(RleDeflate, ZlibInflatesWhatIsPainted) {
       for (const bool row_prefix : {false, true}) {
         for (const Wrapper wrapper : {Wrapper::zlib, Wrapper::gzip}) {
           for (const rle::EncodedLevels& pixels : all_pixels()) {
-            const Layout layout{pixels, row_prefix, wrapper};
+            const StreamLayout layout{pixels, row_prefix, wrapper};
             const rle::Image picture = scribble(width, height, ++seed, density);
-            Histogram histogram;
+            SymbolHistogram histogram;
             histogram.count(picture, layout);
-            expect_inflates(Code(histogram, layout), picture, layout);
+            expect_inflates(DeflateCode(histogram, layout), picture, layout);
           }
         }
       }
@@ -121,8 +121,8 @@ TEST(RleDeflate, StreamsDependOnPixelsAlone) {
     for (std::size_t k = 0; k < levels.size(); ++k) levels[k] = static_cast<std::uint8_t>(k);
     rle::paint(picture, levels, plane.data());
     for (const rle::EncodedLevels& pixels : all_pixels()) {
-      const Layout layout{pixels, i % 2 == 0, i % 3 == 0 ? Wrapper::gzip : Wrapper::zlib};
-      const Code code(Histogram(), layout);
+      const StreamLayout layout{pixels, i % 2 == 0, i % 3 == 0 ? Wrapper::gzip : Wrapper::zlib};
+      const DeflateCode code(SymbolHistogram(), layout);
       Buffer<std::uint8_t> drawn, of_pixels;
       const auto a = code.compress(picture, drawn);
       const auto b = code.compress(picture_of(plane.data(), width, height), of_pixels);
@@ -133,15 +133,15 @@ TEST(RleDeflate, StreamsDependOnPixelsAlone) {
 }
 
 TEST(RleDeflate, ACodeFitsPicturesThatItWasNotMadeFor) {
-  Histogram blank;
+  SymbolHistogram blank;
   blank.count(scribble(800, 500, 1, 0), {});
-  const Code code(blank, {});
+  const DeflateCode code(blank, {});
   for (unsigned seed = 0; seed < 20; ++seed) expect_inflates(code, scribble(300, 200, seed, 0.9), {});
-  const Code empty(Histogram(), {});
+  const DeflateCode empty(SymbolHistogram(), {});
   expect_inflates(empty, scribble(300, 200, 5, 0.5), {});
-  Layout dark;
+  StreamLayout dark;
   dark.pixels = rle::encoded_levels(rle::gray_table(0, 255));
-  expect_inflates(Code(Histogram(), dark), scribble(300, 200, 6, 0.5), dark);
+  expect_inflates(DeflateCode(SymbolHistogram(), dark), scribble(300, 200, 6, 0.5), dark);
 }
 
 // A run and a row of very many bytes must not overflow the closed forms.
@@ -156,11 +156,12 @@ TEST(RleDeflate, LargePictures) {
       if (level > 0) picture.add_run(0, 16384, level);
     }
     picture.finish();
-    const Layout layout{rle::encoded_levels(rle::colour_table({255, 255, 255}, {254, 254, 254}), 3, rle::Depth::bytes),
-                        false, wrapper};
-    Histogram histogram;
+    const StreamLayout layout{
+        rle::encoded_levels(rle::colour_table({255, 255, 255}, {254, 254, 254}), 3, rle::SampleDepth::bytes), false,
+        wrapper};
+    SymbolHistogram histogram;
     histogram.count(picture, layout);
-    expect_inflates(Code(histogram, layout), picture, layout);
+    expect_inflates(DeflateCode(histogram, layout), picture, layout);
   }
 }
 

@@ -14,7 +14,7 @@
 
 namespace millrace::rle_deflate {
 
-inline constexpr std::uint32_t kLongestRun = 258, kShortestRun = 3;
+inline constexpr std::uint32_t kMaxRun = 258, kMinRun = 3;
 
 // Number of equal neighbours of a row after which further equal pixels are encoded as a run. So the encoding depends
 // only on the pixels, not on the rasterizer's runs: src/kernels/rle_deflate/body encodes plain pixels the same way.
@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kAlike = 8;
 
 // False if no more than kAlike of `count` neighbours can be equal. A longer sequence of equal pixels always has five
 // equal ones that begin at a multiple of four.
-[[gnu::always_inline]] inline bool may_be_alike(const std::uint8_t* levels, std::size_t count) {
+[[gnu::always_inline]] inline bool can_repeat(const std::uint8_t* levels, std::size_t count) {
   if (count <= kAlike) return false;
   for (std::size_t i = 0; i + 4 < count; i += 4) {
     std::uint32_t here, next;
@@ -37,17 +37,17 @@ inline constexpr std::uint32_t kAlike = 8;
 template <typename Sink>
 class Stretch {
  public:
-  Stretch(const Sink& of, const rle::Run* first, const std::uint8_t* of_first)
+  Stretch(const Sink& of, const rle::PixelRun* first, const std::uint8_t* of_first)
       : sink(of), run(first), levels(of_first) {}
 
   Sink sink;
   // Next run after the stretch, and where the stretch ends.
-  const rle::Run* run;
+  const rle::PixelRun* run;
   const std::uint8_t* levels;
   std::uint32_t end = 0;
 
   // Encodes runs up to `last_run`; `few` literals lie directly before them.
-  void put(const rle::Run* const last_run, std::uint32_t few) {
+  void put(const rle::PixelRun* const last_run, std::uint32_t few) {
     if (few > 0) count_back(few);
     do {
       literals(run->literals);
@@ -68,7 +68,7 @@ class Stretch {
     if (pending_ > 0) sink.more(last_, std::exchange(pending_, 0));
   }
   void literals(std::uint32_t count) {
-    if (count > 0 && (alike_ == 0 || *levels != last_) && !may_be_alike(levels, count)) {
+    if (count > 0 && (alike_ == 0 || *levels != last_) && !can_repeat(levels, count)) {
       put_pending();
       sink.literals(levels, count);
       levels += count;
@@ -105,7 +105,7 @@ class Stretch {
 };
 
 template <typename Sink>
-[[gnu::noinline]] Stretch<Sink> after_stretch(Sink sink, const rle::Run* run, const rle::Run* last_run,
+[[gnu::noinline]] Stretch<Sink> after_stretch(Sink sink, const rle::PixelRun* run, const rle::PixelRun* last_run,
                                               const std::uint8_t* levels, std::uint32_t few) {
   Stretch<Sink> out(sink, run, levels);
   out.put(last_run, few);
@@ -114,26 +114,26 @@ template <typename Sink>
 
 // The sink's state must stay in registers, so rare cases work on copies.
 template <typename Sink>
-[[gnu::always_inline]] inline void walk(const rle::Image& picture, const Layout& layout, Sink& sink) {
+[[gnu::always_inline]] inline void walk_image(const rle::Image& picture, const StreamLayout& layout, Sink& sink) {
   const auto width = static_cast<std::uint32_t>(picture.width());
-  std::uint32_t paper = 0;
+  std::uint32_t background = 0;
   for (int y = 0; y < picture.height(); ++y) {
     if (layout.row_prefix) {
-      if (paper > 0) sink.paper(paper);
+      if (background > 0) sink.background(background);
       sink.zero();
-      paper = 0;
+      background = 0;
     }
     const std::uint8_t* levels = picture.levels(y);
-    const std::span<const rle::Run> row = picture.row(y);
+    const std::span<const rle::PixelRun> row = picture.row(y);
     std::uint32_t end = 0;
-    for (const rle::Run *run = row.data(), *const last = run + row.size(); run != last;) {
+    for (const rle::PixelRun *run = row.data(), *const last = run + row.size(); run != last;) {
       const std::uint32_t between = run->x - end;
-      paper += between;
-      if (paper > 0) sink.paper(paper);
-      paper = 0;
+      background += between;
+      if (background > 0) sink.background(background);
+      background = 0;
       // Most runs are few pixels between background, or begin with another level than the pixel before them.
       const bool goes_on = between == 0 && end > 0 && levels[-1] == *levels;
-      if (run->repeats > 0 || goes_on || may_be_alike(levels, run->literals)) {
+      if (run->repeats > 0 || goes_on || can_repeat(levels, run->literals)) {
         const std::uint32_t few = between == 0 && end > 0 ? (run - 1)->literals : 0;
         const Stretch<Sink> put = after_stretch(sink, run, last, levels, few);
         sink = put.sink;
@@ -147,39 +147,39 @@ template <typename Sink>
         ++run;
       }
     }
-    paper += width - end;
+    background += width - end;
   }
-  if (paper > 0) sink.paper(paper);
+  if (background > 0) sink.background(background);
 }
 
 // Splits `count` more pixels equal to the one before them into matches, and at most 2 remaining bytes.
 template <typename Byte, typename Match>
 void split_more(std::span<const std::uint8_t> pixel, std::uint64_t count, const Byte& byte, const Match& match) {
   std::uint64_t left = count * pixel.size();
-  while (left >= kShortestRun) {
-    const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kLongestRun));
+  while (left >= kMinRun) {
+    const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kMaxRun));
     match(length);
     left -= length;
   }
-  for (std::uint64_t i = 0; i < left; ++i) byte(pixel[(kShortestRun * pixel.size() - left + i) % pixel.size()]);
+  for (std::uint64_t i = 0; i < left; ++i) byte(pixel[(kMinRun * pixel.size() - left + i) % pixel.size()]);
 }
 
 // Visits literals; background among them is encoded as elsewhere. For one byte per pixel such short gaps give the same
 // code either way.
-template <typename Paper, typename Pixel>
-[[gnu::always_inline]] inline void each_pixel(const std::uint8_t* levels, std::size_t count, const Paper& paper,
-                                              const Pixel& pixel) {
-  static_assert(rle::kLongestGap <= kShortestRun);
+template <typename Background, typename Pixel>
+[[gnu::always_inline]] inline void each_pixel(const std::uint8_t* levels, std::size_t count,
+                                              const Background& background, const Pixel& pixel) {
+  static_assert(rle::kMaxGap <= kMinRun);
   std::uint32_t gap = 0;
   for (std::size_t i = 0; i < count; ++i) {
     if (levels[i] == 0) {
       ++gap;
       continue;
     }
-    if (gap > 0) paper(std::exchange(gap, 0));
+    if (gap > 0) background(std::exchange(gap, 0));
     pixel(levels[i]);
   }
-  if (gap > 0) paper(gap);
+  if (gap > 0) background(gap);
 }
 
 }  // namespace millrace::rle_deflate

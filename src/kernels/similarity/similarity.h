@@ -75,11 +75,11 @@ Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels);
 // thumbnail of the rotated or mirrored picture.
 Thumbnail oriented(std::span<const std::uint8_t, kThumbnailBytes> pixels, Orientation o);
 
-enum class Kind : std::uint8_t { same, recoloured, different };
-const char* name_of(Kind kind);
+enum class SimilarityKind : std::uint8_t { same, recoloured, different };
+const char* name_of(SimilarityKind kind);
 
 struct Comparison {
-  Kind kind = Kind::different;
+  SimilarityKind kind = SimilarityKind::different;
   // Confidence: 1 is the same bytes, at least 0.5 exactly when `kind` is same. It is the worst of the tests' margins,
   // each mapped linearly from [worst that occurs, threshold, perfect] to [0, 0.5, 1].
   float score = 0;
@@ -103,7 +103,7 @@ Comparison compare(const Features& a, const Features& b);
 // Returns the map between the pictures, for a closer comparison. A point (x, y) of the first, whose sides span [-0.5,
 // 0.5], lies at (m0 + m1 x + m2 y, m3 + m4 x + m5 y) of the second. Identity where compare() decided before
 // registration.
-std::array<float, 6> meeting_of(const Features& a, const Features& b);
+std::array<float, 6> find_registration(const Features& a, const Features& b);
 
 // Returns compare(a, b).kind == Kind::same, but sooner: an inverted picture, or one of clearly other colours, is not
 // measured further.

@@ -57,14 +57,14 @@ constexpr float kNoise = 0.25F;
 
 float root(float square) { return square < 0 ? -std::sqrt(-square) : std::sqrt(square); }
 
-HWY_INLINE float correlation(const Columns& sums, Range x, Range y) {
+HWY_INLINE float correlation(const Columns& sums, LaneRange x, LaneRange y) {
   const Row in = Row::within(x.begin, x.end);
   const float share = 1.0F / static_cast<float>((x.end - x.begin) * (y.end - y.begin));
   return root(signed_square(share, (in * sums.a).total(), (in * sums.b).total(), (in * sums.aa).total(),
                             (in * sums.bb).total(), (in * sums.ab).total(), kNoise));
 }
 
-Range met(Range range, const AxisMap& map) {
+LaneRange met(LaneRange range, const AxisMap& map) {
   return {std::max(range.begin, map.first), std::min(range.end, map.last + 1)};
 }
 
@@ -75,8 +75,9 @@ HWY_INLINE Row laid_row(const CoarseRaster& raster, const AxisMap& map, int y) {
   return upper + Row::all(map.part[k]) * (lower - upper);
 }
 
-float correlation_scaled(const CoarseRaster& a, const CoarseRaster& b, const Scale& scale, const Window& window) {
-  const Range across = met(window.x, scale.map), down = met(window.y, scale.map);
+float correlation_scaled(const CoarseRaster& a, const CoarseRaster& b, const CoarseScale& scale,
+                         const CoarseWindow& window) {
+  const LaneRange across = met(window.x, scale.map), down = met(window.y, scale.map);
   const Row before = Row::at(scale.band[kReach - 1].data()), here = Row::at(scale.band[kReach].data()),
             after = Row::at(scale.band[kReach + 1].data());
   CoarseRaster scaled;
@@ -91,7 +92,7 @@ float correlation_scaled(const CoarseRaster& a, const CoarseRaster& b, const Sca
 
 // Correlates under any maps, slowly: frames are rare.
 float correlation_mapped(const CoarseRaster& a, const CoarseRaster& b, const AxisMap& mx, const AxisMap& my) {
-  const Range across = met(kWindows[0].x, mx), down = met(kWindows[0].y, my);
+  const LaneRange across = met(kWindows[0].x, mx), down = met(kWindows[0].y, my);
   if (across.begin >= across.end || down.begin >= down.end) return 0;
   Columns sums;
   std::array<float, 16> row, moved;
@@ -118,7 +119,7 @@ Identity best_window(const CoarseRaster& a, const CoarseRaster& b) {
   }
   Identity out;
   for (std::size_t w = 0; w < kWindows.size() && std::fabs(out.correlation) < 0.8F; ++w) {
-    const Window& window = kWindows[w];
+    const CoarseWindow& window = kWindows[w];
     Columns sums;
     for (std::size_t k = 0; k + 1 < kWindowRows.size(); ++k) {
       if (kWindowRows[k] >= window.y.begin && kWindowRows[k + 1] <= window.y.end) sums.add(between[k]);
@@ -136,7 +137,7 @@ struct MoveSums {
   alignas(64) std::array<std::array<float, 16>, kDiagonals> ab;
   float all_a, all_aa;
 };
-void sum_for_moves(const CoarseRaster& a, const CoarseRaster& b, const AxisMap& map, Range along, Range rows,
+void sum_for_moves(const CoarseRaster& a, const CoarseRaster& b, const AxisMap& map, LaneRange along, LaneRange rows,
                    MoveSums& out) {
   CoarseRaster laid;
   for (int y = rows.begin; y < rows.end; ++y) laid_row(b, map, y).put(laid.row(y));
@@ -166,13 +167,13 @@ void sum_for_moves(const CoarseRaster& a, const CoarseRaster& b, const AxisMap& 
 
 // Best of all moves of one axis, with `map` kept on the other.
 struct Moved {
-  Ends ends;
+  MapEnds ends;
   float correlation = 0;
 };
-Moved best_move(const CoarseRaster& a, const CoarseRaster& b, const AxisMap& map, Range along, Range other,
+Moved best_move(const CoarseRaster& a, const CoarseRaster& b, const AxisMap& map, LaneRange along, LaneRange other,
                 const RangeMoves& in_range, float sign) {
   using Lot = Floats<kMoveLanes>;
-  const Range rows = met(other, map);
+  const LaneRange rows = met(other, map);
   if (rows.begin >= rows.end) return {};
   MoveSums sums;
   sum_for_moves(a, b, map, along, rows, sums);
@@ -205,16 +206,16 @@ Moved best_move(const CoarseRaster& a, const CoarseRaster& b, const AxisMap& map
 
 }  // namespace
 
-Coarse SearchCoarsely(const Features& a, const Features& b) {
-  Ends ex, ey;
+CoarseMatch SearchCoarsely(const Features& a, const Features& b) {
+  MapEnds ex, ey;
   const Identity as_is = best_window(a.coarse, b.coarse);
   std::size_t window = as_is.window;
   float best = std::fabs(as_is.correlation);
   const float sign = as_is.correlation < 0 ? -1.0F : 1.0F;
-  const auto finish = [&] { return Coarse{warp_of(ex, ey), sign * best}; };
+  const auto finish = [&] { return CoarseMatch{warp_of(ex, ey), sign * best}; };
   // Frames: the content inside one picture's frame is mapped onto the content inside the other's.
-  const Ends bx = ends_between(a.content[0], a.content[2], b.content[0], b.content[2]);
-  const Ends by = ends_between(a.content[1], a.content[3], b.content[1], b.content[3]);
+  const MapEnds bx = ends_between(a.content[0], a.content[2], b.content[0], b.content[2]);
+  const MapEnds by = ends_between(a.content[1], a.content[3], b.content[1], b.content[3]);
   if (bx.low != 0 || bx.high != 0 || by.low != 0 || by.high != 0) {
     const float value = sign * correlation_mapped(a.coarse, b.coarse, map_axis(bx), map_axis(by));
     if (value > best) {
@@ -226,8 +227,8 @@ Coarse SearchCoarsely(const Features& a, const Features& b) {
   }
   // Registration closes the remaining gap from here, so no search is needed.
   if (best >= 0.97F) return finish();
-  const Window& part = kWindows[window];
-  for (const Scale& scale : kScales) {
+  const CoarseWindow& part = kWindows[window];
+  for (const CoarseScale& scale : kScales) {
     const float value = sign * correlation_scaled(a.coarse, b.coarse, scale, part);
     if (value > best) {
       best = value;
@@ -257,7 +258,7 @@ namespace millrace::similarity {
 
 HWY_EXPORT(SearchCoarsely);
 
-Coarse search_coarsely(const Features& a, const Features& b) { return HWY_DYNAMIC_DISPATCH(SearchCoarsely)(a, b); }
+CoarseMatch search_coarsely(const Features& a, const Features& b) { return HWY_DYNAMIC_DISPATCH(SearchCoarsely)(a, b); }
 
 }  // namespace millrace::similarity
 #endif

@@ -12,7 +12,7 @@
 namespace millrace::similarity {
 
 // Hypothesis about an axis: its two ends move by these shares of the side.
-struct Ends {
+struct MapEnds {
   float low = 0, high = 0;
 };
 
@@ -22,7 +22,7 @@ struct AxisMap {
   int first = 16, last = -1;     // range of the samples that lie inside
 };
 
-constexpr AxisMap map_axis(Ends ends) {
+constexpr AxisMap map_axis(MapEnds ends) {
   AxisMap out;
   for (int i = 0; i < CoarseRaster::kSide; ++i) {
     const float at = (static_cast<float>(i) + 0.5F) * (1.0F / 16.0F);
@@ -46,16 +46,16 @@ constexpr AxisMap map_axis(Ends ends) {
 inline constexpr float kHopeless = 0.35F;
 
 // Samples [begin, end) of an axis.
-struct Range {
+struct LaneRange {
   int begin, end;
 };
 
 // Part of the raster that a correlation covers.
-struct Window {
-  Range x, y;
+struct CoarseWindow {
+  LaneRange x, y;
 };
 // Windows: all of the raster; without a frame; without a caption below or above.
-inline constexpr std::array<Window, 4> kWindows = {
+inline constexpr std::array<CoarseWindow, 4> kWindows = {
     {{{0, 16}, {0, 16}}, {{2, 14}, {2, 14}}, {{0, 16}, {0, 13}}, {{0, 16}, {3, 16}}}};
 
 // Rows at which a window begins or ends.
@@ -80,13 +80,13 @@ constexpr Band band_of(const AxisMap& map) {
 }
 
 // Hypothesis that scales both axes alike about the middle.
-struct Scale {
-  Ends ends;
+struct CoarseScale {
+  MapEnds ends;
   AxisMap map;
   Band band;
 };
-inline constexpr std::array<Scale, 6> kScales = [] {
-  std::array<Scale, 6> out{};
+inline constexpr std::array<CoarseScale, 6> kScales = [] {
+  std::array<CoarseScale, 6> out{};
   constexpr std::array<float, 6> kBy = {0.04F, -0.04F, 0.08F, -0.08F, 0.12F, -0.12F};
   for (std::size_t i = 0; i < out.size(); ++i) {
     out[i].ends = {-0.5F * kBy[i], 0.5F * kBy[i]};
@@ -102,7 +102,7 @@ inline constexpr std::size_t kMoves = 25, kMoveLanes = 32;
 using MoveLanes = std::array<float, kMoveLanes>;
 
 struct Moves {
-  std::array<Ends, kMoves> ends{};
+  std::array<MapEnds, kMoves> ends{};
   alignas(64) std::array<std::array<MoveLanes, kDiagonals>, 16> weight{};  // weights by sample of the moved axis
 };
 
@@ -130,7 +130,7 @@ struct RangeMoves {
   alignas(64) MoveLanes lost_first{}, lost_last{};
 };
 
-constexpr RangeMoves moves_in(Range range) {
+constexpr RangeMoves moves_in(LaneRange range) {
   RangeMoves out;
   for (std::size_t move = 0; move < kMoves; ++move) {
     const AxisMap map = map_axis(kAllMoves.ends[move]);
@@ -149,13 +149,13 @@ constexpr RangeMoves moves_in(Range range) {
   return out;
 }
 
-constexpr bool at_most_one_falls_out() {
-  return std::all_of(kAllMoves.ends.begin(), kAllMoves.ends.end(), [](Ends ends) {
+constexpr bool loses_at_most_one() {
+  return std::all_of(kAllMoves.ends.begin(), kAllMoves.ends.end(), [](MapEnds ends) {
     const AxisMap map = map_axis(ends);
     return map.first <= 1 && map.last >= 14;
   });
 }
-static_assert(at_most_one_falls_out());
+static_assert(loses_at_most_one());
 
 // Tables by window, for either axis.
 inline constexpr std::array<RangeMoves, 4> kMovesAcross = {moves_in(kWindows[0].x), moves_in(kWindows[1].x),
@@ -164,12 +164,12 @@ inline constexpr std::array<RangeMoves, 4> kMovesDown = {moves_in(kWindows[0].y)
                                                          moves_in(kWindows[2].y), moves_in(kWindows[3].y)};
 
 // Returns the ends that bring [a0, a1] to [b0, b1], all relative to the middle.
-inline Ends ends_between(float a0, float a1, float b0, float b1) {
+inline MapEnds ends_between(float a0, float a1, float b0, float b1) {
   const float scale = (b1 - b0) / (a1 - a0);
   return {b0 + (-0.5F - a0) * scale + 0.5F, b1 + (0.5F - a1) * scale - 0.5F};
 }
 
-inline Warp warp_of(Ends x, Ends y) {
+inline Warp warp_of(MapEnds x, MapEnds y) {
   Warp w;
   w.m = {0.5F * (x.low + x.high), 1 + (x.high - x.low), 0, 0.5F * (y.low + y.high), 0, 1 + (y.high - y.low)};
   return w;

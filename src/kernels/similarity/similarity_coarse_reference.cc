@@ -7,7 +7,7 @@ namespace millrace::similarity {
 namespace {
 
 // Returns the correlation over the part of a that lies in the window and that b, mapped, covers.
-double correlation(const CoarseRaster& a, const CoarseRaster& b, Ends ex, Ends ey, const Window& window) {
+double correlation(const CoarseRaster& a, const CoarseRaster& b, MapEnds ex, MapEnds ey, const CoarseWindow& window) {
   const AxisMap mx = map_axis(ex), my = map_axis(ey);
   double n = 0, sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0;
   for (int y = std::max(my.first, window.y.begin); y < std::min(my.last + 1, window.y.end); ++y) {
@@ -35,11 +35,11 @@ double correlation(const CoarseRaster& a, const CoarseRaster& b, Ends ex, Ends e
 
 }  // namespace
 
-Coarse search_coarsely_reference(const Features& a, const Features& b) {
-  Ends ex, ey;
-  Window window = kWindows[0];
+CoarseMatch search_coarsely_reference(const Features& a, const Features& b) {
+  MapEnds ex, ey;
+  CoarseWindow window = kWindows[0];
   double found = 0;
-  for (const Window& w : kWindows) {
+  for (const CoarseWindow& w : kWindows) {
     const double value = correlation(a.coarse, b.coarse, ex, ey, w);
     if (std::fabs(value) > std::fabs(found)) {
       found = value;
@@ -49,30 +49,30 @@ Coarse search_coarsely_reference(const Features& a, const Features& b) {
   }
   const double sign = found < 0 ? -1 : 1;
   double best = std::fabs(found);
-  const auto consider = [&](Ends x, Ends y) {
+  const auto consider = [&](MapEnds x, MapEnds y) {
     const double value = sign * correlation(a.coarse, b.coarse, x, y, window);
     if (value <= best) return;
     best = value;
     ex = x;
     ey = y;
   };
-  const auto finish = [&] { return Coarse{warp_of(ex, ey), static_cast<float>(sign * best)}; };
-  const Ends fx = ends_between(a.content[0], a.content[2], b.content[0], b.content[2]);
-  const Ends fy = ends_between(a.content[1], a.content[3], b.content[1], b.content[3]);
+  const auto finish = [&] { return CoarseMatch{warp_of(ex, ey), static_cast<float>(sign * best)}; };
+  const MapEnds fx = ends_between(a.content[0], a.content[2], b.content[0], b.content[2]);
+  const MapEnds fy = ends_between(a.content[1], a.content[3], b.content[1], b.content[3]);
   if (fx.low != 0 || fx.high != 0 || fy.low != 0 || fy.high != 0) {
-    const Window met = window;
+    const CoarseWindow met = window;
     const double before = best;
     window = kWindows[0];
     consider(fx, fy);
     if (best == before) window = met;
   }
   if (best >= 0.97) return finish();
-  for (const Scale& scale : kScales) consider(scale.ends, scale.ends);
+  for (const CoarseScale& scale : kScales) consider(scale.ends, scale.ends);
   if (best >= 0.97 || best < static_cast<double>(kHopeless)) return finish();
-  const Ends y_before = ey;
-  for (const Ends ends : kAllMoves.ends) consider(ends, y_before);
-  const Ends x_before = ex;
-  for (const Ends ends : kAllMoves.ends) consider(x_before, ends);
+  const MapEnds y_before = ey;
+  for (const MapEnds ends : kAllMoves.ends) consider(ends, y_before);
+  const MapEnds x_before = ex;
+  for (const MapEnds ends : kAllMoves.ends) consider(x_before, ends);
   return finish();
 }
 

@@ -56,12 +56,12 @@ TEST(SimilarityCoarse, AsItIsDefined) {
   const std::vector<Features> all = pictures();
   for (const Features& a : all) {
     for (const Features& b : all) {
-      const Coarse expected = search_coarsely_reference(a, b);
-      const Coarse first = search_coarsely(a, b);
+      const CoarseMatch expected = search_coarsely_reference(a, b);
+      const CoarseMatch first = search_coarsely(a, b);
       // Hypotheses that fit equally well may be exchanged.
       ASSERT_NEAR(first.correlation, expected.correlation, 2e-4F);
       at_every_cpu_level([&] {
-        const Coarse again = search_coarsely(a, b);
+        const CoarseMatch again = search_coarsely(a, b);
         EXPECT_EQ(again.correlation, first.correlation);
         EXPECT_EQ(again.warp.m, first.warp.m);
       });
@@ -72,7 +72,7 @@ TEST(SimilarityCoarse, AsItIsDefined) {
 TEST(SimilarityCoarse, FindsWhatWasMoved) {
   const Features whole = features_of(shown(7, {}));
   const Features part = features_of(shown(7, {.left = 0.06F, .right = 0.98F}));
-  const Coarse found = search_coarsely(whole, part);
+  const CoarseMatch found = search_coarsely(whole, part);
   EXPECT_GT(found.correlation, 0.97F);
   EXPECT_LT(search_coarsely(whole, features_of(shown(7, {.gain = -1, .bias = 255}))).correlation, -0.99F);
   const Features framed =

@@ -54,7 +54,7 @@ struct PairLimits {
   // Leaving out tiles that only one picture shows is a degree of freedom, too, so the limit rises. Two pairs of windows
   // passed with 0.84 before it did. Dark designs under a bright watermark have 0.91 and correlate from 0.87, the
   // overlay included.
-  void look_beside_overlay(const Structure& fitted, float& measured) {
+  void compare_beside_overlay(const Structure& fitted, float& measured) {
     constexpr float kCorrelated = 0.85F;
     if (fitted.correlation < kCorrelated || fitted.beside_overlay < kSoftStructure) return;
     measured = fitted.beside_overlay;
@@ -69,15 +69,15 @@ constexpr float kRecoloured = 0.6F;
 
 float margin(float value, const Limit& limit) {
   const bool rising = limit.good > limit.bad;
-  const bool passes = rising ? value >= limit.threshold : value <= limit.threshold;
-  if (passes) {
+  const bool meets_limit = rising ? value >= limit.threshold : value <= limit.threshold;
+  if (meets_limit) {
     return std::min(1.0F, 0.5F + 0.5F * (value - limit.threshold) / (limit.good - limit.threshold));
   }
   // A failing value gets just below one half at best, so that 0.5 means a pass however the division rounds.
   return std::clamp(0.5F * (value - limit.bad) / (limit.threshold - limit.bad), 0.0F, 0.4999F);
 }
 
-bool passes(float value, const Limit& limit) { return margin(value, limit) >= 0.5F; }
+bool meets_limit(float value, const Limit& limit) { return margin(value, limit) >= 0.5F; }
 
 Comparison compare_solid(const Features& a, const Features& b) {
   Comparison out;
@@ -92,7 +92,7 @@ Comparison compare_solid(const Features& a, const Features& b) {
     distance = std::max(distance, std::fabs(a.mean[c] - b.mean[c]));
   }
   out.score = margin(distance, kSolidDistance);
-  out.kind = out.score >= 0.5F ? Kind::same : Kind::different;
+  out.kind = out.score >= 0.5F ? SimilarityKind::same : SimilarityKind::different;
   return out;
 }
 
@@ -136,12 +136,12 @@ struct Fitted {
 constexpr float kMiddle = 58.0F / 64.0F;
 constexpr std::array<Warp, 2> kMiddles = {{{{0, kMiddle, 0, 0, 0, kMiddle}}, {{0, 1 / kMiddle, 0, 0, 0, 1 / kMiddle}}}};
 
-Registered register_first(const Features& a, const Features& b, const Frames& frames, const Coarse& coarse) {
+Registration register_first(const Features& a, const Features& b, const Frames& frames, const CoarseMatch& coarse) {
   const bool inverted = coarse.correlation < 0;
-  Registered best = register_luma<32>(a.soft, b.soft, frames, coarse.warp, inverted, 5, kFit.threshold);
-  if (inverted || passes(best.fit, kFit)) return best;
+  Registration best = register_luma<32>(a.soft, b.soft, frames, coarse.warp, inverted, 5, kFit.threshold);
+  if (inverted || meets_limit(best.fit, kFit)) return best;
   for (const Warp& middle : kMiddles) {
-    const Registered again = register_luma<32>(a.soft, b.soft, frames, middle, false, 8, kFit.threshold);
+    const Registration again = register_luma<32>(a.soft, b.soft, frames, middle, false, 8, kFit.threshold);
     if (again.fit > best.fit) best = again;
   }
   return best;
@@ -212,9 +212,9 @@ enum class Asked { all, same };
 
 Comparison compare_ordered(const Features& a, const Features& b, Asked asked, Warp& meeting) {
   Comparison out;
-  const Coarse coarse = search_coarsely(a, b);
+  const CoarseMatch coarse = search_coarsely(a, b);
   out.coarse = coarse.correlation;
-  if (!passes(std::fabs(coarse.correlation), kCoarse)) {
+  if (!meets_limit(std::fabs(coarse.correlation), kCoarse)) {
     out.score = margin(coarse.correlation, kCoarse);
     return out;
   }
@@ -222,10 +222,10 @@ Comparison compare_ordered(const Features& a, const Features& b, Asked asked, Wa
   if (inverted && asked == Asked::same) return out;
   const Frames frames(a, b);
   PairLimits limits(a, b);
-  const Registered first = register_first(a, b, frames, coarse);
+  const Registration first = register_first(a, b, frames, coarse);
   out.fit = first.fit;
   meeting = first.warp;
-  if (!passes(first.fit, kFit)) {
+  if (!meets_limit(first.fit, kFit)) {
     out.score = inverted ? 0 : margin(first.fit, kFit);
     return out;
   }
@@ -243,7 +243,7 @@ Comparison compare_ordered(const Features& a, const Features& b, Asked asked, Wa
     out.structure = s.structure;
     out.correlation = s.correlation;
     out.score = std::min(tone_score, margin(out.chroma, limits.chroma));
-    if (s.structure >= kRecoloured) out.kind = Kind::recoloured;
+    if (s.structure >= kRecoloured) out.kind = SimilarityKind::recoloured;
     return out;
   }
 
@@ -258,7 +258,7 @@ Comparison compare_ordered(const Features& a, const Features& b, Asked asked, Wa
   out.structure = fitted.structure.structure;
   out.correlation = fitted.structure.correlation;
   limits.demand_fit_of_small_parts(out.overlap, fitted.warp);
-  if (!passes(out.structure, limits.structure)) limits.look_beside_overlay(fitted.structure, out.structure);
+  if (!meets_limit(out.structure, limits.structure)) limits.compare_beside_overlay(fitted.structure, out.structure);
   const float colour_score = std::min(tone_score, margin(out.chroma, limits.chroma));
   out.score = std::min({colour_score, margin(out.structure, limits.structure), margin(out.overlap, kOverlap),
                         margin(out.correlation, kCorrelation)});
@@ -269,9 +269,9 @@ Comparison compare_ordered(const Features& a, const Features& b, Asked asked, Wa
     out.score = std::min({out.score, margin(out.movement, kMovement), margin(out.moved_share, kMovedShare)});
   }
   if (out.score >= 0.5F) {
-    out.kind = Kind::same;
+    out.kind = SimilarityKind::same;
   } else if (colour_score < 0.5F && out.structure >= kRecoloured) {
-    out.kind = Kind::recoloured;
+    out.kind = SimilarityKind::recoloured;
   }
   return out;
 }
@@ -281,7 +281,7 @@ Comparison compare(const Features& a, const Features& b, Asked asked) {
   const int order = std::memcmp(a.pixels.data(), b.pixels.data(), kThumbnailBytes);
   if (order == 0) {
     Comparison out;
-    out.kind = Kind::same;
+    out.kind = SimilarityKind::same;
     out.score = out.coarse = out.overlap = out.structure = out.correlation = 1;
     return out;
   }
@@ -303,7 +303,7 @@ Warp inverse(const Warp& warp) {
 
 Comparison compare(const Features& a, const Features& b) { return compare(a, b, Asked::all); }
 
-std::array<float, 6> meeting_of(const Features& a, const Features& b) {
+std::array<float, 6> find_registration(const Features& a, const Features& b) {
   const int order = std::memcmp(a.pixels.data(), b.pixels.data(), kThumbnailBytes);
   Warp meeting;
   if (order == 0 || a.solid || b.solid) return meeting.m;
@@ -315,6 +315,6 @@ std::array<float, 6> meeting_of(const Features& a, const Features& b) {
   return inverse(meeting).m;
 }
 
-bool same(const Features& a, const Features& b) { return compare(a, b, Asked::same).kind == Kind::same; }
+bool same(const Features& a, const Features& b) { return compare(a, b, Asked::same).kind == SimilarityKind::same; }
 
 }  // namespace millrace::similarity

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "src/kernels/similarity/similarity_for_test.h"
+#include "src/kernels/similarity/similarity_pixels_for_test.h"
 
 namespace millrace::similarity {
 namespace {
@@ -60,7 +60,7 @@ void put_mark(Thumbnail& pixels) {
   }
 }
 
-TEST(SimilarityDesigns, SmallThingsOnAPlainGroundAreToldApart) {
+TEST(SimilarityDesigns, SmallThingsOnAPlainGroundDiffer) {
   // A disc, a bar and a corner in the place of a single tile: all other tiles are flat and say nothing.
   const Thumbnail disc = draw([](float u, float v) {
     const float dx = u - 0.5F, dy = v - 0.5F;
@@ -73,27 +73,27 @@ TEST(SimilarityDesigns, SmallThingsOnAPlainGroundAreToldApart) {
     const bool in = u > 0.44F && u < 0.56F && v > 0.44F && v < 0.56F && u - 0.44F < v - 0.44F;
     return in ? Colour{230, 230, 230} : Colour{0, 0, 0};
   });
-  EXPECT_NE(compare_pixels(disc, bar).kind, Kind::same);
-  EXPECT_NE(compare_pixels(disc, corner).kind, Kind::same);
-  EXPECT_NE(compare_pixels(bar, corner).kind, Kind::same);
+  EXPECT_NE(compare_pixels(disc, bar).kind, SimilarityKind::same);
+  EXPECT_NE(compare_pixels(disc, corner).kind, SimilarityKind::same);
+  EXPECT_NE(compare_pixels(bar, corner).kind, SimilarityKind::same);
 }
 
 TEST(SimilarityDesigns, AMarkOnADarkPictureIsSeenPast) {
   Thumbnail marked = draw(dark_lights);
   put_mark(marked);
   const Comparison v = compare_pixels(draw(dark_lights), marked);
-  EXPECT_EQ(v.kind, Kind::same) << v.structure << " " << v.correlation;
+  EXPECT_EQ(v.kind, SimilarityKind::same) << v.structure << " " << v.correlation;
   const Comparison cropped = compare_pixels(draw(dark_lights, 0.9F), marked);
-  EXPECT_EQ(cropped.kind, Kind::same) << cropped.structure << " " << cropped.correlation;
+  EXPECT_EQ(cropped.kind, SimilarityKind::same) << cropped.structure << " " << cropped.correlation;
 }
 
 TEST(SimilarityDesigns, OneMarkOnTwoDarkPicturesDoesNotMakeThemOne) {
   Thumbnail first = draw(dark_lights);
   Thumbnail second = draw([](float u, float v) { return dark_lights(1 - u, 1 - 0.7F * v); });
   put_mark(first);
-  EXPECT_NE(compare_pixels(first, second).kind, Kind::same);
+  EXPECT_NE(compare_pixels(first, second).kind, SimilarityKind::same);
   put_mark(second);
-  EXPECT_NE(compare_pixels(first, second).kind, Kind::same);
+  EXPECT_NE(compare_pixels(first, second).kind, SimilarityKind::same);
 }
 
 TEST(SimilarityDesigns, FineColouredTextureIsNoOtherColour) {
@@ -106,7 +106,7 @@ TEST(SimilarityDesigns, FineColouredTextureIsNoOtherColour) {
   };
   const Comparison v = compare_pixels(draw(weave), draw(weave, 0.9F));
   EXPECT_LE(v.chroma, 0.12F);
-  EXPECT_EQ(v.kind, Kind::same) << v.structure;
+  EXPECT_EQ(v.kind, SimilarityKind::same) << v.structure;
 }
 
 }  // namespace

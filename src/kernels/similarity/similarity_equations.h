@@ -12,7 +12,7 @@ inline constexpr std::size_t kUnknowns = 8;  // six of position, gain, bias
 // Number of sums: for each unknown, its products with the unknowns up to it, and with the residual.
 inline constexpr std::size_t kTerms = kUnknowns * (kUnknowns + 1) / 2 + kUnknowns;
 
-struct Tried {
+struct FitSettings {
   float gain, bias;
   float width;      // multiple of the mean residual at which a residual counts a quarter
   float least_fit;  // fit below which a step is not worth its equations

@@ -118,13 +118,13 @@ Thumbnail oriented(std::span<const std::uint8_t, kThumbnailBytes> pixels, Orient
   return out;
 }
 
-const char* name_of(Kind kind) {
+const char* name_of(SimilarityKind kind) {
   switch (kind) {
-    case Kind::same:
+    case SimilarityKind::same:
       return "same";
-    case Kind::recoloured:
+    case SimilarityKind::recoloured:
       return "recoloured";
-    case Kind::different:
+    case SimilarityKind::different:
       break;
   }
   return "different";

@@ -14,7 +14,7 @@ using Levels = std::array<Places, 3>;
 
 // Range of the levels that a curve is used on, over the places inside. Sums of these levels (from), of the curve's
 // results (to), of the squares of both, and of the squares of their differences (moved2).
-struct Use {
+struct LevelSums {
   float low, high, count, moved2, from, from2, to, to2;
 };
 

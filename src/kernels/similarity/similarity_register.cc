@@ -114,7 +114,8 @@ struct Sums {
 };
 
 template <int N>
-HWY_INLINE bool set_up(const float* a, const float* moved, const float* inside, const Tried& tried, Equations& out) {
+HWY_INLINE bool set_up(const float* a, const float* moved, const float* inside, const FitSettings& tried,
+                       Equations& out) {
   constexpr std::size_t kPoints = static_cast<std::size_t>(N) * N;
   alignas(64) std::array<float, kPoints> across, down, error, weight;
   slopes_of<N>(moved, across.data(), down.data());
@@ -173,10 +174,10 @@ HWY_INLINE bool set_up(const float* a, const float* moved, const float* inside, 
 
 }  // namespace
 
-bool SetUp32(const float* a, const float* moved, const float* inside, const Tried& tried, Equations& out) {
+bool SetUp32(const float* a, const float* moved, const float* inside, const FitSettings& tried, Equations& out) {
   return set_up<32>(a, moved, inside, tried, out);
 }
-bool SetUp64(const float* a, const float* moved, const float* inside, const Tried& tried, Equations& out) {
+bool SetUp64(const float* a, const float* moved, const float* inside, const FitSettings& tried, Equations& out) {
   return set_up<64>(a, moved, inside, tried, out);
 }
 
@@ -191,7 +192,8 @@ HWY_EXPORT(SetUp32);
 HWY_EXPORT(SetUp64);
 
 template <int N>
-bool set_up(const Plane<N>& a, const Plane<N>& moved, const Plane<N>& inside, const Tried& tried, Equations& out) {
+bool set_up(const Plane<N>& a, const Plane<N>& moved, const Plane<N>& inside, const FitSettings& tried,
+            Equations& out) {
   if constexpr (N == 32) {
     return HWY_DYNAMIC_DISPATCH(SetUp32)(a.data(), moved.data(), inside.data(), tried, out);
   } else {
@@ -202,9 +204,9 @@ bool set_up(const Plane<N>& a, const Plane<N>& moved, const Plane<N>& inside, co
 }  // namespace
 
 template <int N>
-Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& frames, const Warp& start, bool inverted,
-                         int steps, float least_fit) {
-  Registered out{start, 0};
+Registration register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& frames, const Warp& start, bool inverted,
+                           int steps, float least_fit) {
+  Registration out{start, 0};
   Warp& warp = out.warp;
   float gain = inverted ? -1.0F : 1.0F, bias = inverted ? 255.0F : 0.0F;
   // Widths of the priors, by what edits do: shift and scale 8 %, rotation and shear 3 %, gain 0.5, bias 64.
@@ -217,7 +219,7 @@ Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& fra
     // The first steps start far off, so every pixel counts; later ones trust the pixels that fit.
     const float width = N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F);
     const float least = step + 1 == steps ? least_fit : kAnyFit;
-    if (!set_up<N>(a, moved, inside, {gain, bias, width, least}, equations)) return Registered{start, equations.fit};
+    if (!set_up<N>(a, moved, inside, {gain, bias, width, least}, equations)) return Registration{start, equations.fit};
     out.fit = equations.fit;
     // Neighbouring residuals repeat each other: about one in four is independent.
     const double noise = 4.0 * (static_cast<double>(equations.misfit) + 1.0);
@@ -249,8 +251,10 @@ Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& fra
   }
   return out;
 }
-template Registered register_luma<32>(const Plane<32>&, const Plane<32>&, const Frames&, const Warp&, bool, int, float);
-template Registered register_luma<64>(const Plane<64>&, const Plane<64>&, const Frames&, const Warp&, bool, int, float);
+template Registration register_luma<32>(const Plane<32>&, const Plane<32>&, const Frames&, const Warp&, bool, int,
+                                        float);
+template Registration register_luma<64>(const Plane<64>&, const Plane<64>&, const Frames&, const Warp&, bool, int,
+                                        float);
 
 }  // namespace millrace::similarity
 #endif

@@ -17,13 +17,13 @@ struct Warp {
 };
 
 // Result of step 2: the best of a few shifts and scales, and the correlation that it reached.
-struct Coarse {
+struct CoarseMatch {
   Warp warp;
   float correlation = 0;
 };
-Coarse search_coarsely(const Features& a, const Features& b);
+CoarseMatch search_coarsely(const Features& a, const Features& b);
 // Same search by definition: one hypothesis after the other, point by point.
-Coarse search_coarsely_reference(const Features& a, const Features& b);
+CoarseMatch search_coarsely_reference(const Features& a, const Features& b);
 
 template <int N>
 using Plane = std::array<float, static_cast<std::size_t>(N) * N>;
@@ -60,14 +60,14 @@ struct Frames {
 // Step 3. Moves `start` to where b fits a. `inverted` starts from a negative gain. `fit` is the share of a's variance
 // that is explained, outliers weighted down. If the fit is below `least_fit`, the start may be returned instead of the
 // warp. N is 32 or 64.
-struct Registered {
+struct Registration {
   Warp warp;
   float fit = 0;
 };
 inline constexpr float kAnyFit = -1e9F;
 template <int N>
-Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& frames, const Warp& start, bool inverted,
-                         int steps, float least_fit = kAnyFit);
+Registration register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& frames, const Warp& start, bool inverted,
+                           int steps, float least_fit = kAnyFit);
 
 // Samples `image` (N x N) at the warped positions of an N x N raster. `inside` is 1 where the image covers them, away
 // from the edges of frames, and 0 elsewhere.

@@ -19,7 +19,7 @@ struct Tile {
   bool corner = false;  // has slopes in two directions, so that a place can be recognised
 };
 
-Tile look_at_tile(const float* a, const float* b, const float* inside) {
+Tile compare_tile(const float* a, const float* b, const float* inside) {
   float n = 0, sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0;
   for (int y = 0; y < kTile; ++y) {
     for (int x = 0; x < kTile; ++x) {
@@ -159,7 +159,7 @@ Structure compare_structure(const std::array<float, 4096>& a, const std::array<f
     for (int tx = 0; tx < kTiles; ++tx) {
       const int k = ty * kTile * kSide + tx * kTile;
       Tile& tile = tiles[static_cast<std::size_t>(ty * kTiles + tx)];
-      tile = look_at_tile(a.data() + k, b.data() + k, inside.data() + k);
+      tile = compare_tile(a.data() + k, b.data() + k, inside.data() + k);
       weight += tile.weight;
     }
   }
@@ -213,7 +213,7 @@ Movement find_movement(const std::array<float, 4096>& a, const std::array<float,
   for (int ty = 0; ty < kTiles; ++ty) {
     for (int tx = 0; tx < kTiles; ++tx) {
       const int x = tx * kTile, y = ty * kTile, k = y * kSide + x;
-      const Tile tile = look_at_tile(a.data() + k, b.data() + k, inside.data() + k);
+      const Tile tile = compare_tile(a.data() + k, b.data() + k, inside.data() + k);
       slope += tile.slope;
       float energy = tile.moved;
       if (tile.corner && tile.weight > 0 && tile.similarity < kLost) {

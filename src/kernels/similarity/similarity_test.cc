@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/kernels/kernel_test.h"
-#include "src/kernels/similarity/similarity_for_test.h"
+#include "src/kernels/similarity/similarity_pixels_for_test.h"
 
 namespace millrace::similarity {
 namespace {
@@ -151,11 +151,11 @@ TEST(Similarity, EditsOfOnePictureAreTheSame) {
     const Scene scene(seed);
     const Features base = features_of(render(scene));
     const auto verdict = [&](const Thumbnail& t) { return compare(base, features_of(t)); };
-    EXPECT_EQ(verdict(with_noise(render(scene), seed, 12)).kind, Kind::same) << seed;
-    EXPECT_EQ(verdict(render(scene, cropped)).kind, Kind::same) << seed;
-    EXPECT_EQ(verdict(render(scene, one_sided)).kind, Kind::same) << seed;
-    EXPECT_EQ(verdict(render(scene, brightened(1.15F))).kind, Kind::same) << seed;
-    EXPECT_EQ(verdict(render(scene, contrast_curve())).kind, Kind::same) << seed;
+    EXPECT_EQ(verdict(with_noise(render(scene), seed, 12)).kind, SimilarityKind::same) << seed;
+    EXPECT_EQ(verdict(render(scene, cropped)).kind, SimilarityKind::same) << seed;
+    EXPECT_EQ(verdict(render(scene, one_sided)).kind, SimilarityKind::same) << seed;
+    EXPECT_EQ(verdict(render(scene, brightened(1.15F))).kind, SimilarityKind::same) << seed;
+    EXPECT_EQ(verdict(render(scene, contrast_curve())).kind, SimilarityKind::same) << seed;
   }
 }
 
@@ -171,7 +171,7 @@ TEST(Similarity, AnOverlaySpoilsOnlyItsTiles) {
         }
       }
     }
-    EXPECT_EQ(compare_pixels(render(scene), marked).kind, Kind::same) << seed;
+    EXPECT_EQ(compare_pixels(render(scene), marked).kind, SimilarityKind::same) << seed;
   }
 }
 
@@ -180,7 +180,7 @@ TEST(Similarity, DifferentPicturesAreDifferent) {
   for (std::uint32_t seed = 0; seed < kScenes; ++seed) all.push_back(features_of(render(Scene(seed))));
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t k = i + 1; k < all.size(); ++k) {
-      EXPECT_NE(compare(all[i], all[k]).kind, Kind::same) << i << " " << k;
+      EXPECT_NE(compare(all[i], all[k]).kind, SimilarityKind::same) << i << " " << k;
     }
   }
 }
@@ -192,8 +192,8 @@ TEST(Similarity, OtherColoursAreRecoloured) {
     const Thumbnail base = render(scene);
     for (const View& view : {channels_turned(), inverted()}) {
       const Comparison v = compare_pixels(base, render(scene, view));
-      EXPECT_NE(v.kind, Kind::same) << seed;
-      recoloured += v.kind == Kind::recoloured;
+      EXPECT_NE(v.kind, SimilarityKind::same) << seed;
+      recoloured += v.kind == SimilarityKind::recoloured;
     }
   }
   // The answer is `different` where the luma has changed beyond recognition.
@@ -201,21 +201,21 @@ TEST(Similarity, OtherColoursAreRecoloured) {
 }
 
 TEST(Similarity, AnotherViewIsDifferent) {
-  int told_apart = 0;
+  int distinguished = 0;
   for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
     const Scene scene(seed);
     View view;
     view.parallax = 0.02F;
-    told_apart += compare_pixels(render(scene), render(scene, view)).kind == Kind::different;
+    distinguished += compare_pixels(render(scene), render(scene, view)).kind == SimilarityKind::different;
   }
-  EXPECT_GE(told_apart, static_cast<int>(kScenes) - 2);
+  EXPECT_GE(distinguished, static_cast<int>(kScenes) - 2);
 }
 
 TEST(Similarity, SolidPicturesCompareByColour) {
-  EXPECT_EQ(compare_pixels(solid(200, 30, 30), solid(203, 29, 28)).kind, Kind::same);
-  EXPECT_EQ(compare_pixels(solid(200, 30, 30), solid(30, 200, 30)).kind, Kind::different);
-  EXPECT_EQ(compare_pixels(solid(0, 0, 0), solid(255, 255, 255)).kind, Kind::different);
-  EXPECT_EQ(compare_pixels(solid(90, 90, 90), render(Scene(1))).kind, Kind::different);
+  EXPECT_EQ(compare_pixels(solid(200, 30, 30), solid(203, 29, 28)).kind, SimilarityKind::same);
+  EXPECT_EQ(compare_pixels(solid(200, 30, 30), solid(30, 200, 30)).kind, SimilarityKind::different);
+  EXPECT_EQ(compare_pixels(solid(0, 0, 0), solid(255, 255, 255)).kind, SimilarityKind::different);
+  EXPECT_EQ(compare_pixels(solid(90, 90, 90), render(Scene(1))).kind, SimilarityKind::different);
   EXPECT_TRUE(features_of(with_noise(solid(90, 90, 90), 1, 3)).solid);
   EXPECT_FALSE(features_of(render(Scene(1))).solid);
 }
@@ -242,12 +242,12 @@ TEST(Similarity, AFrameIsSeenPast) {
       }
     }
     EXPECT_EQ(features_of(framed).content, (std::array<float, 4>{-0.4375F, -0.4375F, 0.4375F, 0.4375F}));
-    same += compare_pixels(render(Scene(seed)), framed).kind == Kind::same;
+    same += compare_pixels(render(Scene(seed)), framed).kind == SimilarityKind::same;
   }
   EXPECT_GE(same, static_cast<int>(kScenes) - 1);
 }
 
-TEST(Similarity, SoftSlopesAreToldApart) {
+TEST(Similarity, SoftSlopesDiffer) {
   // Skies: colours that change slowly, each in its own direction.
   std::vector<Features> skies;
   for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
@@ -269,7 +269,7 @@ TEST(Similarity, SoftSlopesAreToldApart) {
   for (std::size_t i = 0; i < skies.size(); ++i) {
     for (std::size_t k = i + 1; k < skies.size(); ++k) {
       const Comparison v = compare(skies[i], skies[k]);
-      EXPECT_TRUE(v.kind != Kind::same || v.structure >= 0.86F) << i << " " << k;
+      EXPECT_TRUE(v.kind != SimilarityKind::same || v.structure >= 0.86F) << i << " " << k;
     }
   }
 }
@@ -290,8 +290,8 @@ TEST(Similarity, SymmetricAndReflexiveInEveryBit) {
       const Comparison ab = compare(a, b), ba = compare(b, a);
       EXPECT_EQ(std::bit_cast<std::uint32_t>(ab.score), std::bit_cast<std::uint32_t>(ba.score));
       EXPECT_EQ(ab, ba);
-      EXPECT_EQ(ab.score >= 0.5F, ab.kind == Kind::same);
-      EXPECT_EQ(same(a, b), ab.kind == Kind::same);
+      EXPECT_EQ(ab.score >= 0.5F, ab.kind == SimilarityKind::same);
+      EXPECT_EQ(same(a, b), ab.kind == SimilarityKind::same);
       EXPECT_GE(ab.score, 0.0F);
       EXPECT_LE(ab.score, 1.0F);
     }
@@ -322,7 +322,7 @@ TEST(Similarity, AThumbnailIsTurnedAsItsPictureIs) {
   }
   EXPECT_EQ(oriented(numbered, Orientation::upright), numbered);
   const auto pixel = [](const Thumbnail& t, int x, int y) { return t[at(x, y)]; };
-  const Thumbnail turned = oriented(numbered, Orientation::turned_90);
+  const Thumbnail turned = oriented(numbered, Orientation::rotated_90);
   for (int y = 0; y < kSide; ++y) {
     // A rotation by 90 degrees clockwise brings the left column to the top row.
     for (int x = 0; x < kSide; ++x) EXPECT_EQ(pixel(turned, x, y), pixel(numbered, y, kSide - 1 - x));

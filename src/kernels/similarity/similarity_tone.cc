@@ -68,7 +68,7 @@ void Weigh(const Places& source, const Places& target, const Places& inside, con
   }
 }
 
-Use MeasureUse(const Levels& source, const Places& inside, const Tone& tone) {
+LevelSums MeasureUse(const Levels& source, const Places& inside, const Tone& tone) {
   const Eight none = Eight::all(0), top = Eight::all(255);
   Eight low = top, high = none, moved2 = none, count = none, from = none, from2 = none, to = none, to2 = none;
   for (const Places& channel : source) {
@@ -186,7 +186,7 @@ Tone fit_tone(const Colours& colours) {
   }
   // A curve that falls anywhere on the levels in use is no edit of tone: identity replaces it. Distance and contrast
   // stay those of the fitted curve.
-  const Use use = HWY_DYNAMIC_DISPATCH(MeasureUse)(source, colours.inside, tone);
+  const LevelSums use = HWY_DYNAMIC_DISPATCH(MeasureUse)(source, colours.inside, tone);
   const float n = use.count + 1e-3F;
   const float mf = use.from / n, mt = use.to / n;
   tone.distance = std::sqrt(use.moved2 / n);

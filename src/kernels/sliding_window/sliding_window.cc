@@ -8,7 +8,7 @@
 
 namespace millrace::window {
 
-Axis::Axis(std::int64_t size, std::int64_t window, double overlap)
+WindowAxis::WindowAxis(std::int64_t size, std::int64_t window, double overlap)
     : size_(size), window_(window), padded_(std::max(size, window)), before_((padded_ - size) / 2) {
   // Rounds as Python does: int(window * (1 - overlap)).
   const auto part = static_cast<std::int64_t>(static_cast<double>(window) * (1 - overlap));
@@ -19,13 +19,13 @@ Axis::Axis(std::int64_t size, std::int64_t window, double overlap)
   }
 }
 
-std::pair<std::size_t, std::size_t> Axis::covering(std::int64_t from, std::int64_t to) const {
+std::pair<std::size_t, std::size_t> WindowAxis::covering(std::int64_t from, std::int64_t to) const {
   const auto first = std::upper_bound(starts_.begin(), starts_.end(), from - window_);
   const auto last = std::lower_bound(starts_.begin(), starts_.end(), to);
   return {static_cast<std::size_t>(first - starts_.begin()), static_cast<std::size_t>(last - starts_.begin())};
 }
 
-std::int64_t Axis::source(std::int64_t at, Padding padding) const {
+std::int64_t WindowAxis::source(std::int64_t at, Padding padding) const {
   const std::int64_t k = at - before_;
   if (k >= 0 && k < size_) return k;
   switch (padding) {
@@ -41,13 +41,13 @@ std::int64_t Axis::source(std::int64_t at, Padding padding) const {
   return -1;
 }
 
-bool Axis::can_pad(Padding padding) const {
+bool WindowAxis::can_pad(Padding padding) const {
   const std::int64_t most = padded_ - size_ - before_;  // the end has as much as the beginning, or one more
   if (padding == Padding::reflect) return most < size_;
   return padding != Padding::circular || most <= size_;
 }
 
-Weights::Weights(Importance importance, std::int64_t height, std::int64_t width) {
+WindowWeights::WindowWeights(Importance importance, std::int64_t height, std::int64_t width) {
   const auto along = [&](std::int64_t side) {
     std::vector<float> out(static_cast<std::size_t>(side), 1.0F);
     if (importance == Importance::constant) return out;
@@ -65,7 +65,8 @@ Weights::Weights(Importance importance, std::int64_t height, std::int64_t width)
   least_ = std::max(least, 1e-3F);
 }
 
-Blend::Blend(const Axis& y, const Axis& x, int channels, Importance importance, SumStore* store)
+WindowBlender::WindowBlender(const WindowAxis& y, const WindowAxis& x, int channels, Importance importance,
+                             SumStore* store)
     : y_(y),
       x_(x),
       channels_(static_cast<std::size_t>(channels)),
@@ -78,13 +79,13 @@ Blend::Blend(const Axis& y, const Axis& x, int channels, Importance importance, 
   std::fill(sums_.begin(), sums_.end(), 0.0F);
 }
 
-std::uint64_t Blend::bytes(const Axis& y, const Axis& x, int channels, bool stored) {
+std::uint64_t WindowBlender::bytes(const WindowAxis& y, const WindowAxis& x, int channels, bool stored) {
   return static_cast<std::uint64_t>(stored ? 2 : y.window() * channels + 1) * static_cast<std::uint64_t>(x.padded()) *
              sizeof(float) +
          y.starts().size() * (sizeof(std::vector<bool>) + x.starts().size() / 8 + 16);
 }
 
-void Blend::add(std::size_t row, std::size_t column, const float* result) {
+void WindowBlender::add(std::size_t row, std::size_t column, const float* result) {
   const auto height = static_cast<std::size_t>(y_.window()), width = static_cast<std::size_t>(x_.window());
   const float least = weights_.least();
   const float* const columns = weights_.columns();
@@ -105,11 +106,11 @@ void Blend::add(std::size_t row, std::size_t column, const float* result) {
   added[column] = true;
 }
 
-std::int64_t Blend::whole_before(std::size_t row) const {
+std::int64_t WindowBlender::complete_rows_before(std::size_t row) const {
   return row < y_.starts().size() ? y_.starts()[row] : y_.padded();
 }
 
-void Blend::take_row(std::int64_t y, float* out) {
+void WindowBlender::take_row(std::int64_t y, float* out) {
   const std::int64_t row = y + y_.before();
   const auto width = static_cast<std::size_t>(x_.window());
   const float least = weights_.least();
@@ -237,9 +238,10 @@ void label(std::span<const float> row, std::span<const float> weights, std::opti
   }
 }
 
-void gather(const Axis& y, const Axis& x, std::size_t window_row, std::size_t window_column, Padding padding,
-            const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel,
-            std::span<const std::size_t> order, std::span<const Levels> levels, float* out) {
+void gather_window(const WindowAxis& y, const WindowAxis& x, std::size_t window_row, std::size_t window_column,
+                   Padding padding, const std::vector<const std::uint8_t*>& rows, std::int64_t first_row,
+                   std::size_t pixel, std::span<const std::size_t> order, std::span<const LevelTable> levels,
+                   float* out) {
   const auto height = static_cast<std::size_t>(y.window()), width = static_cast<std::size_t>(x.window());
   const std::int64_t top = y.starts()[window_row], left = x.starts()[window_column];
   const bool inside = left >= x.before() && left + x.window() <= x.before() + x.size();
@@ -266,15 +268,15 @@ void gather(const Axis& y, const Axis& x, std::size_t window_row, std::size_t wi
   }
 }
 
-int spread(const Axis& y, const Axis& x, std::size_t window_row, std::size_t window_column,
-           const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel) {
-  const auto within = [](const Axis& axis, std::size_t k) {
+int measure_spread(const WindowAxis& y, const WindowAxis& x, std::size_t window_row, std::size_t window_column,
+                   const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel) {
+  const auto within = [](const WindowAxis& axis, std::size_t k) {
     const std::int64_t from = axis.starts()[k] - axis.before();
     return std::pair(std::max<std::int64_t>(from, 0), std::min(from + axis.window(), axis.size()));
   };
   const auto [top, bottom] = within(y, window_row);
   const auto [left, right] = within(x, window_column);
-  std::array<std::uint8_t, kMostPixel> low, high;
+  std::array<std::uint8_t, kMaxPixelBytes> low, high;
   low.fill(255);
   high.fill(0);
   for (std::int64_t r = top; r < bottom; ++r) {

@@ -36,10 +36,10 @@ constexpr std::array<Choice<Padding>, 4> choices_of(Padding) {
 }
 
 // Axis of an image, cut into windows.
-class Axis {
+class WindowAxis {
  public:
   // 1 <= window; 0 <= overlap < 1, a share of the window.
-  Axis(std::int64_t size, std::int64_t window, double overlap);
+  WindowAxis(std::int64_t size, std::int64_t window, double overlap);
 
   std::int64_t size() const { return size_; }      // length of the image
   std::int64_t padded() const { return padded_; }  // length with padding, at least a window
@@ -61,9 +61,9 @@ class Axis {
 };
 
 // weight(i, j) = max(row[i] * column[j], least), which is 1 where all count the same.
-class Weights {
+class WindowWeights {
  public:
-  Weights(Importance importance, std::int64_t height, std::int64_t width);
+  WindowWeights(Importance importance, std::int64_t height, std::int64_t width);
 
   float row(std::size_t i) const { return rows_[i]; }
   const float* columns() const { return columns_.data(); }
@@ -89,16 +89,17 @@ class SumStore {
 
 // Sums up the results of windows. Windows are added row after row, from left to right; rows of the image come out from
 // the top.
-class Blend {
+class WindowBlender {
  public:
   // Both axes must outlive the blend, and so must the store, where there is one. The sums are the same bits either way.
-  Blend(const Axis& y, const Axis& x, int channels, Importance importance, SumStore* store = nullptr);
-  static std::uint64_t bytes(const Axis& y, const Axis& x, int channels, bool stored = false);
+  WindowBlender(const WindowAxis& y, const WindowAxis& x, int channels, Importance importance,
+                SumStore* store = nullptr);
+  static std::uint64_t bytes(const WindowAxis& y, const WindowAxis& x, int channels, bool stored = false);
 
   // `result` is [channels, window, window]. Windows that are left out are not added.
   void add(std::size_t row, std::size_t column, const float* result);
   // Returns the end of the padded rows that are whole once all windows of the rows before `row` were added.
-  std::int64_t whole_before(std::size_t row) const;
+  std::int64_t complete_rows_before(std::size_t row) const;
   // Writes the weighted mean of row `y` of the image, [channels, width], 0 where no window was. Rows are taken in their
   // order, each once.
   void take_row(std::int64_t y, float* out);
@@ -113,9 +114,9 @@ class Blend {
     return (static_cast<std::size_t>(row % y_.window()) * channels_ + channel) * static_cast<std::size_t>(x_.padded());
   }
 
-  const Axis &y_, &x_;
+  const WindowAxis &y_, &x_;
   const std::size_t channels_;
-  const Weights weights_;
+  const WindowWeights weights_;
   SumStore* const store_;
   Buffer<float> sums_;                    // [window, channels, padded], a ring of rows; with a store, a single row
   Buffer<float> divisor_;                 // sum of weights of one row
@@ -142,21 +143,22 @@ void label(std::span<const float> row, std::span<const float> weights, std::opti
            std::span<std::uint8_t> out);
 
 // Maximum bytes of an image's pixel: red, green and blue, and these enhanced.
-inline constexpr std::size_t kMostPixel = 6;
+inline constexpr std::size_t kMaxPixelBytes = 6;
 
 // Values that a network gets for pixels of 8 bits, by channel: of[v] for level v.
-struct Levels {
+struct LevelTable {
   std::array<float, 256> of;
 };
 // Writes one window of an interleaved image, as [channels, window, window]. `rows[k]` is the image's row first_row + k.
 // `order[c]` is the image's channel for the network's channel c; `pixel` is the number of the image's channels.
-void gather(const Axis& y, const Axis& x, std::size_t window_row, std::size_t window_column, Padding padding,
-            const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel,
-            std::span<const std::size_t> order, std::span<const Levels> levels, float* out);
+void gather_window(const WindowAxis& y, const WindowAxis& x, std::size_t window_row, std::size_t window_column,
+                   Padding padding, const std::vector<const std::uint8_t*>& rows, std::int64_t first_row,
+                   std::size_t pixel, std::span<const std::size_t> order, std::span<const LevelTable> levels,
+                   float* out);
 
 // Returns the greatest difference between two pixels of a window in one channel. Arguments are those of gather(); pixel
-// <= kMostPixel.
-int spread(const Axis& y, const Axis& x, std::size_t window_row, std::size_t window_column,
-           const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel);
+// <= kMaxPixelBytes.
+int measure_spread(const WindowAxis& y, const WindowAxis& x, std::size_t window_row, std::size_t window_column,
+                   const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel);
 
 }  // namespace millrace::window

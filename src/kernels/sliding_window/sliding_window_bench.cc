@@ -14,16 +14,16 @@ namespace {
 constexpr std::int64_t kHeight = 2336, kWidth = 3504, kWindow = 512;
 
 struct Photograph {
-  Axis y{kHeight, kWindow, 0.5}, x{kWidth, kWindow, 0.5};
+  WindowAxis y{kHeight, kWindow, 0.5}, x{kWidth, kWindow, 0.5};
   std::vector<std::uint8_t> band = std::vector<std::uint8_t>(kWindow * kWidth * 3);
   std::vector<const std::uint8_t*> rows;
-  std::vector<Levels> levels = std::vector<Levels>(3);
+  std::vector<LevelTable> levels = std::vector<LevelTable>(3);
   std::vector<float> window = std::vector<float>(3 * kWindow * kWindow), row = std::vector<float>(kWidth);
 
   Photograph() {
     for (std::size_t k = 0; k < band.size(); ++k) band[k] = static_cast<std::uint8_t>(k * 7919 >> 5);
     for (std::int64_t r = 0; r < kWindow; ++r) rows.push_back(band.data() + r * kWidth * 3);
-    for (Levels& each : levels) std::iota(each.of.begin(), each.of.end(), 0.0F);
+    for (LevelTable& each : levels) std::iota(each.of.begin(), each.of.end(), 0.0F);
   }
 };
 
@@ -31,21 +31,21 @@ void cut(benchmark::State& state) {
   Photograph of;
   constexpr std::size_t kOrder[] = {0, 1, 2};
   for (auto _ : state) {
-    gather(of.y, of.x, 0, 3, Padding::reflect, of.rows, 0, 3, kOrder, of.levels, of.window.data());
+    gather_window(of.y, of.x, 0, 3, Padding::reflect, of.rows, 0, 3, kOrder, of.levels, of.window.data());
     benchmark::DoNotOptimize(of.window.data());
   }
 }
 
 void add(benchmark::State& state) {
   Photograph of;
-  Blend blend(of.y, of.x, 1, Importance::gaussian);
+  WindowBlender blend(of.y, of.x, 1, Importance::gaussian);
   for (auto _ : state) blend.add(0, 3, of.window.data());
 }
 
 // Takes rows of as many pixels as a window brings: a quarter of its own.
 void take(benchmark::State& state) {
   Photograph of;
-  Blend blend(of.y, of.x, 1, Importance::gaussian);
+  WindowBlender blend(of.y, of.x, 1, Importance::gaussian);
   for (std::size_t w = 0; w < of.x.starts().size(); ++w) blend.add(0, w, of.window.data());
   std::int64_t y = 0;
   for (auto _ : state) blend.take_row(y++ % 256, of.row.data());

@@ -13,11 +13,11 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(SlidingWindow, HowFarPixelsOfSixBytesLieApart) {
-  const Axis axis(4, 4, 0.5);
-  std::vector<std::uint8_t> row(std::size_t{4} * kMostPixel, 7);
-  row[kMostPixel + 5] = 30;
+  const WindowAxis axis(4, 4, 0.5);
+  std::vector<std::uint8_t> row(std::size_t{4} * kMaxPixelBytes, 7);
+  row[kMaxPixelBytes + 5] = 30;
   const std::vector<const std::uint8_t*> rows(4, row.data());
-  EXPECT_EQ(spread(axis, axis, 0, 0, rows, 0, kMostPixel), 23);
+  EXPECT_EQ(measure_spread(axis, axis, 0, 0, rows, 0, kMaxPixelBytes), 23);
 }
 
 TEST(SlidingWindow, ASmallMapIsEnlargedBetweenTheMiddlesOfItsPixels) {
@@ -47,22 +47,22 @@ TEST(SlidingWindow, PlanesAreTurnedOverOneByOne) {
 }
 
 TEST(SlidingWindow, WindowsLieAsMonaiLaysThem) {
-  EXPECT_THAT(Axis(1168, 512, 0.5).starts(), ElementsAre(0, 256, 512, 656));
-  EXPECT_THAT(Axis(1024, 512, 0.5).starts(), ElementsAre(0, 256, 512));
-  EXPECT_THAT(Axis(513, 512, 0.25).starts(), ElementsAre(0, 1));
-  EXPECT_THAT(Axis(512, 512, 0.9).starts(), ElementsAre(0));
+  EXPECT_THAT(WindowAxis(1168, 512, 0.5).starts(), ElementsAre(0, 256, 512, 656));
+  EXPECT_THAT(WindowAxis(1024, 512, 0.5).starts(), ElementsAre(0, 256, 512));
+  EXPECT_THAT(WindowAxis(513, 512, 0.25).starts(), ElementsAre(0, 1));
+  EXPECT_THAT(WindowAxis(512, 512, 0.9).starts(), ElementsAre(0));
   // int(10 * (1 - 0.9)) is 0 in floating point, and a step is at least 1.
-  EXPECT_THAT(Axis(13, 10, 0.9).starts(), ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(Axis(13, 10, 0.0).starts(), ElementsAre(0, 3));
+  EXPECT_THAT(WindowAxis(13, 10, 0.9).starts(), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(WindowAxis(13, 10, 0.0).starts(), ElementsAre(0, 3));
   // A side that is too small is padded on both sides, one more behind.
-  const Axis small(7, 10, 0.5);
+  const WindowAxis small(7, 10, 0.5);
   EXPECT_THAT(small.starts(), ElementsAre(0));
   EXPECT_EQ(small.padded(), 10);
   EXPECT_EQ(small.before(), 1);
 }
 
 TEST(SlidingWindow, PaddingIsNumPys) {
-  const Axis axis(4, 9, 0.5);  // a b c d, two before, three behind
+  const WindowAxis axis(4, 9, 0.5);  // a b c d, two before, three behind
   const auto all = [&](Padding padding) {
     std::vector<std::int64_t> out;
     for (std::int64_t k = 0; k < 9; ++k) out.push_back(axis.source(k, padding));
@@ -73,27 +73,27 @@ TEST(SlidingWindow, PaddingIsNumPys) {
   EXPECT_THAT(all(Padding::reflect), ElementsAre(2, 1, 0, 1, 2, 3, 2, 1, 0));
   EXPECT_THAT(all(Padding::circular), ElementsAre(2, 3, 0, 1, 2, 3, 0, 1, 2));
   EXPECT_TRUE(axis.can_pad(Padding::reflect));
-  EXPECT_FALSE(Axis(3, 9, 0.5).can_pad(Padding::reflect));  // three behind, and only two to mirror
-  EXPECT_TRUE(Axis(3, 9, 0.5).can_pad(Padding::circular));
-  EXPECT_FALSE(Axis(2, 9, 0.5).can_pad(Padding::circular));
-  EXPECT_TRUE(Axis(1, 9, 0.5).can_pad(Padding::replicate));
+  EXPECT_FALSE(WindowAxis(3, 9, 0.5).can_pad(Padding::reflect));  // three behind, and only two to mirror
+  EXPECT_TRUE(WindowAxis(3, 9, 0.5).can_pad(Padding::circular));
+  EXPECT_FALSE(WindowAxis(2, 9, 0.5).can_pad(Padding::circular));
+  EXPECT_TRUE(WindowAxis(1, 9, 0.5).can_pad(Padding::replicate));
 }
 
 TEST(SlidingWindow, WeightsAreMonais) {
   // exp(-(i - 3.5)^2 / 2) of a window of 8; the corner's product is below the least.
-  const Weights gaussian(Importance::gaussian, 8, 8);
+  const WindowWeights gaussian(Importance::gaussian, 8, 8);
   for (std::size_t i = 0; i < 8; ++i)
     EXPECT_NEAR(gaussian.row(i), std::exp(-std::pow(static_cast<double>(i) - 3.5, 2) / 2), 1e-7);
   EXPECT_EQ(gaussian.least(), 1e-3F);
-  const Weights flat(Importance::constant, 8, 8);
+  const WindowWeights flat(Importance::constant, 8, 8);
   EXPECT_EQ(flat.row(0), 1);
   EXPECT_EQ(flat.least(), 1);
 }
 
 // Blends all at once, by the definition, without the windows of `left_out`.
-std::vector<double> blended(const Axis& y, const Axis& x, std::size_t channels, Importance importance,
+std::vector<double> blended(const WindowAxis& y, const WindowAxis& x, std::size_t channels, Importance importance,
                             const std::vector<std::vector<float>>& results, const std::vector<bool>& left_out) {
-  const Weights weights(importance, y.window(), x.window());
+  const WindowWeights weights(importance, y.window(), x.window());
   const auto plane = static_cast<std::size_t>(y.padded() * x.padded());
   std::vector<double> sum(plane * channels), divisor(plane), out;
   std::size_t k = 0;
@@ -137,7 +137,7 @@ TEST(SlidingWindow, RowsAreWhatTheWholeImageWouldBe) {
                          Case{40, 9, 16, 12, 0.0}, Case{5, 5, 16, 16, 0.5}, Case{33, 31, 8, 8, 0.875}}) {
     for (const Importance importance : {Importance::gaussian, Importance::constant}) {
       for (const int missing : {0, 3}) {
-        const Axis y(of.height, of.window_height, of.overlap), x(of.width, of.window_width, of.overlap);
+        const WindowAxis y(of.height, of.window_height, of.overlap), x(of.width, of.window_width, of.overlap);
         constexpr std::size_t kChannels = 2;
         std::mt19937 random(7);
         std::uniform_real_distribution<float> values(-5, 5);
@@ -150,7 +150,7 @@ TEST(SlidingWindow, RowsAreWhatTheWholeImageWouldBe) {
           left_out[k] = missing > 0 && k % static_cast<std::size_t>(missing) == 1;
         }
         const std::vector<double> expected = blended(y, x, kChannels, importance, results, left_out);
-        Blend blend(y, x, kChannels, importance);
+        WindowBlender blend(y, x, kChannels, importance);
         std::vector<float> got, row(kChannels * static_cast<std::size_t>(of.width));
         std::int64_t next = 0;
         for (std::size_t k = 0; k < y.starts().size(); ++k) {
@@ -158,7 +158,7 @@ TEST(SlidingWindow, RowsAreWhatTheWholeImageWouldBe) {
             const std::size_t at = k * x.starts().size() + w;
             if (!left_out[at]) blend.add(k, w, results[at].data());
           }
-          for (; next < of.height && next + y.before() < blend.whole_before(k + 1); ++next) {
+          for (; next < of.height && next + y.before() < blend.complete_rows_before(k + 1); ++next) {
             blend.take_row(next, row.data());
             got.insert(got.end(), row.begin(), row.end());
           }
@@ -171,10 +171,10 @@ TEST(SlidingWindow, RowsAreWhatTheWholeImageWouldBe) {
 }
 
 TEST(SlidingWindow, WindowsHoldThePixelsThatLieThere) {
-  const Axis y(6, 4, 0.5), x(3, 4, 0.5);  // padded by one column on the right
+  const WindowAxis y(6, 4, 0.5), x(3, 4, 0.5);  // padded by one column on the right
   std::vector<std::uint8_t> image(6 * 3 * 3);
   for (std::size_t k = 0; k < image.size(); ++k) image[k] = static_cast<std::uint8_t>(k);
-  std::vector<Levels> levels(3);
+  std::vector<LevelTable> levels(3);
   for (std::size_t c = 0; c < 3; ++c)
     for (std::size_t v = 0; v < 256; ++v) levels[c].of[v] = static_cast<float>(1000 * c + v);
   const std::vector<std::size_t> order = {2, 1, 0};
@@ -182,7 +182,7 @@ TEST(SlidingWindow, WindowsHoldThePixelsThatLieThere) {
   // A band that begins at the image's third row.
   for (std::size_t r = 2; r < 6; ++r) rows.push_back(image.data() + r * 9);
   std::vector<float> out(3 * 4 * 4);
-  gather(y, x, 1, 0, Padding::reflect, rows, 2, 3, order, levels, out.data());
+  gather_window(y, x, 1, 0, Padding::reflect, rows, 2, 3, order, levels, out.data());
   for (std::size_t c = 0; c < 3; ++c) {
     for (std::size_t i = 0; i < 4; ++i) {
       for (std::size_t j = 0; j < 4; ++j) {
@@ -191,7 +191,7 @@ TEST(SlidingWindow, WindowsHoldThePixelsThatLieThere) {
       }
     }
   }
-  gather(y, x, 1, 0, Padding::constant, rows, 2, 3, order, levels, out.data());
+  gather_window(y, x, 1, 0, Padding::constant, rows, 2, 3, order, levels, out.data());
   EXPECT_EQ(out[3], 0);  // not what a black pixel would be
 }
 

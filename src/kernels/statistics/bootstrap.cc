@@ -95,7 +95,7 @@ struct Scratch {
 
 // Gathers the columns from `first` on of a group's rows into scratch.values [videos, kTogether], less their means.
 // Values that are present are moved together. Lanes beyond the last column repeat it.
-Lanes gather(const Table& table, const std::vector<std::uint32_t>& rows, std::size_t first, Scratch& scratch) {
+Lanes gather(const SampleTable& table, const std::vector<std::uint32_t>& rows, std::size_t first, Scratch& scratch) {
   Lanes out;
   scratch.values.assign(rows.size() * kTogether, 0);
   for (std::size_t k = 0; k < kTogether; ++k) {
@@ -139,7 +139,7 @@ void resample(const Scratch& scratch, const Lanes& lanes, const std::uint32_t* w
 
 }  // namespace
 
-Intervals bootstrap(const Table& table, std::uint64_t seed, std::uint32_t replicates, const Executor& executor) {
+Intervals bootstrap(const SampleTable& table, std::uint64_t seed, std::uint32_t replicates, const Executor& executor) {
   check(table);
   if (replicates == 0) throw Failure(ErrorCode::usage, "needs a replicate at least", "a bootstrap");
   const auto rows_of = rows_by_group(table);
@@ -155,7 +155,7 @@ Intervals bootstrap(const Table& table, std::uint64_t seed, std::uint32_t replic
     words[g].resize(replicates * videos);
     for_all(executor, replicates, 1024, [&](std::size_t begin, std::size_t end) {
       for (std::size_t b = begin; b < end; ++b) {
-        Draws draws(seed, Purpose::bootstrap, static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(b));
+        RandomStream draws(seed, Purpose::bootstrap, static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(b));
         for (std::size_t i = 0; i < videos; ++i) words[g][b * videos + i] = draws.next();
       }
     });

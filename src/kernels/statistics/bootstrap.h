@@ -27,6 +27,6 @@ struct Intervals {
 
 // Holds 4 bytes for each row and replicate, and per thread 64 for each group and replicate. `replicates` is at least 1.
 // Throws Failure(usage) as check() does, and Failure(cancelled).
-Intervals bootstrap(const Table& table, std::uint64_t seed, std::uint32_t replicates, const Executor& executor);
+Intervals bootstrap(const SampleTable& table, std::uint64_t seed, std::uint32_t replicates, const Executor& executor);
 
 }  // namespace millrace::statistics

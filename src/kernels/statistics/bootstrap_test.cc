@@ -32,14 +32,14 @@ double quantile(std::vector<double> values, double q) {
 }
 
 // Reference by the definition: the means of resamples, sorted.
-std::vector<double> resampled(const OwnTable& own, std::uint32_t group, std::size_t column, std::uint64_t seed,
+std::vector<double> resampled(const TestTable& own, std::uint32_t group, std::size_t column, std::uint64_t seed,
                               std::uint32_t replicates) {
   std::vector<double> there, out;
   for (const double value : own.sample(group, column))
     if (value == value) there.push_back(value);
   if (there.size() < 2) return {};
   for (std::uint32_t b = 0; b < replicates; ++b) {
-    Draws draws(seed, Purpose::bootstrap, group, b);
+    RandomStream draws(seed, Purpose::bootstrap, group, b);
     double sum = 0;
     for (std::size_t i = 0; i < there.size(); ++i)
       sum += there[below(static_cast<std::uint32_t>(there.size()), draws.next())];
@@ -60,7 +60,7 @@ void expect_interval(const Interval& found, const std::vector<double>& means, co
 TEST(Bootstrap, FollowsTheDefinition) {
   for (const int hole : {0, 4}) {
     // Some columns are skewed, constant or of two values only: guesses about the ends fail there.
-    OwnTable own = random_table({12, 5, 1, 2}, 19, 1, hole);
+    TestTable own = random_table({12, 5, 1, 2}, 19, 1, hole);
     for (std::size_t row = 0; row < own.groups.size(); ++row) {
       own.at(row, 1) = std::exp(6 * own.at(row, 1));
       own.at(row, 2) = -std::exp(9 * own.at(row, 2));
@@ -93,7 +93,7 @@ TEST(Bootstrap, FollowsTheDefinition) {
 
 TEST(Bootstrap, TheSameBitsForEveryLevelAndThreadCount) {
   for (const int hole : {0, 6}) {
-    const OwnTable own = random_table({12, 7, 3}, 29, 2, hole);
+    const TestTable own = random_table({12, 7, 3}, 29, 2, hole);
     const auto expected = bits(bootstrap(own.table(), 4, 500, Executor(1)));
     at_every_cpu_level([&] {
       for (const int threads : {1, 2, 3})
@@ -103,7 +103,7 @@ TEST(Bootstrap, TheSameBitsForEveryLevelAndThreadCount) {
 }
 
 TEST(Bootstrap, AShiftMovesMeansAndNoDifferences) {
-  OwnTable own = random_table({9, 9}, 4, 3);
+  TestTable own = random_table({9, 9}, 4, 3);
   // Multiples of 2^-20, to which 2^20 is added without rounding.
   for (double& value : own.values) value = std::round(value * 0x1p20) * 0x1p-20;
   const Intervals before = bootstrap(own.table(), 1, 400, Executor(1));
@@ -115,7 +115,7 @@ TEST(Bootstrap, AShiftMovesMeansAndNoDifferences) {
 }
 
 TEST(Bootstrap, WhatDoesNotVaryHasAPoint) {
-  OwnTable own = random_table({3, 4}, 1, 4);
+  TestTable own = random_table({3, 4}, 1, 4);
   for (std::size_t row = 0; row < own.groups.size(); ++row) own.at(row, 0) = own.groups[row] == 0 ? 0.1 : 0.7;
   const Intervals found = bootstrap(own.table(), 1, 100, Executor(1));
   EXPECT_EQ(found.means[0].low, 0.1);
@@ -124,7 +124,7 @@ TEST(Bootstrap, WhatDoesNotVaryHasAPoint) {
 }
 
 TEST(Bootstrap, AnIntervalHoldsTheMean) {
-  const OwnTable own = random_table({10, 10}, 30, 5);
+  const TestTable own = random_table({10, 10}, 30, 5);
   const Intervals found = bootstrap(own.table(), 1, 2000, Executor(1));
   for (std::size_t c = 0; c < own.columns; ++c) {
     const Moments moments = moments_of(own.sample(0, c));
@@ -136,7 +136,7 @@ TEST(Bootstrap, AnIntervalHoldsTheMean) {
 }
 
 TEST(Bootstrap, NoReplicatesAreRefused) {
-  const OwnTable own = random_table({2, 2}, 1, 1);
+  const TestTable own = random_table({2, 2}, 1, 1);
   EXPECT_THROW(bootstrap(own.table(), 1, 0, Executor(1)), Failure);
 }
 

@@ -87,24 +87,24 @@ Interval interval_of(const Moments& moments) {
   return {moments.mean - reach, moments.mean + reach};
 }
 
-Reason reason_between(const Moments& first, const Moments& second) {
-  if (first.count == 0 || second.count == 0) return Reason::absent;
-  if (first.count < 2 || second.count < 2) return Reason::too_few;
+UntestedReason find_untested_reason(const Moments& first, const Moments& second) {
+  if (first.count == 0 || second.count == 0) return UntestedReason::absent;
+  if (first.count < 2 || second.count < 2) return UntestedReason::too_few;
   // Numbers that differ only in their last bits are equal ones that were rounded differently.
   const auto constant = [](const Moments& of) { return of.deviation <= kRounding * std::fabs(of.mean); };
-  if (constant(first) && constant(second)) return Reason::no_variance;
-  return Reason::none;
+  if (constant(first) && constant(second)) return UntestedReason::no_variance;
+  return UntestedReason::none;
 }
 
-Comparison compare(std::span<const double> first, std::span<const double> second) {
-  Comparison out;
+SampleComparison compare(std::span<const double> first, std::span<const double> second) {
+  SampleComparison out;
   const std::vector<double> a = present(first), b = present(second);
   const Moments &of_a = out.moments[0] = moments_of(a), &of_b = out.moments[1] = moments_of(b);
-  out.reason = reason_between(of_a, of_b);
-  if (out.reason == Reason::absent) return out;
+  out.reason = find_untested_reason(of_a, of_b);
+  if (out.reason == UntestedReason::absent) return out;
   const Ranks ranks = rank(a, b);
   out.u = ranks.u;
-  if (out.reason != Reason::none) return out;
+  if (out.reason != UntestedReason::none) return out;
   const auto n1 = static_cast<double>(a.size()), n2 = static_cast<double>(b.size());
   const double v1 = of_a.deviation * of_a.deviation, v2 = of_b.deviation * of_b.deviation;
   const double e1 = v1 / n1, e2 = v2 / n2, difference = (of_a.mean - of_b.mean) + (of_a.mean_rest - of_b.mean_rest);

@@ -29,11 +29,11 @@ Interval interval_of(const Moments& moments);
 
 // Returns the reason why two samples have no p. A deviation of at most 2^-52 of the mean counts as none. Two constant
 // samples have no p even if they differ: t would be infinite, and p would be 0 without evidence of any spread.
-Reason reason_between(const Moments& first, const Moments& second);
+UntestedReason find_untested_reason(const Moments& first, const Moments& second);
 
-struct Comparison {
+struct SampleComparison {
   std::array<Moments, 2> moments;
-  Reason reason = Reason::none;
+  UntestedReason reason = UntestedReason::none;
   // NaN where there is a reason. Signs are those of the first mean less the second.
   double t = kNoNumber, df = kNoNumber, p = kNoNumber;
   Interval difference;          // interval of the difference of means, by Welch's t
@@ -45,6 +45,6 @@ struct Comparison {
   // Two-sided p of U by the normal distribution, with corrections for ties and continuity.
   double u_p = kNoNumber;
 };
-Comparison compare(std::span<const double> first, std::span<const double> second);
+SampleComparison compare(std::span<const double> first, std::span<const double> second);
 
 }  // namespace millrace::statistics

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/kernels/statistics/multiplicity.h"
+#include "src/kernels/statistics/multiple_testing.h"
 
 namespace millrace::statistics {
 namespace {
@@ -23,8 +23,8 @@ Sample moved(Sample sample, double factor, double by) {
 }
 
 TEST(Compare, KnownAnswers) {
-  const Comparison found = compare(kFirst, kSecond);
-  EXPECT_EQ(found.reason, Reason::none);
+  const SampleComparison found = compare(kFirst, kSecond);
+  EXPECT_EQ(found.reason, UntestedReason::none);
   EXPECT_EQ(found.moments[0].count, 15U);
   EXPECT_NEAR(found.moments[0].mean, 20.82, 1e-13);
   EXPECT_NEAR(found.moments[0].deviation, 2.8048936827317665, 1e-14);
@@ -44,7 +44,7 @@ TEST(Compare, KnownAnswers) {
 }
 
 TEST(Compare, TheOtherWayRoundOnlySignsDiffer) {
-  const Comparison one = compare(kFirst, kSecond), other = compare(kSecond, kFirst);
+  const SampleComparison one = compare(kFirst, kSecond), other = compare(kSecond, kFirst);
   EXPECT_EQ(one.t, -other.t);
   EXPECT_EQ(one.df, other.df);
   EXPECT_EQ(one.p, other.p);
@@ -54,14 +54,14 @@ TEST(Compare, TheOtherWayRoundOnlySignsDiffer) {
 }
 
 TEST(Compare, OrderShiftAndScaleChangeNothing) {
-  const Comparison plain = compare(kFirst, kSecond);
+  const SampleComparison plain = compare(kFirst, kSecond);
   Sample turned = kFirst;
   std::reverse(turned.begin(), turned.end());
   for (const auto& [first, second] :
        {std::pair(turned, kSecond), std::pair(moved(kFirst, 1, 1e6), moved(kSecond, 1, 1e6)),
         std::pair(moved(kFirst, 1e100, 0), moved(kSecond, 1e100, 0)),
         std::pair(moved(kFirst, 1e-100, 0), moved(kSecond, 1e-100, 0))}) {
-    const Comparison found = compare(first, second);
+    const SampleComparison found = compare(first, second);
     EXPECT_NEAR(found.t / plain.t, 1, 1e-9);
     EXPECT_NEAR(found.df / plain.df, 1, 1e-9);
     EXPECT_NEAR(found.p / plain.p, 1, 1e-9);
@@ -74,7 +74,7 @@ TEST(Compare, OrderShiftAndScaleChangeNothing) {
 TEST(Compare, MeansThatLieCloseTogetherFarFromZero) {
   // Values differ by 2^-30 beside 2^20: both means are one double, but their difference is not 0.
   const double unit = 0x1p-30, far = 0x1p20;
-  const Comparison found = compare(Sample{far, far + unit, far + unit}, Sample{far, far, far + unit});
+  const SampleComparison found = compare(Sample{far, far + unit, far + unit}, Sample{far, far, far + unit});
   EXPECT_NEAR(found.t, 1 / std::sqrt(2.0), 1e-9);
 }
 
@@ -82,7 +82,7 @@ TEST(Compare, WhatIsAbsentIsLeftOut) {
   Sample holes = kFirst;
   holes.insert(holes.begin() + 3, kHole);
   holes.push_back(kHole);
-  const Comparison found = compare(holes, kSecond), plain = compare(kFirst, kSecond);
+  const SampleComparison found = compare(holes, kSecond), plain = compare(kFirst, kSecond);
   EXPECT_EQ(found.moments[0].count, 15U);
   EXPECT_EQ(found.p, plain.p);
   EXPECT_EQ(found.u_p, plain.u_p);
@@ -91,14 +91,14 @@ TEST(Compare, WhatIsAbsentIsLeftOut) {
 TEST(Compare, WithoutAPThereIsAReason) {
   struct Case {
     Sample first, second;
-    Reason reason;
+    UntestedReason reason;
   };
-  for (const Case& c : {Case{{}, {1, 2}, Reason::absent}, Case{{kHole, kHole}, {1, 2}, Reason::absent},
-                        Case{{1}, {1, 2}, Reason::too_few}, Case{{1, 2}, {3, kHole}, Reason::too_few},
-                        Case{{2, 2}, {2, 2, 2}, Reason::no_variance},
+  for (const Case& c : {Case{{}, {1, 2}, UntestedReason::absent}, Case{{kHole, kHole}, {1, 2}, UntestedReason::absent},
+                        Case{{1}, {1, 2}, UntestedReason::too_few}, Case{{1, 2}, {3, kHole}, UntestedReason::too_few},
+                        Case{{2, 2}, {2, 2, 2}, UntestedReason::no_variance},
                         // Ten times 0.1 is not 1: the rounding of a sum is no variance.
-                        Case{Sample(10, 0.1), Sample(7, 0.3), Reason::no_variance}}) {
-    const Comparison found = compare(c.first, c.second);
+                        Case{Sample(10, 0.1), Sample(7, 0.3), UntestedReason::no_variance}}) {
+    const SampleComparison found = compare(c.first, c.second);
     EXPECT_EQ(found.reason, c.reason);
     for (const double value : {found.t, found.df, found.p, found.cohens_d, found.hedges_g, found.u_p,
                                found.difference.low, found.difference.high})
@@ -106,13 +106,13 @@ TEST(Compare, WithoutAPThereIsAReason) {
   }
   EXPECT_EQ(compare(Sample(10, 0.1), Sample(7, 0.3)).moments[0].mean, 0.1);
   EXPECT_EQ(compare(Sample{1}, Sample{0, 2}).u, 1) << "U needs no variance";
-  const Comparison one_varies = compare(Sample{1, 1, 1}, Sample{1, 2, 3});
-  EXPECT_EQ(one_varies.reason, Reason::none);
+  const SampleComparison one_varies = compare(Sample{1, 1, 1}, Sample{1, 2, 3});
+  EXPECT_EQ(one_varies.reason, UntestedReason::none);
   EXPECT_EQ(one_varies.df, 2);
 }
 
 TEST(Compare, EqualSamplesAreNotDifferent) {
-  const Comparison found = compare(kFirst, kFirst);
+  const SampleComparison found = compare(kFirst, kFirst);
   EXPECT_EQ(found.t, 0);
   EXPECT_EQ(found.p, 1);
   EXPECT_EQ(found.u_p, 1);

@@ -38,9 +38,9 @@ double kept_from_zero(double x) { return std::fabs(x) < kTiny ? kTiny : x; }
 // Returns a B(a, b) I_x(a, b) / (x^a (1 - x)^b): the continued fraction 8.17.22 of DLMF by the modified method of
 // Lentz.
 double beta_fraction(double a, double b, double x) {
-  constexpr int kMost = 100000;  // iterations; about the square root of the greater of a and b is needed
+  constexpr int kMaxTerms = 100000;  // iterations; about the square root of the greater of a and b is needed
   double value = 1, c = 1, d = 0;
-  for (int j = 1; j <= kMost; ++j) {
+  for (int j = 1; j <= kMaxTerms; ++j) {
     const int half = j / 2;
     const double m = half, twice = 2 * m;
     const double term = j % 2 == 0 ? m * (b - m) * x / ((a + twice - 1) * (a + twice))
@@ -92,9 +92,9 @@ double student_critical(double p, double df) {
   const double log_front = 0.5 * logarithm(m) + m * logarithm_of_one_plus(0.5 / m) - 0.5 + stirling_error(m + 0.5) -
                            stirling_error(m) - 0.5 * logarithm(df) + logarithm(2 / kRootOfPi);
   // P is convex beyond 0: Newton's steps from there go up, and never too far.
-  constexpr int kMost = 200;
+  constexpr int kMaxTerms = 200;
   double t = 0;
-  for (int i = 0; i < kMost; ++i) {
+  for (int i = 0; i < kMaxTerms; ++i) {
     const double above = student_two_sided(t, df) - p;
     const double step = above / exponential(log_front - (m + 0.5) * logarithm_of_one_plus(t * t / df));
     if (!(step > 1e-15 * t)) break;

@@ -24,8 +24,8 @@ TEST(Random, PhiloxGivesItsPublishedAnswers) {
             (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-TEST(Random, ASequenceIsWhatItsHeaderSays) {
-  Draws draws(0x0123456789abcdef, Purpose::bootstrap, 7, 9);
+TEST(Random, ASequenceFollowsItsHeader) {
+  RandomStream draws(0x0123456789abcdef, Purpose::bootstrap, 7, 9);
   for (std::uint32_t i = 0; i < 10; ++i)
     EXPECT_EQ(draws.next(), philox({i / 4, 9, 7, 2}, {0x89abcdef, 0x01234567})[i % 4]) << i;
 }
@@ -35,7 +35,7 @@ TEST(Random, BelowReachesEveryNumberAndNoOther) {
   EXPECT_EQ(below(12, 0xffffffff), 11U);
   EXPECT_EQ(below(1, 0xffffffff), 0U);
   int counts[7] = {};
-  Draws draws(1, Purpose::permutation, 0, 0);
+  RandomStream draws(1, Purpose::permutation, 0, 0);
   for (int i = 0; i < 70000; ++i) ++counts[below(7, draws.next())];
   for (const int count : counts) EXPECT_NEAR(count, 10000, 400);
 }

@@ -7,7 +7,7 @@
 #include "src/base/error.h"
 #include "src/base/mutex.h"
 #include "src/kernels/statistics/compare.h"
-#include "src/kernels/statistics/deals.h"
+#include "src/kernels/statistics/permutation_set.h"
 #include "src/kernels/statistics/permute_steps.h"
 #include "src/memory/buffer.h"
 
@@ -25,7 +25,7 @@ double threshold_of(double t2) {
 }
 
 struct OwnBlock {
-  Block block;
+  PermutationBlock block;
   bool in_family = false;
   std::vector<std::size_t> columns;  // at most kBlock
   std::vector<double> sums, thresholds, counts;
@@ -37,7 +37,7 @@ struct Scale {
   double mean = 0;
   int exponent = 0;
 };
-Scale scale_of(const Table& table, const std::vector<std::uint32_t>& rows, std::size_t column) {
+Scale scale_of(const SampleTable& table, const std::vector<std::uint32_t>& rows, std::size_t column) {
   double sum = 0, count = 0, most = 0;
   for (const std::uint32_t row : rows) {
     const double value = table.at(row, column);
@@ -51,7 +51,7 @@ Scale scale_of(const Table& table, const std::vector<std::uint32_t>& rows, std::
   return out;
 }
 
-void fill(OwnBlock& own, const Table& table, const std::vector<std::uint32_t>& rows) {
+void fill(OwnBlock& own, const SampleTable& table, const std::vector<std::uint32_t>& rows) {
   const std::size_t layers = layers_of(own.block.kind), stride = layers * kBlock;
   own.values.resize(rows.size() * stride);
   own.sums.assign(3 * kBlock, 0);
@@ -79,25 +79,26 @@ void fill(OwnBlock& own, const Table& table, const std::vector<std::uint32_t>& r
 
 // Returns the columns of a pair that have a p: those of the family first, and those without missing values before those
 // with.
-std::vector<OwnBlock> blocks_of(const Table& table, std::span<const std::uint8_t> family,
-                                std::span<const Reason> reasons, const std::vector<std::uint32_t>& rows,
-                                const Deals& deals) {
+std::vector<OwnBlock> blocks_of(const SampleTable& table, std::span<const std::uint8_t> family,
+                                std::span<const UntestedReason> reasons, const std::vector<std::uint32_t>& rows,
+                                const PermutationSet& permutations) {
   std::vector<OwnBlock> out;
   std::vector<std::uint8_t> holes(table.columns, 0);
   for (const std::uint32_t row : rows)
     for (std::size_t c = 0; c < table.columns; ++c) holes[c] |= table.at(row, c) != table.at(row, c);
-  const Kind whole = 2 * deals.chosen() == deals.videos() ? Kind::balanced : Kind::full;
+  const BlockKind whole = 2 * permutations.chosen() == permutations.videos() ? BlockKind::balanced : BlockKind::full;
   for (const bool in_family : {true, false}) {
     for (const bool with_holes : {false, true}) {
       bool fresh = true;
       for (std::size_t c = 0; c < table.columns; ++c) {
-        if (reasons[c] != Reason::none || (family[c] != 0) != in_family || (holes[c] != 0) != with_holes) continue;
+        if (reasons[c] != UntestedReason::none || (family[c] != 0) != in_family || (holes[c] != 0) != with_holes)
+          continue;
         if (fresh || out.back().columns.size() == kBlock) {
           out.emplace_back();
           out.back().in_family = in_family;
-          out.back().block.kind = with_holes ? Kind::holes : whole;
-          out.back().block.chosen = deals.chosen();
-          out.back().block.others = deals.videos() - deals.chosen();
+          out.back().block.kind = with_holes ? BlockKind::holes : whole;
+          out.back().block.chosen = permutations.chosen();
+          out.back().block.others = permutations.videos() - permutations.chosen();
         }
         fresh = false;
         out.back().columns.push_back(c);
@@ -109,33 +110,33 @@ std::vector<OwnBlock> blocks_of(const Table& table, std::span<const std::uint8_t
 
 // Buffers of one thread.
 struct ThreadScratch {
-  Deals::Scratch dealing;
-  std::vector<std::uint16_t> deals;
+  PermutationSet::Scratch dealing;
+  std::vector<std::uint16_t> permutations;
   std::vector<double> counts;
   Buffer<double> most, unused;
 };
 
 // Adds to each block's `counts`, column by column, the permutations that are as unequal as the observed split. Returns
 // the greatest t^2 of each permutation over the family, sorted.
-std::vector<double> count_deals(std::vector<OwnBlock>& blocks, const Deals& deals, std::uint64_t seed,
-                                std::uint32_t pair, const Executor& executor) {
-  std::vector<double> most(deals.count(), 0);
+std::vector<double> count_permutations(std::vector<OwnBlock>& blocks, const PermutationSet& permutations,
+                                       std::uint64_t seed, std::uint32_t pair, const Executor& executor) {
+  std::vector<double> most(permutations.count(), 0);
   Mutex merging;
-  for_all(executor, (deals.count() + kAtOnce - 1) / kAtOnce, 1, [&](std::size_t begin, std::size_t end) {
+  for_all(executor, (permutations.count() + kAtOnce - 1) / kAtOnce, 1, [&](std::size_t begin, std::size_t end) {
     ThreadScratch scratch;
     scratch.counts.assign(blocks.size() * kBlock, 0);
-    scratch.deals.resize(kAtOnce * deals.chosen());
+    scratch.permutations.resize(kAtOnce * permutations.chosen());
     scratch.most.resize(kAtOnce * kBlock);
     scratch.unused.resize(kAtOnce * kBlock);
     std::fill(scratch.unused.begin(), scratch.unused.end(), 0.0);
     for (std::size_t chunk = begin; chunk < end; ++chunk) {
-      const std::size_t from = chunk * kAtOnce, count = std::min(kAtOnce, deals.count() - from);
+      const std::size_t from = chunk * kAtOnce, count = std::min(kAtOnce, permutations.count() - from);
       for (std::size_t k = 0; k < count; ++k)
-        deals.put(seed, pair, static_cast<std::uint32_t>(from + k), scratch.dealing,
-                  scratch.deals.data() + k * deals.chosen());
+        permutations.put(seed, pair, static_cast<std::uint32_t>(from + k), scratch.dealing,
+                         scratch.permutations.data() + k * permutations.chosen());
       std::fill(scratch.most.begin(), scratch.most.end(), 0.0);
       for (std::size_t k = 0; k < blocks.size(); ++k)
-        permute_block(blocks[k].block, scratch.deals.data(), count, scratch.counts.data() + k * kBlock,
+        permute_block(blocks[k].block, scratch.permutations.data(), count, scratch.counts.data() + k * kBlock,
                       blocks[k].in_family ? scratch.most.data() : scratch.unused.data());
       for (std::size_t k = 0; k < count; ++k)
         most[from + k] = *std::max_element(scratch.most.begin() + static_cast<std::ptrdiff_t>(k * kBlock),
@@ -152,7 +153,7 @@ std::vector<double> count_deals(std::vector<OwnBlock>& blocks, const Deals& deal
 // Pairs of a family, by the p-values that they can have.
 class PairsOfFamily {
  public:
-  void add(const Levels& levels) {
+  void add(const PLevels& levels) {
     for (auto& [known, count] : kinds_) {
       if (known != levels) continue;
       ++count;
@@ -161,7 +162,7 @@ class PairsOfFamily {
     kinds_.emplace_back(levels, 1);
   }
   // Returns the probability that any pair has a p of at most `p`. One pair, with the levels `of_pair`, has this p.
-  double any(double p, const Levels& of_pair) const {
+  double any(double p, const PLevels& of_pair) const {
     double none = 1;
     for (const auto& [levels, count] : kinds_)
       for (std::size_t k = levels == of_pair ? 1 : 0; k < count; ++k) none *= 1 - levels.level_of(p);
@@ -169,23 +170,23 @@ class PairsOfFamily {
   }
 
  private:
-  std::vector<std::pair<Levels, std::size_t>> kinds_;
+  std::vector<std::pair<PLevels, std::size_t>> kinds_;
 };
 
 }  // namespace
 
-Permutations permute(const Table& table, std::span<const std::uint8_t> family, std::uint64_t seed, std::uint32_t most,
-                     const Executor& executor) {
+PermutationResult permute(const SampleTable& table, std::span<const std::uint8_t> family, std::uint64_t seed,
+                          std::uint32_t most, const Executor& executor) {
   check(table);
   const auto rows_of = rows_by_group(table);
   const auto pairs = pairs_of(table.group_count);
   const std::size_t columns = table.columns;
   if (family.size() != pairs.size() * columns)
     throw Failure(ErrorCode::usage, "says of another number of comparisons whether they belong to it", "the family");
-  Permutations out;
+  PermutationResult out;
   out.raw.assign(pairs.size() * columns, kNoNumber);
   out.familywise = out.raw;
-  out.reason.assign(pairs.size() * columns, Reason::none);
+  out.reason.assign(pairs.size() * columns, UntestedReason::none);
   out.least.assign(pairs.size(), 1);
 
   std::vector<Moments> moments(table.group_count * columns);
@@ -201,21 +202,22 @@ Permutations permute(const Table& table, std::span<const std::uint8_t> family, s
   });
 
   PairsOfFamily of_family;
-  std::vector<std::optional<Levels>> levels(pairs.size());  // levels of pairs of the family
+  std::vector<std::optional<PLevels>> levels(pairs.size());  // levels of pairs of the family
   for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
     const auto [a, b] = pairs[pair];
-    const std::span<Reason> reasons = std::span(out.reason).subspan(pair * columns, columns);
+    const std::span<UntestedReason> reasons = std::span(out.reason).subspan(pair * columns, columns);
     for (std::size_t c = 0; c < columns; ++c)
-      reasons[c] = reason_between(moments[a * columns + c], moments[b * columns + c]);
+      reasons[c] = find_untested_reason(moments[a * columns + c], moments[b * columns + c]);
     std::vector<std::uint32_t> rows = rows_of[a];
     rows.insert(rows.end(), rows_of[b].begin(), rows_of[b].end());
-    const Deals deals(rows_of[a].size(), rows_of[b].size(), most);
-    std::vector<OwnBlock> blocks = blocks_of(table, family.subspan(pair * columns, columns), reasons, rows, deals);
+    const PermutationSet permutations(rows_of[a].size(), rows_of[b].size(), most);
+    std::vector<OwnBlock> blocks =
+        blocks_of(table, family.subspan(pair * columns, columns), reasons, rows, permutations);
     if (blocks.empty()) continue;
 
     for_all(executor, blocks.size(), 1, [&](std::size_t begin, std::size_t end) {
-      std::vector<std::uint16_t> observed(deals.chosen());
-      deals.observed(observed.data());
+      std::vector<std::uint16_t> observed(permutations.chosen());
+      permutations.observed(observed.data());
       std::array<double, kBlock> unused{};
       for (std::size_t k = begin; k < end; ++k) {
         fill(blocks[k], table, rows);
@@ -224,17 +226,18 @@ Permutations permute(const Table& table, std::span<const std::uint8_t> family, s
         for (std::size_t lane = 0; lane < kBlock; ++lane) blocks[k].thresholds[lane] = threshold_of(t2[lane]);
       }
     });
-    const std::vector<double> greatest = count_deals(blocks, deals, seed, static_cast<std::uint32_t>(pair), executor);
+    const std::vector<double> greatest =
+        count_permutations(blocks, permutations, seed, static_cast<std::uint32_t>(pair), executor);
     if (blocks.front().in_family) {
-      of_family.add(deals.levels());
-      levels[pair] = deals.levels();
+      of_family.add(permutations.levels());
+      levels[pair] = permutations.levels();
     }
     for (const OwnBlock& own : blocks) {
       for (std::size_t lane = 0; lane < own.columns.size(); ++lane) {
         const std::size_t at = pair * columns + own.columns[lane];
-        out.raw[at] = deals.levels().p_of(own.counts[lane]);
+        out.raw[at] = permutations.levels().p_of(own.counts[lane]);
         const auto reached = greatest.end() - std::lower_bound(greatest.begin(), greatest.end(), own.thresholds[lane]);
-        if (own.in_family) out.familywise[at] = deals.levels().p_of(static_cast<double>(reached));
+        if (own.in_family) out.familywise[at] = permutations.levels().p_of(static_cast<double>(reached));
       }
     }
   }
@@ -242,7 +245,7 @@ Permutations permute(const Table& table, std::span<const std::uint8_t> family, s
   for_all(executor, pairs.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t pair = begin; pair < end; ++pair) {
       if (!levels[pair]) continue;
-      out.least[pair] = of_family.any(levels[pair]->least_p(), *levels[pair]);
+      out.least[pair] = of_family.any(levels[pair]->min_p(), *levels[pair]);
       for (std::size_t at = pair * columns; at < (pair + 1) * columns; ++at) {
         double& p = out.familywise[at];
         if (p == p) p = of_family.any(p, *levels[pair]);

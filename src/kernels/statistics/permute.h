@@ -3,7 +3,7 @@
 // Never: separates the columns of a video: a permutation moves all of them together, so that their dependence is kept.
 //
 // The videos of a pair are permuted in all ways if there are no more than `most` of these, else in `most` random ways:
-// src/kernels/statistics/deals.h. All columns of a pair have the same permutations.
+// src/kernels/statistics/permutation_set.h. All columns of a pair have the same permutations.
 //
 // The raw p is the share of permutations with |t*| >= |t|. The familywise p within a pair is the share of permutations
 // whose greatest |t*| over the pair's columns of the family is >= |t|. That is the single-step maxT of Westfall and
@@ -32,11 +32,11 @@
 
 namespace millrace::statistics {
 
-struct Permutations {
+struct PermutationResult {
   // [pairs, columns]; NaN where compare() has a reason for no p, which is in `reason`. Outside of the family,
   // familywise is NaN too.
   std::vector<double> raw, familywise;
-  std::vector<Reason> reason;
+  std::vector<UntestedReason> reason;
   // [pairs]: smallest familywise p that the groups' sizes allow; 1 for a pair without one.
   std::vector<double> least;
 };
@@ -44,7 +44,7 @@ struct Permutations {
 // Holds 8 to 24 bytes for each value of one pair, 8 for each permutation, and 2 for each stored place. `family` [pairs,
 // columns] is not 0 for comparisons that belong to it. Throws Failure(usage) as check() does, or if `family` has
 // another size; throws Failure(cancelled).
-Permutations permute(const Table& table, std::span<const std::uint8_t> family, std::uint64_t seed, std::uint32_t most,
-                     const Executor& executor);
+PermutationResult permute(const SampleTable& table, std::span<const std::uint8_t> family, std::uint64_t seed,
+                          std::uint32_t most, const Executor& executor);
 
 }  // namespace millrace::statistics

@@ -22,9 +22,9 @@ constexpr std::size_t kLanes = 8;
 // Largest share of all squares within both sides that counts as rounding: the sides are then constant.
 constexpr double kConstant = 1e-12;
 
-template <Kind kKind>
-HWY_INLINE void PermuteLanes(const Block& block, std::size_t lane, const std::uint16_t* shuffles, std::size_t count,
-                             double* counts, double* most) {
+template <BlockKind kKind>
+HWY_INLINE void PermuteLanes(const PermutationBlock& block, std::size_t lane, const std::uint16_t* shuffles,
+                             std::size_t count, double* counts, double* most) {
   constexpr std::size_t kLayers = layers_of(kKind), kStride = kLayers * kBlock;
   const double* const values = block.values + lane;
   const V zero = V::all(0), one = V::all(1), infinite = V::all(std::numeric_limits<double>::infinity());
@@ -48,10 +48,10 @@ HWY_INLINE void PermuteLanes(const Block& block, std::size_t lane, const std::ui
     }
     const V other = all - sum;
     V t2 = zero;
-    if constexpr (kKind == Kind::balanced) {
+    if constexpr (kKind == BlockKind::balanced) {
       const V apart = (sum - other) * of1, within = all_squares - (sum * sum + other * other) * of1;
       t2 = if_at_most(within, constant, infinite, apart * apart / (within * error1));
-    } else if constexpr (kKind == Kind::full) {
+    } else if constexpr (kKind == BlockKind::full) {
       const V apart = sum * of1 - other * of2, within1 = greater(squares - sum * sum * of1, zero),
               within2 = greater(all_squares - squares - other * other * of2, zero);
       t2 = if_at_most(within1 + within2, constant, infinite, apart * apart / (within1 * error1 + within2 * error2));
@@ -72,20 +72,22 @@ HWY_INLINE void PermuteLanes(const Block& block, std::size_t lane, const std::ui
   reached.put(counts + lane);
 }
 
-template <Kind kKind>
-void PermuteKind(const Block& block, const std::uint16_t* shuffles, std::size_t count, double* counts, double* most) {
+template <BlockKind kKind>
+void PermuteKind(const PermutationBlock& block, const std::uint16_t* shuffles, std::size_t count, double* counts,
+                 double* most) {
   for (std::size_t lane = 0; lane < kBlock; lane += kLanes)
     PermuteLanes<kKind>(block, lane, shuffles, count, counts, most);
 }
 
-void PermuteBlock(const Block& block, const std::uint16_t* shuffles, std::size_t count, double* counts, double* most) {
+void PermuteBlock(const PermutationBlock& block, const std::uint16_t* shuffles, std::size_t count, double* counts,
+                  double* most) {
   switch (block.kind) {
-    case Kind::balanced:
-      return PermuteKind<Kind::balanced>(block, shuffles, count, counts, most);
-    case Kind::full:
-      return PermuteKind<Kind::full>(block, shuffles, count, counts, most);
-    case Kind::holes:
-      return PermuteKind<Kind::holes>(block, shuffles, count, counts, most);
+    case BlockKind::balanced:
+      return PermuteKind<BlockKind::balanced>(block, shuffles, count, counts, most);
+    case BlockKind::full:
+      return PermuteKind<BlockKind::full>(block, shuffles, count, counts, most);
+    case BlockKind::holes:
+      return PermuteKind<BlockKind::holes>(block, shuffles, count, counts, most);
   }
 }
 
@@ -97,7 +99,8 @@ namespace millrace::statistics {
 
 HWY_EXPORT(PermuteBlock);
 
-void permute_block(const Block& block, const std::uint16_t* shuffles, std::size_t count, double* counts, double* most) {
+void permute_block(const PermutationBlock& block, const std::uint16_t* shuffles, std::size_t count, double* counts,
+                   double* most) {
   HWY_DYNAMIC_DISPATCH(PermuteBlock)(block, shuffles, count, counts, most);
 }
 

@@ -20,30 +20,30 @@ namespace {
 
 constexpr std::uint32_t kShuffles = 200;
 
-std::vector<std::uint64_t> bits(const Permutations& found) {
+std::vector<std::uint64_t> bits(const PermutationResult& found) {
   std::vector<std::uint64_t> out;
   for (const auto* values : {&found.raw, &found.familywise})
     for (const double value : *values) out.push_back(std::bit_cast<std::uint64_t>(value));
   return out;
 }
 
-std::vector<std::uint8_t> whole_family(const OwnTable& own) {
+std::vector<std::uint8_t> whole_family(const TestTable& own) {
   return std::vector<std::uint8_t>(pairs_of(own.group_count).size() * own.columns, 1);
 }
 
-Permutations permuted(const OwnTable& own, std::uint64_t seed = 3, std::uint32_t shuffles = kShuffles) {
+PermutationResult permuted(const TestTable& own, std::uint64_t seed = 3, std::uint32_t shuffles = kShuffles) {
   return permute(own.table(), whole_family(own), seed, shuffles, Executor(1));
 }
 
 // Returns |t| of the pair's rows where `first` are one side, as defined in permute.h.
-double size_of_t(const OwnTable& own, const std::vector<std::uint32_t>& rows, const std::vector<std::size_t>& first,
+double size_of_t(const TestTable& own, const std::vector<std::uint32_t>& rows, const std::vector<std::size_t>& first,
                  std::size_t column) {
   std::vector<double> sides[2];
   for (std::size_t i = 0; i < rows.size(); ++i)
     sides[std::find(first.begin(), first.end(), i) == first.end()].push_back(own.table().at(rows[i], column));
-  const Comparison found = compare(sides[0], sides[1]);
-  if (found.reason == Reason::no_variance) return std::numeric_limits<double>::infinity();
-  return found.reason == Reason::none ? std::fabs(found.t) : 0;
+  const SampleComparison found = compare(sides[0], sides[1]);
+  if (found.reason == UntestedReason::no_variance) return std::numeric_limits<double>::infinity();
+  return found.reason == UntestedReason::none ? std::fabs(found.t) : 0;
 }
 
 using Sides = std::vector<std::vector<std::size_t>>;
@@ -64,7 +64,7 @@ Sides all_sides(std::size_t n, std::size_t chosen) {
 Sides drawn_sides(std::size_t n, std::size_t chosen, std::uint64_t seed, std::uint32_t pair) {
   Sides out;
   for (std::uint32_t s = 0; s < kShuffles; ++s) {
-    Draws draws(seed, Purpose::permutation, pair, s);
+    RandomStream draws(seed, Purpose::permutation, pair, s);
     std::vector<std::size_t> places(n);
     for (std::size_t i = 0; i < n; ++i) places[i] = i;
     for (std::size_t i = 0; i < chosen; ++i)
@@ -75,8 +75,8 @@ Sides drawn_sides(std::size_t n, std::size_t chosen, std::uint64_t seed, std::ui
 }
 
 // Reference by the definition, a permutation and a column at a time.
-Permutations reference(const OwnTable& own, const std::vector<std::uint8_t>& family, std::uint64_t seed) {
-  Permutations out;
+PermutationResult reference(const TestTable& own, const std::vector<std::uint8_t>& family, std::uint64_t seed) {
+  PermutationResult out;
   const auto rows_of = rows_by_group(own.table());
   const auto pairs = pairs_of(own.group_count);
   std::vector<double> ways;  // number of ways for pairs of the family; 0: random
@@ -95,8 +95,8 @@ Permutations reference(const OwnTable& own, const std::vector<std::uint8_t>& fam
     };
     std::vector<double> most(sides.size(), 0), observed;
     for (std::size_t c = 0; c < own.columns; ++c) {
-      const Comparison found = compare(own.sample(a, c), own.sample(b, c));
-      const bool none = found.reason != Reason::none;
+      const SampleComparison found = compare(own.sample(a, c), own.sample(b, c));
+      const bool none = found.reason != UntestedReason::none;
       out.reason.push_back(found.reason);
       observed.push_back(none ? kNoNumber : std::fabs(found.t) * (1 - 1e-12) - 1e-12);
       std::size_t reached = 0;
@@ -145,7 +145,7 @@ TEST(Permute, FollowsTheDefinition) {
   for (const auto& sizes :
        std::vector<std::vector<std::size_t>>{{5, 5, 5}, {3, 7}, {6, 4, 1}, {2, 2}, {0, 4, 4}, {6, 6, 6, 2}}) {
     for (const int hole : {0, 4}) {
-      OwnTable own = random_table(sizes, 21, 1, hole);
+      TestTable own = random_table(sizes, 21, 1, hole);
       for (std::size_t row = 0; row < own.groups.size(); ++row) {
         own.at(row, 2) = 1;                               // constant
         own.at(row, 3) = own.groups[row];                 // constant in each group
@@ -155,8 +155,8 @@ TEST(Permute, FollowsTheDefinition) {
       }
       std::vector<std::uint8_t> family = whole_family(own);
       family[1] = family[8] = family[family.size() - 4] = 0;
-      const Permutations found = permute(own.table(), family, 9, kShuffles, Executor(1)),
-                         expected = reference(own, family, 9);
+      const PermutationResult found = permute(own.table(), family, 9, kShuffles, Executor(1)),
+                              expected = reference(own, family, 9);
       EXPECT_EQ(found.reason, expected.reason);
       SCOPED_TRACE(testing::Message() << sizes.size() << " groups, holes " << hole);
       expect_the_same(found.raw, expected.raw);
@@ -168,7 +168,7 @@ TEST(Permute, FollowsTheDefinition) {
 
 TEST(Permute, TheSameBitsForEveryLevelAndThreadCount) {
   for (const int hole : {0, 7}) {
-    const OwnTable own = random_table({12, 12, 9}, 53, 2, hole);
+    const TestTable own = random_table({12, 12, 9}, 53, 2, hole);
     const std::vector<std::uint8_t> family = whole_family(own);
     const auto expected = bits(permuted(own, 5, 700));
     at_every_cpu_level([&] {
@@ -179,7 +179,7 @@ TEST(Permute, TheSameBitsForEveryLevelAndThreadCount) {
 }
 
 TEST(Permute, ShiftAndScaleChangeNothing) {
-  OwnTable own = random_table({8, 8}, 20, 3);
+  TestTable own = random_table({8, 8}, 20, 3);
   const auto expected = bits(permuted(own));
   for (double& value : own.values) value = value * 0x1p300;
   EXPECT_EQ(bits(permuted(own)), expected);
@@ -190,10 +190,10 @@ TEST(Permute, ShiftAndScaleChangeNothing) {
 }
 
 TEST(Permute, AClearDifferenceIsFoundAndItsLikesBesideItAreNot) {
-  OwnTable own = random_table({12, 12, 12}, 40, 4);
+  TestTable own = random_table({12, 12, 12}, 40, 4);
   for (std::size_t row = 0; row < own.groups.size(); ++row)
     if (own.groups[row] == 0) own.at(row, 7) += 3;
-  const Permutations found = permuted(own, 1, 2000);
+  const PermutationResult found = permuted(own, 1, 2000);
   // The pairs of group 0 differ at column 7, and nothing else does: groups 1 and 2 are alike there, whatever group 0
   // holds.
   for (std::size_t pair = 0; pair < 3; ++pair) {
@@ -210,7 +210,7 @@ TEST(Permute, AClearDifferenceIsFoundAndItsLikesBesideItAreNot) {
 }
 
 TEST(Permute, EqualGroupsHaveAPOfOne) {
-  OwnTable own = random_table({6, 6}, 3, 5);
+  TestTable own = random_table({6, 6}, 3, 5);
   const auto rows_of = rows_by_group(own.table());
   for (std::size_t c = 0; c < own.columns; ++c)
     for (std::size_t i = 0; i < 6; ++i) own.at(rows_of[1][i], c) = own.at(rows_of[0][i], c);
@@ -218,12 +218,12 @@ TEST(Permute, EqualGroupsHaveAPOfOne) {
 }
 
 TEST(Permute, WhatIsOutsideTheFamilyChangesNothingInIt) {
-  OwnTable own = random_table({7, 7}, 18, 6);
+  TestTable own = random_table({7, 7}, 18, 6);
   std::vector<std::uint8_t> family = whole_family(own);
   family[4] = 0;
-  const Permutations before = permute(own.table(), family, 3, kShuffles, Executor(1));
+  const PermutationResult before = permute(own.table(), family, 3, kShuffles, Executor(1));
   for (std::size_t row = 0; row < own.groups.size(); ++row) own.at(row, 4) += 10 * own.groups[row];
-  const Permutations after = permute(own.table(), family, 3, kShuffles, Executor(1));
+  const PermutationResult after = permute(own.table(), family, 3, kShuffles, Executor(1));
   EXPECT_TRUE(std::isnan(after.familywise[4]));
   EXPECT_NE(before.raw[4], after.raw[4]);
   for (std::size_t c = 0; c < own.columns; ++c)
@@ -233,7 +233,7 @@ TEST(Permute, WhatIsOutsideTheFamilyChangesNothingInIt) {
 }
 
 TEST(Permute, ATableThatDoesNotFitIsRefused) {
-  const OwnTable own = random_table({2, 2}, 3, 1);
+  const TestTable own = random_table({2, 2}, 3, 1);
   const Executor executor(1);
   EXPECT_THROW(permute(own.table(), std::vector<std::uint8_t>(2, 1), 1, 1, executor), Failure);
   EXPECT_THROW(permute(own.table(), std::vector<std::uint8_t>(6, 1), 1, 1, executor), Failure);
@@ -245,10 +245,10 @@ TEST(Permute, ATableThatDoesNotFitIsRefused) {
 // Two groups of two have three permutations, in all of which some |t| of many columns are huge. Larger groups beside
 // them must lose no finding by that.
 TEST(Permute, FewVideosHideNothingOfOthers) {
-  OwnTable own = random_table({12, 12, 2, 2}, 60, 4);
+  TestTable own = random_table({12, 12, 2, 2}, 60, 4);
   for (std::size_t row = 0; row < own.groups.size(); ++row)
     if (own.groups[row] == 0) own.at(row, 7) += 3;
-  const Permutations found = permuted(own, 1, 2000);
+  const PermutationResult found = permuted(own, 1, 2000);
   EXPECT_LE(found.familywise[7], 6.0 / 2001) << "twelve against twelve";
   EXPECT_NEAR(found.least[0], 1.0 / 2001, 3e-3);
   EXPECT_GE(found.least[5], 1.0 / 3);
@@ -256,14 +256,14 @@ TEST(Permute, FewVideosHideNothingOfOthers) {
     EXPECT_GE(found.familywise[5 * own.columns + c], 1.0 / 3) << "no p below the least there is";
 }
 
-TEST(Permute, AllDealsGiveOnlyPThatThereAre) {
-  const OwnTable own = random_table({3, 3}, 40, 11);
+TEST(Permute, AllPermutationsGiveOnlyPossibleP) {
+  const TestTable own = random_table({3, 3}, 40, 11);
   for (const double p : permuted(own).raw) EXPECT_NEAR(p * 10, std::round(p * 10), 1e-12) << p;
 }
 
 // Cancels the work before it begins, and somewhere on the way: a partial result is never returned or read.
 TEST(Permute, AStoppedExecutorStopsIt) {
-  const OwnTable own = random_table({6, 6, 5, 5}, 40, 2);
+  const TestTable own = random_table({6, 6, 5, 5}, 40, 2);
   const std::vector<std::uint8_t> family = whole_family(own);
   const std::chrono::microseconds step(100);
   expect_that_it_can_be_stopped(60, step, [&](const Executor& on) { permute(own.table(), family, 1, 2000, on); });
@@ -272,7 +272,7 @@ TEST(Permute, AStoppedExecutorStopsIt) {
 
 TEST(Statistics, NumbersWithoutASquareAreRefused) {
   for (const double bad : {std::numeric_limits<double>::infinity(), -1e151, 1e-151}) {
-    OwnTable own = random_table({3, 3}, 2, 1);
+    TestTable own = random_table({3, 3}, 2, 1);
     own.at(2, 1) = bad;
     EXPECT_THROW(permuted(own), Failure) << bad;
     own.at(2, 1) = 0;

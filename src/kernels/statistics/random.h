@@ -29,9 +29,9 @@ enum class Purpose : std::uint32_t { permutation = 1, bootstrap = 2, separabilit
 
 // Number i of the sequence (purpose, stream, replicate) is word i mod 4 of
 // philox({i / 4, replicate, stream, purpose}, {the seed's low 32 bits, its high 32 bits}).
-class Draws {
+class RandomStream {
  public:
-  Draws(std::uint64_t seed, Purpose purpose, std::uint32_t stream, std::uint32_t replicate)
+  RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t stream, std::uint32_t replicate)
       : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
         counter_{0, replicate, stream, static_cast<std::uint32_t>(purpose)} {}
 

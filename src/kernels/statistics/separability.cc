@@ -43,7 +43,7 @@ struct Components {
 };
 Components components_of(std::vector<double> gram, std::size_t n) {
   Components out;
-  out.count = std::min(kMostComponents, n - 1);
+  out.count = std::min(kMaxComponents, n - 1);
   double trace = 0;
   for (std::size_t i = 0; i < n; ++i) trace += gram[i * n + i];
   const Eigen eigen = eigenvectors(std::move(gram), n, out.count);
@@ -99,7 +99,7 @@ double ratio_of(double within, double all, const Labels& labels) {
   return ((all - within) / static_cast<double>(labels.across)) / (within / static_cast<double>(labels.within));
 }
 
-void silhouettes_of(const std::vector<double>& distances, std::size_t n, const Labels& labels, Space& out) {
+void silhouettes_of(const std::vector<double>& distances, std::size_t n, const Labels& labels, FeatureSpace& out) {
   out.silhouettes.assign(n, 0);
   for (const auto& own : labels.places) {
     if (own.size() < 2) continue;
@@ -125,7 +125,7 @@ void silhouettes_of(const std::vector<double>& distances, std::size_t n, const L
 
 // Space whose p is not computed yet.
 struct Open {
-  Space* space;
+  FeatureSpace* space;
   std::vector<double> distances;
   double all = 0;  // the sum of all distances
   std::size_t reached = 0;
@@ -133,10 +133,10 @@ struct Open {
 
 // Computes the components of a space, or the reason why there is no ratio. Returns the distances, from which the rest
 // follows.
-std::vector<double> measure(std::vector<double> gram, std::size_t n, const Labels& labels, Space& out) {
+std::vector<double> measure(std::vector<double> gram, std::size_t n, const Labels& labels, FeatureSpace& out) {
   for (std::size_t i = 0; i < n; ++i) {
     if (std::isfinite(gram[i * n + i])) continue;
-    out.reason = Reason::absent;
+    out.reason = UntestedReason::absent;
     return {};
   }
   const Components components = components_of(std::move(gram), n);
@@ -146,7 +146,7 @@ std::vector<double> measure(std::vector<double> gram, std::size_t n, const Label
     for (std::size_t k = 0; k < std::min<std::size_t>(2, components.count); ++k)
       out.coordinates[i][k] = components.coordinates[i * components.count + k];
   if (labels.within == 0 || labels.across == 0) {
-    out.reason = Reason::too_few;
+    out.reason = UntestedReason::too_few;
     return {};
   }
   return distances_of(components, n);
@@ -159,7 +159,7 @@ void find_p(std::vector<Open>& open, std::size_t n, const Labels& labels, std::u
   for_all(executor, shuffles, 256, [&](std::size_t begin, std::size_t end) {
     std::vector<std::uint32_t> sample(n);
     for (std::size_t s = begin; s < end; ++s) {
-      Draws draws(seed, Purpose::separability, stream, static_cast<std::uint32_t>(s));
+      RandomStream draws(seed, Purpose::separability, stream, static_cast<std::uint32_t>(s));
       std::iota(sample.begin(), sample.end(), 0U);
       for (std::size_t i = 0; i + 1 < n; ++i)
         std::swap(sample[i], sample[i + below(static_cast<std::uint32_t>(n - i), draws.next())]);
@@ -183,9 +183,9 @@ Separability separability(const FeatureProducts& products, std::span<const std::
   Separability out;
   const std::size_t n = products.samples();
   if (groups.size() != n) throw Failure(ErrorCode::usage, "are not as many as samples", "groups");
-  const std::array<Space*, 2> spaces = {&out.published, &out.standardized};
+  const std::array<FeatureSpace*, 2> spaces = {&out.published, &out.standardized};
   if (n == 0) {
-    for (Space* const space : spaces) space->reason = Reason::too_few;
+    for (FeatureSpace* const space : spaces) space->reason = UntestedReason::too_few;
     return out;
   }
   const Labels labels(groups);
@@ -198,8 +198,8 @@ Separability separability(const FeatureProducts& products, std::span<const std::
   std::iota(as_they_are.begin(), as_they_are.end(), 0U);
   std::vector<Open> open;
   for (std::size_t k = 0; k < spaces.size(); ++k) {
-    Space& space = *spaces[k];
-    if (space.reason != Reason::none) continue;
+    FeatureSpace& space = *spaces[k];
+    if (space.reason != UntestedReason::none) continue;
     double all = 0;
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < i; ++j) all += distances[k][i * n + j];
@@ -208,7 +208,7 @@ Separability separability(const FeatureProducts& products, std::span<const std::
     space.ratio = ratio_of(within, all, labels);
     if (!(space.ratio < 1 / kNothing)) {
       space.ratio = kNoNumber;
-      space.reason = Reason::no_variance;
+      space.reason = UntestedReason::no_variance;
       continue;
     }
     silhouettes_of(distances[k], n, labels, space);

@@ -26,16 +26,16 @@
 
 namespace millrace::statistics {
 
-inline constexpr std::size_t kMostComponents = 50;
+inline constexpr std::size_t kMaxComponents = 50;
 
 // Result for one variant of the features.
-struct Space {
+struct FeatureSpace {
   // Reason why a space has no ratio.
   //   too_few: fewer than two groups with samples, or no group with two.
   //   no_variance: samples of one group differ by rounding only, at most 1e-7 of what those of different groups do.
   //   absent: a feature, or a square of one, is not finite.
   // With a reason, all but coordinates and explained are NaN or empty; with absent, these too.
-  Reason reason = Reason::none;
+  UntestedReason reason = UntestedReason::none;
   double ratio = kNoNumber, p = kNoNumber, silhouette = kNoNumber;
   std::vector<double> silhouettes;                 // [samples]
   std::vector<std::array<double, 2>> coordinates;  // [samples]: the first two; 0 if there is only one component
@@ -69,8 +69,8 @@ class FeatureProducts {
 };
 
 struct Separability {
-  Space published;  // features as they are
-  Space standardized;
+  FeatureSpace published;  // features as they are
+  FeatureSpace standardized;
 };
 // `groups` [samples] may hold any numbers. Throws Failure(usage) if there are not as many as samples, and
 // Failure(cancelled).

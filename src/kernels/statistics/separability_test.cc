@@ -26,7 +26,7 @@ std::vector<float> random_features(std::size_t samples, std::size_t features, un
 std::vector<std::uint64_t> bits(const Separability& found) {
   std::vector<std::uint64_t> out;
   const auto add = [&](double value) { out.push_back(std::bit_cast<std::uint64_t>(value)); };
-  for (const Space* const space : {&found.published, &found.standardized}) {
+  for (const FeatureSpace* const space : {&found.published, &found.standardized}) {
     for (const double value : {space->ratio, space->p, space->silhouette}) add(value);
     for (const double value : space->silhouettes) add(value);
     for (const double value : space->explained) add(value);
@@ -47,8 +47,8 @@ Separability separable(const std::vector<float>& features, const Groups& groups,
 TEST(Separability, KnownAnswers) {
   const std::vector<float> features = {0, 0, 0, 1, 1, 0, 5, 5, 5, 6, 9, 0};
   const Groups groups = {0, 0, 0, 1, 1, 2};
-  const Space found = separable(features, groups, 1, 0, 99, Executor(1)).published;
-  EXPECT_EQ(found.reason, Reason::none);
+  const FeatureSpace found = separable(features, groups, 1, 0, 99, Executor(1)).published;
+  EXPECT_EQ(found.reason, UntestedReason::none);
   EXPECT_NEAR(found.ratio, 6.725328375823876, 1e-13);
   const double silhouettes[] = {0.8656032974470583, 0.8208268404116433, 0.8226697997687924,
                                 0.8438262381113939, 0.8613249509436927, 0};
@@ -133,12 +133,12 @@ TEST(Separability, GroupsApartAreFoundAndMixedOnesAreNot) {
   std::vector<float> data = random_features(samples, features, 5);
   Groups groups;
   for (std::uint32_t i = 0; i < samples; ++i) groups.push_back(i / 8);
-  const Space mixed = separable(data, groups, 1, 0, 1000, Executor(1)).standardized;
+  const FeatureSpace mixed = separable(data, groups, 1, 0, 1000, Executor(1)).standardized;
   EXPECT_NEAR(mixed.ratio, 1, 0.05);
   EXPECT_GT(mixed.p, 0.01);
   for (std::size_t i = 0; i < samples; ++i)
     for (std::size_t f = 0; f < 10; ++f) data[i * features + f] += static_cast<float>(groups[i] * (f + 1));
-  const Space apart = separable(data, groups, 1, 0, 1000, Executor(1)).standardized;
+  const FeatureSpace apart = separable(data, groups, 1, 0, 1000, Executor(1)).standardized;
   EXPECT_GT(apart.ratio, 1.1);
   EXPECT_EQ(apart.p, 1.0 / 1001);
   EXPECT_GT(apart.silhouette, mixed.silhouette);
@@ -149,20 +149,20 @@ TEST(Separability, WhereItIsNotDefinedThereIsAReason) {
   const Executor executor(1);
   for (const Groups& groups : {Groups{1, 1, 1, 1}, Groups{0, 1, 2, 3}}) {
     const Separability found = separable(data, groups, 1, 0, 10, executor);
-    EXPECT_EQ(found.published.reason, Reason::too_few);
+    EXPECT_EQ(found.published.reason, UntestedReason::too_few);
     EXPECT_TRUE(std::isnan(found.published.ratio) && std::isnan(found.published.p));
     EXPECT_TRUE(found.published.silhouettes.empty());
     EXPECT_EQ(found.published.coordinates.size(), 4U) << "a scatter plot needs no groups";
   }
   const Groups groups = {0, 0, 1, 1};
   EXPECT_EQ(separable(std::vector<float>(40, 0.1F), groups, 1, 0, 10, executor).standardized.reason,
-            Reason::no_variance);
+            UntestedReason::no_variance);
   std::vector<float> broken = data;
   broken[7] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(separable(broken, groups, 1, 0, 10, executor).published.reason, Reason::absent);
-  EXPECT_EQ(separable({}, {}, 1, 0, 10, executor).published.reason, Reason::too_few);
+  EXPECT_EQ(separable(broken, groups, 1, 0, 10, executor).published.reason, UntestedReason::absent);
+  EXPECT_EQ(separable({}, {}, 1, 0, 10, executor).published.reason, UntestedReason::too_few);
   const Groups one = {0};
-  EXPECT_EQ(separable(std::vector<float>(10, 0.1F), one, 1, 0, 10, executor).published.reason, Reason::too_few);
+  EXPECT_EQ(separable(std::vector<float>(10, 0.1F), one, 1, 0, 10, executor).published.reason, UntestedReason::too_few);
   const Groups three = {0, 0, 1};
   EXPECT_THROW(separable(data, three, 1, 0, 10, executor), Failure);
 }
@@ -200,8 +200,8 @@ TEST(Separability, CopiesHaveNoRatio) {
     groups.push_back(i / 4);
   }
   const Separability found = separable(copies, groups, 1, 0, 100, Executor(1));
-  for (const Space* const space : {&found.published, &found.standardized}) {
-    EXPECT_EQ(space->reason, Reason::no_variance);
+  for (const FeatureSpace* const space : {&found.published, &found.standardized}) {
+    EXPECT_EQ(space->reason, UntestedReason::no_variance);
     EXPECT_TRUE(std::isnan(space->ratio));
   }
 }

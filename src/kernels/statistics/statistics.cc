@@ -14,17 +14,18 @@ void for_all(const Executor& executor, std::size_t count, std::size_t grain,
   executor.throw_if_cancelled();
 }
 
-void check(const Table& table) {
+void check(const SampleTable& table) {
   if (table.values.size() != table.groups.size() * table.columns)
     throw Failure(ErrorCode::usage, "has not a value a row and column", "a table of statistics");
   if (table.groups.size() > 0xFFFF)
     throw Failure(ErrorCode::usage, "has more than 65,535 rows", "a table of statistics", "take fewer videos");
   for (const double value : table.values) {
     const double size = std::fabs(value);
-    if (value == value && value != 0 && !(size >= kLeast && size <= kMost)) {
-      throw Failure(ErrorCode::usage,
-                    fmt::format("holds {}, and numbers are 0 or between {} and {}", value, kLeast, kMost),
-                    "a table of statistics", "scale it, or leave it out as NaN");
+    if (value == value && value != 0 && !(size >= kMinMagnitude && size <= kMaxMagnitude)) {
+      throw Failure(
+          ErrorCode::usage,
+          fmt::format("holds {}, and numbers are 0 or between {} and {}", value, kMinMagnitude, kMaxMagnitude),
+          "a table of statistics", "scale it, or leave it out as NaN");
     }
   }
   for (const std::uint32_t group : table.groups) {
@@ -33,7 +34,7 @@ void check(const Table& table) {
   }
 }
 
-std::vector<std::vector<std::uint32_t>> rows_by_group(const Table& table) {
+std::vector<std::vector<std::uint32_t>> rows_by_group(const SampleTable& table) {
   std::vector<std::vector<std::uint32_t>> out(table.group_count);
   for (std::size_t row = 0; row < table.groups.size(); ++row)
     out[table.groups[row]].push_back(static_cast<std::uint32_t>(row));

@@ -24,7 +24,7 @@ struct Interval {
 };
 
 // Reason why there is no number.
-enum class Reason : std::uint8_t {
+enum class UntestedReason : std::uint8_t {
   none,
   too_few,      // a group has one video only
   no_variance,  // both groups are constant, whether or not they are equal
@@ -32,9 +32,9 @@ enum class Reason : std::uint8_t {
 };
 
 // Table whose rows are videos, and whose columns are what was measured. A value is 0, or its magnitude is between
-// kLeast and kMost, so that its square can be represented; NaN is absent.
-inline constexpr double kLeast = 1e-150, kMost = 1e150;
-struct Table {
+// kMinMagnitude and kMaxMagnitude, so that its square can be represented; NaN is absent.
+inline constexpr double kMinMagnitude = 1e-150, kMaxMagnitude = 1e150;
+struct SampleTable {
   std::span<const double> values;         // [rows, columns]
   std::span<const std::uint32_t> groups;  // [rows], each below group_count
   std::size_t columns = 0;
@@ -50,10 +50,10 @@ void for_all(const Executor& executor, std::size_t count, std::size_t grain,
 
 // Throws Failure(usage) if sizes and groups do not match, or if there are more than 65,535 rows. It also does so if a
 // number is infinite or of another magnitude.
-void check(const Table& table);
+void check(const SampleTable& table);
 
 // Returns the rows of each group, in the table's order.
-std::vector<std::vector<std::uint32_t>> rows_by_group(const Table& table);
+std::vector<std::vector<std::uint32_t>> rows_by_group(const SampleTable& table);
 
 // Returns (0, 1), (0, 2), ... (1, 2), ...: the order of everything that exists once per pair.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_of(std::size_t groups);

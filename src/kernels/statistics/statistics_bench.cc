@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "src/device/cpu/level.h"
+#include "src/device/cpu/cpu_level.h"
 #include "src/kernels/statistics/bootstrap.h"
 #include "src/kernels/statistics/permute.h"
 #include "src/kernels/statistics/separability.h"
@@ -28,7 +28,7 @@ struct Videos {
   std::size_t columns;
   std::vector<double> values;
   std::vector<std::uint32_t> groups;
-  Table table() const { return {values, groups, columns, kGroups}; }
+  SampleTable table() const { return {values, groups, columns, kGroups}; }
 };
 
 Videos videos(std::size_t metrics, std::uint64_t seed, double shift) {
@@ -103,7 +103,7 @@ void simulate(int tables) {
   const std::size_t columns = kMetrics * kSteps;
   const std::vector<std::uint8_t> family(pairs_of(kGroups).size() * columns, 1);
   // Returns the smallest familywise p of some pairs: of the moved metric, or of the others.
-  const auto least = [&](const Permutations& p, std::size_t pairs_from, std::size_t pairs_to, bool moved) {
+  const auto least = [&](const PermutationResult& p, std::size_t pairs_from, std::size_t pairs_to, bool moved) {
     double out = 1;
     for (std::size_t pair = pairs_from; pair < pairs_to; ++pair)
       for (std::size_t c = 0; c < columns; ++c)
@@ -115,14 +115,14 @@ void simulate(int tables) {
   };
   int any = 0;
   for (int t = 0; t < tables; ++t) {
-    const Permutations null = permuted(static_cast<std::uint64_t>(t), 0);
+    const PermutationResult null = permuted(static_cast<std::uint64_t>(t), 0);
     any += std::min(least(null, 0, 15, true), least(null, 0, 15, false)) <= 0.05;
   }
   fmt::print("nothing differs, any familywise p <= 0.05: {}\n", share(any, tables));
   for (const double shift : kShifts) {
     int found = 0, beside = 0;
     for (int t = 0; t < tables; ++t) {
-      const Permutations moved = permuted(static_cast<std::uint64_t>(t), shift);
+      const PermutationResult moved = permuted(static_cast<std::uint64_t>(t), shift);
       // The first five pairs are those of the group that was moved.
       found += least(moved, 0, 5, true) <= 0.05;
       beside += std::min(least(moved, 0, 15, false), least(moved, 5, 15, true)) <= 0.05;

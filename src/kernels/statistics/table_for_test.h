@@ -9,12 +9,12 @@
 
 namespace millrace::statistics {
 
-struct OwnTable {
+struct TestTable {
   std::vector<double> values;
   std::vector<std::uint32_t> groups;
   std::size_t columns = 0, group_count = 0;
 
-  Table table() const { return {values, groups, columns, group_count}; }
+  SampleTable table() const { return {values, groups, columns, group_count}; }
   double& at(std::size_t row, std::size_t column) { return values[row * columns + column]; }
   std::vector<double> sample(std::uint32_t group, std::size_t column) const {
     std::vector<double> out;
@@ -26,9 +26,9 @@ struct OwnTable {
 
 // Makes groups of these sizes, their rows mixed. Numbers are about 0 to 1; about every `hole`-th one is absent, or none
 // for 0.
-inline OwnTable random_table(const std::vector<std::size_t>& sizes, std::size_t columns, unsigned seed, int hole = 0) {
+inline TestTable random_table(const std::vector<std::size_t>& sizes, std::size_t columns, unsigned seed, int hole = 0) {
   std::mt19937 random(seed);
-  OwnTable out{{}, {}, columns, sizes.size()};
+  TestTable out{{}, {}, columns, sizes.size()};
   for (std::uint32_t g = 0; g < sizes.size(); ++g) out.groups.insert(out.groups.end(), sizes[g], g);
   for (std::size_t i = out.groups.size(); i > 1; --i) std::swap(out.groups[i - 1], out.groups[random() % i]);
   for (std::size_t i = 0; i < out.groups.size() * columns; ++i) {

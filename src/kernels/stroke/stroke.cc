@@ -12,7 +12,7 @@ namespace {
 
 // A line that does not go left, and its bounds in the image.
 struct Chain {
-  std::vector<Point> points;
+  std::vector<StrokePoint> points;
   double left = 0, right = 0, top = 0, bottom = 0;
 };
 
@@ -24,8 +24,8 @@ constexpr std::uint8_t kEdge = 1, kContested = 2;
 struct Rasterizer::State {
   State(int w, int h, double line_width) : width(w), height(h), radius(line_width / 2), cells(w, h) {}
 
-  void add(std::span<const Point> points);
-  void add_chain(std::span<const Point> points, bool leftwards);
+  void add(std::span<const StrokePoint> points);
+  void add_chain(std::span<const StrokePoint> points, bool leftwards);
   bool apart() const;
   void lay_over(rle::Image& out);
   double measured(int x, int y) const;
@@ -47,20 +47,20 @@ Rasterizer::~Rasterizer() = default;
 
 Workspace Rasterizer::workspace(int width, int height) { return {.host = {Cells::memory_needed(width, height)}}; }
 
-void Rasterizer::State::add_chain(std::span<const Point> points, bool leftwards) {
+void Rasterizer::State::add_chain(std::span<const StrokePoint> points, bool leftwards) {
   if (used == chains.size()) chains.emplace_back();
   Chain& chain = chains[used++];
   chain.points.assign(points.begin(), points.end());
   if (leftwards) std::reverse(chain.points.begin(), chain.points.end());
   chain.left = chain.points.front().x - radius;
   chain.right = chain.points.back().x + radius;
-  const auto [high, low] =
-      std::minmax_element(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.y < b.y; });
+  const auto [high, low] = std::minmax_element(points.begin(), points.end(),
+                                               [](const StrokePoint& a, const StrokePoint& b) { return a.y < b.y; });
   chain.top = high->y - radius;
   chain.bottom = low->y + radius;
 }
 
-void Rasterizer::State::add(std::span<const Point> points) {
+void Rasterizer::State::add(std::span<const StrokePoint> points) {
   std::size_t begin = 0;
   int direction = 0;
   for (std::size_t i = 1; i < points.size(); ++i) {
@@ -88,8 +88,8 @@ bool Rasterizer::State::apart() const {
   return true;
 }
 
-void Rasterizer::line(std::span<const Point> points) {
-  for (const Point& p : points) {
+void Rasterizer::line(std::span<const StrokePoint> points) {
+  for (const StrokePoint& p : points) {
     if (p.x >= kLowest && p.x <= kHighest && p.y >= kLowest && p.y <= kHighest) continue;
     throw Failure(ErrorCode::too_large, "a point of a line lies too far from its picture");
   }
@@ -131,7 +131,7 @@ void Rasterizer::State::lay_over(rle::Image& out) {
         if (level != rle::kFull) marks[at] = marks[at] == 0 ? kEdge : kContested;
         levels[at] = std::max(levels[at], level);
       };
-      for (const rle::Run& run : out.row(y)) {
+      for (const rle::PixelRun& run : out.row(y)) {
         for (int k = 0; k < run.literals; ++k) lay(run.x + k, *literal++);
         for (int k = 0; k < run.repeats; ++k) lay(run.x + run.literals + k, run.level);
       }

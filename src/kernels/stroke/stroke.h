@@ -33,7 +33,7 @@
 
 namespace millrace::stroke {
 
-struct Point {
+struct StrokePoint {
   double x = 0, y = 0;
 };
 
@@ -50,7 +50,7 @@ class Rasterizer {
   static constexpr double kLowest = -7000, kHighest = 23500, kWidest = 1024;
   // Adds a line to the image. A single point is drawn as a dot, no point draws nothing. Throws Failure(too_large) for a
   // point outside kLowest to kHighest.
-  void line(std::span<const Point> points);
+  void line(std::span<const StrokePoint> points);
   // Writes the image of all lines since the last call.
   void finish(rle::Image& out);
 
@@ -64,11 +64,11 @@ class Rasterizer {
 
 // Computes the definition: the share of samples x samples points of each pixel that lie within width / 2 of a line.
 // Slow on purpose. Its error: an edge that grazes a row of samples may be off by 1 / samples of the pixel.
-std::vector<double> coverage_reference(std::span<const std::vector<Point>> lines, double line_width, int width,
+std::vector<double> coverage_reference(std::span<const std::vector<StrokePoint>> lines, double line_width, int width,
                                        int height, int samples);
 // Computes the coverage from `columns` vertical lines through each pixel, along which the stroke's union is measured
 // exactly. Its error: half a column at a vertical edge.
-std::vector<double> column_reference(std::span<const std::vector<Point>> lines, double line_width, int width,
+std::vector<double> column_reference(std::span<const std::vector<StrokePoint>> lines, double line_width, int width,
                                      int height, int columns);
 
 }  // namespace millrace::stroke

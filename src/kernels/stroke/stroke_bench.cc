@@ -14,17 +14,17 @@ constexpr int kWidth = 800, kHeight = 500;
 constexpr std::size_t kPictures = 64;
 
 // Returns windows of a random walk as charts of 800 x 500, or noise.
-std::vector<std::vector<Point>> windows(std::size_t n, bool noise) {
+std::vector<std::vector<StrokePoint>> windows(std::size_t n, bool noise) {
   std::mt19937 random(1);
   std::normal_distribution<double> step;
-  std::vector<std::vector<Point>> out;
+  std::vector<std::vector<StrokePoint>> out;
   for (std::size_t w = 0; w < kPictures; ++w) {
     std::vector<double> values(n);
     double level = 0;
     for (double& v : values) v = level = noise ? step(random) : level + step(random);
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     const double bottom = *low, range = *high - *low;
-    std::vector<Point> points;
+    std::vector<StrokePoint> points;
     for (std::size_t i = 0; i < n; ++i) {
       points.push_back({static_cast<double>(i) * (kWidth - 1) / static_cast<double>(n - 1),
                         (1 - (values[i] - bottom) / range) * (kHeight - 1)});

@@ -40,11 +40,13 @@ std::uint64_t first_of(std::uint64_t block, int pixels) { return block & ((std::
 
 // Marks background pixels of a block in their highest bits. The first mark is right; pixels after it may be marked by
 // mistake.
-std::uint64_t paper_of(std::uint64_t block) { return (block - 0x0101010101010101U) & ~block & 0x8080808080808080U; }
+std::uint64_t background_of(std::uint64_t block) {
+  return (block - 0x0101010101010101U) & ~block & 0x8080808080808080U;
+}
 // True if foreground follows a gap that is too long for literals.
 bool has_gap(std::uint64_t block) {
-  static_assert(rle::kLongestGap == 3);
-  const std::uint64_t paper = paper_of(block), two = paper & paper >> 8, gaps = two & two >> 16;
+  static_assert(rle::kMaxGap == 3);
+  const std::uint64_t background = background_of(block), two = background & background >> 8, gaps = two & two >> 16;
   // If there is no gap, `first` - 1 is larger than any block.
   const std::uint64_t first = gaps & (0 - gaps);
   return first - 1 < block;
@@ -52,24 +54,24 @@ bool has_gap(std::uint64_t block) {
 
 // Destination of a row's next run and its levels.
 struct Written {
-  rle::Run* run;
+  rle::PixelRun* run;
   std::uint8_t* levels;
 };
 // Adds the first `count` pixels at the destination, without background at the ends and in long gaps.
 [[gnu::noinline]] Written put_apart(Written to, int x, int count) {
   const std::uint8_t* const from = to.levels;
-  for (int i = 0, paper = rle::kLongestGap + 1; i < count; ++i) {
+  for (int i = 0, background = rle::kMaxGap + 1; i < count; ++i) {
     if (from[i] == 0) {
-      ++paper;
+      ++background;
       continue;
     }
-    if (paper > rle::kLongestGap) {
+    if (background > rle::kMaxGap) {
       *to.run++ = {static_cast<std::uint16_t>(x + i), 0, 0, 0, 0};
-      paper = 0;
+      background = 0;
     }
-    rle::Run& run = to.run[-1];
-    run.literals = static_cast<std::uint16_t>(run.literals + paper + 1);
-    for (; paper > 0; --paper) *to.levels++ = 0;
+    rle::PixelRun& run = to.run[-1];
+    run.literals = static_cast<std::uint16_t>(run.literals + background + 1);
+    for (; background > 0; --background) *to.levels++ = 0;
     *to.levels++ = from[i];
   }
   return to;
@@ -81,17 +83,18 @@ class RowWriter {
   explicit RowWriter(const rle::Image::Room& room) : room_(room), to_{room.runs, room.levels} {}
   // Writes up to kBlock pixels, the first one lowest; they are not all background.
   void put(int x, std::uint64_t block) {
-    const int paper = std::countr_zero(block) / 8 % kBlock, literals = kBlock - std::countl_zero(block) / 8 - paper;
-    block >>= 8 * paper;
+    const int background = std::countr_zero(block) / 8 % kBlock,
+              literals = kBlock - std::countl_zero(block) / 8 - background;
+    block >>= 8 * background;
     std::memcpy(to_.levels, &block, sizeof block);
     if (has_gap(block)) {
-      to_ = put_apart(to_, x + paper, literals);
+      to_ = put_apart(to_, x + background, literals);
       return;
     }
-    *to_.run++ = {static_cast<std::uint16_t>(x + paper), static_cast<std::uint16_t>(literals), 0, 0, 0};
+    *to_.run++ = {static_cast<std::uint16_t>(x + background), static_cast<std::uint16_t>(literals), 0, 0, 0};
     to_.levels += literals;
   }
-  void put(const Parts::Pixels& pixels) {
+  void put(const StrokeParts::Pixels& pixels) {
     // Few rows have more than half of the possible pixels.
     constexpr int kFew = kTileWidth / 2;
     static_assert(kTileWidth <= rle::Image::kBeyond);
@@ -120,9 +123,9 @@ class RowWriter {
   Written to_;
 };
 
-void put_parts(std::span<const Parts::Pixels> parts, rle::Image& out) {
+void put_parts(std::span<const StrokeParts::Pixels> parts, rle::Image& out) {
   RowWriter writer(out.begin_whole_row());
-  for (const Parts::Pixels& part : parts) writer.put(part);
+  for (const StrokeParts::Pixels& part : parts) writer.put(part);
   writer.finish(out);
 }
 
@@ -142,7 +145,7 @@ Cells::Cells(int width, int height)
 
 std::size_t Cells::memory_needed(int width, int height) {
   return kBand * (cells_of(width) + 64) * 5 + static_cast<std::size_t>(height) * 4 +
-         Parts::memory_needed(width, height);
+         StrokeParts::memory_needed(width, height);
 }
 
 // Adds an edge that leaves the image to the left or right. Its part left of the image counts as at the border, its part
@@ -173,7 +176,7 @@ void Cells::sweep(rle::Image& out) {
     bands_[static_cast<std::size_t>(band)] = kNone;
     const int rows = std::min(kBand, height_ - top);
     for (int row = 0; row < rows; ++row) {
-      const std::span<const Parts::Pixels> parts = parts_.row(top + row);
+      const std::span<const StrokeParts::Pixels> parts = parts_.row(top + row);
       if (first != kNone) {
         sweep_row(row, parts, out);
       } else {
@@ -242,7 +245,7 @@ void Cells::put_rows(const Edge& edge, double slope, int begin, int end, int top
   static_assert(kBand <= kRowsAtOnce);
   CrossedRows crossed;
   const std::int32_t above = ((begin + top) << 16) - edge.y0;
-  cross(edge.x0, above, slope, end - begin, crossed);
+  cross_rows(edge.x0, above, slope, end - begin, crossed);
   std::int32_t* sums = sums_.data() + static_cast<std::size_t>(begin) * stride_;
   std::uint64_t* bits = bits_.data() + static_cast<std::size_t>(begin) * words_;
   for (std::size_t i = 0; i < static_cast<std::size_t>(end - begin); ++i, sums += stride_, bits += words_) {
@@ -257,15 +260,16 @@ void Cells::put_rows(const Edge& edge, double slope, int begin, int end, int top
   }
 }
 
-void Cells::sweep_row(int row, std::span<const Parts::Pixels> parts, rle::Image& out) {
+void Cells::sweep_row(int row, std::span<const StrokeParts::Pixels> parts, rle::Image& out) {
   std::int32_t* sums = sums_.data() + static_cast<std::size_t>(row) * stride_;
   std::uint64_t* bits = bits_.data() + static_cast<std::size_t>(row) * words_;
   RowWriter writer(out.begin_whole_row());
   std::size_t next = 0;
-  Parts::Pixels part{};
+  StrokeParts::Pixels part{};
   const auto take_part = [&] {
     do {
-      part = next < parts.size() ? parts[next] : Parts::Pixels{std::numeric_limits<int>::max(), 1, false, nullptr};
+      part =
+          next < parts.size() ? parts[next] : StrokeParts::Pixels{std::numeric_limits<int>::max(), 1, false, nullptr};
       ++next;
     } while (part.count == 0);
   };

@@ -50,7 +50,7 @@ class Cells {
   int width() const { return width_; }
   int height() const { return height_; }
   // Parts of the image that are not described by edges; all lie within the image.
-  Parts& parts() { return parts_; }
+  StrokeParts& parts() { return parts_; }
 
   // Writes the image of all edges and parts, and clears them.
   void sweep(rle::Image& out);
@@ -76,7 +76,7 @@ class Cells {
   void put_piece(int row, std::int32_t xa, std::int32_t xb, std::int32_t dy, std::int32_t direction);
   // Adds an edge to rows [begin, end) of the band, which it crosses completely; the band's first row is `top`.
   void put_rows(const Edge& edge, double slope, int begin, int end, int top);
-  void sweep_row(int row, std::span<const Parts::Pixels> parts, rle::Image& out);
+  void sweep_row(int row, std::span<const StrokeParts::Pixels> parts, rle::Image& out);
 
   int width_, height_;
   std::size_t stride_, words_;
@@ -84,7 +84,7 @@ class Cells {
   Buffer<std::uint64_t> bits_;
   std::vector<Edge> edges_;
   std::vector<std::uint32_t> bands_;  // per band: first edge that begins there, or continues from the band above
-  Parts parts_;
+  StrokeParts parts_;
 };
 
 }  // namespace millrace::stroke

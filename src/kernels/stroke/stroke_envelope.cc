@@ -9,14 +9,14 @@
 
 namespace millrace::stroke {
 
-void Envelope::build(std::span<const Point> points, double radius) {
+void Envelope::build(std::span<const StrokePoint> points, double radius) {
   radius_ = radius;
   side_ = 1;
   legs_.clear();
   const std::size_t legs = points.size() < 2 ? 1 : points.size() - 1;
   for (std::size_t i = 0; i < legs; ++i) {
-    const Point& a = points[i];
-    const Point& b = points[std::min(i + 1, points.size() - 1)];
+    const StrokePoint& a = points[i];
+    const StrokePoint& b = points[std::min(i + 1, points.size() - 1)];
     Leg leg{a.x, a.y, b.x, b.y, 0, -1, 0};
     const double dx = leg.x1 - leg.x0, dy = leg.y1 - leg.y0, length = std::sqrt(dx * dx + dy * dy);
     if (length > 0) {
@@ -89,10 +89,10 @@ double Envelope::outer(const Leg& leg, double x) const {
 }
 
 // Returns the x at or after `from` from which `later` is the outer one of the two; `from` if it already is there.
-double Envelope::crossing(std::size_t earlier, std::size_t later, double from) const {
-  const Leg& a = legs_[earlier];
+double Envelope::crossing(std::size_t previous, std::size_t later, double from) const {
+  const Leg& a = legs_[previous];
   const Leg& b = legs_[later];
-  if (earlier + 1 == later) {
+  if (previous + 1 == later) {
     const double turn = a.nx * b.ny - a.ny * b.nx;
     // The line turns away from this side: between its ends, the arc around the common point belongs to both capsules.
     if (turn >= 0 && a.nx * b.nx + a.ny * b.ny > -1) {
@@ -133,7 +133,7 @@ ChordTurns::ChordTurns(double radius) {
   alone = cosine_of(0.5 * chord / radius);
 }
 
-int ChordTurns::most_halvings() const {
+int ChordTurns::max_halvings() const {
   int out = 0;
   double part = -1;
   do {
@@ -146,7 +146,7 @@ int ChordTurns::most_halvings() const {
 // Writes corners to an outline.
 class Envelope::Tracer {
  public:
-  Tracer(Outline& out, double radius, int side) : out_(out), radius_(radius), side_(side), turns_(radius) {}
+  Tracer(StrokeOutline& out, double radius, int side) : out_(out), radius_(radius), side_(side), turns_(radius) {}
 
   void to(double x, double y) { out_.corners.push_back({to_fixed(x + 0.5), to_fixed(side_ * y + 0.5)}); }
   // Ends a line of corners.
@@ -179,11 +179,11 @@ class Envelope::Tracer {
   }
 
  private:
-  static constexpr std::size_t kMostHalvings = 16;
+  static constexpr std::size_t kMaxHalvings = 16;
   struct Circle {
     double x, y, radius;
     // Factors by which the sum of two unit vectors gives their middle, by number of halvings.
-    std::array<double, kMostHalvings> halves;
+    std::array<double, kMaxHalvings> halves;
   };
 
   void split(const Circle& circle, double ux, double uy, double vx, double vy, int done, int halvings) {
@@ -194,13 +194,13 @@ class Envelope::Tracer {
     split(circle, mx, my, vx, vy, done + 1, halvings);
   }
 
-  Outline& out_;
+  StrokeOutline& out_;
   const double radius_;
   const int side_;
   const ChordTurns turns_;
 };
 
-void Envelope::draw(std::span<const Gap> gaps, Outline& out) const {
+void Envelope::draw(std::span<const Gap> gaps, StrokeOutline& out) const {
   out.clear();
   Tracer tracer(out, radius_, side_);
   const double r = radius_, inverse = 1 / radius_;

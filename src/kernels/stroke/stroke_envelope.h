@@ -19,7 +19,7 @@
 namespace millrace::stroke {
 
 // Lines of corners from left to right, which outline a side of a stroke.
-struct Outline {
+struct StrokeOutline {
   std::vector<Corner> corners;
   std::vector<std::size_t> begins;  // begin of each line, as an index in `corners`
   void clear() {
@@ -37,13 +37,13 @@ struct ChordTurns {
   explicit ChordTurns(double radius);
   double coarsest, alone;
   // Returns how often half a circle must be halved until its parts turn less than `coarsest`.
-  int most_halvings() const;
+  int max_halvings() const;
 };
 
 class Envelope {
  public:
   // Builds the upper side, or the lower side of the same stroke.
-  void build(std::span<const Point> points, double radius);
+  void build(std::span<const StrokePoint> points, double radius);
   void build_opposite(const Envelope& other);
   // The range of x, from begin to end, in which a leg's straight side is outermost; empty unless begin < end. The flags
   // tell whether the envelope continues in the leg's vertical direction. One holds from the border of the pixel before
@@ -58,7 +58,7 @@ class Envelope {
     double x0, y0, x1, y1;
   };
   // Writes the corners from left to right, leaving out one gap per leg.
-  void draw(std::span<const Gap> gaps, Outline& out) const;
+  void draw(std::span<const Gap> gaps, StrokeOutline& out) const;
   // Returns y of the envelope, in the image's own direction; x must be within [left(), right()].
   double at(double x) const;
   double left() const { return left_; }
@@ -79,7 +79,7 @@ class Envelope {
   void find_pieces();
   void find_straights();
   double outer(const Leg& leg, double x) const;
-  double crossing(std::size_t earlier, std::size_t later, double from) const;
+  double crossing(std::size_t previous, std::size_t later, double from) const;
 
   double radius_ = 0, left_ = 0, right_ = 0;
   int side_ = 1;

@@ -5,7 +5,7 @@
 
 namespace millrace::stroke {
 
-void Parts::add(const Tile& tile, std::span<const Corner> upper, std::span<const Corner> lower) {
+void StrokeParts::add(const PixelTile& tile, std::span<const Corner> upper, std::span<const Corner> lower) {
   const std::size_t at = tile_rows_used_;
   tile_rows_used_ += static_cast<std::size_t>(tile.rows);
   tile_rows_.grow(tile_rows_used_, at);
@@ -14,15 +14,15 @@ void Parts::add(const Tile& tile, std::span<const Corner> upper, std::span<const
   parts_.push_back({{tile.top, tile.top + tile.rows, 0, 0, 0}, static_cast<std::uint32_t>(at)});
 }
 
-void Parts::start(int height) {
+void StrokeParts::start(int height) {
   std::size_t rows = 0;
   for (const Part& part : parts_) rows += static_cast<std::size_t>(part.slant.end - part.slant.begin);
   height_ = height;
-  strip_ = rows <= kMostAtOnce ? height : kStrip;
+  strip_ = rows <= kMaxAtOnce ? height : kStrip;
   begin_ = end_ = 0;
 }
 
-void Parts::compute() {
+void StrokeParts::compute() {
   begin_ = end_;
   end_ = std::min(height_, begin_ + strip_);
   const auto in_strip = [&](int row) { return std::clamp(row, begin_, end_) - begin_; };
@@ -67,7 +67,7 @@ void Parts::compute() {
   }
 }
 
-void Parts::list(int begin, int end, const TileRow* rows, const std::uint8_t* levels, std::size_t stride) {
+void StrokeParts::list(int begin, int end, const TileRow* rows, const std::uint8_t* levels, std::size_t stride) {
   std::uint32_t* at = ends_.data() + begin + 1;
   for (int i = 0; i < end - begin; ++i, levels += stride) {
     pixels_[at[i]++] = {rows[i].x, rows[i].count, rows[i].apart, levels + rows[i].skipped};

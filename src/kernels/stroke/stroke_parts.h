@@ -19,16 +19,16 @@
 
 namespace millrace::stroke {
 
-class Parts {
+class StrokeParts {
  public:
   // Maximum number of part rows that are listed at once, and the height of a strip if there are more.
-  static constexpr std::size_t kMostAtOnce = 1 << 16;
+  static constexpr std::size_t kMaxAtOnce = 1 << 16;
   static constexpr int kStrip = 64;
 
   // Returns the memory besides that which grows with the number of points.
   static std::size_t memory_needed(int width, int height) {
     const auto pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
-    const std::size_t rows = std::min(pixels, std::max(kMostAtOnce, kStrip * static_cast<std::size_t>(width)));
+    const std::size_t rows = std::min(pixels, std::max(kMaxAtOnce, kStrip * static_cast<std::size_t>(width)));
     return rows * (sizeof(Pixels) + sizeof(TileRow) + sizeof(std::uint64_t)) + static_cast<std::size_t>(height) * 4;
   }
 
@@ -40,7 +40,7 @@ class Parts {
   };
   // Adds a part; in a row, a part must lie left of those added later.
   void add(const Slant& slant) { parts_.push_back({slant, kNoTile}); }
-  void add(const Tile& tile, std::span<const Corner> upper, std::span<const Corner> lower);
+  void add(const PixelTile& tile, std::span<const Corner> upper, std::span<const Corner> lower);
 
   // Prepares for row(), which must be called for each row, from the top.
   void start(int height);

@@ -10,7 +10,7 @@
 namespace millrace::stroke {
 namespace {
 
-using Line = std::vector<Point>;
+using Line = std::vector<StrokePoint>;
 
 Line noise(std::size_t points, double width, double height, std::mt19937& random) {
   std::uniform_real_distribution<double> y(0, height - 1);
@@ -58,7 +58,7 @@ TEST(StrokeParts, RunsGoFromLeftToRightAndDoNotOverlap) {
       for (int y = 0; y < height; ++y) {
         int end = 0;
         std::size_t literals = 0;
-        for (const rle::Run& run : picture.row(y)) {
+        for (const rle::PixelRun& run : picture.row(y)) {
           ASSERT_GE(run.x, end) << "row " << y;
           ASSERT_GT(run.literals + run.repeats, 0) << "row " << y;
           end = run.x + run.literals + run.repeats;
@@ -108,7 +108,7 @@ TEST(StrokeParts, LinesMayComeInAnyOrder) {
   std::vector<Line> lines;
   for (const double left : {40.0, 0.0, 20.0}) {
     lines.push_back(noise(5, 12, kHeight, random));
-    for (Point& p : lines.back()) p.x += left + 2;
+    for (StrokePoint& p : lines.back()) p.x += left + 2;
   }
   Rasterizer rasterizer(kWidth, kHeight, 3);
   for (const Line& line : lines) rasterizer.line(line);
@@ -128,7 +128,7 @@ TEST(StrokeParts, ManyRowsAreListedInStrips) {
   const auto all = painted(drawn(line, 3, kWidth, kHeight));
   for (const int top : {0, 777, kHeight - kPart}) {
     Line moved = line;
-    for (Point& p : moved) p.y -= top;
+    for (StrokePoint& p : moved) p.y -= top;
     const auto part = painted(drawn(moved, 3, kWidth, kPart));
     int worst = 0;
     for (std::size_t i = 0; i < part.size(); ++i) {

@@ -8,7 +8,7 @@ namespace millrace::stroke {
 namespace {
 
 // Returns the squared distance of a point from a segment.
-double distance2(double px, double py, const Point& a, const Point& b) {
+double distance2(double px, double py, const StrokePoint& a, const StrokePoint& b) {
   const double dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy;
   const double t = length2 > 0 ? std::clamp(((px - a.x) * dx + (py - a.y) * dy) / length2, 0.0, 1.0) : 0.0;
   const double ex = px - (a.x + t * dx), ey = py - (a.y + t * dy);
@@ -17,10 +17,10 @@ double distance2(double px, double py, const Point& a, const Point& b) {
 
 }  // namespace
 
-std::vector<double> coverage_reference(std::span<const std::vector<Point>> lines, double line_width, int width,
+std::vector<double> coverage_reference(std::span<const std::vector<StrokePoint>> lines, double line_width, int width,
                                        int height, int samples) {
   struct Segment {
-    Point a, b;
+    StrokePoint a, b;
   };
   std::vector<Segment> segments;
   for (const auto& line : lines) {
@@ -65,10 +65,10 @@ struct Interval {
 
 // Finds the interval in which a vertical line at x lies within r of a segment. It is the hull of its parts in both
 // discs and the rectangle.
-bool crossed(const Point& a, const Point& b, double r, double x, Interval& out) {
+bool crossed(const StrokePoint& a, const StrokePoint& b, double r, double x, Interval& out) {
   out = {1e9, -1e9};
   const auto reach = [&](double y) { out = {std::min(out.begin, y), std::max(out.end, y)}; };
-  for (const Point& centre : {a, b}) {
+  for (const StrokePoint& centre : {a, b}) {
     const double u = x - centre.x, left = r * r - u * u;
     if (left < 0) continue;
     reach(centre.y - std::sqrt(left));
@@ -77,10 +77,10 @@ bool crossed(const Point& a, const Point& b, double r, double x, Interval& out) 
   const double dx = b.x - a.x, dy = b.y - a.y, length = std::sqrt(dx * dx + dy * dy);
   if (length > 0) {
     const double nx = -dy / length * r, ny = dx / length * r;
-    const std::array<Point, 5> corners = {
+    const std::array<StrokePoint, 5> corners = {
         {{a.x + nx, a.y + ny}, {b.x + nx, b.y + ny}, {b.x - nx, b.y - ny}, {a.x - nx, a.y - ny}, {a.x + nx, a.y + ny}}};
     for (std::size_t i = 0; i < 4; ++i) {
-      const Point &p = corners[i], &q = corners[i + 1];
+      const StrokePoint &p = corners[i], &q = corners[i + 1];
       if ((p.x - x) * (q.x - x) > 0) continue;
       if (p.x == q.x) {
         reach(p.y);
@@ -95,7 +95,7 @@ bool crossed(const Point& a, const Point& b, double r, double x, Interval& out) 
 
 }  // namespace
 
-std::vector<double> column_reference(std::span<const std::vector<Point>> lines, double line_width, int width,
+std::vector<double> column_reference(std::span<const std::vector<StrokePoint>> lines, double line_width, int width,
                                      int height, int columns) {
   const double r = line_width / 2;
   std::vector<double> out(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), 0.0);
@@ -105,7 +105,7 @@ std::vector<double> column_reference(std::span<const std::vector<Point>> lines, 
     all.clear();
     for (const auto& line : lines) {
       for (std::size_t i = 0; i + 1 < std::max<std::size_t>(2, line.size()) && !line.empty(); ++i) {
-        const Point &a = line[i], &b = line[std::min(i + 1, line.size() - 1)];
+        const StrokePoint &a = line[i], &b = line[std::min(i + 1, line.size() - 1)];
         Interval interval{};
         if (x < std::min(a.x, b.x) - r || x > std::max(a.x, b.x) + r) continue;
         if (crossed(a, b, r, x, interval)) all.push_back(interval);

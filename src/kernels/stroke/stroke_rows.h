@@ -21,12 +21,12 @@ struct CrossedRows {
 
 // Computes `count` rows; the top of the first one is `above` below the line's point (x, ...), in 1/65536 of a pixel.
 // |slope| is at most 1. Only integers and IEEE 754 doubles are used: the results are the same at every CPU level.
-void cross(double x, double above, double slope, int count, CrossedRows& out);
+void cross_rows(double x, double above, double slope, int count, CrossedRows& out);
 
 // Maximum number of a leg's rows that are computed at once, and of pixels that such a row may touch.
 inline constexpr int kSlantRows = 32, kSlantPixels = 8;
 // Limits of |step| and of |step| + across, which keep the touched pixels within kSlantPixels.
-inline constexpr double kLongestStep = 3, kWidestSlant = kSlantPixels - 1;
+inline constexpr double kMaxStep = 3, kWidestSlant = kSlantPixels - 1;
 // Maximum error of x in pixels.
 inline constexpr double kSlantError = 1.0 / (1 << 18);
 

@@ -116,10 +116,10 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
       const Floats share255 = hn::Mul(hn::Sub(now, before), hn::Set(df, 255.0F));
       before = now;
       const Integers of = hn::And(hn::BitCast(di, hn::Add(share255, hn::Set(df, kToIntegerFloat))), hn::Set(di, 255));
-      const auto has_ink = hn::Ne(of, hn::Zero(di));
-      end = hn::IfThenElse(has_ink, hn::Set(di, static_cast<std::int32_t>(border)), end);
+      const auto has_coverage = hn::Ne(of, hn::Zero(di));
+      end = hn::IfThenElse(has_coverage, hn::Set(di, static_cast<std::int32_t>(border)), end);
       // A mask is -1.
-      inked = hn::Sub(inked, hn::VecFromMask(di, has_ink));
+      inked = hn::Sub(inked, hn::VecFromMask(di, has_coverage));
       return of;
     };
     Integers low = level(1), high = hn::Zero(di);
@@ -153,7 +153,7 @@ namespace millrace::stroke {
 HWY_EXPORT(Cross);
 HWY_EXPORT(SlantLevels);
 
-void cross(double x, double above, double slope, int count, CrossedRows& out) {
+void cross_rows(double x, double above, double slope, int count, CrossedRows& out) {
   HWY_DYNAMIC_DISPATCH(Cross)(x, above, slope, count, out);
 }
 
@@ -161,7 +161,7 @@ void slant_rows(double x, double step, double across, int count, TileRow* rows, 
   constexpr double kUnit = 1 << 24;
   // The width must not be 0, as it is a divisor even for a vertical line.
   constexpr double kNarrowest = 1.0 / (1 << 20);
-  static_assert(kSlantRows * kLongestStep + 2 < 128);
+  static_assert(kSlantRows * kMaxStep + 2 < 128);
   // If the sides go left, a row begins at its bottom.
   const double first = step < 0 ? x + step : x, base = floor_of(first);
   HWY_DYNAMIC_DISPATCH(SlantLevels)

@@ -7,7 +7,7 @@
 
 namespace millrace::stroke {
 
-void Sides::build(std::span<const Point> points, double radius) {
+void Sides::build(std::span<const StrokePoint> points, double radius) {
   points_.assign(points.begin(), points.end());
   radius_ = radius;
   upper_.build(points, radius);
@@ -41,7 +41,7 @@ void Sides::draw_line(std::size_t i, Cells& cells) const {
   if (width <= 0 || rows <= 0 || x >= cells.width()) return;
   if (x >= 0 && x + width <= cells.width() && width <= kTileWidth && rows <= kTileHeight &&
       bottom - top < 2 * kTileHeight * kOne) {
-    return cells.parts().add(Tile{x, y, width, rows}, upper, lower);
+    return cells.parts().add(PixelTile{x, y, width, rows}, upper, lower);
   }
   // An edge that goes down adds the area to its right, so the upper side is traversed backwards.
   for (std::size_t k = 0; k + 1 < upper.size(); ++k) {
@@ -65,12 +65,12 @@ void Sides::find_slants(const Cells& cells) {
   lower_gaps_.assign(legs, {0, 0, 0, 0});
   // Thinner strokes may have levels of 0.
   constexpr double kThinnest = 0.05;
-  constexpr int kFewestRows = 2;
+  constexpr int kMinRows = 2;
   if (radius_ < kThinnest || radius_ >= kWidestSlant) return;
   for (std::size_t i = 0; i + 1 < points_.size(); ++i) {
-    const Point &a = points_[i], &b = points_[i + 1];
+    const StrokePoint &a = points_[i], &b = points_[i + 1];
     const double dx = b.x - a.x, dy = b.y - a.y;
-    if (dx <= 0 || dx > kLongestStep * std::fabs(dy)) continue;
+    if (dx <= 0 || dx > kMaxStep * std::fabs(dy)) continue;
     const double step = dx / dy, secant = std::sqrt(1 + step * step), across = 2 * radius_ * secant;
     if (std::fabs(step) + across > kWidestSlant) continue;
     // Indices replace branches, which would be mispredicted half of the time, as legs go up or down at random.
@@ -89,7 +89,7 @@ void Sides::find_slants(const Cells& cells) {
     const double y_begin = y + (begin - x) / step, y_end = y + (end - x) / step;
     const double top = ceil_of(std::max(0.0, std::min(y_begin, y_end)));
     const double bottom = floor_of(std::min<double>(cells.height(), std::max(y_begin, y_end)));
-    if (!(bottom - top >= kFewestRows)) continue;
+    if (!(bottom - top >= kMinRows)) continue;
     const double x_top = x + (top - y) * step, x_bottom = x + (bottom - y) * step;
     slants_.push_back({static_cast<int>(top), static_cast<int>(bottom), x_top, step, across});
     const std::array<double, 2> x_ends = {x_bottom - 0.5, x_top - 0.5}, y_ends = {bottom - 0.5, top - 0.5};

@@ -13,7 +13,7 @@ namespace millrace::stroke {
 
 class Sides {
  public:
-  void build(std::span<const Point> points, double radius);
+  void build(std::span<const StrokePoint> points, double radius);
   void draw(Cells& cells);
   // Return the interval of y in the stroke at an x within [left(), right()].
   double upper(double x) const { return upper_.at(x); }
@@ -26,11 +26,11 @@ class Sides {
   void draw_line(std::size_t i, Cells& cells) const;
 
   Envelope upper_, lower_;
-  std::vector<Point> points_;
+  std::vector<StrokePoint> points_;
   double radius_ = 0;
-  std::vector<Parts::Slant> slants_;
+  std::vector<StrokeParts::Slant> slants_;
   std::vector<Envelope::Gap> upper_gaps_, lower_gaps_;  // per leg
-  Outline upper_lines_, lower_lines_;                   // outlines before, between and after the slants
+  StrokeOutline upper_lines_, lower_lines_;             // outlines before, between and after the slants
 };
 
 }  // namespace millrace::stroke

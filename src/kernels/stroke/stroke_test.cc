@@ -8,7 +8,7 @@
 namespace millrace::stroke {
 namespace {
 
-using Lines = std::vector<std::vector<Point>>;
+using Lines = std::vector<std::vector<StrokePoint>>;
 
 std::vector<std::uint8_t> drawn(Rasterizer& rasterizer, const Lines& lines, int width, int height) {
   for (const auto& line : lines) rasterizer.line(line);
@@ -44,14 +44,14 @@ void expect_exact(const Lines& lines, double line_width, int width, int height, 
   EXPECT_LE(sum / static_cast<double>(levels.size()), 0.1) << what;
 }
 
-std::vector<Point> series(std::size_t n, int width, int height, std::mt19937& random, double roughness) {
+std::vector<StrokePoint> series(std::size_t n, int width, int height, std::mt19937& random, double roughness) {
   std::vector<double> values(n);
   std::normal_distribution<double> step;
   double level = 0;
   for (double& v : values) v = level = level * (1 - roughness) + step(random);
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const double bottom = *low, range = std::max(1e-9, *high - *low);
-  std::vector<Point> out;
+  std::vector<StrokePoint> out;
   for (std::size_t i = 0; i < n; ++i) {
     const double x = n == 1 ? 0 : static_cast<double>(i) * (width - 1) / static_cast<double>(n - 1);
     out.push_back({x, (1 - (values[i] - bottom) / range) * (height - 1)});
@@ -90,7 +90,7 @@ TEST(Stroke, LinesThatTurnBackOrCross) {
   std::uniform_real_distribution<double> x(-5, 65), y(-5, 45);
   for (const double line_width : {1.0, 3.0, 6.3, 12.0}) {
     for (int i = 0; i < 6; ++i) {
-      std::vector<Point> line;
+      std::vector<StrokePoint> line;
       for (int k = 0; k < 7; ++k) line.push_back({x(random), y(random)});
       expect_exact({line}, line_width, 60, 40, "any way");
     }
@@ -112,7 +112,7 @@ TEST(Stroke, UprightLegsAmongOthers) {
 // A smooth line must look the same for any number of points on it.
 TEST(Stroke, ManyPointsOnOneLine) {
   const auto ramp = [](int points, double height) {
-    std::vector<Point> line;
+    std::vector<StrokePoint> line;
     for (int i = 0; i < points; ++i) line.push_back({2.0 * i / (points - 1), height * (1 - 1.0 * i / (points - 1))});
     return line;
   };
@@ -130,8 +130,8 @@ TEST(Stroke, ManyPointsOnOneLine) {
 
 TEST(Stroke, PointsFarAwayAreRefused) {
   Rasterizer rasterizer(60, 40, 3);
-  EXPECT_THROW(rasterizer.line(std::vector<Point>{{0, 0}, {1e5, 3}}), std::exception);
-  EXPECT_THROW(rasterizer.line(std::vector<Point>{{0, std::nan("")}}), std::exception);
+  EXPECT_THROW(rasterizer.line(std::vector<StrokePoint>{{0, 0}, {1e5, 3}}), std::exception);
+  EXPECT_THROW(rasterizer.line(std::vector<StrokePoint>{{0, std::nan("")}}), std::exception);
   expect_exact({{{-7000, -6000}, {23000, 20000}}}, 5, 60, 40, "from far to far");
 }
 

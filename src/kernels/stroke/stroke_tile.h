@@ -32,10 +32,10 @@ struct TileRow {
 // It lies in `width` pixels and `rows` rows from (left, top) on, but may extend above and below. Rows without
 // foreground have a count of 0. Each row has kTileWidth levels, of which those outside the count are undefined. Only
 // IEEE 754 single floats are used: the results are the same at every CPU level.
-struct Tile {
+struct PixelTile {
   int left, top, width, rows;
 };
-void tile_rows(const Tile& tile, std::span<const Corner> upper, std::span<const Corner> lower, TileRow* rows,
+void tile_rows(const PixelTile& tile, std::span<const Corner> upper, std::span<const Corner> lower, TileRow* rows,
                std::uint8_t* levels);
 
 }  // namespace millrace::stroke

@@ -114,7 +114,7 @@ HWY_INLINE std::uint32_t Levels(const float* HWY_RESTRICT sums, std::uint8_t* HW
 
 // Adds all edges from one corner to the next. If `direction` is 1, edges that go down add the area to their right.
 template <int kWidth>
-HWY_INLINE void AddEdges(const Tile& tile, std::span<const Corner> corners, float direction, Sums<kWidth>& sums) {
+HWY_INLINE void AddEdges(const PixelTile& tile, std::span<const Corner> corners, float direction, Sums<kWidth>& sums) {
   // Corners are less than 2^24 units away, so that they are exact as floats.
   const std::int32_t left = tile.left << 16, top = tile.top << 16;
   const auto bottom = static_cast<float>(tile.rows);
@@ -144,7 +144,7 @@ HWY_INLINE void AddEdges(const Tile& tile, std::span<const Corner> corners, floa
 }
 
 template <int kWidth>
-void Rows(const Tile& tile, std::span<const Corner> upper, std::span<const Corner> lower, TileRow* rows,
+void Rows(const PixelTile& tile, std::span<const Corner> upper, std::span<const Corner> lower, TileRow* rows,
           std::uint8_t* levels) {
   Sums<kWidth> sums;
   std::memset(sums.of.data(), 0, static_cast<std::size_t>(tile.rows) * Sums<kWidth>::kStride * sizeof(float));
@@ -154,15 +154,15 @@ void Rows(const Tile& tile, std::span<const Corner> upper, std::span<const Corne
   for (std::size_t i = 0; i < static_cast<std::size_t>(tile.rows); ++i) {
     const std::uint32_t inked = Levels<kWidth>(sums.row(i), levels + i * kTileWidth);
     const int begin = std::countr_zero(inked | 1U << 31), end = 32 - std::countl_zero(inked);
-    static_assert(rle::kLongestGap == 3);
+    static_assert(rle::kMaxGap == 3);
     const auto within = static_cast<std::uint32_t>((std::uint64_t{1} << end) - (std::uint64_t{1} << begin));
-    const std::uint32_t paper = inked == 0 ? 0 : ~inked & within, two = paper & paper >> 1;
+    const std::uint32_t background = inked == 0 ? 0 : ~inked & within, two = background & background >> 1;
     rows[i] = {tile.left + begin, static_cast<std::int16_t>(std::max(0, end - begin)), static_cast<std::int8_t>(begin),
                (two & two >> 2) != 0};
   }
 }
 
-void TileRows(const Tile& tile, std::span<const Corner> upper, std::span<const Corner> lower, TileRow* rows,
+void TileRows(const PixelTile& tile, std::span<const Corner> upper, std::span<const Corner> lower, TileRow* rows,
               std::uint8_t* levels) {
   if (tile.width <= 8) return Rows<8>(tile, upper, lower, rows, levels);
   if (tile.width <= 16) return Rows<16>(tile, upper, lower, rows, levels);
@@ -177,7 +177,7 @@ namespace millrace::stroke {
 
 HWY_EXPORT(TileRows);
 
-void tile_rows(const Tile& tile, std::span<const Corner> upper, std::span<const Corner> lower, TileRow* rows,
+void tile_rows(const PixelTile& tile, std::span<const Corner> upper, std::span<const Corner> lower, TileRow* rows,
                std::uint8_t* levels) {
   HWY_DYNAMIC_DISPATCH(TileRows)(tile, upper, lower, rows, levels);
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "src/base/text.h"
-#include "src/model/onnx/wire.h"
+#include "src/model/onnx/protobuf.h"
 
 namespace millrace::model {
 namespace {
@@ -24,7 +24,7 @@ class Reading {
   bool model(std::span<const std::uint8_t> bytes) {
     std::string version;
     bool graph = false;
-    const bool good = fields(bytes, [&](const WireField& field) {
+    const bool good = fields(bytes, [&](const ProtobufField& field) {
       switch (field.number) {
         case 1:
           out_.ir_version = field.value;
@@ -54,7 +54,7 @@ class Reading {
   // Visits all fields. False where the message is malformed, or `visit` returns false.
   template <typename Visit>
   static bool fields(std::span<const std::uint8_t> bytes, const Visit& visit) {
-    WireReader reader(bytes);
+    ProtobufReader reader(bytes);
     while (const auto field = reader.next())
       if (!visit(*field)) return false;
     return reader.good();
@@ -63,7 +63,7 @@ class Reading {
   bool operator_set(std::span<const std::uint8_t> bytes) {
     std::string domain;
     std::uint64_t version = 0;
-    if (!fields(bytes, [&](const WireField& field) {
+    if (!fields(bytes, [&](const ProtobufField& field) {
           if (field.number == 1) domain = std::string(field.text());
           if (field.number == 2) version = field.value;
           return true;
@@ -75,7 +75,7 @@ class Reading {
   }
 
   bool function(std::span<const std::uint8_t> bytes) {
-    return fields(bytes, [&](const WireField& field) {
+    return fields(bytes, [&](const ProtobufField& field) {
       switch (field.number) {
         case 7:
           return node(field.bytes, 1);
@@ -90,9 +90,9 @@ class Reading {
   bool graph(std::span<const std::uint8_t> bytes, int depth) {
     if (depth > kDeepest) return false;
     std::set<std::string, std::less<>> given;
-    std::vector<Port> inputs;
+    std::vector<OnnxPort> inputs;
     const bool outermost = depth == 0;
-    if (!fields(bytes, [&](const WireField& field) {
+    if (!fields(bytes, [&](const ProtobufField& field) {
           switch (field.number) {
             case 1:
               return node(field.bytes, depth);
@@ -105,7 +105,7 @@ class Reading {
             case 11:
             case 12: {
               if (!outermost) return true;
-              Port port;
+              OnnxPort port;
               if (!value_info(field.bytes, port)) return false;
               (field.number == 11 ? inputs : out_.outputs).push_back(std::move(port));
               return true;
@@ -118,14 +118,14 @@ class Reading {
         })) {
       return false;
     }
-    for (Port& port : inputs)
+    for (OnnxPort& port : inputs)
       if (!given.contains(port.name)) out_.inputs.push_back(std::move(port));
     return true;
   }
 
   bool node(std::span<const std::uint8_t> bytes, int depth) {
     std::string name, kind, domain;
-    if (!fields(bytes, [&](const WireField& field) {
+    if (!fields(bytes, [&](const ProtobufField& field) {
           switch (field.number) {
             case 3:
               name = std::string(field.text());
@@ -151,7 +151,7 @@ class Reading {
   }
 
   bool attribute(std::span<const std::uint8_t> bytes, int depth) {
-    return fields(bytes, [&](const WireField& field) {
+    return fields(bytes, [&](const ProtobufField& field) {
       std::string name;
       switch (field.number) {
         case 5:
@@ -170,14 +170,14 @@ class Reading {
   }
 
   bool tensor(std::span<const std::uint8_t> bytes, std::string& name) {
-    return fields(bytes, [&](const WireField& field) {
+    return fields(bytes, [&](const ProtobufField& field) {
       if (field.number == 8) name = std::string(field.text());
       return field.number != 13 || external(field.bytes);
     });
   }
 
   bool sparse_tensor(std::span<const std::uint8_t> bytes) {
-    return fields(bytes, [&](const WireField& field) {
+    return fields(bytes, [&](const ProtobufField& field) {
       std::string name;
       return (field.number != 1 && field.number != 2) || tensor(field.bytes, name);
     });
@@ -185,7 +185,7 @@ class Reading {
 
   bool external(std::span<const std::uint8_t> bytes) {
     std::string key, value;
-    if (!fields(bytes, [&](const WireField& field) {
+    if (!fields(bytes, [&](const ProtobufField& field) {
           if (field.number == 1) key = std::string(field.text());
           if (field.number == 2) value = std::string(field.text());
           return true;
@@ -196,28 +196,28 @@ class Reading {
     return true;
   }
 
-  static bool value_info(std::span<const std::uint8_t> bytes, Port& out) {
-    return fields(bytes, [&](const WireField& field) {
+  static bool value_info(std::span<const std::uint8_t> bytes, OnnxPort& out) {
+    return fields(bytes, [&](const ProtobufField& field) {
       if (field.number == 1) out.name = std::string(field.text());
-      return field.number != 2 || fields(field.bytes, [&](const WireField& type) {
+      return field.number != 2 || fields(field.bytes, [&](const ProtobufField& type) {
                return type.number != 1 || tensor_type(type.bytes, out);
              });
     });
   }
 
-  static bool tensor_type(std::span<const std::uint8_t> bytes, Port& out) {
-    return fields(bytes, [&](const WireField& field) {
+  static bool tensor_type(std::span<const std::uint8_t> bytes, OnnxPort& out) {
+    return fields(bytes, [&](const ProtobufField& field) {
       if (field.number == 1 && field.value < kTypes.size()) out.type = kTypes[field.value];
       if (field.number != 2) return true;
       out.shaped = true;
-      return fields(field.bytes, [&](const WireField& side) {
+      return fields(field.bytes, [&](const ProtobufField& side) {
         if (side.number != 1) return true;
-        std::int64_t sides = kOpen;
-        const bool good = fields(side.bytes, [&](const WireField& value) {
+        std::int64_t sides = kAnySide;
+        const bool good = fields(side.bytes, [&](const ProtobufField& value) {
           if (value.number == 1 && value.is_number) sides = static_cast<std::int64_t>(value.value);
           return true;
         });
-        out.shape.push_back(sides < 0 ? kOpen : sides);
+        out.shape.push_back(sides < 0 ? kAnySide : sides);
         return good;
       });
     });
@@ -231,7 +231,7 @@ class Reading {
 std::string text_of(const std::vector<std::int64_t>& shape) {
   std::string out;
   for (const std::int64_t side : shape)
-    out += fmt::format("{}{}", out.empty() ? "" : ", ", side == kOpen ? "?" : std::to_string(side));
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", side == kAnySide ? "?" : std::to_string(side));
   return "[" + out + "]";
 }
 

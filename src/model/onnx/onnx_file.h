@@ -16,12 +16,12 @@
 
 namespace millrace::model {
 
-inline constexpr std::int64_t kOpen = -1;  // a side of any length
+inline constexpr std::int64_t kAnySide = -1;  // a side of any length
 
-struct Port {
+struct OnnxPort {
   std::string name;
   std::string type;                 // NumPy's name; "" for anything but a tensor of numbers
-  std::vector<std::int64_t> shape;  // kOpen for a side of any length
+  std::vector<std::int64_t> shape;  // kAnySide for a side of any length
   bool shaped = false;              // states the number of sides
 };
 std::string text_of(const std::vector<std::int64_t>& shape);  // "[1, 3, ?, ?]"
@@ -30,7 +30,7 @@ struct OnnxFile {
   std::string producer;  // "pytorch 2.15.0"
   std::uint64_t ir_version = 0;
   std::map<std::string, std::uint64_t> operator_sets;  // by domain; "" is ONNX's own
-  std::vector<Port> inputs, outputs;                   // inputs without those that have weights in the file
+  std::vector<OnnxPort> inputs, outputs;               // inputs without those that have weights in the file
   // Maps each kind of operator to the name of its first node, also in functions. A kind is "domain.Operator", or
   // "Operator" for ONNX's own.
   std::map<std::string, std::string> operators;

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/model/model_for_test.h"
-#include "src/model/onnx/wire.h"
+#include "src/model/onnx/protobuf.h"
 
 namespace millrace::model {
 namespace {
@@ -18,10 +18,10 @@ Outcome<OnnxFile> read(const std::string& text) {
   return read_onnx({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "m.onnx");
 }
 
-TEST(Wire, FieldsAreWhatTheFormatSays) {
+TEST(Wire, FieldsFollowTheFormat) {
   // The number 150 as in the format's documentation, a text, a fixed32, and the largest number.
   const std::string text = std::string("\x08\x96\x01\x12\x07testing\x1d\x01\x02\x03\x04", 17) + number(4, ~0ULL);
-  WireReader reader({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  ProtobufReader reader({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   auto field = reader.next();
   EXPECT_EQ(field->number, 1U);
   EXPECT_EQ(field->value, 150U);
@@ -36,7 +36,7 @@ TEST(Wire, FieldsAreWhatTheFormatSays) {
   EXPECT_TRUE(reader.good());
 }
 
-TEST(Wire, WhatIsNoFieldIsSaid) {
+TEST(Wire, AMalformedFieldIsReported) {
   for (const std::string& text : {
            std::string("\x08"),  // no number follows
            std::string("\x12\x05"
@@ -47,13 +47,13 @@ TEST(Wire, WhatIsNoFieldIsSaid) {
            std::string("\x02\x00", 2),                                   // field 0
            std::string("\x1d\x01\x02\x03"),                              // a fixed32 of three bytes
        }) {
-    WireReader reader({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    ProtobufReader reader({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
     EXPECT_FALSE(reader.next());
     EXPECT_FALSE(reader.good()) << text.size();
   }
 }
 
-TEST(OnnxFile, SaysWhatTheModelNeedsAndGives) {
+TEST(OnnxFile, ListsInputsAndOutputs) {
   const std::string inner = bytes(1, node("Erf", "deep", {"a"}, "b"));
   const std::string text =
       model(bytes(1, node("Mul", "scale", {"x", "factor"}, "t")) +
@@ -71,7 +71,7 @@ TEST(OnnxFile, SaysWhatTheModelNeedsAndGives) {
   ASSERT_EQ(found->inputs.size(), 1U);  // the factor has weights
   EXPECT_EQ(found->inputs[0].name, "x");
   EXPECT_EQ(found->inputs[0].type, "float32");
-  EXPECT_THAT(found->inputs[0].shape, ElementsAre(1, 3, kOpen, 512));
+  EXPECT_THAT(found->inputs[0].shape, ElementsAre(1, 3, kAnySide, 512));
   EXPECT_EQ(text_of(found->inputs[0].shape), "[1, 3, ?, 512]");
   ASSERT_EQ(found->outputs.size(), 1U);
   EXPECT_EQ(found->outputs[0].name, "y");
@@ -81,7 +81,7 @@ TEST(OnnxFile, SaysWhatTheModelNeedsAndGives) {
   EXPECT_EQ(found->nodes, 5U);
 }
 
-TEST(OnnxFile, WhatIsNoModelIsSaid) {
+TEST(OnnxFile, AFileThatIsNoModelIsReported) {
   for (const std::string& text : {std::string(), std::string("name: \"a text\""), std::string(4096, '\0'), number(1, 8),
                                   bytes(7, bytes(2, "graph")), std::string("\x89PNG\r\n\x1a\n")}) {
     const auto found = read(text);

@@ -13,8 +13,8 @@
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/store/checksums.h"
-#include "src/io/store/import_part.h"
-#include "src/pipeline/checkpoint/part_record.h"
+#include "src/io/store/import_shard.h"
+#include "src/pipeline/checkpoint/shard_record.h"
 
 namespace millrace {
 namespace {
@@ -23,11 +23,11 @@ namespace fs = std::filesystem;
 
 // Runs `work`. A failure in the folder is reported with the folder's name, not with the path of its descriptor.
 template <typename Work>
-auto in_words_of(const RunFolder& folder, Work&& work) {
+auto with_user_paths(const RunFolder& folder, Work&& work) {
   try {
     return work();
   } catch (const Failure& failure) {
-    throw Failure(folder.in_words(failure.error()));
+    throw Failure(folder.restore_user_paths(failure.error()));
   }
 }
 
@@ -36,7 +36,7 @@ bool has_attribute(const Attributes& attributes, const std::string& name) {
 }
 
 template <typename Work>
-double seconds_of(Work&& work) {
+double measure_seconds(Work&& work) {
   const Stopwatch watch;
   work();
   return watch.seconds();
@@ -48,7 +48,7 @@ Checkpoint::Checkpoint(CheckpointSpec spec)
     : spec_(std::move(spec)),
       folder_(spec_.output),
       parts_{spec_.dataset.rows, spec_.each},
-      store_(make_part_store(spec_.store, spec_.dataset, parts_, folder_)) {
+      store_(make_shard_store(spec_.store, spec_.dataset, parts_, folder_)) {
   if (spec_.output == "-") {
     throw Failure(ErrorCode::usage, "a store is a file or a folder, and cannot go to stdout", "-o -", "name one");
   }
@@ -56,13 +56,13 @@ Checkpoint::Checkpoint(CheckpointSpec spec)
   if (file && spec_.output.ends_with("/")) {
     throw Failure(ErrorCode::usage, "it names a folder", spec_.output, "name a file, as data.h5");
   }
-  if (parts_.count() > kMostParts) {
+  if (parts_.count() > kMaxShards) {
     throw Failure(ErrorCode::usage,
-                  fmt::format("{} shards are more than {}", grouped(parts_.count()), grouped(kMostParts)), "--shard",
-                  "make them larger");
+                  fmt::format("{} shards are more than {}", group_digits(parts_.count()), group_digits(kMaxShards)),
+                  "--shard", "make them larger");
   }
   check_output();
-  if (!finished_) in_words_of(folder_, [&] { check_folder(); });
+  if (!finished_) with_user_paths(folder_, [&] { check_folder(); });
 }
 
 Checkpoint::~Checkpoint() {
@@ -83,38 +83,38 @@ void Checkpoint::check_output() {
   // Only the file that is examined from here on may be replaced, and no file that has its name later.
   const auto state = state_of_name(AT_FDCWD, output);
   if (::access(output.c_str(), R_OK) != 0) throw Failure(system_error("it cannot be read", output, errno));
-  const auto there = store_->made_of(output);
+  const auto there = store_->provenance(output);
   // If the helper is missing, the file is not to blame.
   if (!there && there.error().code == ErrorCode::unavailable) throw Failure(there.error());
   if (!there || !has_attribute(*there, spec_.mark)) {
     throw Failure(ErrorCode::conflict, "it is there and is not a store of " + spec_.dataset.unit, output, remedy);
   }
-  const std::string other = differences(*there, spec_.dataset.attributes);
+  const std::string other = describe_differences(*there, spec_.dataset.attributes);
   if (!other.empty()) throw Failure(ErrorCode::conflict, "it was made of other things: " + other, output, remedy);
   replaceable_output_ = state;
-  finished_ = store_->whole_output();
+  finished_ = store_->is_output_complete();
   if (!finished_) return;
-  refuse_if_cut();
-  store_->tidy();
-  if (store_->keeps_folder()) return folder_.tidy_left();
-  remove_left(folder_, spec_.dataset.attributes);
+  refuse_if_truncated();
+  store_->remove_leftovers();
+  if (store_->keeps_folder()) return folder_.remove_stale_files();
+  remove_leftover_folder(folder_, spec_.dataset.attributes);
 }
 
 // Refuses a finished output if sizes show that it is damaged: "nothing to do" would hide the damage.
-void Checkpoint::refuse_if_cut() const {
+void Checkpoint::refuse_if_truncated() const {
   const std::string& output = folder_.output();
-  const auto told = checksums_of_store(output);
-  if (!told) return;
-  const std::vector<std::string> gone = missing_or_cut(output, told->second);
+  const auto checksums = read_store_checksums(output);
+  if (!checksums) return;
+  const std::vector<std::string> gone = find_missing_or_short(output, checksums->second);
   if (gone.empty()) return;
   throw Failure(ErrorCode::conflict,
-                fmt::format("it is finished, but '{}' is missing or too short{}", printable(gone.front()),
-                            gone.size() > 1 ? fmt::format(", and so are {} more", grouped(gone.size() - 1)) : ""),
+                fmt::format("it is finished, but '{}' is missing or too short{}", escape_unprintable(gone.front()),
+                            gone.size() > 1 ? fmt::format(", and so are {} more", group_digits(gone.size() - 1)) : ""),
                 output, "remove it, and run the same command again; millrace finish --check compares all bytes");
 }
 
 void Checkpoint::check_folder() {
-  folder_.hold(hold(), RunFolder::Missing::make, spec_.go_on);
+  folder_.hold(hold(), RunFolder::Missing::make, spec_.check_cancelled);
   try {
     // Another run may have finished between the check of the output and the lock. Then the folder is empty, or not
     // ours.
@@ -126,7 +126,7 @@ void Checkpoint::check_folder() {
     }
     check_run_file();
   } catch (const Failure& failure) {
-    const Error error = folder_.in_words(failure.error());
+    const Error error = folder_.restore_user_paths(failure.error());
     folder_.abandon();
     throw Failure(error);
   }
@@ -135,10 +135,10 @@ void Checkpoint::check_folder() {
   damaged_.resize(parts_.count());
   checked_.resize(parts_.count());
   for (std::uint64_t k = 0; k < parts_.count(); ++k) {
-    if (!spec_.share.has(k)) continue;
-    spec_.go_on();
+    if (!spec_.share.has_shard(k)) continue;
+    spec_.check_cancelled();
     there_[k] = checked_[k] = is_whole(k);
-    damaged_[k] = !there_[k] && store_->named(k);
+    damaged_[k] = !there_[k] && store_->is_committed(k);
   }
 }
 
@@ -150,27 +150,28 @@ void Checkpoint::check_run_file() {
   if (!fs::exists(run, error)) {
     // run.json is missing if a run was killed while it wrote it. A run that shares the folder may also begin now, and
     // write the same text. Shards without run.json are not ours; RunFolder has checked that there are none.
-    write_first(run, json_of(now));
+    write_if_absent(run, json_of(now));
   }
-  const auto there = attributes_in_json(run);
-  const std::string other = there ? differences(*there, now) : there.error().what;
+  const auto there = read_json_attributes(run);
+  const std::string other = there ? describe_differences(*there, now) : there.error().what;
   if (!other.empty()) {
     throw Failure(ErrorCode::conflict, "an unfinished run made it of other things: " + other, folder_.name(),
                   "go on with what it was made of, give another OUTPUT, or remove this folder");
   }
-  if (!fs::exists(folder_.path(kPartsFile), error)) write_parts_file();
-  if (spec_.share) agree_on_runs(folder_, spec_.share);
-  if (!spec_.share) folder_.remove_partial();
+  if (!fs::exists(folder_.path(kShardsFile), error)) write_shards_file();
+  if (spec_.share) check_run_count(folder_, spec_.share);
+  if (!spec_.share) folder_.remove_stale_temporaries();
 }
 
-void Checkpoint::write_parts_file() const {
-  write_file(folder_.path(kPartsFile), json_of(PartsFile{choice_name(spec_.store), spec_.mark, parts_, spec_.dataset}));
+void Checkpoint::write_shards_file() const {
+  write_file(folder_.path(kShardsFile),
+             json_of(ShardsFile{choice_name(spec_.store), spec_.mark, parts_, spec_.dataset}));
 }
 
 std::optional<Checkpoint::Task> Checkpoint::next() {
   for (; next_ < parts_.count(); ++next_) {
     const std::uint64_t k = next_;
-    if (!spec_.share.has(k)) continue;
+    if (!spec_.share.has_shard(k)) continue;
     if (there_[k]) {
       ++next_;
       return Task{k, true};
@@ -181,7 +182,7 @@ std::optional<Checkpoint::Task> Checkpoint::next() {
       continue;
     }
     if (spec_.share && is_made_since(k)) {
-      folder_.unclaim(k);
+      folder_.release_claim(k);
       continue;
     }
     ++next_;
@@ -191,19 +192,19 @@ std::optional<Checkpoint::Task> Checkpoint::next() {
   while (!claimed_.empty()) {
     const std::uint64_t k = claimed_.back();
     claimed_.pop_back();
-    if (!folder_.claim_when_known(k, spec_.go_on)) continue;
+    if (!folder_.wait_and_claim(k, spec_.check_cancelled)) continue;
     if (!is_made_since(k)) return Task{k, false};
-    folder_.unclaim(k);
+    folder_.release_claim(k);
   }
   return std::nullopt;
 }
 
 void Checkpoint::take(std::uint64_t k) {
-  if (!spec_.share) in_words_of(folder_, [&] { store_->take(k); });
+  if (!spec_.share) with_user_paths(folder_, [&] { store_->take(k); });
 }
 
 void Checkpoint::append(std::uint64_t k, const RowBlock& block) {
-  in_words_of(folder_, [&] {
+  with_user_paths(folder_, [&] {
     if (opened_ != k) {
       writer_ = store_->open(k);
       opened_ = k;
@@ -215,7 +216,7 @@ void Checkpoint::append(std::uint64_t k, const RowBlock& block) {
 }
 
 void Checkpoint::end(std::uint64_t k) {
-  in_words_of(folder_, [&] {
+  with_user_paths(folder_, [&] {
     // A shard of a join has any number of pairs.
     const bool counted = spec_.dataset.arrays.front().extension != "pairs";
     if (const std::uint64_t wanted = parts_.end(k) - parts_.begin(k); counted && rows_ != wanted) {
@@ -234,17 +235,17 @@ void Checkpoint::end(std::uint64_t k) {
     // The record is written before the commit: a shard without its record would be made again.
     if (!files.empty()) record(k, files);
     written_->commit();
-    if (spec_.share) folder_.unclaim(k);
+    if (spec_.share) folder_.release_claim(k);
   });
 }
 
 // Another run may have made the shard, or made it again, since this run checked.
-bool Checkpoint::is_made_since(std::uint64_t k) { return store_->named(k) && (!damaged_[k] || is_whole(k)); }
+bool Checkpoint::is_made_since(std::uint64_t k) { return store_->is_committed(k) && (!damaged_[k] || is_whole(k)); }
 
 // Returns false if the shard's bytes have changed: it is then made again.
 bool Checkpoint::is_whole(std::uint64_t k) const {
-  return store_->has(k) &&
-         is_as_recorded(store_->bytes_of(k, folder_.path()), folder_.path(), k, inputs_of(k), spec_.go_on);
+  return store_->has_shard(k) &&
+         is_as_recorded(store_->bytes_of(k, folder_.path()), folder_.path(), k, inputs_of(k), spec_.check_cancelled);
 }
 
 // Returns true if the shard is the one that this run has checked or made: another run may have made it again since.
@@ -252,7 +253,7 @@ bool Checkpoint::is_as_checked(std::uint64_t k) const {
   if (!checked_[k]) return false;
   const auto written = written_files_.find(k);
   if (written == written_files_.end()) return true;
-  const auto record = part_record(folder_.path(part_record_name(k)), k);
+  const auto record = read_shard_record(folder_.path(shard_record_name(k)), k);
   return record ? record->files == written->second : written->second.empty();
 }
 
@@ -261,33 +262,34 @@ std::uint64_t Checkpoint::inputs_of(std::uint64_t k) const {
 }
 
 void Checkpoint::record(std::uint64_t k, std::span<const FileDigest> files) const {
-  PartRecord said;
-  said.part = k;
-  said.rows = parts_.end(k) - parts_.begin(k);
-  said.files.assign(files.begin(), files.end());
-  said.inputs = inputs_of(k);
-  said.host = machine_name();
-  said.run = spec_.share ? fmt::format("{}/{}", spec_.share.index + 1, spec_.share.of) : "1/1";
-  write_file_unsynced(folder_.path(part_record_name(k)), json_of(said));
+  ShardRecord recorded;
+  recorded.part = k;
+  recorded.rows = parts_.end(k) - parts_.begin(k);
+  recorded.files.assign(files.begin(), files.end());
+  recorded.inputs = inputs_of(k);
+  recorded.host = machine_name();
+  recorded.run = spec_.share ? fmt::format("{}/{}", spec_.share.index + 1, spec_.share.of) : "1/1";
+  write_file_unsynced(folder_.path(shard_record_name(k)), json_of(recorded));
 }
 
 // Removes the record of a damaged shard: the next run then makes the shard again.
-void Checkpoint::drop_damaged(std::uint64_t k) const { ::unlink(folder_.path(part_record_name(k)).c_str()); }
+void Checkpoint::drop_damaged(std::uint64_t k) const { ::unlink(folder_.path(shard_record_name(k)).c_str()); }
 
-void Checkpoint::check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& go_on) {
-  const PartBytes theirs = store_->bytes_of(k, other.path());
+void Checkpoint::check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& check_cancelled) {
+  const ShardBytes theirs = store_->bytes_of(k, other.path());
   if (theirs.empty()) return;
-  const auto said = part_record(other.path(part_record_name(k)), k);
-  if (said && !has_recorded_hash(theirs, *said, go_on)) {
+  const auto recorded = read_shard_record(other.path(shard_record_name(k)), k);
+  if (recorded && !has_recorded_hash(theirs, *recorded, check_cancelled)) {
     throw Failure(ErrorCode::bad_data,
-                  fmt::format("its shard {} (counted from 0) is not what part {} has written", k, printable(said->run)),
+                  fmt::format("its shard {} (counted from 0) is not what part {} has written", k,
+                              escape_unprintable(recorded->run)),
                   other.name(), "bring the folder here again, or have that part make it again where it was made");
   }
-  if (!there_[k] || !store_->has_one_form()) return;
-  const PartBytes ours = store_->bytes_of(k, folder_.path());
-  if (same_bytes(theirs, ours, go_on)) return;
-  const auto said_here = part_record(folder_.path(part_record_name(k)), k);
-  if (said_here && !has_recorded_hash(ours, *said_here, go_on)) {
+  if (!there_[k] || !store_->is_reproducible()) return;
+  const ShardBytes ours = store_->bytes_of(k, folder_.path());
+  if (have_same_bytes(theirs, ours, check_cancelled)) return;
+  const auto recorded_here = read_shard_record(folder_.path(shard_record_name(k)), k);
+  if (recorded_here && !has_recorded_hash(ours, *recorded_here, check_cancelled)) {
     there_[k] = false;  // ours is damaged, and theirs replaces it
     return;
   }
@@ -298,32 +300,32 @@ void Checkpoint::check_import(std::uint64_t k, const RunFolder& other, const std
                 "folder that is not believed");
 }
 
-void Checkpoint::import(const std::string& folder, const std::function<void()>& go_on) {
-  RunFolder other = RunFolder::of_parts(folder);
+void Checkpoint::import(const std::string& folder, const std::function<void()>& check_cancelled) {
+  RunFolder other = RunFolder::from_shards_folder(folder);
   std::error_code error;
   if (fs::equivalent(other.name(), folder_.name(), error)) return;
-  in_words_of(other, [&] {
+  with_user_paths(other, [&] {
     other.hold(RunFolder::Hold::alone, RunFolder::Missing::refuse);
-    const auto theirs = attributes_in_json(other.path(RunFolder::kRunFile));
-    const auto ours = attributes_in_json(folder_.path(RunFolder::kRunFile)).or_throw();
-    const std::string differs = theirs ? differences(*theirs, ours) : theirs.error().what;
+    const auto theirs = read_json_attributes(other.path(RunFolder::kRunFile));
+    const auto ours = read_json_attributes(folder_.path(RunFolder::kRunFile)).or_throw();
+    const std::string differs = theirs ? describe_differences(*theirs, ours) : theirs.error().what;
     if (!differs.empty()) {
       throw Failure(ErrorCode::conflict, "it was made of other things: " + differs, other.name(),
                     "name folders of runs of one command");
     }
-    in_words_of(folder_, [&] {
+    with_user_paths(folder_, [&] {
       for (std::uint64_t k = 0; k < parts_.count(); ++k) {
-        go_on();
-        check_import(k, other, go_on);
+        check_cancelled();
+        check_import(k, other, check_cancelled);
         if (there_[k] || !store_->import(k, other.path())) continue;
-        import_file(other.path(), part_record_name(k), folder_.path(), {folder_.path()});
+        import_file(other.path(), shard_record_name(k), folder_.path(), {folder_.path()});
         there_[k] = checked_[k] = is_whole(k);
       }
     });
   });
 }
 
-std::vector<std::uint64_t> Checkpoint::not_made() const {
+std::vector<std::uint64_t> Checkpoint::unmade_shards() const {
   std::vector<std::uint64_t> out;
   for (std::uint64_t k = 0; k < there_.size(); ++k) {
     if (!there_[k]) out.push_back(k);
@@ -332,7 +334,7 @@ std::vector<std::uint64_t> Checkpoint::not_made() const {
 }
 
 void Checkpoint::wait() {
-  in_words_of(folder_, [&] {
+  with_user_paths(folder_, [&] {
     if (committing_.valid()) committing_.get();
   });
   written_.reset();
@@ -345,32 +347,32 @@ void Checkpoint::find_missing(const std::function<bool(std::uint64_t)>& is_there
   }
 }
 
-bool Checkpoint::publish(const std::function<void()>& go_on) {
+bool Checkpoint::publish(const std::function<void()>& check_cancelled) {
   wait();
-  return in_words_of(folder_, [&] {
+  return with_user_paths(folder_, [&] {
     if (spec_.share) {
       // The order matters: of two runs that end at once, the later one to release the folder sees all shards, and is
       // alone.
-      folder_.let_others_in();
-      find_missing([&](std::uint64_t k) { return store_->named(k); });
-      if (!missing_.empty() || !folder_.hold_alone(go_on)) return false;
+      folder_.release_hold();
+      find_missing([&](std::uint64_t k) { return store_->is_committed(k); });
+      if (!missing_.empty() || !folder_.hold_alone(check_cancelled)) return false;
       // A run that was at the same point may have published the output, and ended before it removed the folder.
       check_output();
       if (finished_) return true;
       // From here on this is the only run, and it takes the shards that all runs have made.
-      folder_.remove_partial();
+      folder_.remove_stale_temporaries();
       store_->begin(RunFolder::Hold::alone);
-      find_missing([&](std::uint64_t k) { return (is_as_checked(k) && store_->has(k)) || is_whole(k); });
+      find_missing([&](std::uint64_t k) { return (is_as_checked(k) && store_->has_shard(k)) || is_whole(k); });
       for (const std::uint64_t k : missing_) drop_damaged(k);
       if (!missing_.empty()) return false;
       for (std::uint64_t k = 0; k < parts_.count(); ++k) {
-        go_on();
+        check_cancelled();
         store_->take(k);
       }
     }
-    joining_seconds_ = seconds_of([&] { store_->assemble(go_on); });
-    syncing_seconds_ = seconds_of([&] {
-      store_->publish({.anything = false, .looked_at = replaceable_output_});
+    merge_seconds_ = measure_seconds([&] { store_->assemble(check_cancelled); });
+    sync_seconds_ = measure_seconds([&] {
+      store_->publish({.any_file = false, .examined = replaceable_output_});
       if (!store_->keeps_folder()) folder_.remove();
     });
     return true;

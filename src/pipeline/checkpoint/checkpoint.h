@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "src/pipeline/checkpoint/part_store.h"
-#include "src/pipeline/checkpoint/share.h"
+#include "src/pipeline/checkpoint/shard_spec.h"
+#include "src/pipeline/checkpoint/shard_store.h"
 
 namespace millrace {
 
@@ -29,11 +29,11 @@ struct CheckpointSpec {
   DatasetSpec dataset;
   std::uint64_t each = 1;  // rows of a shard
   std::string mark;        // an attribute that every output of the job has
-  Share share;
+  ShardSpec share;
   // Returns a hash of inode and change time of the files behind rows [begin, end); 0 if it is not known.
   std::function<std::uint64_t(std::uint64_t begin, std::uint64_t end)> input_state{};
   // Called now and then while shards of earlier runs are checked; may throw.
-  std::function<void()> go_on = [] {};
+  std::function<void()> check_cancelled = [] {};
 };
 
 class Checkpoint {
@@ -46,7 +46,7 @@ class Checkpoint {
 
   // Returns true if the output exists, is complete, and has the same provenance.
   bool finished() const { return finished_; }
-  const Parts& parts() const { return parts_; }
+  const ShardLayout& parts() const { return parts_; }
 
   // Task for a shard: the run makes it, or takes one that another run has made.
   struct Task {
@@ -63,20 +63,20 @@ class Checkpoint {
   void end(std::uint64_t k);
   // Imports missing shards from OUTPUT.shards of a run on another disk. Failure(conflict) if that run made something
   // else, or is still at work.
-  void import(const std::string& folder, const std::function<void()>& go_on);
+  void import(const std::string& folder, const std::function<void()>& check_cancelled);
   // Returns the shards that were missing when this run began, and were not imported since.
-  std::vector<std::uint64_t> not_made() const;
+  std::vector<std::uint64_t> unmade_shards() const;
   // Waits until all ended shards have their names.
   void wait();
 
   // Adds the rest of the output to its shards, and gives it its name; all of it is then on the disk. Returns false if
   // other runs are still making shards, or have not made them: one of those runs publishes the output.
-  bool publish(const std::function<void()>& go_on);
+  bool publish(const std::function<void()>& check_cancelled);
   // Returns the missing shards, after publish() has returned false.
   const std::vector<std::uint64_t>& missing() const { return missing_; }
   // Seconds of publish(): for merging, and for handing all to the disk.
-  double joining_seconds() const { return joining_seconds_; }
-  double syncing_seconds() const { return syncing_seconds_; }
+  double merge_seconds() const { return merge_seconds_; }
+  double sync_seconds() const { return sync_seconds_; }
   std::uint64_t output_bytes() const;
 
  private:
@@ -84,21 +84,21 @@ class Checkpoint {
   void check_folder();
   bool is_whole(std::uint64_t k) const;
   bool is_made_since(std::uint64_t k);
-  void refuse_if_cut() const;
+  void refuse_if_truncated() const;
   void record(std::uint64_t k, std::span<const FileDigest> files) const;
   std::uint64_t inputs_of(std::uint64_t k) const;
   bool is_as_checked(std::uint64_t k) const;
   void drop_damaged(std::uint64_t k) const;
-  void check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& go_on);
+  void check_import(std::uint64_t k, const RunFolder& other, const std::function<void()>& check_cancelled);
   void find_missing(const std::function<bool(std::uint64_t)>& is_there);
   void check_run_file();
-  void write_parts_file() const;
+  void write_shards_file() const;
   RunFolder::Hold hold() const { return spec_.share ? RunFolder::Hold::shared : RunFolder::Hold::alone; }
 
   const CheckpointSpec spec_;
   RunFolder folder_;
-  const Parts parts_;
-  const std::unique_ptr<PartStore> store_;
+  const ShardLayout parts_;
+  const std::unique_ptr<ShardStore> store_;
   std::optional<FileState> replaceable_output_;  // state of an existing output with the same provenance
   bool finished_ = false;                        // true when that output is complete
   std::vector<bool> there_, damaged_;            // shards of earlier runs: complete; named and not complete
@@ -109,9 +109,9 @@ class Checkpoint {
   std::vector<std::uint64_t> claimed_;  // shards that other runs had claimed when their turn came
   std::vector<std::uint64_t> missing_;
   std::optional<std::uint64_t> opened_;
-  std::unique_ptr<PartWriter> writer_, written_;
+  std::unique_ptr<ShardWriter> writer_, written_;
   std::future<void> committing_;
-  double joining_seconds_ = 0, syncing_seconds_ = 0;
+  double merge_seconds_ = 0, sync_seconds_ = 0;
 };
 
 }  // namespace millrace

@@ -10,10 +10,10 @@
 #include "src/base/full_disk_for_test.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/store/dataset_for_test.h"
-#include "src/io/store/part_log.h"
+#include "src/io/store/shard_log.h"
 #include "src/pipeline/checkpoint/finish.h"
-#include "src/pipeline/checkpoint/part_record.h"
 #include "src/pipeline/checkpoint/run_presence.h"
+#include "src/pipeline/checkpoint/shard_record.h"
 
 namespace millrace {
 namespace {
@@ -23,7 +23,7 @@ using namespace for_test;
 constexpr std::uint64_t kRows = 23, kEach = 4;
 
 // Returns the specification of a job with numbers, and without anything that a chart has.
-CheckpointSpec spec_of(const std::string& output, StoreKind store, Share share = {}) {
+CheckpointSpec spec_of(const std::string& output, StoreKind store, ShardSpec share = {}) {
   CheckpointSpec out;
   out.output = output;
   out.store = store;
@@ -165,7 +165,7 @@ TEST_P(CheckpointTest, RunsOfAnotherNumberOrVersionAreRefused) {
   const std::string output = folder_ / "shared", runs = output + ".shards/runs.json";
   EXPECT_FALSE(make(spec_of(output, GetParam(), {0, 3})));
   const std::string ours = text_in(runs);
-  const auto expect_refused = [&](const Share& share, const char* words) {
+  const auto expect_refused = [&](const ShardSpec& share, const char* words) {
     try {
       make(spec_of(output, GetParam(), share));
       FAIL() << words;
@@ -207,7 +207,7 @@ TEST_P(CheckpointTest, FoldersOfOtherDisksAreBroughtTogether) {
   EXPECT_FALSE(make(spec_of(folder_ / "three/a", GetParam(), {2, 3})));
   const std::string two = folder_ / "two/a.shards", three = folder_ / "three/a.shards";
   EXPECT_THROW(finish(folder_ / "one/a", {two}, [] {}), Failure);
-  const Finished done = finish(folder_ / "one/a", {two, three}, [] {});
+  const FinishResult done = finish(folder_ / "one/a", {two, three}, [] {});
   EXPECT_EQ(done.rows, kRows);
   EXPECT_EQ(done.parts, 6);
   if (!keeps_parts()) {
@@ -242,7 +242,7 @@ TEST_P(CheckpointTest, APartIsTheRunsThatHoldsIt) {
   EXPECT_EQ(other.next()->part, 1) << "0 is being made";
 }
 
-TEST(PartRows, ADamagedOneIsMadeAgainByTheRunWhoseItIs) {
+TEST(ShardRows, ADamagedOneIsMadeAgainByTheRunWhoseItIs) {
   const TemporaryFolder folder("part_rows");
   const std::string expected = folder / "whole";
   EXPECT_TRUE(make(spec_of(expected, StoreKind::hdf5)));
@@ -257,7 +257,7 @@ TEST(PartRows, ADamagedOneIsMadeAgainByTheRunWhoseItIs) {
   EXPECT_EQ(text_in(output), text_in(expected));
 }
 
-TEST(PartRows, RowsThatAreNoneOfTheDatasetsAreRefused) {
+TEST(ShardRows, RowsThatAreNoneOfTheDatasetsAreRefused) {
   const TemporaryFolder folder("part_rows_forged");
   const std::string output = folder / "a", rows = output + ".shards/0.rows";
   EXPECT_FALSE(make(spec_of(output, StoreKind::hdf5, {0, 2})));
@@ -270,15 +270,15 @@ TEST(PartRows, RowsThatAreNoneOfTheDatasetsAreRefused) {
   block.rows = kEach;
   for (std::size_t i : {0U, 5U}) block.arrays[i].lengths.assign(kEach, 0);
   {
-    PartLog log(rows, "0 to 4", thin, PartLog::Chunks::whole);
+    ShardLog log(rows, "0 to 4", thin, ShardLog::Chunks::whole);
     log.append(block);
     log.finish();
     log.commit();
   }
   // A record that matches is needed too: without it the shard would be made again.
-  const PartBytes bytes = {{rows}};
+  const ShardBytes bytes = {{rows}};
   std::ofstream(output + ".shards/0.made.json")
-      << json_of(PartRecord{0, kEach, digests_of(bytes, [] {}), "1/2", 0, ""});
+      << json_of(ShardRecord{0, kEach, digests_of(bytes, [] {}), "1/2", 0, ""});
   EXPECT_THROW(make(spec_of(output, StoreKind::hdf5)), Failure);
   EXPECT_FALSE(std::filesystem::exists(output));
 }
@@ -351,16 +351,16 @@ INSTANTIATE_TEST_SUITE_P(Stores, CheckpointTest,
                                            StoreKind::folder),
                          [](const auto& info) { return std::string(choice_name(info.param)); });
 
-TEST(PartsFile, IsReadBackAndNotBelieved) {
+TEST(ShardsFile, IsReadBackAndNotBelieved) {
   const TemporaryFolder folder("parts_file");
   const std::string path = folder / "parts.json";
-  PartsFile file{"hdf5", "counting", {kRows, kEach}, arrays_of(kRows)};
+  ShardsFile file{"hdf5", "counting", {kRows, kEach}, arrays_of(kRows)};
   std::ofstream(path) << json_of(file);
-  const PartsFile read = parts_in_json(path).or_throw();
+  const ShardsFile read = read_shards_file(path).or_throw();
   EXPECT_EQ(json_of(read), json_of(file));
   const std::string text = json_of(file);
   std::ofstream(path) << std::string(text).replace(text.find("\"images\""), 8, "\"patch.4.images\"");
-  EXPECT_EQ(parts_in_json(path).or_throw().spec.arrays[0].name, "patch.4.images");
+  EXPECT_EQ(read_shards_file(path).or_throw().spec.arrays[0].name, "patch.4.images");
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string out = text;
     const std::size_t at = out.find(from);
@@ -388,38 +388,38 @@ TEST(PartsFile, IsReadBackAndNotBelieved) {
                                  with("\"shape\": [", "\"shape\": [1099511627776, 1099511627776,"),
                                  with("\"shape\": [", "\"shape\": [\"a\",")}) {
     std::ofstream(path) << bad;
-    EXPECT_FALSE(parts_in_json(path)) << bad.substr(0, 200);
+    EXPECT_FALSE(read_shards_file(path)) << bad.substr(0, 200);
   }
 }
 
-TEST(Share, IsReadAsPeopleSayIt) {
-  EXPECT_FALSE(parse_share("all"));
-  EXPECT_EQ(parse_share("1/1").of, 1);
-  EXPECT_EQ(parse_share("3/8").index, 2);
+TEST(ShardSpec, IsReadAsPeopleSayIt) {
+  EXPECT_FALSE(parse_shard_spec("all"));
+  EXPECT_EQ(parse_shard_spec("1/1").of, 1);
+  EXPECT_EQ(parse_shard_spec("3/8").index, 2);
   for (const char* bad : {"", "0/4", "5/4", "1", "/", "1/", "/4", "1/0", "-1/4", "1/4x", "a/b", " 1/4", "1/9999999999",
                           "1.0/4", "slurm", "slurm/", "slurm/0", "slurm/x", "Slurm/4"}) {
-    EXPECT_THROW(parse_share(bad), Failure) << bad;
+    EXPECT_THROW(parse_shard_spec(bad), Failure) << bad;
   }
 }
 
-TEST(Share, TakesItsNumberFromAnArrayJob) {
+TEST(ShardSpec, TakesItsNumberFromAnArrayJob) {
   ::setenv("SLURM_ARRAY_TASK_ID", "3", 1);
-  EXPECT_EQ(parse_share("slurm/8").index, 2);
-  EXPECT_EQ(parse_share("slurm/8").of, 8);
-  EXPECT_EQ(parse_share("1/8").index, 0) << "what was said counts";
+  EXPECT_EQ(parse_shard_spec("slurm/8").index, 2);
+  EXPECT_EQ(parse_shard_spec("slurm/8").of, 8);
+  EXPECT_EQ(parse_shard_spec("1/8").index, 0) << "what was said counts";
   for (const char* bad : {"0", "9", "", "x", "3 ", "-1"}) {
     ::setenv("SLURM_ARRAY_TASK_ID", bad, 1);
-    EXPECT_THROW(parse_share("slurm/8"), Failure) << bad;
+    EXPECT_THROW(parse_shard_spec("slurm/8"), Failure) << bad;
   }
   ::unsetenv("SLURM_ARRAY_TASK_ID");
-  EXPECT_THROW(parse_share("slurm/8"), Failure);
+  EXPECT_THROW(parse_shard_spec("slurm/8"), Failure);
 }
 
-TEST(Share, NamesTheRunsOfAnArray) {
+TEST(ShardSpec, NamesTheRunsOfAnArray) {
   const std::vector<std::uint64_t> parts = {0, 8, 3, 4, 5, 7, 11};
-  EXPECT_EQ(array_of(parts, 8), "1,4-6,8");
-  EXPECT_EQ(array_of(parts, 1), "1");
-  EXPECT_EQ(array_of({}, 8), "");
+  EXPECT_EQ(format_slurm_array(parts, 8), "1,4-6,8");
+  EXPECT_EQ(format_slurm_array(parts, 1), "1");
+  EXPECT_EQ(format_slurm_array({}, 8), "");
 }
 
 }  // namespace

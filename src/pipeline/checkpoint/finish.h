@@ -12,7 +12,7 @@
 
 namespace millrace {
 
-struct Finished {
+struct FinishResult {
   std::string unit;  // word for its rows
   std::uint64_t rows = 0, parts = 0, imported = 0, bytes = 0;
   bool before = false;  // it was complete already
@@ -20,21 +20,22 @@ struct Finished {
 
 // `from` are folders OUTPUT.shards of runs on other disks. Throws Failure(not_found) if no run has left shards.
 // Failure(conflict) if shards are missing, a folder's shards have another provenance, or a run is at work. For missing
-// shards it names them, and the runs of an array that make them. `go_on` is called now and then, and may throw. Work
-// done until then is kept.
-Finished finish(const std::string& output, const std::vector<std::string>& from, const std::function<void()>& go_on);
+// shards it names them, and the runs of an array that make them. `check_cancelled` is called now and then, and may
+// throw. Work done until then is kept.
+FinishResult finish(const std::string& output, const std::vector<std::string>& from,
+                    const std::function<void()>& check_cancelled);
 
-// Result of look_for_parts(), which finds what finish() would find, and changes nothing.
-struct Findings {
+// Result of find_shards(), which finds what finish() would find, and changes nothing.
+struct ShardFindings {
   std::string unit;
   std::uint64_t rows = 0, parts = 0;
   std::vector<std::uint64_t> missing;
   std::string array;  // tasks of an array job that would make them, as "2,5-7"; empty if runs do not share them
 };
-Findings look_for_parts(const std::string& output, const std::vector<std::string>& from);
+ShardFindings find_shards(const std::string& output, const std::vector<std::string>& from);
 
 // Reads a finished output and compares each of its files with its recorded checksum. Failure(not_found) if there is
-// none. `go_on` as above.
-Checked check_output(const std::string& output, const std::function<void()>& go_on);
+// none. `check_cancelled` as above.
+ChecksumResult check_output(const std::string& output, const std::function<void()>& check_cancelled);
 
 }  // namespace millrace

@@ -25,28 +25,28 @@ namespace {
 
 constexpr unsigned kOthersWrite = 022;
 
-std::string without_slash(std::string name) {
+std::string strip_slashes(std::string name) {
   while (name.size() > 1 && name.ends_with("/")) name.pop_back();
   return name;
 }
 
-std::string last_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 bool is_partial(const std::string& name) { return name.starts_with(AtomicFile::kTemporaryPrefix); }
 
 // Returns true for the file that says how many runs share a folder.
 bool is_runs_file(int folder, const std::string& name) {
-  return name == kRunsFile && runs_in_json(fmt::format("/proc/self/fd/{}/{}", folder, name)).ok();
+  return name == kRunsFile && read_runs_file(fmt::format("/proc/self/fd/{}/{}", folder, name)).ok();
 }
 
 // Returns true if the folder has run.json or nothing but these files. A run that was killed before run.json had its
 // name leaves no others. Neither does a run that begins now, or one that saw no lock of a run that removed the folder.
-bool made_by_a_run(int folder) {
-  const std::vector<std::string> names = names_in(folder);
+bool is_run_folder(int folder) {
+  const std::vector<std::string> names = list_names(folder);
   return std::find(names.begin(), names.end(), RunFolder::kRunFile) != names.end() ||
          std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-           return is_partial(name) || RunPresence::is_name(name) || name == RunFolder::kLock || name == kPartsFile ||
-                  is_runs_file(folder, name);
+           return is_partial(name) || RunPresence::is_presence_file(name) || name == RunFolder::kLock ||
+                  name == kShardsFile || is_runs_file(folder, name);
          });
 }
 
@@ -60,7 +60,7 @@ bool has_names_elsewhere(int top, int folder, const std::string& name) {
     if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || info.st_nlink < 2) return false;
     nlink_t here = 0;
     const auto count = [&](int in) {
-      for (const std::string& entry : names_in(in)) {
+      for (const std::string& entry : list_names(in)) {
         if (::fstatat(in, entry.c_str(), &other, AT_SYMLINK_NOFOLLOW) == 0 && other.st_ino == info.st_ino &&
             other.st_dev == info.st_dev)
           ++here;
@@ -77,30 +77,30 @@ bool has_names_elsewhere(int top, int folder, const std::string& name) {
 
 // Refuses links and second names, which no run makes. Others may have put them there while the folder was open to them;
 // closing it does not remove them.
-void refuse_what_no_run_makes(int top, int folder, const std::string& name, const std::string& whole) {
+void refuse_foreign_files(int top, int folder, const std::string& name, const std::string& whole) {
   const auto refuse = [&](const std::string& what) {
-    throw Failure(ErrorCode::conflict, fmt::format("{} in it {}", printable(name), what), printable(whole),
-                  "give another OUTPUT, or remove this folder");
+    throw Failure(ErrorCode::conflict, fmt::format("{} in it {}", escape_unprintable(name), what),
+                  escape_unprintable(whole), "give another OUTPUT, or remove this folder");
   };
   const auto state = state_of_descriptor(folder);
   if (!state || state->owner != ::geteuid()) refuse("belongs to another user");
   // Without modes in the file system nobody is kept out by them, and this changes nothing.
   if ((state->mode & kOthersWrite) != 0) ::fchmod(folder, state->mode & ~kOthersWrite);
-  for (const std::string& entry : names_in(folder)) {
-    const std::string path = path_in(name, entry);
+  for (const std::string& entry : list_names(folder)) {
+    const std::string path = join_path(name, entry);
     struct stat info {};
     if (::fstatat(folder, entry.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (S_ISDIR(info.st_mode)) {
       const Descriptor inner(::openat(folder, entry.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       // ENOENT: another run that shares the folder has just finished it.
       if (!inner && errno == ENOENT) continue;
-      if (!inner) throw Failure(system_error("it cannot be opened", printable(path), errno));
-      refuse_what_no_run_makes(top, inner.get(), path, whole);
+      if (!inner) throw Failure(system_error("it cannot be opened", escape_unprintable(path), errno));
+      refuse_foreign_files(top, inner.get(), path, whole);
     } else if (!S_ISREG(info.st_mode)) {
-      throw Failure(ErrorCode::conflict, "no run makes what is not a file or a folder", printable(path),
+      throw Failure(ErrorCode::conflict, "no run makes what is not a file or a folder", escape_unprintable(path),
                     "give another OUTPUT, or remove the folder of parts");
     } else if (has_names_elsewhere(top, folder, entry)) {
-      throw Failure(ErrorCode::conflict, "it has a second name elsewhere, which no run makes", printable(path),
+      throw Failure(ErrorCode::conflict, "it has a second name elsewhere, which no run makes", escape_unprintable(path),
                     "give another OUTPUT, or remove the folder of parts");
     }
   }
@@ -109,18 +109,18 @@ void refuse_what_no_run_makes(int top, int folder, const std::string& name, cons
 }  // namespace
 
 RunFolder::RunFolder(const std::string& output, const RunPresence::Timing& timing)
-    : output_(without_slash(output)), name_(output_ + ".shards"), timing_(timing), at_(name_) {}
+    : output_(strip_slashes(output)), name_(output_ + ".shards"), timing_(timing), at_(name_) {}
 
-RunFolder RunFolder::of_parts(const std::string& folder) {
+RunFolder RunFolder::from_shards_folder(const std::string& folder) {
   constexpr std::string_view kEnd = ".shards";
-  const std::string name = without_slash(folder);
+  const std::string name = strip_slashes(folder);
   return RunFolder(name.ends_with(kEnd) && name.size() > kEnd.size() ? name.substr(0, name.size() - kEnd.size())
                                                                      : name);
 }
 
-std::string RunFolder::path(std::string_view file) const { return path_in(at_, file); }
+std::string RunFolder::path(std::string_view file) const { return join_path(at_, file); }
 
-Error RunFolder::in_words(Error error) const {
+Error RunFolder::restore_user_paths(Error error) const {
   if (at_ == name_) return error;
   for (std::string* const text : {&error.what, &error.subject, &error.remedy}) {
     for (std::size_t at = 0; (at = text->find(at_ + "/", at)) != std::string::npos; at += name_.size()) {
@@ -138,7 +138,7 @@ bool RunFolder::open_parent() {
 
 bool RunFolder::open_folder() {
   folder_ =
-      Descriptor(::openat(parent_.get(), last_name(name_).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      Descriptor(::openat(parent_.get(), base_name(name_).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder_) return false;
   at_ = fmt::format("/proc/self/fd/{}", folder_.get());
   // Without /proc, names are used.
@@ -146,7 +146,7 @@ bool RunFolder::open_folder() {
   return true;
 }
 
-void RunFolder::let_go() {
+void RunFolder::close_folder() {
   presence_.reset();
   lock_ = Descriptor();
   folder_ = Descriptor();
@@ -165,12 +165,12 @@ void RunFolder::abandon() {
   presence_.reset();
   if (made_lock_) remove_lock();
   remove_if_empty();
-  let_go();
+  close_folder();
 }
 
 // Returns true if the open lock file still has its name. A run that removes the folder removes its lock last: a run
 // that opened the lock before that holds nothing.
-bool RunFolder::lock_is_named() const {
+bool RunFolder::is_lock_named() const {
   struct stat held {
   }, named{};
   return ::fstat(lock_.get(), &held) == 0 && ::fstatat(folder_.get(), kLock, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -194,15 +194,15 @@ void RunFolder::check_folder() const {
     throw Failure(ErrorCode::conflict, "the folder for its parts belongs to another user", name_,
                   "give another OUTPUT");
   }
-  if (!made_by_a_run(folder_.get())) {
+  if (!is_run_folder(folder_.get())) {
     throw Failure(ErrorCode::conflict, "it holds files that no run knows", name_,
                   "give another OUTPUT, or move this folder away");
   }
-  refuse_what_no_run_makes(folder_.get(), folder_.get(), name_, name_);
+  refuse_foreign_files(folder_.get(), folder_.get(), name_, name_);
 }
 
 bool RunFolder::open_to_lock(Missing missing) {
-  if (missing == Missing::make && ::mkdirat(parent_.get(), last_name(name_).c_str(), 0755) != 0 && errno != EEXIST) {
+  if (missing == Missing::make && ::mkdirat(parent_.get(), base_name(name_).c_str(), 0755) != 0 && errno != EEXIST) {
     throw Failure(system_error("it cannot be created", name_, errno));
   }
   // Another run may have published the output and removed the folder since it was found or opened.
@@ -213,13 +213,13 @@ bool RunFolder::open_to_lock(Missing missing) {
   };
   bool opened = open();
   for (int i = 0; i < 3 && !opened && errno == ENOENT && missing == Missing::make; ++i) {
-    ::mkdirat(parent_.get(), last_name(name_).c_str(), 0755);
+    ::mkdirat(parent_.get(), base_name(name_).c_str(), 0755);
     opened = open();
   }
   return opened;
 }
 
-void RunFolder::hold(Hold how, Missing missing, const std::function<void()>& go_on) {
+void RunFolder::hold(Hold how, Missing missing, const std::function<void()>& check_cancelled) {
   if (!open_parent() && errno == ENOENT) {
     throw Failure(ErrorCode::not_found, "its folder is not there", output_, "create the folder first");
   }
@@ -235,21 +235,21 @@ void RunFolder::hold(Hold how, Missing missing, const std::function<void()>& go_
     if (!opened) throw Failure(system_error("it cannot be locked", name_, errno));
     const bool locked = lock(how == Hold::alone ? F_WRLCK : F_RDLCK, 0);
     const int number = locked ? EAGAIN : errno;
-    if (locked && lock_is_named()) {
-      if (is_only_run(how, go_on)) return;
+    if (locked && is_lock_named()) {
+      if (is_only_run(how, check_cancelled)) return;
       // A run that merges the shards ends soon; a run that makes the whole output does not.
       if (presence_ && presence_->other_is_alone()) break;
     }
     if (number != EAGAIN && number != EACCES) throw Failure(system_error("it cannot be locked", name_, number));
     if (how == Hold::alone || i == kTries) break;
-    let_go();
+    close_folder();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   throw Failure(ErrorCode::conflict, "another run is making the same output", name_, "wait for it to end");
 }
 
 // Returns false if another run has removed the folder, with the output in its place.
-bool RunFolder::be_seen(RunPresence::Mode mode) {
+bool RunFolder::announce_run(RunPresence::Mode mode) {
   presence_.reset();
   try {
     presence_ = std::make_unique<RunPresence>(folder_.get(), mode, timing_);
@@ -257,35 +257,35 @@ bool RunFolder::be_seen(RunPresence::Mode mode) {
   } catch (const Failure& failure) {
     Error error = failure.error();
     if (error.code == ErrorCode::not_found) return false;
-    error.subject = path_in(name_, error.subject);
+    error.subject = join_path(name_, error.subject);
     throw Failure(std::move(error));
   }
 }
 
 // Returns true if no run is seen that excludes this one. Locks do not show such a run on every file system.
-bool RunFolder::is_only_run(Hold how, const std::function<void()>& go_on) {
-  return be_seen(how == Hold::alone ? RunPresence::Mode::alone : RunPresence::Mode::shared) &&
-         presence_->wait_for_others(go_on) == RunPresence::Others::none;
+bool RunFolder::is_only_run(Hold how, const std::function<void()>& check_cancelled) {
+  return announce_run(how == Hold::alone ? RunPresence::Mode::alone : RunPresence::Mode::shared) &&
+         presence_->wait_for_others(check_cancelled) == RunPresence::Others::none;
 }
 
-void RunFolder::let_others_in() {
+void RunFolder::release_hold() {
   presence_.reset();
   lock(F_UNLCK, 0);
 }
 // Another run may hold the lock for a moment only, to look at the folder or at its owner. Of several runs that want to
 // be the last, one gets the claim.
-bool RunFolder::hold_alone(const std::function<void()>& go_on) {
+bool RunFolder::hold_alone(const std::function<void()>& check_cancelled) {
   constexpr int kTries = 100;
   constexpr const char* kWhole = "whole";
-  if (!be_seen(RunPresence::Mode::last)) return false;
+  if (!announce_run(RunPresence::Mode::last)) return false;
   for (int i = 0; i < kTries; ++i) {
     if (try_lock(0)) {
-      if (!lock_is_named() || !has_its_name()) return false;
-      if (presence_->claim_when_known(kWhole, go_on) &&
-          presence_->wait_for_others(go_on) == RunPresence::Others::none) {
+      if (!is_lock_named() || !has_its_name()) return false;
+      if (presence_->wait_and_claim(kWhole, check_cancelled) &&
+          presence_->wait_for_others(check_cancelled) == RunPresence::Others::none) {
         return has_its_name();
       }
-      presence_->unclaim(kWhole);
+      presence_->release_claim(kWhole);
       lock(F_UNLCK, 0);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -299,9 +299,9 @@ bool RunFolder::claim(std::uint64_t k) {
   lock(F_UNLCK, k + 1);
   return false;
 }
-bool RunFolder::claim_when_known(std::uint64_t k, const std::function<void()>& go_on) {
+bool RunFolder::wait_and_claim(std::uint64_t k, const std::function<void()>& check_cancelled) {
   if (!try_lock(k + 1)) return false;
-  if (presence_->claim_when_known(std::to_string(k), go_on)) return true;
+  if (presence_->wait_and_claim(std::to_string(k), check_cancelled)) return true;
   lock(F_UNLCK, k + 1);
   return false;
 }
@@ -312,40 +312,40 @@ bool RunFolder::try_lock(std::uint64_t byte) const {
   if (errno == EAGAIN || errno == EACCES) return false;
   throw Failure(system_error("it cannot be locked", name_, errno));
 }
-void RunFolder::unclaim(std::uint64_t k) {
-  if (presence_) presence_->unclaim(std::to_string(k));
+void RunFolder::release_claim(std::uint64_t k) {
+  if (presence_) presence_->release_claim(std::to_string(k));
   lock(F_UNLCK, k + 1);
 }
 
-bool RunFolder::hold_left() {
+bool RunFolder::hold_leftover() {
   presence_.reset();  // its file is in the folder that is held until now
   if (!open_parent() || !open_folder()) return false;
   const auto state = state_of_descriptor(folder_.get());
   if (!state || state->owner != ::geteuid()) {
-    let_go();
+    close_folder();
     return false;
   }
   if (open_lock() && lock(F_WRLCK, 0)) {
     try {
-      if (be_seen(RunPresence::Mode::alone) && presence_->others() == RunPresence::Others::none) return true;
+      if (announce_run(RunPresence::Mode::alone) && presence_->find_others() == RunPresence::Others::none) return true;
     } catch (const Failure&) {  // NOLINT(bugprone-empty-catch): a full disk; what is left stays for another run
     }
     presence_.reset();
   }
   if (made_lock_) remove_lock();
-  let_go();
+  close_folder();
   return false;
 }
 
-void RunFolder::tidy_left() {
-  const auto is_left = [](const std::string& name) { return is_partial(name) || RunPresence::is_name(name); };
+void RunFolder::remove_stale_files() {
+  const auto is_left = [](const std::string& name) { return is_partial(name) || RunPresence::is_presence_file(name); };
   if (!open_parent() || !open_folder()) return;
-  const std::vector<std::string> found = names_in(folder_.get());
-  if (std::none_of(found.begin(), found.end(), is_left)) return let_go();
-  if (!hold_left()) return;
+  const std::vector<std::string> found = list_names(folder_.get());
+  if (std::none_of(found.begin(), found.end(), is_left)) return close_folder();
+  if (!hold_leftover()) return;
   // Files of dead runs are gone; their claims and partial files are not.
-  remove_partial();
-  for (const std::string& name : names_in(folder_.get())) {
+  remove_stale_temporaries();
+  for (const std::string& name : list_names(folder_.get())) {
     if (RunPresence::is_claim(name)) ::unlinkat(folder_.get(), name.c_str(), 0);
   }
   abandon();
@@ -355,29 +355,29 @@ bool RunFolder::has_its_name() const {
   struct stat held {
   }, named{};
   return ::fstat(folder_.get(), &held) == 0 &&
-         ::fstatat(parent_.get(), last_name(name_).c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         ::fstatat(parent_.get(), base_name(name_).c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
          held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
 void RunFolder::remove() {
   presence_.reset();
-  const std::vector<std::string> names = names_in(folder_.get());
+  const std::vector<std::string> names = list_names(folder_.get());
   if (std::find(names.begin(), names.end(), kRunFile) != names.end()) {
     std::error_code error;
     for (const std::string& name : names) {
       if (name != kRunFile && name != kLock) std::filesystem::remove_all(path(name), error);
     }
     ::unlinkat(folder_.get(), kRunFile, 0);
-  } else if (made_by_a_run(folder_.get())) {
+  } else if (is_run_folder(folder_.get())) {
     ::unlinkat(folder_.get(), kRunsFile, 0);  // without shards, the number of runs is of no use
   }
   remove_if_empty();
-  let_go();
+  close_folder();
 }
 
-void RunFolder::remove_partial() const {
+void RunFolder::remove_stale_temporaries() const {
   std::error_code error;
-  for (const std::string& name : names_in(folder_.get())) {
+  for (const std::string& name : list_names(folder_.get())) {
     if (is_partial(name)) std::filesystem::remove_all(path(name), error);
     if (RunPresence::is_claim_of_shard(name)) ::unlinkat(folder_.get(), name.c_str(), 0);
   }
@@ -387,26 +387,26 @@ void RunFolder::remove_lock() const { ::unlinkat(folder_.get(), kLock, 0); }
 
 void RunFolder::remove_if_empty() {
   presence_.reset();
-  const std::vector<std::string> names = names_in(folder_.get());
+  const std::vector<std::string> names = list_names(folder_.get());
   // Files of other runs count: those runs are at work.
   if (std::any_of(names.begin(), names.end(), [](const std::string& name) { return name != kLock; })) return;
   remove_lock();
-  if (has_its_name()) ::unlinkat(parent_.get(), last_name(name_).c_str(), AT_REMOVEDIR);
+  if (has_its_name()) ::unlinkat(parent_.get(), base_name(name_).c_str(), AT_REMOVEDIR);
 }
 
-void RunFolder::publish(const std::string& name, const Replaceable& replaces) {
-  const std::string to = last_name(output_);
+void RunFolder::publish(const std::string& name, const OverwritePolicy& replaces) {
+  const std::string to = base_name(output_);
   int reason = 0;
   bool lost = false;
-  if (replaces.anything) {
+  if (replaces.any_file) {
     if (::renameat(folder_.get(), name.c_str(), parent_.get(), to.c_str()) != 0) reason = errno;
-  } else if (replaces.looked_at) {
-    reason = rename_over(folder_.get(), name.c_str(), parent_.get(), to.c_str(), *replaces.looked_at, lost);
+  } else if (replaces.examined) {
+    reason = rename_over(folder_.get(), name.c_str(), parent_.get(), to.c_str(), *replaces.examined, lost);
   } else {
     reason = rename_new(folder_.get(), name.c_str(), parent_.get(), to.c_str());
   }
-  if (lost) throw Failure(system_error("it cannot be given back its name", path_in(name_, name), reason));
-  if (!replaces.anything && (reason == EEXIST || reason == ENOTEMPTY)) {
+  if (lost) throw Failure(system_error("it cannot be given back its name", join_path(name_, name), reason));
+  if (!replaces.any_file && (reason == EEXIST || reason == ENOTEMPTY)) {
     throw Failure(ErrorCode::conflict, "it has appeared while this run was at work", output_,
                   "move it away, or give another OUTPUT, and run the same command again");
   }

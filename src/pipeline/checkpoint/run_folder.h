@@ -19,7 +19,7 @@
 #include <string_view>
 
 #include "src/io/file/atomic_file.h"
-#include "src/io/file/place.h"
+#include "src/io/file/directory_entry.h"
 #include "src/pipeline/checkpoint/run_presence.h"
 
 namespace millrace {
@@ -30,7 +30,7 @@ class RunFolder {
   explicit RunFolder(const std::string& output, const RunPresence::Timing& timing = {});
 
   // Returns the folder for OUTPUT.shards, which may be named without that ending.
-  static RunFolder of_parts(const std::string& folder);
+  static RunFolder from_shards_folder(const std::string& folder);
 
   // Names as the user wrote them, for messages. name() is OUTPUT.shards.
   const std::string& output() const { return output_; }
@@ -39,7 +39,7 @@ class RunFolder {
   const std::string& path() const { return at_; }
   std::string path(std::string_view file) const;
   // Returns a failure with names in it that the user knows.
-  Error in_words(Error error) const;
+  Error restore_user_paths(Error error) const;
 
   static constexpr const char* kLock = "run.lock";
   // Provenance of the shards. As long as this file is missing, there are no shards.
@@ -50,23 +50,23 @@ class RunFolder {
   enum class Missing : std::uint8_t { make, refuse };
   // Opens the folder and holds it until this object is destroyed. Failure(conflict) if it belongs to another user,
   // another run is in it, or it has files that no run makes. It is then left as it was. Failure(not_found) if the
-  // folder above is missing. `go_on` is called while another machine's run is waited for, and may throw.
-  void hold(Hold how, Missing missing = Missing::make, const std::function<void()>& go_on = {});
+  // folder above is missing. `check_cancelled` is called while another machine's run is waited for, and may throw.
+  void hold(Hold how, Missing missing = Missing::make, const std::function<void()>& check_cancelled = {});
   // Releases the folder.
-  void let_others_in();
+  void release_hold();
   // Holds it alone after that; false if another run has it.
-  bool hold_alone(const std::function<void()>& go_on = {});
+  bool hold_alone(const std::function<void()>& check_cancelled = {});
   // Claims shard k for this run until unclaim(); false if it is another run's, or may be.
   bool claim(std::uint64_t k);
-  // Claims in the same way, once it is known whether a run of another machine is alive. `go_on` is called meanwhile,
-  // and may throw.
-  bool claim_when_known(std::uint64_t k, const std::function<void()>& go_on);
-  void unclaim(std::uint64_t k);
+  // Claims in the same way, once it is known whether a run of another machine is alive. `check_cancelled` is called
+  // meanwhile, and may throw.
+  bool wait_and_claim(std::uint64_t k, const std::function<void()>& check_cancelled);
+  void release_claim(std::uint64_t k);
   // Holds a folder that an earlier run may have left. Returns false, without a message, if there is none or it cannot
   // be held.
-  bool hold_left();
+  bool hold_leftover();
   // Removes names and files of killed runs from a folder that is kept. Does nothing if another run is in it.
-  void tidy_left();
+  void remove_stale_files();
   // Returns true if the name still belongs to the folder that is held.
   bool has_its_name() const;
   // Removes the lock, which no run needs any more.
@@ -76,13 +76,13 @@ class RunFolder {
   // Removes the folder and all in it. run.json is removed last: the files beside it are ours.
   void remove();
   // Removes files that a run was writing when it was killed. The folder is held alone.
-  void remove_partial() const;
+  void remove_stale_temporaries() const;
   // Removes the folder if there is nothing in it but its lock.
   void remove_if_empty();
 
   // Gives a file or folder in it the output's name, which must be free or belong to the file or folder `looked_at`.
   // That one then has the name in here, or is gone. Failure(conflict) if the name is taken.
-  void publish(const std::string& name, const Replaceable& replaces);
+  void publish(const std::string& name, const OverwritePolicy& replaces);
 
  private:
   bool open_parent();
@@ -90,14 +90,14 @@ class RunFolder {
   bool open_to_lock(Missing missing);
   void check_folder() const;
   bool open_lock();
-  bool lock_is_named() const;
+  bool is_lock_named() const;
   bool try_lock(std::uint64_t byte) const;
   bool lock(short kind, std::uint64_t byte) const;
-  void let_go();
+  void close_folder();
   void sync_parent() const;
 
-  bool be_seen(RunPresence::Mode mode);
-  bool is_only_run(Hold how, const std::function<void()>& go_on);
+  bool announce_run(RunPresence::Mode mode);
+  bool is_only_run(Hold how, const std::function<void()>& check_cancelled);
 
   const std::string output_, name_;
   const RunPresence::Timing timing_;

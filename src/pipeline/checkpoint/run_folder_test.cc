@@ -32,7 +32,7 @@ class RunFolderTest : public ::testing::Test {
     for (const auto& entry : fs::directory_iterator(shards())) out.push_back(entry.path().filename());
     return out;
   }
-  static std::string refusal(RunFolder& folder) {
+  static std::string conflict_message(RunFolder& folder) {
     try {
       folder.hold(RunFolder::Hold::alone);
     } catch (const Failure& failure) {
@@ -49,7 +49,7 @@ TEST_F(RunFolderTest, WhatNoRunHasMadeStaysAsItWas) {
   ::chmod(shards().c_str(), 0775);
   ::chmod((shards() + "/photographs").c_str(), 0775);
   RunFolder folder(output());
-  EXPECT_EQ(refusal(folder), "it holds files that no run knows");
+  EXPECT_EQ(conflict_message(folder), "it holds files that no run knows");
   EXPECT_EQ(names(), std::vector<std::string>{"photographs"});
   struct stat info {};
   ASSERT_EQ(::stat(shards().c_str(), &info), 0);
@@ -61,7 +61,7 @@ TEST_F(RunFolderTest, WhatARunLeftThatSawNoLockIsARunsOwn) {
   std::ofstream(shards() + "/runs.json") << "{\"of\": 2, \"version\": \"" << version() << "\"}\n";
   {
     RunFolder folder(output());
-    EXPECT_EQ(refusal(folder), "");
+    EXPECT_EQ(conflict_message(folder), "");
     EXPECT_TRUE(fs::exists(shards() + "/runs.json"));
     folder.remove();
   }
@@ -69,7 +69,7 @@ TEST_F(RunFolderTest, WhatARunLeftThatSawNoLockIsARunsOwn) {
   fs::create_directory(shards());
   std::ofstream(shards() + "/runs.json") << "[\"ran\", \"5 km\"]\n";
   RunFolder folder(output());
-  EXPECT_EQ(refusal(folder), "it holds files that no run knows") << "somebody's own, of the same name";
+  EXPECT_EQ(conflict_message(folder), "it holds files that no run knows") << "somebody's own, of the same name";
 }
 
 TEST_F(RunFolderTest, ASecondNameInTheFolderIsARunsOwn) {
@@ -78,13 +78,13 @@ TEST_F(RunFolderTest, ASecondNameInTheFolderIsARunsOwn) {
   fs::create_hard_link(shards() + "/" + RunFolder::kRunFile, shards() + "/" + partial);
   {
     RunFolder folder(output());
-    EXPECT_EQ(refusal(folder), "");
-    folder.remove_partial();
+    EXPECT_EQ(conflict_message(folder), "");
+    folder.remove_stale_temporaries();
     EXPECT_FALSE(fs::exists(shards() + "/" + partial));
   }
   fs::create_hard_link(shards() + "/" + RunFolder::kRunFile, root_ + "/elsewhere");
   RunFolder folder(output());
-  EXPECT_EQ(refusal(folder), "it has a second name elsewhere, which no run makes");
+  EXPECT_EQ(conflict_message(folder), "it has a second name elsewhere, which no run makes");
 }
 
 TEST_F(RunFolderTest, WhoSharesItWaitsUntilTheLastHasPutAllInPlace) {
@@ -95,7 +95,7 @@ TEST_F(RunFolderTest, WhoSharesItWaitsUntilTheLastHasPutAllInPlace) {
   EXPECT_NO_THROW(holding.get());
   EXPECT_TRUE(late.has_its_name());
   RunFolder other(output());
-  EXPECT_EQ(refusal(other), "another run is making the same output");
+  EXPECT_EQ(conflict_message(other), "another run is making the same output");
 }
 
 TEST_F(RunFolderTest, NothingIsLeftOfWhatIsRemoved) {
@@ -103,7 +103,7 @@ TEST_F(RunFolderTest, NothingIsLeftOfWhatIsRemoved) {
   fs::create_directory(shards() + "/whole.part");
   std::ofstream(shards() + "/whole.part/rows.npy") << "rows";
   RunFolder folder(output());
-  EXPECT_EQ(refusal(folder), "");
+  EXPECT_EQ(conflict_message(folder), "");
   folder.remove();
   EXPECT_FALSE(fs::exists(shards()));
 }

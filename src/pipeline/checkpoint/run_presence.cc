@@ -17,10 +17,10 @@
 #include "src/base/log.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/file/at_offset.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/file/file_reader.h"
 #include "src/io/file/folder_names.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/positional_io.h"
 
 namespace millrace {
 namespace {
@@ -28,37 +28,37 @@ namespace {
 constexpr std::string_view kRun = "run-", kLive = ".live", kClaim = "claim-";
 constexpr std::size_t kMaxText = 4096;
 constexpr std::array<const char*, 3> kModes = {"shared", "alone", "last"};  // indexed by RunPresence::Mode
-constexpr std::size_t kBeatBytes = 21;                                      // 20 digits and the end of the line
+constexpr std::size_t kHeartbeatBytes = 21;                                 // 20 digits and the end of the line
 
-std::string small_text(int fd) {
+std::string read_small_file(int fd) {
   std::string out(kMaxText, '\0');
   out.resize(read_at(fd, 0, std::as_writable_bytes(std::span(out))));
   return out;
 }
-std::string small_text(int folder, const std::string& name) {
+std::string read_small_file(int folder, const std::string& name) {
   const Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   const auto state = state_of_descriptor(file.get());
-  return state && state->regular ? small_text(file.get()) : "";
+  return state && state->regular ? read_small_file(file.get()) : "";
 }
 
 // Returns an ID of this boot of the machine: within one boot, locks and process numbers can be trusted. Empty if there
 // is none.
-std::string boot_of_this_machine() {
+std::string read_boot_id() {
   const Descriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-  return file ? std::string(trim(small_text(file.get()))) : "";
+  return file ? std::string(trim(read_small_file(file.get()))) : "";
 }
 
 // Returns the machine ID, which survives reboots; hashed, as it is confidential. Copies of one machine have the same
 // ID, but not the same name.
-std::string this_machine() {
+std::string read_machine_id() {
   const Descriptor file(::open("/etc/machine-id", O_RDONLY | O_CLOEXEC));
-  const std::string id = file ? small_text(file.get()) : "";
+  const std::string id = file ? read_small_file(file.get()) : "";
   if (id.empty()) return "";
   return fmt::format("{:016x}", short_hash(std::span(reinterpret_cast<const std::uint8_t*>(id.data()), id.size())));
 }
 
 // Returns the namespace of process numbers: those of another container mean other processes here.
-std::string namespace_of_processes() {
+std::string read_pid_namespace() {
   char name[64] = {};
   const ssize_t length = ::readlink("/proc/self/ns/pid", name, sizeof name);
   return length > 0 ? std::string(name, static_cast<std::size_t>(length)) : "";
@@ -66,11 +66,11 @@ std::string namespace_of_processes() {
 
 // Returns when a process began, which distinguishes it from a later one with its number. Empty if there is none, and
 // for one that has ended. A number stays in use until the parent asks for the exit code, which some parents never do.
-std::string start_of(const std::string& pid) {
+std::string read_start_time(const std::string& pid) {
   const Descriptor file(::open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return "";
   // The fields follow the name, which may hold anything. proc(5) counts fields from 1, and the name is the second.
-  const std::string text = small_text(file.get());
+  const std::string text = read_small_file(file.get());
   const std::size_t end = text.rfind(')');
   if (end == std::string::npos) return "";
   constexpr std::size_t kState = 3 - 2, kStart = 22 - 2;
@@ -80,10 +80,10 @@ std::string start_of(const std::string& pid) {
 }
 
 // Returns the line of a run's file that identifies the run; its number is on the line before.
-std::string identity(RunPresence::Mode mode) {
+std::string describe_run(RunPresence::Mode mode) {
   const std::string pid = std::to_string(::getpid());
-  return fmt::format("{} {} {} {} {} {} {}", kModes[static_cast<std::size_t>(mode)], boot_of_this_machine(),
-                     namespace_of_processes(), pid, start_of(pid), this_machine(), host_name());
+  return fmt::format("{} {} {} {} {} {} {}", kModes[static_cast<std::size_t>(mode)], read_boot_id(),
+                     read_pid_namespace(), pid, read_start_time(pid), read_machine_id(), host_name());
 }
 
 std::string random_id() {
@@ -95,7 +95,7 @@ std::string random_id() {
   return fmt::format("{:016x}{:016x}", random[0], random[1]);
 }
 
-bool lock_own(int fd) {
+bool lock_file(int fd) {
   struct flock range {};
   range.l_type = F_WRLCK;
   range.l_whence = SEEK_SET;
@@ -112,26 +112,28 @@ bool is_locked(int fd) {
 
 }  // namespace
 
-std::string machine_name() { return fmt::format("{} {} {}", host_name(), this_machine(), boot_of_this_machine()); }
+std::string machine_name() { return fmt::format("{} {} {}", host_name(), read_machine_id(), read_boot_id()); }
 
 std::string host_name() {
   char name[256] = {};
   ::gethostname(name, sizeof name - 1);
-  return utf8_for_display(name);
+  return replace_invalid_utf8(name);
 }
 
 struct RunPresence::Run {
   std::string id, mode, boot, processes, pid, start, machine, host, number;
   bool locked = false;
 
-  std::string words() const { return fmt::format("process {} on {}", printable(pid), printable(host)); }
+  std::string words() const {
+    return fmt::format("process {} on {}", escape_unprintable(pid), escape_unprintable(host));
+  }
 };
 
 bool RunPresence::is_claim_of_shard(const std::string& name) {
   return name.starts_with(kClaim) && name.find_first_not_of("0123456789", kClaim.size()) == std::string::npos;
 }
 bool RunPresence::is_claim(const std::string& name) { return name.starts_with(kClaim); }
-bool RunPresence::is_name(const std::string& name) {
+bool RunPresence::is_presence_file(const std::string& name) {
   return (name.starts_with(kRun) && name.ends_with(kLive)) || is_claim(name);
 }
 
@@ -141,11 +143,11 @@ RunPresence::RunPresence(int folder, Mode mode, const Timing& timing)
     : folder_(folder), mode_(mode), timing_(timing), id_(random_id()) {
   // A file without a name comes first: a run that is killed here then leaves nothing.
   file_ = Descriptor(::openat(folder_, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0644));
-  if (!file_ || !put_in_place("")) {
+  if (!file_ || !publish_file("")) {
     const std::string temporary = unique_temporary_name();
     constexpr int kHow = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     file_ = Descriptor(::openat(folder_, temporary.c_str(), kHow, 0644));
-    if (!file_ || !put_in_place(temporary)) {
+    if (!file_ || !publish_file(temporary)) {
       const int number = errno;
       if (file_) ::unlinkat(folder_, temporary.c_str(), 0);
       throw Failure(system_error("a run cannot say that it is at work", name_of(id_), number));
@@ -161,12 +163,12 @@ RunPresence::RunPresence(int folder, Mode mode, const Timing& timing)
 }
 
 // Writes all of the file, then gives it its name. False with errno.
-bool RunPresence::put_in_place(const std::string& temporary) {
-  lock_own(file_.get());
+bool RunPresence::publish_file(const std::string& temporary) {
+  lock_file(file_.get());
   // The text follows the number, which is written again and again.
-  const std::string text = identity(mode_) + "\n";
-  if (!write_at(file_.get(), kBeatBytes, std::as_bytes(std::span(text)))) return false;
-  write_beat();
+  const std::string text = describe_run(mode_) + "\n";
+  if (!write_at(file_.get(), kHeartbeatBytes, std::as_bytes(std::span(text)))) return false;
+  write_heartbeat();
   const std::string name = name_of(id_);
   if (!temporary.empty()) return ::renameat(folder_, temporary.c_str(), folder_, name.c_str()) == 0;
   const std::string open_file = fmt::format("/proc/self/fd/{}", file_.get());
@@ -186,18 +188,18 @@ RunPresence::~RunPresence() {
   ::unlinkat(folder_, name_of(id_).c_str(), 0);
 }
 
-void RunPresence::write_beat() {
-  char text[kBeatBytes + 1] = {};
-  *fmt::format_to_n(text, kBeatBytes, "{:020}\n", beats_++).out = '\0';
+void RunPresence::write_heartbeat() {
+  char text[kHeartbeatBytes + 1] = {};
+  *fmt::format_to_n(text, kHeartbeatBytes, "{:020}\n", heartbeats_++).out = '\0';
   // The number is synced, so that other machines see it: they read what the server has.
-  if (write_at(file_.get(), 0, std::as_bytes(std::span(text, kBeatBytes)))) ::fdatasync(file_.get());
+  if (write_at(file_.get(), 0, std::as_bytes(std::span(text, kHeartbeatBytes)))) ::fdatasync(file_.get());
 }
 
 void RunPresence::loop() {
   MutexLock lock(mutex_);
   while (!stopping_) {
-    stop_.wait_for(lock, timing_.beat);
-    if (!stopping_) write_beat();
+    stop_.wait_for(lock, timing_.heartbeat);
+    if (!stopping_) write_heartbeat();
   }
 }
 
@@ -206,7 +208,7 @@ std::optional<RunPresence::Run> RunPresence::read(const std::string& name) const
   const Descriptor file(::openat(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   const auto state = state_of_descriptor(file.get());
   if (!state || !state->regular) return std::nullopt;
-  const std::vector<std::string> lines = split(small_text(file.get()), '\n');
+  const std::vector<std::string> lines = split(read_small_file(file.get()), '\n');
   Run out;
   out.id = name.substr(kRun.size(), name.size() - kRun.size() - kLive.size());
   out.locked = is_locked(file.get());
@@ -222,16 +224,16 @@ std::optional<RunPresence::Run> RunPresence::read(const std::string& name) const
 
 RunPresence::Others RunPresence::state_of(const Run& run) {
   const auto now = std::chrono::steady_clock::now();
-  if (!run.boot.empty() && run.boot == boot_of_this_machine()) {
+  if (!run.boot.empty() && run.boot == read_boot_id()) {
     if (run.locked) return Others::live;
     // Only the number tells of a run in another container.
-    if (run.processes == namespace_of_processes()) {
-      return !run.start.empty() && run.start == start_of(run.pid) ? Others::live : Others::none;
+    if (run.processes == read_pid_namespace()) {
+      return !run.start.empty() && run.start == read_start_time(run.pid) ? Others::live : Others::none;
     }
   }
   // The machine was started anew since, and its processes were not. Host names must agree, and many are localhost.
-  const bool is_before = !run.boot.empty() && !boot_of_this_machine().empty() && run.boot != boot_of_this_machine() &&
-                         !run.machine.empty() && run.machine == this_machine() && run.host == host_name() &&
+  const bool is_before = !run.boot.empty() && !read_boot_id().empty() && run.boot != read_boot_id() &&
+                         !run.machine.empty() && run.machine == read_machine_id() && run.host == host_name() &&
                          !run.host.starts_with("localhost");
   if (is_before) return Others::none;
   const auto [at, first] = seen_.try_emplace(run.id, Seen{run.number, now, false});
@@ -240,10 +242,10 @@ RunPresence::Others RunPresence::state_of(const Run& run) {
   return at->second.has_changed ? Others::live : Others::unknown;
 }
 
-RunPresence::Others RunPresence::others() {
-  const MutexLock lock(looking_);
+RunPresence::Others RunPresence::find_others() {
+  const MutexLock lock(runs_mutex_);
   Others out = Others::none;
-  for (const std::string& name : names_in(folder_)) {
+  for (const std::string& name : list_names(folder_)) {
     if (!name.starts_with(kRun) || !name.ends_with(kLive) || name == name_of(id_)) continue;
     const auto run = read(name);
     if (!run || (mode_ == Mode::shared && run->mode == "shared") || (mode_ == Mode::last && run->mode == "last"))
@@ -262,35 +264,35 @@ RunPresence::Others RunPresence::others() {
 }
 
 std::string RunPresence::other() const {
-  const MutexLock lock(looking_);
+  const MutexLock lock(runs_mutex_);
   return other_;
 }
 
 bool RunPresence::other_is_alone() const {
-  const MutexLock lock(looking_);
+  const MutexLock lock(runs_mutex_);
   return other_is_alone_;
 }
 
-void RunPresence::pause(const std::function<void()>& go_on) const {
+void RunPresence::pause(const std::function<void()>& check_cancelled) const {
   constexpr auto kBetween = std::chrono::milliseconds(100);
-  if (go_on) go_on();
-  std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(kBetween, timing_.beat));
+  if (check_cancelled) check_cancelled();
+  std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(kBetween, timing_.heartbeat));
 }
 
-void RunPresence::say_that_it_waits() const {
+void RunPresence::log_waiting() const {
   spdlog::warn("{} may be at work on the same output: waiting up to {} s for a sign of it", other(),
                std::chrono::duration_cast<std::chrono::seconds>(timing_.dead_after).count());
 }
 
-RunPresence::Others RunPresence::wait_for_others(const std::function<void()>& go_on) {
-  Others out = others();
-  if (out == Others::unknown) say_that_it_waits();
-  for (; out == Others::unknown; out = others()) pause(go_on);
+RunPresence::Others RunPresence::wait_for_others(const std::function<void()>& check_cancelled) {
+  Others out = find_others();
+  if (out == Others::unknown) log_waiting();
+  for (; out == Others::unknown; out = find_others()) pause(check_cancelled);
   return out;
 }
 
 std::string RunPresence::read_claim(const std::string& name) const {
-  return std::string(trim(small_text(folder_, name)));
+  return std::string(trim(read_small_file(folder_, name)));
 }
 
 // Creates a claim that has its text from its first moment on.
@@ -316,7 +318,7 @@ RunPresence::Claim RunPresence::claim(const std::string& what) {
     const auto seen = state_of_name(folder_, name);
     const std::string owner = read_claim(name);
     if (owner == id_) return Claim::mine;
-    const MutexLock lock(looking_);
+    const MutexLock lock(runs_mutex_);
     const auto run = owner.empty() ? std::nullopt : read(name_of(owner));
     // A run whose file is gone has ended. A claim without its text was cut by a crash.
     const Others state = run ? state_of(*run) : Others::none;
@@ -327,21 +329,21 @@ RunPresence::Claim RunPresence::claim(const std::string& what) {
     mine = put_claim(name, seen);
   }
   if (!mine) return Claim::taken;
-  const MutexLock lock(looking_);
+  const MutexLock lock(runs_mutex_);
   claims_.push_back(name);
   return Claim::mine;
 }
 
-bool RunPresence::claim_when_known(const std::string& what, const std::function<void()>& go_on) {
+bool RunPresence::wait_and_claim(const std::string& what, const std::function<void()>& check_cancelled) {
   Claim out = claim(what);
-  if (out == Claim::unknown) say_that_it_waits();
-  for (; out == Claim::unknown; out = claim(what)) pause(go_on);
+  if (out == Claim::unknown) log_waiting();
+  for (; out == Claim::unknown; out = claim(what)) pause(check_cancelled);
   return out == Claim::mine;
 }
 
-void RunPresence::unclaim(const std::string& what) {
+void RunPresence::release_claim(const std::string& what) {
   const std::string name = fmt::format("{}{}", kClaim, what);
-  const MutexLock lock(looking_);
+  const MutexLock lock(runs_mutex_);
   const auto at = std::find(claims_.begin(), claims_.end(), name);
   if (at == claims_.end()) return;
   claims_.erase(at);

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "src/base/mutex.h"
-#include "src/io/file/place.h"
+#include "src/io/file/directory_entry.h"
 
 namespace millrace {
 
@@ -33,7 +33,7 @@ std::string machine_name();
 class RunPresence {
  public:
   struct Timing {
-    std::chrono::milliseconds beat{10'000}, dead_after{60'000};
+    std::chrono::milliseconds heartbeat{10'000}, dead_after{60'000};
   };
   // `shared`: a run that makes shards beside others; `alone`: a run that shares with none. `last`: a run that has made
   // its shards and wants to merge all.
@@ -49,9 +49,9 @@ class RunPresence {
   // Looks for runs that this one cannot work beside. For `shared` those are runs that are not shared; for `last` all
   // but other `last` runs; for `alone` all. Files of dead runs are removed. `unknown`: a run of another machine was not
   // observed for long enough.
-  Others others();
-  // Waits until the answer is known, no longer than a bit over `dead_after`. `go_on` as below.
-  Others wait_for_others(const std::function<void()>& go_on = {});
+  Others find_others();
+  // Waits until the answer is known, no longer than a bit over `dead_after`. `check_cancelled` as below.
+  Others wait_for_others(const std::function<void()>& check_cancelled = {});
   // Describes another run for messages: "process 4711 on node12".
   std::string other() const;
   bool other_is_alone() const;
@@ -60,12 +60,12 @@ class RunPresence {
   // runs that try at once one gets it.
   enum class Claim { mine, taken, unknown };
   Claim claim(const std::string& what);
-  // Waits until the answer is known. `go_on` is called meanwhile, and may throw.
-  bool claim_when_known(const std::string& what, const std::function<void()>& go_on);
-  void unclaim(const std::string& what);
+  // Waits until the answer is known. `check_cancelled` is called meanwhile, and may throw.
+  bool wait_and_claim(const std::string& what, const std::function<void()>& check_cancelled);
+  void release_claim(const std::string& what);
 
   // Returns true for names of these files: they are no shards, and no output keeps them.
-  static bool is_name(const std::string& name);
+  static bool is_presence_file(const std::string& name);
   static bool is_claim(const std::string& name);
   static bool is_claim_of_shard(const std::string& name);
 
@@ -78,11 +78,11 @@ class RunPresence {
   };
   std::string name_of(const std::string& id) const;
   std::optional<Run> read(const std::string& name) const;
-  Others state_of(const Run& run) MILLRACE_REQUIRES(looking_);
-  void pause(const std::function<void()>& go_on) const;
-  void say_that_it_waits() const;
-  bool put_in_place(const std::string& temporary);
-  void write_beat();
+  Others state_of(const Run& run) MILLRACE_REQUIRES(runs_mutex_);
+  void pause(const std::function<void()>& check_cancelled) const;
+  void log_waiting() const;
+  bool publish_file(const std::string& temporary);
+  void write_heartbeat();
   void loop();
   std::string read_claim(const std::string& name) const;
   bool put_claim(const std::string& name, const std::optional<FileState>& dead) const;
@@ -92,15 +92,15 @@ class RunPresence {
   const Timing timing_;
   const std::string id_;
   Descriptor file_;
-  std::uint64_t beats_ = 0;
+  std::uint64_t heartbeats_ = 0;
   Mutex mutex_;
   Condition stop_;
   bool stopping_ MILLRACE_GUARDED_BY(mutex_) = false;
-  mutable Mutex looking_;
-  std::map<std::string, Seen> seen_ MILLRACE_GUARDED_BY(looking_);  // by the run's ID
-  std::string other_ MILLRACE_GUARDED_BY(looking_);
-  bool other_is_alone_ MILLRACE_GUARDED_BY(looking_) = false;
-  std::vector<std::string> claims_ MILLRACE_GUARDED_BY(looking_);
+  mutable Mutex runs_mutex_;
+  std::map<std::string, Seen> seen_ MILLRACE_GUARDED_BY(runs_mutex_);  // by the run's ID
+  std::string other_ MILLRACE_GUARDED_BY(runs_mutex_);
+  bool other_is_alone_ MILLRACE_GUARDED_BY(runs_mutex_) = false;
+  std::vector<std::string> claims_ MILLRACE_GUARDED_BY(runs_mutex_);
   std::thread thread_;
 };
 

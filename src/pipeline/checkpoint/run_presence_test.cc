@@ -47,14 +47,14 @@ class RunPresenceTest : public testing::Test {
 
 TEST_F(RunPresenceTest, RunsOfOneMachineSeeEachOtherAtOnce) {
   const auto one = run();
-  EXPECT_EQ(one->others(), Others::none);
+  EXPECT_EQ(one->find_others(), Others::none);
   {
     const auto two = run();
-    EXPECT_EQ(one->others(), Others::live);
-    EXPECT_EQ(two->others(), Others::live);
+    EXPECT_EQ(one->find_others(), Others::live);
+    EXPECT_EQ(two->find_others(), Others::live);
     EXPECT_NE(one->other().find(std::to_string(::getpid())), std::string::npos);
   }
-  EXPECT_EQ(one->others(), Others::none);
+  EXPECT_EQ(one->find_others(), Others::none);
   EXPECT_EQ(files(), 1U) << "its file goes with it";
 }
 
@@ -70,7 +70,7 @@ TEST_F(RunPresenceTest, AProcessThatWasKilledIsDeadAtOnce) {
   siginfo_t info{};
   ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
   EXPECT_EQ(files(), 3U);
-  EXPECT_EQ(one->others(), Others::none);
+  EXPECT_EQ(one->find_others(), Others::none);
   EXPECT_EQ(one->claim("3"), Claim::mine) << "what it has claimed is taken over";
   ::waitpid(child, nullptr, 0);
 }
@@ -78,9 +78,9 @@ TEST_F(RunPresenceTest, AProcessThatWasKilledIsDeadAtOnce) {
 TEST_F(RunPresenceTest, ARunOfAnotherMachineIsAliveWhileItsNumberChanges) {
   const auto one = run();
   write_other("a", 1);
-  EXPECT_EQ(one->others(), Others::unknown);
+  EXPECT_EQ(one->find_others(), Others::unknown);
   write_other("a", 2);
-  EXPECT_EQ(one->others(), Others::live);
+  EXPECT_EQ(one->find_others(), Others::live);
   EXPECT_NE(one->other().find("node9"), std::string::npos);
 }
 
@@ -89,7 +89,7 @@ TEST_F(RunPresenceTest, ARunOfAnotherMachineThatStandsStillIsDeadInTheEnd) {
   const std::string path = write_other("a", 7);
   std::ofstream(folder_ / "claim-5") << "a\n";
   EXPECT_EQ(one->claim("5"), Claim::unknown);
-  EXPECT_TRUE(one->claim_when_known("5", [] {}));
+  EXPECT_TRUE(one->wait_and_claim("5", [] {}));
   EXPECT_EQ(one->wait_for_others(), Others::none);
   EXPECT_FALSE(std::filesystem::exists(path));
 }
@@ -108,9 +108,9 @@ TEST_F(RunPresenceTest, OfTwoThatTakeOverADeadClaimOneGetsIt) {
       return by.claim(what) == Claim::mine;
     };
     auto beside = std::async(std::launch::async, [&] { return claim(*other); });
-    const bool own = claim(*one), others = beside.get();
-    ASSERT_FALSE(own && others) << "both have the claim " << what;
-    taken += own || others ? 1 : 0;
+    const bool own = claim(*one), find_others = beside.get();
+    ASSERT_FALSE(own && find_others) << "both have the claim " << what;
+    taken += own || find_others ? 1 : 0;
   }
   EXPECT_GT(taken, 0);
 }
@@ -119,7 +119,7 @@ TEST_F(RunPresenceTest, WaitingForAClaimCanBeInterrupted) {
   const auto one = run();
   write_other("a", 7);
   std::ofstream(folder_ / "claim-5") << "a\n";
-  EXPECT_THROW(one->claim_when_known("5", [] { throw Failure(ErrorCode::cancelled, "enough"); }), Failure);
+  EXPECT_THROW(one->wait_and_claim("5", [] { throw Failure(ErrorCode::cancelled, "enough"); }), Failure);
 }
 
 TEST_F(RunPresenceTest, WaitingEndsWithASignOfLife) {
@@ -140,22 +140,22 @@ TEST_F(RunPresenceTest, WaitingEndsWithASignOfLife) {
   EXPECT_EQ(one->wait_for_others(), Others::live);
 }
 
-TEST_F(RunPresenceTest, EachLooksForThoseThatItCannotWorkBeside) {
+TEST_F(RunPresenceTest, EachFindsRunsThatExcludeIt) {
   const auto shared = run(RunPresence::Mode::shared);
   write_other("a", 1, "shared");
-  EXPECT_EQ(shared->others(), Others::none);
+  EXPECT_EQ(shared->find_others(), Others::none);
   for (const char* mode : {"alone", "last"}) {
     write_other("b", 1, mode);
-    EXPECT_EQ(shared->others(), Others::unknown) << mode;
+    EXPECT_EQ(shared->find_others(), Others::unknown) << mode;
   }
   write_other("a", 1, "last");
-  EXPECT_EQ(run(RunPresence::Mode::last)->others(), Others::live) << "the shared one";
+  EXPECT_EQ(run(RunPresence::Mode::last)->find_others(), Others::live) << "the shared one";
 }
 
 TEST_F(RunPresenceTest, OfTwoThatWouldBeTheLastOneGetsTheClaim) {
   const auto one = run(RunPresence::Mode::last), two = run(RunPresence::Mode::last);
-  EXPECT_EQ(one->others(), Others::none);
-  EXPECT_EQ(two->others(), Others::none);
+  EXPECT_EQ(one->find_others(), Others::none);
+  EXPECT_EQ(two->find_others(), Others::none);
   EXPECT_EQ(one->claim("whole"), Claim::mine);
   EXPECT_EQ(two->claim("whole"), Claim::taken);
   EXPECT_FALSE(RunPresence::is_claim_of_shard("claim-whole")) << "nobody tidies it away";
@@ -164,12 +164,12 @@ TEST_F(RunPresenceTest, OfTwoThatWouldBeTheLastOneGetsTheClaim) {
 TEST_F(RunPresenceTest, OnceItHasChangedItIsAliveUntilItStandsStill) {
   const auto one = run();
   write_other("a", 1);
-  EXPECT_EQ(one->others(), Others::unknown);
+  EXPECT_EQ(one->find_others(), Others::unknown);
   write_other("a", 2);
-  EXPECT_EQ(one->others(), Others::live);
-  EXPECT_EQ(one->others(), Others::live) << "between two beats";
+  EXPECT_EQ(one->find_others(), Others::live);
+  EXPECT_EQ(one->find_others(), Others::live) << "between two beats";
   std::this_thread::sleep_for(2 * kQuick.dead_after);
-  EXPECT_EQ(one->others(), Others::none);
+  EXPECT_EQ(one->find_others(), Others::none);
 }
 
 TEST_F(RunPresenceTest, AClaimIsOneRunsAlone) {
@@ -178,9 +178,9 @@ TEST_F(RunPresenceTest, AClaimIsOneRunsAlone) {
   EXPECT_EQ(one->claim("0"), Claim::mine) << "it has it already";
   EXPECT_EQ(two->claim("0"), Claim::taken);
   EXPECT_EQ(two->claim("1"), Claim::mine);
-  one->unclaim("0");
+  one->release_claim("0");
   EXPECT_EQ(two->claim("0"), Claim::mine);
-  one->unclaim("0");
+  one->release_claim("0");
   EXPECT_EQ(run()->claim("0"), Claim::taken) << "nobody gives up another's claim";
 }
 
@@ -189,18 +189,18 @@ TEST_F(RunPresenceTest, FilesOfSomebodyElseAreNoRuns) {
   ASSERT_EQ(::mkfifo((folder_ / "run-b.live").c_str(), 0600), 0);
   std::filesystem::create_directory(folder_ / "run-c.live");
   std::filesystem::create_symlink("/etc/passwd", folder_ / "run-d.live");
-  EXPECT_EQ(one->others(), Others::none);
+  EXPECT_EQ(one->find_others(), Others::none);
   // An empty file was truncated: its run may be alive until the file has not changed for long enough.
   std::ofstream(folder_ / "run-e.live") << "";
-  EXPECT_EQ(one->others(), Others::unknown);
+  EXPECT_EQ(one->find_others(), Others::unknown);
   EXPECT_EQ(one->wait_for_others(), Others::none);
 }
 
 TEST_F(RunPresenceTest, NamesAreNoPartsOfAnOutput) {
-  EXPECT_TRUE(RunPresence::is_name("run-00.live"));
-  EXPECT_TRUE(RunPresence::is_name("claim-17"));
+  EXPECT_TRUE(RunPresence::is_presence_file("run-00.live"));
+  EXPECT_TRUE(RunPresence::is_presence_file("claim-17"));
   for (const char* other : {"run.json", "run.lock", "runs.json", "0.h5", "claims"})
-    EXPECT_FALSE(RunPresence::is_name(other));
+    EXPECT_FALSE(RunPresence::is_presence_file(other));
 }
 
 }  // namespace

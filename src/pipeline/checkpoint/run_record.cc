@@ -13,13 +13,13 @@
 #include "src/base/text.h"
 #include "src/base/version.h"
 #include "src/io/file/atomic_file.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 #include "src/io/store/checksums.h"
 
 namespace millrace {
 namespace {
 
-constexpr std::uint64_t kMostText = 256 << 20;
+constexpr std::uint64_t kMaxFileBytes = 256 << 20;
 
 // Returns a list of inputs without their names; null if the text is not such a list.
 Json contents(const std::string& text) {
@@ -37,7 +37,7 @@ Error not_ours(const std::string& path) { return Error{ErrorCode::bad_data, "it 
 
 // Returns true for a name that stays in the folder, and is safe in the files that contain it. Dots are only between
 // words.
-bool is_name(const std::string& name) {
+bool is_identifier(const std::string& name) {
   const auto word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
   bool after_word = false;
   for (const char c : name) {
@@ -47,7 +47,7 @@ bool is_name(const std::string& name) {
   return after_word && std::count(name.begin(), name.end(), '/') <= 1;
 }
 
-Outcome<ArraySpec> array_in(const Json& json, const std::string& path) {
+Outcome<ArraySpec> parse_array_spec(const Json& json, const std::string& path) {
   ArraySpec out;
   out.name = json.at("name").get<std::string>();
   const auto type = element_type(json.at("type").get<std::string>());
@@ -65,35 +65,35 @@ Outcome<ArraySpec> array_in(const Json& json, const std::string& path) {
   for (const auto& [name, numbers] : json.at("attributes").items()) {
     out.attributes.emplace_back(name, numbers.get<std::vector<std::int64_t>>());
   }
-  constexpr std::uint32_t kMostTextBytes = 1 << 20;
-  if (!type || !known || out.text_bytes > kMostTextBytes || !is_name(out.name) ||
-      (!out.extension.empty() && !is_name(out.extension))) {
+  constexpr std::uint32_t kMaxTextBytes = 1 << 20;
+  if (!type || !known || out.text_bytes > kMaxTextBytes || !is_identifier(out.name) ||
+      (!out.extension.empty() && !is_identifier(out.extension))) {
     return not_ours(path);
   }
   out.type = *type;
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
-  constexpr std::size_t kMostDimensions = 31;
+  constexpr std::uint64_t kMaxRowBytes = std::uint64_t{1} << 31;
+  constexpr std::size_t kMaxDimensions = 31;
   // A column of a table has one number or one text per row.
   const bool plain = out.rows == ArraySpec::Rows::numbers || out.rows == ArraySpec::Rows::texts;
-  if (out.shape.size() > kMostDimensions || (!out.table().empty() && (!plain || !out.shape.empty()))) {
+  if (out.shape.size() > kMaxDimensions || (!out.table().empty() && (!plain || !out.shape.empty()))) {
     return not_ours(path);
   }
   std::uint64_t bytes = out.type.bytes();
   for (const std::uint64_t side : out.shape) {
-    if (side == 0 || bytes > kMostBytes / side) return not_ours(path);
+    if (side == 0 || bytes > kMaxRowBytes / side) return not_ours(path);
     bytes *= side;
   }
   return out;
 }
 
-bool same_inputs(const std::string& a, const std::string& b) {
+bool have_same_inputs(const std::string& a, const std::string& b) {
   const auto one = contents(a), other = contents(b);
   return !one.is_null() && one == other;
 }
 
 }  // namespace
 
-std::string differences(const Attributes& then, const Attributes& now) {
+std::string describe_differences(const Attributes& then, const Attributes& now) {
   std::string out;
   // An attribute with a space in its name is not an option.
   const auto named = [](const std::string& name) {
@@ -102,7 +102,8 @@ std::string differences(const Attributes& then, const Attributes& now) {
   for (const auto& [name, value] : now) {
     const auto same = [&name = name](const auto& entry) { return entry.first == name; };
     const auto was = std::find_if(then.begin(), then.end(), same);
-    if (was != then.end() && (was->second == value || (name == "inputs" && same_inputs(was->second, value)))) continue;
+    if (was != then.end() && (was->second == value || (name == "inputs" && have_same_inputs(was->second, value))))
+      continue;
     if (!out.empty()) out += "; ";
     if (name == "inputs") {
       out += "the inputs have changed or are others";
@@ -122,14 +123,14 @@ std::string differences(const Attributes& then, const Attributes& now) {
   return out;
 }
 
-bool made_elsewhere(const Attributes& then, const Attributes& now) {
+bool is_from_other_hardware(const Attributes& then, const Attributes& now) {
   // Attributes of a second network count too: "fast-cpu".
   const auto rest = [](Attributes all) {
     std::erase_if(all,
                   [](const auto& entry) { return entry.first.ends_with("cpu") || entry.first.ends_with("runtime"); });
     return all;
   };
-  return !differences(then, now).empty() && differences(rest(then), rest(now)).empty();
+  return !describe_differences(then, now).empty() && describe_differences(rest(then), rest(now)).empty();
 }
 
 std::string json_of(const Attributes& attributes, std::span<const FileDigest> checksums) {
@@ -139,27 +140,29 @@ std::string json_of(const Attributes& attributes, std::span<const FileDigest> ch
   if (checksums.empty()) return out;
   // The list is on one line: it may have a million entries.
   const std::size_t end = out.rfind("\n}");
-  return with_own_checksum(out.insert(end, fmt::format(",\n \"{}\": {}", kChecksums, json_with_own(checksums))));
+  return add_self_checksum(
+      out.insert(end, fmt::format(",\n \"{}\": {}", kChecksums, json_with_self_checksum(checksums))));
 }
 
-std::optional<std::vector<FileDigest>> checksums_in_json(const std::string& path, const char* member) {
-  const auto text = read_text(path, kMostText);
+std::optional<std::vector<FileDigest>> read_json_checksums(const std::string& path, const char* member) {
+  const auto text = read_text(path, kMaxFileBytes);
   auto json = text ? Json::parse_or_null(*text) : Json();
   if (member != nullptr && json.is_object()) json = json.value(member, Json());
   if (!json.is_object() || !json.contains(kChecksums)) return std::nullopt;
-  return checksums_in(json.at(kChecksums).dump());
+  return parse_checksums(json.at(kChecksums).dump());
 }
 
-std::optional<ToldChecksums> checksums_of_store(const std::string& output) {
+std::optional<NamedChecksums> read_store_checksums(const std::string& output) {
   for (const auto& [name, member] :
        {std::pair(RunFolder::kRunFile, static_cast<const char*>(nullptr)), std::pair("zarr.json", "attributes")}) {
-    if (auto told = checksums_in_json(path_in(output, name), member)) return ToldChecksums(name, *std::move(told));
+    if (auto digests = read_json_checksums(join_path(output, name), member))
+      return NamedChecksums(name, *std::move(digests));
   }
   return std::nullopt;
 }
 
-Outcome<Attributes> attributes_in_json(const std::string& path, const char* member) {
-  const auto text = read_text(path, kMostText);
+Outcome<Attributes> read_json_attributes(const std::string& path, const char* member) {
+  const auto text = read_text(path, kMaxFileBytes);
   if (!text) return text.error();
   Attributes out;
   auto json = Json::parse_or_null(*text);
@@ -173,7 +176,7 @@ Outcome<Attributes> attributes_in_json(const std::string& path, const char* memb
   return out;
 }
 
-std::string json_of(const PartsFile& file) {
+std::string json_of(const ShardsFile& file) {
   Json arrays = Json::array();
   for (const ArraySpec& array : file.spec.arrays) {
     Json attributes = Json::object();
@@ -195,12 +198,12 @@ std::string json_of(const PartsFile& file) {
          "\n";
 }
 
-Outcome<PartsFile> parts_in_json(const std::string& path) {
-  const auto text = read_text(path, kMostText);
+Outcome<ShardsFile> read_shards_file(const std::string& path) {
+  const auto text = read_text(path, kMaxFileBytes);
   if (!text) return text.error();
   try {
     const Json json = Json::parse_or_null(*text);
-    PartsFile out;
+    ShardsFile out;
     out.store = json.at("store").get<std::string>();
     out.mark = json.at("mark").get<std::string>();
     out.parts = {json.at("rows").get<std::uint64_t>(), json.at("each").get<std::uint64_t>()};
@@ -209,7 +212,7 @@ Outcome<PartsFile> parts_in_json(const std::string& path) {
     int compressed = 0;
     bool files = false;
     for (const Json& array : json.at("arrays")) {
-      auto spec = array_in(array, path);
+      auto spec = parse_array_spec(array, path);
       if (!spec) return spec.error();
       compressed += spec->rows == ArraySpec::Rows::compressed ? 1 : 0;
       files = files || spec->rows == ArraySpec::Rows::files;
@@ -219,10 +222,10 @@ Outcome<PartsFile> parts_in_json(const std::string& path) {
     for (const auto& [name, value] : json.at("attributes").items()) {
       out.spec.attributes.emplace_back(name, value.get<std::string>());
     }
-    // With kMostBytes a row, the total is below what 64 bits hold.
-    constexpr std::uint64_t kMostRows = std::uint64_t{1} << 32;
-    if (out.spec.arrays.empty() || !is_name(out.spec.unit) || out.parts.rows == 0 || out.parts.rows > kMostRows ||
-        out.parts.each == 0 || out.parts.each > kMostRows || out.parts.count() > kMostParts) {
+    // With kMaxRowBytes a row, the total is below what 64 bits hold.
+    constexpr std::uint64_t kMaxRows = std::uint64_t{1} << 32;
+    if (out.spec.arrays.empty() || !is_identifier(out.spec.unit) || out.parts.rows == 0 || out.parts.rows > kMaxRows ||
+        out.parts.each == 0 || out.parts.each > kMaxRows || out.parts.count() > kMaxShards) {
       return not_ours(path);
     }
     return out;
@@ -231,8 +234,8 @@ Outcome<PartsFile> parts_in_json(const std::string& path) {
   }
 }
 
-Outcome<RunsFile> runs_in_json(const std::string& path) {
-  const auto text = read_text(path, kMostText);
+Outcome<RunsFile> read_runs_file(const std::string& path) {
+  const auto text = read_text(path, kMaxFileBytes);
   if (!text) return text.error();
   try {
     const Json json = Json::parse_or_null(*text);
@@ -244,31 +247,32 @@ Outcome<RunsFile> runs_in_json(const std::string& path) {
   }
 }
 
-void agree_on_runs(const RunFolder& folder, const Share& share) {
+void check_run_count(const RunFolder& folder, const ShardSpec& share) {
   const std::string path = folder.path(kRunsFile);
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
-    write_first(path, Json{{"of", share.of}, {"version", version()}}.dump(1) + "\n");
+    write_if_absent(path, Json{{"of", share.of}, {"version", version()}}.dump(1) + "\n");
   }
-  const RunsFile there = runs_in_json(path).or_throw();
+  const RunsFile there = read_runs_file(path).or_throw();
   if (there.of != share.of) {
-    throw Failure(
-        ErrorCode::conflict,
-        fmt::format("its parts are shared by {} runs, and this is one of {}", grouped(there.of), grouped(share.of)),
-        folder.name(),
-        fmt::format("say --part K/{}, or make all that is missing without --part once no other run is at it",
-                    there.of));
+    throw Failure(ErrorCode::conflict,
+                  fmt::format("its parts are shared by {} runs, and this is one of {}", group_digits(there.of),
+                              group_digits(share.of)),
+                  folder.name(),
+                  fmt::format("say --part K/{}, or make all that is missing without --part once no other run is at it",
+                              there.of));
   }
   if (there.version != version()) {
-    throw Failure(ErrorCode::conflict,
-                  fmt::format("its parts are made by Millrace {}, and this is {}", printable(there.version), version()),
-                  folder.name(), "use that version for all of them, or make all that is missing without --part");
+    throw Failure(
+        ErrorCode::conflict,
+        fmt::format("its parts are made by Millrace {}, and this is {}", escape_unprintable(there.version), version()),
+        folder.name(), "use that version for all of them, or make all that is missing without --part");
   }
 }
 
-void write_first(const std::string& path, const std::string& text) {
+void write_if_absent(const std::string& path, const std::string& text) {
   try {
-    AtomicFile file(path, Replaceable{.anything = false, .looked_at = {}}, Readers::everyone);
+    AtomicFile file(path, OverwritePolicy{.any_file = false, .examined = {}}, ReadAccess::everyone);
     file.write(text);
     file.commit();
   } catch (const Failure& failure) {
@@ -276,10 +280,10 @@ void write_first(const std::string& path, const std::string& text) {
   }
 }
 
-void remove_left(RunFolder& folder, const Attributes& made_of) {
-  if (!folder.hold_left()) return;
-  const auto there = attributes_in_json(folder.path(RunFolder::kRunFile));
-  if (there && differences(*there, made_of).empty()) return folder.remove();
+void remove_leftover_folder(RunFolder& folder, const Attributes& provenance) {
+  if (!folder.hold_leftover()) return;
+  const auto there = read_json_attributes(folder.path(RunFolder::kRunFile));
+  if (there && describe_differences(*there, provenance).empty()) return folder.remove();
   folder.abandon();
 }
 

@@ -11,7 +11,7 @@
 
 #include "src/pipeline/chain.h"
 #include "src/pipeline/checkpoint/checkpoint.h"
-#include "src/pipeline/checkpoint/part_rows.h"
+#include "src/pipeline/checkpoint/shard_rows.h"
 
 namespace millrace {
 
@@ -20,7 +20,7 @@ struct LineWork {
   const char* progress;  // "hashing"
   const char* stage;     // "decode and hash"
   std::string remedy;    // advice if this stage takes longest
-  Bytes price{};         // memory of an item in flight
+  Bytes memory_cost{};   // memory of an item in flight
   std::function<Item(std::uint64_t row, Span& span)> make;
   // Returns the line of an item. Called in the order of the rows, on one thread. nullopt if making it was interrupted.
   std::function<std::optional<std::string>(const Item&)> line;
@@ -44,25 +44,25 @@ inline void publish(Checkpoint& checkpoint, RunContext& context, StoredLines& ou
 
 template <typename Item>
 StoredLines store_lines(CheckpointSpec spec, const LineWork<Item>& work, RunContext& context) {
-  spec.go_on = [&context] { context.throw_if_cancelled(); };
+  spec.check_cancelled = [&context] { context.throw_if_cancelled(); };
   Checkpoint checkpoint(spec);
   StoredLines out;
   out.rows = spec.dataset.rows;
   out.before = checkpoint.finished();
   if (!out.before) {
     Progress progress(context.progress, work.progress, out.rows);
-    PartRows rows(checkpoint);
+    ShardRows rows(checkpoint);
     struct Made {
-      PartRow row;
+      ShardRow row;
       std::optional<Item> item;  // none for a shard that is there
     };
     RowBlock block;
     block.clear(1);
     bool interrupted = false;
-    auto stages = chain::source<PartRow>("list", [&] { return rows.next(); }) |
-                  chain::parallel<PartRow, Made>(
+    auto stages = chain::source<ShardRow>("list", [&] { return rows.next(); }) |
+                  chain::parallel<ShardRow, Made>(
                       work.stage,
-                      [&](const PartRow& row, Span& span) {
+                      [&](const ShardRow& row, Span& span) {
                         return row.task.taken ? Made{row, {}} : Made{row, work.make(row.row, span)};
                       },
                       work.remedy) |
@@ -79,15 +79,15 @@ StoredLines store_lines(CheckpointSpec spec, const LineWork<Item>& work, RunCont
                     block.arrays[0].append_text(*line);
                     ++block.rows;
                     const bool last = made.row.row + 1 == end;
-                    constexpr std::uint64_t kTogether = 1 << 16;
-                    if (last || block.bytes() >= kTogether) {
+                    constexpr std::uint64_t kFlushBytes = 1 << 16;
+                    if (last || block.bytes() >= kFlushBytes) {
                       checkpoint.append(k, block);
                       block.clear(1);
                     }
                     if (last) checkpoint.end(k);
                     progress.add(1, work.bytes(*made.item));
                   });
-    chain::run(stages, context, chain::Price::fixed(work.price));
+    chain::run(stages, context, chain::MemoryCost::fixed(work.memory_cost));
     context.helpers.end_idle();
     context.throw_if_cancelled();
     publish(checkpoint, context, out);

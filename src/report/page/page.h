@@ -16,17 +16,17 @@
 namespace millrace::report {
 
 // Number at the top of the page, with its meaning.
-struct Fact {
+struct PageFact {
   std::string value, words;
 };
 
 // Layer that is drawn on pictures, and that a reader may hide: a class of a mask.
-struct Layer {
+struct PageLayer {
   std::string name;
   std::array<std::uint8_t, 3> color{};
 };
 // Picture with the layers that are drawn on it.
-struct Picture {
+struct PagePicture {
   std::string title;
   std::vector<std::string> marks;       // reasons to check it
   std::vector<std::uint8_t> jpeg;       // empty if there is none; it is gray then
@@ -34,18 +34,18 @@ struct Picture {
   // Layers, each with a PNG that has a transparent background.
   std::vector<std::pair<std::size_t, std::vector<std::uint8_t>>> drawn;
   std::vector<std::size_t> ranks;  // its place in each of the offered orders
-  std::vector<Fact> facts;
+  std::vector<PageFact> facts;
 };
 
 // Texts may be of any bytes; they are shown as by html_name() (src/report/html.h).
 class PageWriter {
  public:
   // `maker` is the job, for example "latents".
-  PageWriter(std::string_view title, std::string_view maker);
+  PageWriter(std::string_view title, std::string_view job);
 
   // Functions for the head of the page, in front of the contents: the answer.
   void lead(std::string_view paragraph);
-  void facts(const std::vector<Fact>& facts);
+  void facts(const std::vector<PageFact>& facts);
 
   // Functions for the body of the page; sections are in the contents too.
   void section(std::string_view title);
@@ -59,8 +59,8 @@ class PageWriter {
   void figure(const Figure& figure);
   // Pictures between these two can be compared with their layers, enlarged, and searched by their titles. Readers can
   // sort them by `orders`, the first of which is the given one.
-  void open_pictures(const std::vector<Layer>& layers, const std::vector<std::string>& orders);
-  void picture(const Picture& picture);
+  void open_pictures(const std::vector<PageLayer>& layers, const std::vector<std::string>& orders);
+  void picture(const PagePicture& picture);
   void close_pictures();
   // Figures between these two are side by side where there is room.
   void open_grid();
@@ -75,13 +75,13 @@ class PageWriter {
   std::string& out() { return in_section_ ? body_ : lead_; }
   std::string anchor_of(std::string_view title);
 
-  std::string title_, maker_, lead_, facts_, contents_, body_;
+  std::string title_, job_, lead_, facts_, contents_, body_;
   std::map<std::string, int> anchors_;
   bool in_section_ = false;
   int figures_ = 0;
 };
 
 // Returns the beginning of a page by this maker, by which such a page is recognized.
-std::string page_beginning(std::string_view maker);
+std::string page_beginning(std::string_view job);
 
 }  // namespace millrace::report

@@ -9,17 +9,17 @@
 
 namespace millrace::report {
 
-enum class Scale { linear, log10 };
+enum class AxisScale { linear, log10 };
 
-struct Tick {
+struct AxisTick {
   double at = 0;
   std::string label;
 };
 
 class Axis {
  public:
-  struct Look {
-    Scale scale = Scale::linear;
+  struct Style {
+    AxisScale scale = AxisScale::linear;
     int ticks = 5;              // approximate number; 2 or more
     bool ends_at_ticks = true;  // false: the ends are those of the numbers
     bool whole = false;         // steps and counts: ticks at whole numbers only
@@ -27,12 +27,12 @@ class Axis {
 
   // Ends that are NaN or infinite are replaced by the other end, or by [0, 1]. Swapped ends are exchanged; equal ends
   // are moved apart. On a logarithmic scale, ends that are not above zero are ignored; without any end it is [1, 10].
-  Axis(double low, double high, const Look& look);
+  Axis(double low, double high, const Style& style);
 
   double low() const { return low_; }
   double high() const { return high_; }
-  Scale scale() const { return look_.scale; }
-  const std::vector<Tick>& ticks() const { return ticks_; }
+  AxisScale scale() const { return style_.scale; }
+  const std::vector<AxisTick>& ticks() const { return ticks_; }
   // Power of ten by which numbers are divided in labels.
   int exponent() const { return exponent_; }
   // Returns the suffix of the axis's title for that: " (×10⁵)", or an empty text.
@@ -42,23 +42,23 @@ class Axis {
   // accepts.
   double place(double value) const;
   // True if a number has a place: it is finite, and above zero on a logarithmic scale.
-  bool shows(double value) const;
+  bool can_show(double value) const;
 
  private:
   void place_linear_ticks();
   void place_decades();
 
-  Look look_;
+  Style style_;
   double low_, high_;
   double log_low_ = 0, log_high_ = 1;
   int exponent_ = 0;
-  std::vector<Tick> ticks_;
+  std::vector<AxisTick> ticks_;
 };
 
 // Smallest and greatest number that an axis is to show.
-class Range {
+class ValueRange {
  public:
-  explicit Range(Scale scale = Scale::linear) : scale_(scale) {}
+  explicit ValueRange(AxisScale scale = AxisScale::linear) : scale_(scale) {}
   void add(double value);
   void add(const std::vector<double>& values) {
     for (const double value : values) add(value);
@@ -68,7 +68,7 @@ class Range {
   double high() const { return high_; }
 
  private:
-  Scale scale_;
+  AxisScale scale_;
   double low_ = kNone, high_ = kNone;
   static const double kNone;
 };

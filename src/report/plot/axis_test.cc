@@ -12,7 +12,7 @@ namespace {
 
 std::string labels(const Axis& axis) {
   std::string text;
-  for (const Tick& tick : axis.ticks()) text += (text.empty() ? "" : " ") + tick.label;
+  for (const AxisTick& tick : axis.ticks()) text += (text.empty() ? "" : " ") + tick.label;
   return text;
 }
 
@@ -40,15 +40,15 @@ TEST(AxisTest, NoInputLeavesAPlaceThatIsNotFinite) {
                            1 + 1e-15, 123456789.123, 1e-12};
   for (const double low : values) {
     for (const double high : values) {
-      for (const Scale scale : {Scale::linear, Scale::log10}) {
+      for (const AxisScale scale : {AxisScale::linear, AxisScale::log10}) {
         for (const bool at_ticks : {false, true}) {
           const Axis axis(low, high, {.scale = scale, .ends_at_ticks = at_ticks});
-          SCOPED_TRACE(testing::Message() << low << ' ' << high << (scale == Scale::log10 ? " log" : ""));
+          SCOPED_TRACE(testing::Message() << low << ' ' << high << (scale == AxisScale::log10 ? " log" : ""));
           EXPECT_LT(axis.low(), axis.high());
           EXPECT_TRUE(std::isfinite(axis.low()) && std::isfinite(axis.high()));
           EXPECT_LE(axis.ticks().size(), 16u);
           double before = -kInf;
-          for (const Tick& tick : axis.ticks()) {
+          for (const AxisTick& tick : axis.ticks()) {
             EXPECT_GT(tick.at, before);
             before = tick.at;
             EXPECT_GE(tick.at, axis.low());
@@ -74,18 +74,18 @@ TEST(AxisTest, EqualEndsAreMovedApart) {
 }
 
 TEST(AxisTest, DecadesHaveTheirPlaces) {
-  const Axis axis(1, 1000, {.scale = Scale::log10});
+  const Axis axis(1, 1000, {.scale = AxisScale::log10});
   EXPECT_EQ(labels(axis), "1 10 100 1,000");
   EXPECT_NEAR(axis.place(10), 1.0 / 3, 1e-12);
-  EXPECT_FALSE(axis.shows(0));
-  EXPECT_FALSE(axis.shows(-5));
-  EXPECT_EQ(labels(Axis(2e-9, 3e-2, {.scale = Scale::log10})),
+  EXPECT_FALSE(axis.can_show(0));
+  EXPECT_FALSE(axis.can_show(-5));
+  EXPECT_EQ(labels(Axis(2e-9, 3e-2, {.scale = AxisScale::log10})),
             "10\u207B\u2079 10\u207B\u2077 10\u207B\u2075 10\u207B\u00B3 10\u207B\u00B9");
-  EXPECT_EQ(labels(Axis(1, 40, {.scale = Scale::log10})), "1 2 5 10 20 50");
+  EXPECT_EQ(labels(Axis(1, 40, {.scale = AxisScale::log10})), "1 2 5 10 20 50");
 }
 
 TEST(RangeTest, OnlyWhatCanBeShownCounts) {
-  Range range(Scale::log10);
+  ValueRange range(AxisScale::log10);
   EXPECT_TRUE(std::isnan(range.low()));
   range.add({kNaN, kInf, 0, -3, 4, 2});
   EXPECT_EQ(range.low(), 2);

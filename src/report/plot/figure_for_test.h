@@ -77,7 +77,7 @@ inline void expect_sound(const Figure& figure) {
   EXPECT_EQ(figure.svg.find(" id="), std::string::npos) << "two of them on a page would be one";
   EXPECT_GT(figure.width, 0);
   EXPECT_FALSE(figure.numbers.columns.empty());
-  EXPECT_LE(figure.numbers.rows.size(), kMostNumberRows);
+  EXPECT_LE(figure.numbers.rows.size(), kMaxNumberRows);
   for (const auto& row : figure.numbers.rows) EXPECT_EQ(row.size(), figure.numbers.columns.size());
 }
 

@@ -9,17 +9,17 @@
 #include "src/base/error.h"
 #include "src/base/sizes.h"
 #include "src/base/text.h"
-#include "src/report/numbers.h"
+#include "src/report/number_format.h"
 #include "src/report/plot/axis.h"
 #include "src/report/plot/svg.h"
 
 namespace millrace::report {
 namespace {
 
-constexpr std::size_t kMostLabel = 34;
+constexpr std::size_t kMaxLabelCharacters = 34;
 // Largest number of cells with a title each. More cells are one path per shade: the page would be several times as
 // large.
-constexpr std::size_t kMostTitled = 1024;
+constexpr std::size_t kMaxTooltips = 1024;
 
 struct Layout {
   double left, top, cell_width, cell_height;
@@ -31,11 +31,12 @@ struct Layout {
 };
 
 // Returns the most characters of a row's or a column's name.
-std::size_t most_label(const HeatMap& map) { return map.width < 600 ? 26 : kMostLabel; }
+std::size_t most_label(const HeatMap& map) { return map.width < 600 ? 26 : kMaxLabelCharacters; }
 
 double widest(const std::vector<std::string>& names, std::size_t most) {
   double width = 0;
-  for (const std::string& name : names) width = std::max(width, 1.06 * text_width(shortened(printable(name), most)));
+  for (const std::string& name : names)
+    width = std::max(width, 1.06 * text_width(shorten_middle(escape_unprintable(name), most)));
   return width;
 }
 
@@ -60,7 +61,7 @@ Layout layout_of(const HeatMap& map) {
 
 // Returns the values at the ends of the shades.
 std::pair<double, double> ends_of(const HeatMap& map) {
-  Range range;
+  ValueRange range;
   range.add(map.values);
   double low = map.low == map.low ? map.low : range.low();
   double high = map.high == map.high ? map.high : range.high();
@@ -71,8 +72,8 @@ std::pair<double, double> ends_of(const HeatMap& map) {
   }
   // Equal numbers are in the middle of the shades.
   if (!(high / 2 > low / 2)) {
-    constexpr double kLeast = 1e-300;  // its half must not become zero
-    const double apart = low == 0 ? 1 : std::max(std::fabs(low) / 2, kLeast);
+    constexpr double kMinValue = 1e-300;  // its half must not become zero
+    const double apart = low == 0 ? 1 : std::max(std::fabs(low) / 2, kMinValue);
     low -= apart;
     high += apart;
   }
@@ -84,7 +85,7 @@ double part_of(double value, std::pair<double, double> ends) {
 }
 
 std::string cell_text(const HeatMap& map, std::size_t i) {
-  return map.texts.empty() ? number_text(map.values[i], 3) : map.texts[i];
+  return map.texts.empty() ? format_number(map.values[i], 3) : map.texts[i];
 }
 
 // Returns texts for the cells, as exact as there is room for; empty if there is none. Either all cells have a text,
@@ -102,7 +103,7 @@ std::vector<std::string> cell_words(const HeatMap& map, double room) {
     if (!own && largest < (decimals == 2 ? 0.01 : decimals == 1 ? 0.95 : 9.5)) break;
     std::vector<std::string> words;
     for (std::size_t i = 0; i < map.values.size(); ++i) {
-      std::string text = own ? map.texts[i] : fixed_text(map.values[i], decimals);
+      std::string text = own ? map.texts[i] : format_fixed(map.values[i], decimals);
       const std::size_t zero = text.find("0.");
       if (below_one && (zero == 0 || (zero == 3 && text.starts_with("\u2212")))) text.erase(zero, 1);
       words.push_back(std::move(text));
@@ -121,12 +122,12 @@ void draw_labels(Svg& svg, const HeatMap& map, const Layout& layout) {
     return shown == name ? std::string() : name;
   };
   for (std::size_t r = layout.first_row; r < map.rows.size(); r += layout.row_every) {
-    const std::string shown = shortened(printable(map.rows[r]), most);
+    const std::string shown = shorten_middle(escape_unprintable(map.rows[r]), most);
     svg.text({layout.left - 6, layout.y_of(r) + 0.5 * layout.cell_height + 4}, shown,
              {.anchor = Anchor::end, .size = layout.cell_height < 11 ? 9.0 : 11.0}, hover_of(shown, map.rows[r]));
   }
   for (std::size_t c = 0; c + layout.first_row < map.columns.size(); c += layout.column_every) {
-    const std::string shown = shortened(printable(map.columns[c]), most);
+    const std::string shown = shorten_middle(escape_unprintable(map.columns[c]), most);
     const double x = layout.left + (static_cast<double>(c) + 0.5) * layout.cell_width;
     if (layout.upright_columns) {
       svg.text({x + 4, layout.top - 5}, shown, {.upright = true}, hover_of(shown, map.columns[c]));
@@ -135,11 +136,12 @@ void draw_labels(Svg& svg, const HeatMap& map, const Layout& layout) {
     }
   }
   if (!map.column_title.empty()) {
-    svg.text({layout.left + grid_width / 2, 12}, map.column_title, {.ink = Ink::dim, .anchor = Anchor::middle});
+    svg.text({layout.left + grid_width / 2, 12}, map.column_title,
+             {.foreground = Foreground::dim, .anchor = Anchor::middle});
   }
   if (!map.row_title.empty()) {
     svg.text({12, (layout.top + layout.y_of(map.rows.size())) / 2}, map.row_title,
-             {.ink = Ink::dim, .anchor = Anchor::middle, .upright = true});
+             {.foreground = Foreground::dim, .anchor = Anchor::middle, .upright = true});
   }
 }
 
@@ -153,18 +155,18 @@ void for_cells(const HeatMap& map, Draw&& draw) {
 }
 
 void draw_cells(Svg& svg, const HeatMap& map, const Layout& layout, std::pair<double, double> ends) {
-  const bool titled = map.hover && map.values.size() <= kMostTitled;
+  const bool titled = map.hover && map.values.size() <= kMaxTooltips;
   // A hairline between cells that are large enough to have one.
   const double gap = layout.cell_width >= 9 && layout.cell_height >= 9 ? 1 : 0;
   const double width = layout.cell_width - gap, height = layout.cell_height - gap;
   const auto colour_of = [&](std::size_t i) {
     const double value = map.values[i];
-    return value == value ? shade(map.shades, part_of(value, ends)) : std::string(kAbsentInk);
+    return value == value ? shade(map.shades, part_of(value, ends)) : std::string(kAbsentColor);
   };
   const auto corner_of = [&](std::size_t r, std::size_t c) {
-    return Point{layout.left + static_cast<double>(c) * layout.cell_width, layout.y_of(r)};
+    return PlotPoint{layout.left + static_cast<double>(c) * layout.cell_width, layout.y_of(r)};
   };
-  std::map<std::string, std::vector<Point>> by_shade;
+  std::map<std::string, std::vector<PlotPoint>> by_shade;
   for_cells(map, [&](std::size_t i, std::size_t r, std::size_t c) {
     if (!titled) {
       by_shade[colour_of(i)].push_back(corner_of(r, c));
@@ -183,7 +185,7 @@ void draw_cells(Svg& svg, const HeatMap& map, const Layout& layout, std::pair<do
       layout.cell_height < 14 ? std::vector<std::string>() : cell_words(map, layout.cell_width - (marks ? 9 : 3));
   for_cells(map, [&](std::size_t i, std::size_t r, std::size_t c) {
     if (map.values[i] != map.values[i]) return;
-    const Point corner = corner_of(r, c), middle{corner[0] + width / 2, corner[1] + height / 2};
+    const PlotPoint corner = corner_of(r, c), middle{corner[0] + width / 2, corner[1] + height / 2};
     const std::string colour = colour_of(i);
     if (!words.empty()) svg.text_on({middle[0] - (marks ? 3 : 0), middle[1]}, words[i], colour, 9);
     if (map.marks.empty() || !map.marks[i]) return;
@@ -196,7 +198,7 @@ void draw_cells(Svg& svg, const HeatMap& map, const Layout& layout, std::pair<do
 }
 
 // Draws the bar of shades and returns where it ends.
-double draw_bar(Svg& svg, const HeatMap& map, Point corner, std::pair<double, double> ends) {
+double draw_bar(Svg& svg, const HeatMap& map, PlotPoint corner, std::pair<double, double> ends) {
   constexpr double kLength = 195, kThick = 9;  // three pixels per shade
   for (int k = 0; k <= kShadeSteps; ++k) {
     svg.box({corner[0] + k * kLength / (kShadeSteps + 1), corner[1]}, kLength / (kShadeSteps + 1), kThick,
@@ -206,7 +208,7 @@ double draw_bar(Svg& svg, const HeatMap& map, Point corner, std::pair<double, do
   std::string factor;
   if (ticks.empty()) {
     const Axis axis(ends.first, ends.second, {.ticks = 4, .ends_at_ticks = false});
-    for (const Tick& tick : axis.ticks()) ticks.emplace_back(tick.at, tick.label);
+    for (const AxisTick& tick : axis.ticks()) ticks.emplace_back(tick.at, tick.label);
     factor = axis.factor();
   }
   double taken = -1e9;  // end of the label before
@@ -214,8 +216,9 @@ double draw_bar(Svg& svg, const HeatMap& map, Point corner, std::pair<double, do
     const double x = corner[0] + part_of(value, ends) * kLength, half = text_width(label, 10) / 2;
     if (value < ends.first || value > ends.second || x - half < taken + 4) continue;
     taken = x + half;
-    svg.line({x, corner[1] + kThick}, {x, corner[1] + kThick + 3}, Ink::axis);
-    svg.text({x, corner[1] + kThick + 13}, label, {.ink = Ink::dim, .anchor = Anchor::middle, .size = 10});
+    svg.line({x, corner[1] + kThick}, {x, corner[1] + kThick + 3}, Foreground::axis);
+    svg.text({x, corner[1] + kThick + 13}, label,
+             {.foreground = Foreground::dim, .anchor = Anchor::middle, .size = 10});
   }
   double x = corner[0] + kLength + 12;
   const std::string title = map.value_title + factor;
@@ -230,16 +233,16 @@ double draw_bar(Svg& svg, const HeatMap& map, Point corner, std::pair<double, do
   };
   if (std::any_of(map.values.begin(), map.values.end(), [](double v) { return v != v; })) {
     room(70);
-    svg.box({x, y}, 12, kThick, kAbsentInk);
-    svg.text({x + 17, y + kThick}, "absent", {.ink = Ink::dim});
+    svg.box({x, y}, 12, kThick, kAbsentColor);
+    svg.text({x + 17, y + kThick}, "absent", {.foreground = Foreground::dim});
     x += 70;
   }
   if (std::find(map.marks.begin(), map.marks.end(), true) != map.marks.end()) {
     room(text_width(map.mark_meaning) + 16);
-    svg.open_ink(Ink::ink);
-    svg.mark({x + 4, y + 5}, Mark::circle, 2.2);
+    svg.open_foreground(Foreground::foreground);
+    svg.mark({x + 4, y + 5}, MarkerShape::circle, 2.2);
     svg.close();
-    svg.text({x + 12, y + kThick}, map.mark_meaning, {.ink = Ink::dim});
+    svg.text({x + 12, y + kThick}, map.mark_meaning, {.foreground = Foreground::dim});
   }
   return std::max(corner[1] + kThick + 20, y + kThick + 10);
 }
@@ -250,8 +253,7 @@ Table numbers_of(const HeatMap& map) {
   for (const std::string& column : map.columns) table.columns.push_back({column, true});
   const std::size_t columns = map.columns.size();
   // The number of cells limits the table, too.
-  const std::size_t most =
-      std::min(kMostNumberRows, std::max<std::size_t>(1, 6000 / std::max<std::size_t>(columns, 1)));
+  const std::size_t most = std::min(kMaxNumberRows, std::max<std::size_t>(1, 6000 / std::max<std::size_t>(columns, 1)));
   for (std::size_t r = 0; r < std::min(map.rows.size(), most); ++r) {
     std::vector<std::string> row = {map.rows[r]};
     for (std::size_t c = 0; c < columns; ++c) {
@@ -263,7 +265,8 @@ Table numbers_of(const HeatMap& map) {
     table.rows.push_back(std::move(row));
   }
   if (table.rows.size() < map.rows.size()) {
-    table.note = fmt::format("The first {} of {} rows. ", grouped(table.rows.size()), grouped(map.rows.size()));
+    table.note =
+        fmt::format("The first {} of {} rows. ", group_digits(table.rows.size()), group_digits(map.rows.size()));
   }
   if (std::find(map.marks.begin(), map.marks.end(), true) != map.marks.end()) table.note += "•: " + map.mark_meaning;
   return table;

@@ -1,13 +1,13 @@
 #include "src/report/plot/legend.h"
 
 #include "src/base/text.h"
-#include "src/report/numbers.h"
+#include "src/report/number_format.h"
 
 namespace millrace::report {
 namespace {
 
 constexpr double kRow = 17, kGap = 18;
-constexpr std::size_t kMostCharacters = 30;
+constexpr std::size_t kMaxCharacters = 30;
 
 double sample_width(Legend::Sample sample) { return sample == Legend::Sample::line ? 30 : 14; }
 
@@ -16,7 +16,7 @@ double sample_width(Legend::Sample sample) { return sample == Legend::Sample::li
 Legend::Legend(const std::vector<std::string>& names, double width, Sample sample) : sample_(sample) {
   double x = 0;
   for (const std::string& name : names) {
-    Item item{name, shortened(printable(name), kMostCharacters), {0, 0}};
+    Item item{name, shorten_middle(escape_unprintable(name), kMaxCharacters), {0, 0}};
     const double needs = sample_width(sample) + 1.06 * text_width(item.shown) + kGap;
     if (x > 0 && x + needs > width) {
       x = 0;
@@ -30,7 +30,7 @@ Legend::Legend(const std::vector<std::string>& names, double width, Sample sampl
 
 double Legend::height() const { return rows_ * kRow; }
 
-void Legend::draw(Svg& svg, Point corner) const {
+void Legend::draw(Svg& svg, PlotPoint corner) const {
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
     const double x = corner[0] + item.at[0], y = corner[1] + item.at[1];

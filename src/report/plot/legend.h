@@ -16,12 +16,12 @@ class Legend {
   // Arranges the names in rows of at most `width`; long names lose their middle.
   Legend(const std::vector<std::string>& names, double width, Sample sample);
   double height() const;
-  void draw(Svg& svg, Point corner) const;
+  void draw(Svg& svg, PlotPoint corner) const;
 
  private:
   struct Item {
     std::string name, shown;
-    Point at;
+    PlotPoint at;
   };
   std::vector<Item> items_;
   Sample sample_;

@@ -9,7 +9,7 @@
 
 #include "src/base/sizes.h"
 #include "src/base/text.h"
-#include "src/report/numbers.h"
+#include "src/report/number_format.h"
 #include "src/report/plot/legend.h"
 #include "src/report/plot/svg.h"
 
@@ -19,8 +19,8 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kWidth = 960;
 // Largest shift of names at the ends of lines, and the distance between them.
-constexpr double kMostMoved = 10, kLabelPitch = 13;
-constexpr std::size_t kMostLabels = 8;
+constexpr double kMaxLabelShift = 10, kLabelPitch = 13;
+constexpr std::size_t kMaxLabels = 8;
 
 struct Rect {
   double left, top, width, height;
@@ -36,8 +36,8 @@ struct Frame {
 
   double x_at(double value) const { return rect.left + x.place(value) * rect.width; }
   double y_at(double value) const { return rect.bottom() - y.place(value) * rect.height; }
-  Point at(double px, double py) const {
-    if (!x.shows(px) || !y.shows(py)) return {kNone, kNone};
+  PlotPoint at(double px, double py) const {
+    if (!x.can_show(px) || !y.can_show(py)) return {kNone, kNone};
     return {x_at(px), y_at(py)};
   }
 };
@@ -46,22 +46,23 @@ double at_or_none(const std::vector<double>& values, std::size_t i) { return i <
 
 void draw_axes(Svg& svg, const Frame& frame, bool x_labels) {
   const Rect& rect = frame.rect;
-  for (const Tick& tick : frame.y.ticks()) {
+  for (const AxisTick& tick : frame.y.ticks()) {
     const double y = frame.y_at(tick.at);
-    svg.line({rect.left, y}, {rect.right(), y}, Ink::grid);
-    svg.text({rect.left - 6, y + 4}, tick.label, {.ink = Ink::dim, .anchor = Anchor::end});
+    svg.line({rect.left, y}, {rect.right(), y}, Foreground::grid);
+    svg.text({rect.left - 6, y + 4}, tick.label, {.foreground = Foreground::dim, .anchor = Anchor::end});
   }
-  svg.line({rect.left, rect.bottom()}, {rect.right(), rect.bottom()}, Ink::axis);
-  for (const Tick& tick : frame.x.ticks()) {
+  svg.line({rect.left, rect.bottom()}, {rect.right(), rect.bottom()}, Foreground::axis);
+  for (const AxisTick& tick : frame.x.ticks()) {
     const double x = frame.x_at(tick.at);
-    svg.line({x, rect.bottom()}, {x, rect.bottom() + 4}, Ink::axis);
-    if (x_labels) svg.text({x, rect.bottom() + 16}, tick.label, {.ink = Ink::dim, .anchor = Anchor::middle});
+    svg.line({x, rect.bottom()}, {x, rect.bottom() + 4}, Foreground::axis);
+    if (x_labels)
+      svg.text({x, rect.bottom() + 16}, tick.label, {.foreground = Foreground::dim, .anchor = Anchor::middle});
   }
 }
 
-void draw_line(Svg& svg, const Frame& frame, const LinePlot& plot, const Line& line, std::size_t n, bool wide) {
+void draw_line(Svg& svg, const Frame& frame, const LinePlot& plot, const LineSeries& line, std::size_t n, bool wide) {
   const std::size_t count = plot.x.size();
-  std::vector<Point> points, upper, lower;
+  std::vector<PlotPoint> points, upper, lower;
   for (std::size_t i = 0; i < count; ++i) {
     points.push_back(frame.at(plot.x[i], at_or_none(line.y, i)));
     upper.push_back(frame.at(plot.x[i], at_or_none(line.high, i)));
@@ -91,12 +92,12 @@ struct EndLabel {
 
 // Returns names behind the last points, shifted a little where they would touch; nothing if that is not enough.
 std::optional<std::vector<EndLabel>> end_labels(const Frame& frame, const LinePlot& plot, const LinePanel& panel) {
-  if (panel.lines.size() > kMostLabels) return std::nullopt;
+  if (panel.lines.size() > kMaxLabels) return std::nullopt;
   std::vector<EndLabel> labels;
   for (std::size_t n = 0; n < panel.lines.size(); ++n) {
     const std::size_t last = plot.x.size() - 1;
     const double y = at_or_none(panel.lines[n].y, last);
-    if (!frame.y.shows(y)) return std::nullopt;  // a line that ends earlier
+    if (!frame.y.can_show(y)) return std::nullopt;  // a line that ends earlier
     labels.push_back({n, frame.y_at(y), frame.y_at(y)});
   }
   std::stable_sort(labels.begin(), labels.end(),
@@ -111,7 +112,7 @@ std::optional<std::vector<EndLabel>> end_labels(const Frame& frame, const LinePl
     }
   }
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (std::fabs(labels[i].y - labels[i].wanted) > kMostMoved) return std::nullopt;
+    if (std::fabs(labels[i].y - labels[i].wanted) > kMaxLabelShift) return std::nullopt;
     if (i > 0 && labels[i].y - labels[i - 1].y < kLabelPitch - 1) return std::nullopt;
   }
   return labels;
@@ -119,7 +120,7 @@ std::optional<std::vector<EndLabel>> end_labels(const Frame& frame, const LinePl
 
 void draw_end_labels(Svg& svg, const Frame& frame, const LinePlot& plot, const std::vector<EndLabel>& labels) {
   for (const EndLabel& label : labels) {
-    const std::string shown = shortened(printable(plot.names[label.series]), 24);
+    const std::string shown = shorten_middle(escape_unprintable(plot.names[label.series]), 24);
     const double x = frame.rect.right() + 8;
     svg.open_series(label.series, {});
     svg.mark({x + 4, label.y}, mark_of(label.series), 3);
@@ -130,23 +131,23 @@ void draw_end_labels(Svg& svg, const Frame& frame, const LinePlot& plot, const s
 }
 
 Axis y_axis(const LinePlot& plot, const LinePanel& panel) {
-  Range range(plot.y_scale);
-  for (const Line& line : panel.lines) {
+  ValueRange range(plot.y_scale);
+  for (const LineSeries& line : panel.lines) {
     range.add(line.y);
     range.add(line.low);
     range.add(line.high);
   }
   // Some space is added above and below; the axis does not end at ticks.
-  const double air = plot.y_scale == Scale::linear ? (range.high() / 2 - range.low() / 2) * 0.08 : 0;
+  const double air = plot.y_scale == AxisScale::linear ? (range.high() / 2 - range.low() / 2) * 0.08 : 0;
   return {range.low() - air,
           range.high() + air,
-          {.scale = plot.y_scale, .ticks = 5, .ends_at_ticks = plot.y_scale == Scale::log10}};
+          {.scale = plot.y_scale, .ticks = 5, .ends_at_ticks = plot.y_scale == AxisScale::log10}};
 }
 
 bool shows_anything(const Frame& frame, const LinePlot& plot, const LinePanel& panel) {
-  for (const Line& line : panel.lines) {
+  for (const LineSeries& line : panel.lines) {
     for (std::size_t i = 0; i < plot.x.size(); ++i) {
-      if (frame.x.shows(plot.x[i]) && frame.y.shows(at_or_none(line.y, i))) return true;
+      if (frame.x.can_show(plot.x[i]) && frame.y.can_show(at_or_none(line.y, i))) return true;
     }
   }
   return false;
@@ -158,7 +159,7 @@ Table numbers_of(const LinePlot& plot) {
   table.columns.push_back({plot.x_title, true});
   bool intervals = false;
   for (const LinePanel& panel : plot.panels) {
-    for (const Line& line : panel.lines) intervals |= !line.low.empty();
+    for (const LineSeries& line : panel.lines) intervals |= !line.low.empty();
   }
   for (const std::string& name : plot.names) {
     table.columns.push_back({name, true});
@@ -166,20 +167,20 @@ Table numbers_of(const LinePlot& plot) {
   }
   const std::size_t all = plot.panels.size() * plot.x.size();
   for (const LinePanel& panel : plot.panels) {
-    for (std::size_t i = 0; i < plot.x.size() && table.rows.size() < kMostNumberRows; ++i) {
+    for (std::size_t i = 0; i < plot.x.size() && table.rows.size() < kMaxNumberRows; ++i) {
       std::vector<std::string> row;
       if (plot.panels.size() > 1) row.push_back(panel.title);
-      row.push_back(plot.whole_x ? fixed_text(plot.x[i], 0) : number_text(plot.x[i], 4));
+      row.push_back(plot.whole_x ? format_fixed(plot.x[i], 0) : format_number(plot.x[i], 4));
       for (std::size_t n = 0; n < plot.names.size(); ++n) {
-        const Line none, &line = n < panel.lines.size() ? panel.lines[n] : none;
-        row.push_back(number_text(at_or_none(line.y, i), 4));
-        if (intervals) row.push_back(interval_text(at_or_none(line.low, i), at_or_none(line.high, i), 4));
+        const LineSeries none, &line = n < panel.lines.size() ? panel.lines[n] : none;
+        row.push_back(format_number(at_or_none(line.y, i), 4));
+        if (intervals) row.push_back(format_interval(at_or_none(line.low, i), at_or_none(line.high, i), 4));
       }
       table.rows.push_back(std::move(row));
     }
   }
   if (table.rows.size() < all) {
-    table.note = fmt::format("The first {} of {} rows.", grouped(table.rows.size()), grouped(all));
+    table.note = fmt::format("The first {} of {} rows.", group_digits(table.rows.size()), group_digits(all));
   }
   return table;
 }
@@ -206,7 +207,7 @@ struct Grid {
 Figure draw(const LinePlot& plot) {
   const std::size_t panels = plot.panels.size();
   const Grid grid(panels);
-  Range x_range(plot.x_scale);
+  ValueRange x_range(plot.x_scale);
   x_range.add(plot.x);
   const int x_ticks = panels <= 1 ? 9 : 5;
   const Axis x(x_range.low(), x_range.high(),
@@ -240,17 +241,17 @@ Figure draw(const LinePlot& plot) {
     const Frame frame{{grid.left + column * (width + grid.gap_x), top + row * pitch, width, grid.height}, x, ys[i]};
     const bool lowest = i + grid.columns >= panels;
     // A panel's title and its unit are above it, where both are read horizontally.
-    const std::string title = shortened(printable(panel.title), panels > 1 ? 38 : 90);
+    const std::string title = shorten_middle(escape_unprintable(panel.title), panels > 1 ? 38 : 90);
     svg.heading({frame.rect.left, frame.rect.top - 10}, title, panel.y_title + ys[i].factor(),
                 title == panel.title ? std::string() : panel.title);
     draw_axes(svg, frame, lowest);
     if (!shows_anything(frame, plot, panel)) {
       svg.text({frame.rect.left + width / 2, frame.rect.top + grid.height / 2}, "no number here",
-               {.ink = Ink::dim, .anchor = Anchor::middle});
+               {.foreground = Foreground::dim, .anchor = Anchor::middle});
     }
     if (lowest) {
       svg.text({frame.rect.left + width / 2, frame.rect.bottom() + 33}, plot.x_title + x.factor(),
-               {.ink = Ink::dim, .anchor = Anchor::middle});
+               {.foreground = Foreground::dim, .anchor = Anchor::middle});
     }
     const std::size_t lines = std::min(panel.lines.size(), plot.names.size());
     for (std::size_t n = 0; n < lines; ++n) draw_line(svg, frame, plot, panel.lines[n], n, panels == 1);

@@ -12,15 +12,15 @@
 namespace millrace::report {
 
 // Values by x; NaN where there is none. On a logarithmic scale, values that are not above zero count as absent.
-struct Line {
+struct LineSeries {
   std::vector<double> y;
   std::vector<double> low, high;  // the interval about each y; empty: none
 };
 
 struct LinePanel {
   std::string title;
-  std::string y_title;      // includes its unit; may be empty if the title has it
-  std::vector<Line> lines;  // as many as LinePlot::names; a shorter list leaves the last ones out
+  std::string y_title;            // includes its unit; may be empty if the title has it
+  std::vector<LineSeries> lines;  // as many as LinePlot::names; a shorter list leaves the last ones out
 };
 
 struct LinePlot {
@@ -28,7 +28,7 @@ struct LinePlot {
   std::string x_title;
   std::vector<double> x;  // ascending; of any length; a single one is drawn as marks
   bool whole_x = true;    // steps: ticks at whole numbers only
-  Scale x_scale = Scale::linear, y_scale = Scale::linear;
+  AxisScale x_scale = AxisScale::linear, y_scale = AxisScale::linear;
   std::vector<std::string> names;  // names of the series
   std::string interval;            // meaning of low and high: "95 % interval"
   std::vector<LinePanel> panels;

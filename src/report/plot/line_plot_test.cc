@@ -58,7 +58,7 @@ TEST(LinePlotTest, OneStepIsMarksWithTheirIntervals) {
 
 TEST(LinePlotTest, WhateverNumbersComeThereAreOnlyFinitePlaces) {
   for (const double odd : {kNaN, kInf, -kInf, 1e300, -1e300, 5e-324, 0.0}) {
-    for (const Scale scale : {Scale::linear, Scale::log10}) {
+    for (const AxisScale scale : {AxisScale::linear, AxisScale::log10}) {
       LinePlot plot = plot_of({{odd, 1, odd}, {odd, odd, odd}});
       plot.y_scale = plot.x_scale = scale;
       plot.panels[0].lines[0].low = {odd, odd, 0};
@@ -70,7 +70,7 @@ TEST(LinePlotTest, WhateverNumbersComeThereAreOnlyFinitePlaces) {
   expect_sound(draw(plot_of({})));
 }
 
-TEST(LinePlotTest, WithoutAnyNumberItSaysSo) {
+TEST(LinePlotTest, WithoutAnyNumberANoteIsShown) {
   EXPECT_NE(draw(plot_of({{kNaN, kNaN}})).svg.find("no number here"), std::string::npos);
   EXPECT_EQ(draw(plot_of({{kNaN, 1}})).svg.find("no number here"), std::string::npos);
 }
@@ -90,7 +90,7 @@ TEST(LinePlotTest, ManyRowsAreCutWithANote) {
   LinePlot plot = plot_of({std::vector<double>(1000, 1.0)});
   const Figure figure = draw(plot);
   expect_sound(figure);
-  EXPECT_EQ(figure.numbers.rows.size(), kMostNumberRows);
+  EXPECT_EQ(figure.numbers.rows.size(), kMaxNumberRows);
   EXPECT_EQ(figure.numbers.note, "The first 400 of 1,000 rows.");
 }
 

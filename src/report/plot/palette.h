@@ -14,17 +14,17 @@ namespace millrace::report {
 inline constexpr std::array<std::string_view, 7> kSeriesColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                                    "#e69f00", "#56b4e9", "#000000"};
 inline constexpr std::array<std::string_view, 5> kDashes = {"", "6 3", "2 2.5", "9 3 2 3", "12 4"};
-enum class Mark { circle, square, triangle, diamond, triangle_down, cross };
+enum class MarkerShape { circle, square, triangle, diamond, triangle_down, cross };
 inline constexpr std::size_t kMarks = 6;
 
 // Look of the Nth series; after 7 x 5 x 6 of them looks repeat.
 inline std::size_t colour_of(std::size_t n) { return n % kSeriesColours.size(); }
 inline std::string_view dash_of(std::size_t n) { return kDashes[n % kDashes.size()]; }
-inline Mark mark_of(std::size_t n) { return static_cast<Mark>(n % kMarks); }
+inline MarkerShape mark_of(std::size_t n) { return static_cast<MarkerShape>(n % kMarks); }
 
 // Colours of a picture's elements, and its background. Each is a class of the elements as well.
-inline constexpr std::string_view kInk = "#1d1d1b", kDimInk = "#5f5f5a", kGridInk = "#e4e4e0", kAxisInk = "#8b8b85",
-                                  kGround = "#ffffff", kAbsentInk = "#d9d9d5";
+inline constexpr std::string_view kForeground = "#1d1d1b", kDimForeground = "#5f5f5a", kGridColor = "#e4e4e0",
+                                  kAxisColor = "#8b8b85", kBackground = "#ffffff", kAbsentColor = "#d9d9d5";
 
 // Shades in even steps in OKLab. Diverging: blue at 0, white at 0.5, orange at 1. Sequential: white at 0, dark blue at
 // 1.

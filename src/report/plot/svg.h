@@ -18,13 +18,13 @@
 namespace millrace::report {
 
 enum class Anchor { start, middle, end };
-enum class Ink { ink, dim, grid, axis };
+enum class Foreground { foreground, dim, grid, axis };
 
-using Point = std::array<double, 2>;
-bool finite(Point point);
+using PlotPoint = std::array<double, 2>;
+bool is_finite(PlotPoint point);
 
-struct TextLook {
-  Ink ink = Ink::ink;
+struct TextStyle {
+  Foreground foreground = Foreground::foreground;
   Anchor anchor = Anchor::start;
   double size = 11;
   bool bold = false;
@@ -32,7 +32,7 @@ struct TextLook {
 };
 
 // Returns a coordinate as text: at most one decimal, "0" if it is not finite.
-std::string place_text(double value);
+std::string format_coordinate(double value);
 
 // Returns the approximate width of a text in pixels: there are no fonts here to measure.
 double text_width(std::string_view text, double size = 11);
@@ -42,31 +42,31 @@ class Svg {
   // Title and description are for readers who cannot see the picture; the description may be empty.
   Svg(double width, std::string_view title, std::string_view description);
 
-  void line(Point from, Point to, Ink ink, double width = 1);
+  void line(PlotPoint from, PlotPoint to, Foreground foreground, double width = 1);
   // Adds a text of any bytes, escaped. `hover` is a tooltip, if it says more than the text.
-  void text(Point at, std::string_view text, const TextLook& look, std::string_view hover = {});
+  void text(PlotPoint at, std::string_view text, const TextStyle& style, std::string_view hover = {});
 
   // Adds a title in bold with its unit behind it; either may be empty.
-  void heading(Point at, std::string_view title, std::string_view unit, std::string_view hover);
+  void heading(PlotPoint at, std::string_view title, std::string_view unit, std::string_view hover);
 
   // Begins the elements of the Nth series, up to close(): its colour, and a title if it has a name.
   void open_series(std::size_t n, std::string_view name);
-  void open_ink(Ink ink);
+  void open_foreground(Foreground foreground);
   void close() { body_ += "</g>\n"; }
 
   // Adds a path through finite points inside a series: there are gaps where a point has NaN in it.
-  void path(const std::vector<Point>& points, std::string_view dash, double width = 1.6);
+  void path(const std::vector<PlotPoint>& points, std::string_view dash, double width = 1.6);
   // Adds an area between two lines of as many points, filled lightly; gaps are as above.
-  void band(const std::vector<Point>& upper, const std::vector<Point>& lower, double opacity);
-  void closed(const std::vector<Point>& points, double fill_opacity);
-  void mark(Point at, Mark mark, double radius, bool filled = true, std::string_view hover = {});
+  void band(const std::vector<PlotPoint>& upper, const std::vector<PlotPoint>& lower, double opacity);
+  void closed(const std::vector<PlotPoint>& points, double fill_opacity);
+  void mark(PlotPoint at, MarkerShape mark, double radius, bool filled = true, std::string_view hover = {});
 
-  void box(Point corner, double width, double height, std::string_view colour, std::string_view hover = {});
+  void box(PlotPoint corner, double width, double height, std::string_view colour, std::string_view hover = {});
   // Adds boxes of one colour as one path, each of `width` x `height` from its corner.
-  void boxes(const std::vector<Point>& corners, double width, double height, std::string_view colour);
+  void boxes(const std::vector<PlotPoint>& corners, double width, double height, std::string_view colour);
   // Adds a text on a shade, light or dark by the shade.
-  void text_on(Point middle, std::string_view text, std::string_view shade, double size);
-  void dot_on(Point middle, std::string_view shade, double radius);
+  void text_on(PlotPoint middle, std::string_view text, std::string_view shade, double size);
+  void dot_on(PlotPoint middle, std::string_view shade, double radius);
 
   // Returns the document. Its height is known when everything has its place.
   std::string finish(double height);

@@ -9,20 +9,20 @@ namespace millrace::report {
 namespace {
 
 TEST(SvgTest, PlacesHaveAtMostOneDecimal) {
-  EXPECT_EQ(place_text(12), "12");
-  EXPECT_EQ(place_text(12.34), "12.3");
-  EXPECT_EQ(place_text(-0.06), "-0.1");
-  EXPECT_EQ(place_text(-0.04), "0");
-  EXPECT_EQ(place_text(kNaN), "0");
-  EXPECT_EQ(place_text(-kInf), "0");
-  EXPECT_EQ(place_text(1e300), "1000000");
+  EXPECT_EQ(format_coordinate(12), "12");
+  EXPECT_EQ(format_coordinate(12.34), "12.3");
+  EXPECT_EQ(format_coordinate(-0.06), "-0.1");
+  EXPECT_EQ(format_coordinate(-0.04), "0");
+  EXPECT_EQ(format_coordinate(kNaN), "0");
+  EXPECT_EQ(format_coordinate(-kInf), "0");
+  EXPECT_EQ(format_coordinate(1e300), "1000000");
 }
 
 TEST(SvgTest, WhatHasNoPlaceIsNotDrawn) {
   Svg svg(100, "t", "d");
-  svg.line({0, kNaN}, {1, 1}, Ink::grid);
+  svg.line({0, kNaN}, {1, 1}, Foreground::grid);
   svg.text({kInf, 0}, "nowhere", {});
-  svg.mark({kNaN, kNaN}, Mark::circle, 3);
+  svg.mark({kNaN, kNaN}, MarkerShape::circle, 3);
   svg.path({{kNaN, 1}, {1, kInf}}, {});
   svg.band({{0, 0}, {1, kNaN}}, {{0, 1}, {1, 1}}, 0.1);
   svg.closed({{0, 0}, {kNaN, 1}}, 0.1);
@@ -42,7 +42,7 @@ TEST(SvgTest, NamesOfStrangersStayWords) {
   svg.text({0, 0}, kHostileName, {}, kHostileName);
   svg.heading({0, 0}, kHostileName, kHostileName, kHostileName);
   svg.open_series(0, kHostileName);
-  svg.mark({1, 1}, Mark::cross, 2, false, kHostileName);
+  svg.mark({1, 1}, MarkerShape::cross, 2, false, kHostileName);
   svg.close();
   svg.box({0, 0}, 1, 1, "#000000", kHostileName);
   const std::string text = svg.finish(10);
@@ -52,7 +52,7 @@ TEST(SvgTest, NamesOfStrangersStayWords) {
   EXPECT_EQ(text.find("\u202e"), std::string::npos);
 }
 
-TEST(PaletteTest, NoTwoOfTheFirstThirtyFiveLookAlike) {
+TEST(PaletteTest, TheFirstThirtyFiveStylesDiffer) {
   for (std::size_t a = 0; a < 35; ++a) {
     for (std::size_t b = a + 1; b < 35; ++b) {
       EXPECT_FALSE(colour_of(a) == colour_of(b) && dash_of(a) == dash_of(b)) << a << " and " << b;

@@ -18,9 +18,9 @@
 #include "src/kernels/chart/chart_rates.h"
 #include "src/kernels/hamming/hamming_device.h"
 #include "src/kernels/hash/hash_rates.h"
-#include "src/kernels/known/devices.h"
-#include "src/kernels/known/inputs.h"
 #include "src/kernels/latents/latents_rates.h"
+#include "src/kernels/test_vectors/devices.h"
+#include "src/kernels/test_vectors/inputs.h"
 #include "src/trace/trace.h"
 
 namespace millrace {
@@ -42,7 +42,7 @@ Timed timed(std::span<const Code> codes, const hamming::Options& options, const 
   for (int run = 0; run < 3; ++run) {
     Budget budget(8_GiB);
     const auto begin = Steady::now();
-    const hamming::Joined joined = hamming::count(codes, options, engines, budget);
+    const hamming::JoinResult joined = hamming::count(codes, options, engines, budget);
     runs.push_back({std::chrono::duration<double>(Steady::now() - begin).count(), joined.expanded});
     if (runs.back().seconds > 20) break;
   }
@@ -59,10 +59,10 @@ bool bench_hamming(Accelerator& accelerator, const Executor& executor, hamming::
              radius, "codes", "CPU s", "device s", "ratio", "pairs/s");
   double last_cpu = 0;
   for (std::size_t count = std::size_t{1} << 13; count <= most; count *= 2) {
-    const std::vector<Code> codes = known::random_codes<Code>(count, 9);
+    const std::vector<Code> codes = test_vectors::random_codes<Code>(count, 9);
     const hamming::Options options{.radius = radius, .algorithm = algorithm};
     const Timed device = timed<Code>(codes, options, {executor, &accelerator});
-    if (accelerator.struck_out()) {
+    if (accelerator.is_excluded()) {
       fmt::print("{} was struck out: {}\n", accelerator.title(), accelerator.reason());
       return false;
     }
@@ -87,15 +87,15 @@ bool bench_hamming(Accelerator& accelerator, const Executor& executor, hamming::
 // False where the device did not draw. What it drew is compared with the CPU's charts by a check of each batch.
 bool bench_charts(Accelerator& accelerator, const Executor& executor, chart::Style style, const char* name,
                   bool streams = false) {
-  const chart::Spec spec = chart::usual_spec(style);
-  const auto rate = streams ? chart::streams_a_second : chart::charts_a_second;
+  const chart::ChartSpec spec = chart::typical_spec(style);
+  const auto rate = streams ? chart::measure_streams_per_second : chart::measure_charts_per_second;
   fmt::print("\ncharts, {}, {} x {}, {} rows, bytes, from the host {}\n{:>8} {:>14} {:>14} {:>10}\n", name, spec.width,
              spec.height, spec.rows, streams ? "and back as zlib streams" : "into the device's memory", "at once",
              "CPU charts/s", "device", "ratio");
   for (const std::size_t count : {1, 16, 256, 4096}) {
     const double device = rate(spec, count, executor, &accelerator);
     if (device == 0) {
-      fmt::print("{}{}\n", accelerator.reason(), accelerator.why_left());
+      fmt::print("{}{}\n", accelerator.reason(), accelerator.fallback_reason());
       return false;
     }
     const double cpu = rate(spec, std::min<std::size_t>(count, 512), executor, nullptr);
@@ -110,12 +110,12 @@ bool bench_hashes(Accelerator& accelerator, const Executor& executor, const Hash
   fmt::print("\nhashes of RGB pictures, {}, size {}\n{:>8} {:>15} {:>15} {:>10}\n", name, request.size, "at once",
              "CPU Mpixels/s", "device", "ratio");
   for (const std::size_t count : {1, 16, 128}) {
-    const double device = hashes::pixels_a_second(request, count, executor, &accelerator);
+    const double device = hashes::measure_pixels_per_second(request, count, executor, &accelerator);
     if (device == 0) {
-      fmt::print("{}{}\n", accelerator.reason(), accelerator.why_left());
+      fmt::print("{}{}\n", accelerator.reason(), accelerator.fallback_reason());
       return false;
     }
-    const double cpu = hashes::pixels_a_second(request, count, executor, nullptr);
+    const double cpu = hashes::measure_pixels_per_second(request, count, executor, nullptr);
     fmt::print("{:>8} {:>15.1f} {:>15.1f} {:>10.2f}\n", count, cpu, device, device / cpu);
     std::fflush(stdout);
   }
@@ -124,19 +124,21 @@ bool bench_hashes(Accelerator& accelerator, const Executor& executor, const Hash
 
 // False where the device did not measure. What it made is compared with the CPU's by a check of each batch.
 bool bench_latents(Accelerator& accelerator, const Executor& executor) {
-  const latents::Shape& shape = latents::kUsualShape;
+  const latents::LatentShape& shape = latents::kTypicalShape;
   fmt::print("\nlatents of [{}, {}, {}, {}], float16, latents/s\n{:>8} {:>12} {:>16} {:>18} {:>10}\n", shape.channels,
              shape.frames, shape.height, shape.width, "at once", "CPU", "from the host", "from the device", "ratio");
   const double each = static_cast<double>(shape.elements()) / 1e6;
   for (const std::size_t count : {1, 16, 128, 1440}) {
-    const double host = latents::elements_a_second(shape, count, executor, &accelerator) / each;
+    const double host = latents::measure_elements_per_second(shape, count, executor, &accelerator) / each;
     const bool cuda = accelerator.device().kind == DeviceKind::cuda;
-    const double there = cuda ? latents::elements_a_second(shape, count, executor, &accelerator, true) / each : 0;
+    const double there =
+        cuda ? latents::measure_elements_per_second(shape, count, executor, &accelerator, true) / each : 0;
     if (host == 0 || (cuda && there == 0)) {
-      fmt::print("{}{}\n", accelerator.reason(), accelerator.why_left());
+      fmt::print("{}{}\n", accelerator.reason(), accelerator.fallback_reason());
       return false;
     }
-    const double cpu = latents::elements_a_second(shape, std::min<std::size_t>(count, 128), executor, nullptr) / each;
+    const double cpu =
+        latents::measure_elements_per_second(shape, std::min<std::size_t>(count, 128), executor, nullptr) / each;
     fmt::print("{:>8} {:>12.0f} {:>16.0f} {:>18.0f} {:>10.2f}\n", count, cpu, host, there, host / cpu);
     std::fflush(stdout);
   }
@@ -147,11 +149,11 @@ int bench(const std::string& name) {
   const Device device = device_of(name);
   Budget budget(16_GiB);
   Trace trace;
-  Accelerator accelerator(device, {Verify::none, {}, 0}, budget, trace);
+  Accelerator accelerator(device, {VerifyMode::none, {}, 0}, budget, trace);
   const auto begin = Steady::now();
-  for (const known::DeviceKernels& kernels : known::device_kernels()) {
-    if (!accelerator.ready(kernels.source(), kernels.entries, kernels.known)) {
-      fmt::print("{}{}\n", accelerator.reason(), accelerator.why_left());
+  for (const test_vectors::DeviceKernels& kernels : test_vectors::device_kernels()) {
+    if (!accelerator.prepare_kernels(kernels.source(), kernels.entries, kernels.test_vectors)) {
+      fmt::print("{}{}\n", accelerator.reason(), accelerator.fallback_reason());
       return 1;
     }
   }
@@ -189,12 +191,13 @@ int bench(const std::string& name) {
 }
 
 int bodies() {
-  for (const known::DeviceKernels& kernels : known::device_kernels()) fmt::print("{}\n", kernels.source().name);
+  for (const test_vectors::DeviceKernels& kernels : test_vectors::device_kernels())
+    fmt::print("{}\n", kernels.source().name);
   return 0;
 }
 
 // "hash=passed" of a body.
-std::string said_of(std::string_view body, std::span<const std::string> words) {
+std::string word_for(std::string_view body, std::span<const std::string> words) {
   for (const std::string& word : words) {
     if (word.starts_with(body) && word.substr(body.size()).starts_with('=')) return word.substr(body.size() + 1);
   }
@@ -213,15 +216,15 @@ int attest(const std::string& name, const std::string& driver, std::span<const s
   ::gmtime_r(&now, &day);
   std::strftime(date, sizeof(date), "%Y-%m-%d", &day);
   std::string rows;
-  for (const known::DeviceKernels& kernels : known::device_kernels()) {
+  for (const test_vectors::DeviceKernels& kernels : test_vectors::device_kernels()) {
     const KernelSource& source = kernels.source();
-    const std::string said = said_of(source.name, sanitizer);
-    if (said == "failed") continue;
+    const std::string result = word_for(source.name, sanitizer);
+    if (result == "failed") continue;
     rows += fmt::format(
         "{}    {{\"source\": \"{}\", \"ptx_sha256\": \"{}\", \"compute_capability\": \"{}\", \"device\": \"{}\", "
         "\"driver\": \"{}\", \"date\": \"{}\", \"compiler\": \"{}\", \"sanitizer\": \"{}\"}}",
         rows.empty() ? "" : ",\n", source.name, source.hash, device.capability, device.name, driver, date,
-        source.compiler, said);
+        source.compiler, result);
   }
   fmt::print("{{\n  \"attested\": [\n{}\n  ]\n}}\n", rows);
   return 0;

@@ -28,7 +28,7 @@ struct Mask {
   }
 };
 
-struct Header {
+struct BmpHeader {
   std::int64_t width = 0, height = 0;
   bool downwards = false;  // the first row is the top one
   int bits = 0;
@@ -49,7 +49,7 @@ bool is_gray_ramp(const std::vector<std::uint8_t>& raw, std::size_t entry, std::
   return true;
 }
 
-void read_palette(const FileBytes& bytes, std::uint64_t at, std::size_t entry, std::size_t colours, Header& out) {
+void read_palette(const FileBytes& bytes, std::uint64_t at, std::size_t entry, std::size_t colours, BmpHeader& out) {
   std::vector<std::uint8_t> raw(entry * colours);
   raw.resize(bytes.read(at, raw.data(), raw.size()));
   if (is_gray_ramp(raw, entry, colours)) {
@@ -64,7 +64,7 @@ void read_palette(const FileBytes& bytes, std::uint64_t at, std::size_t entry, s
 }
 
 // Returns the reason why the header cannot be read; nothing where it can.
-std::optional<std::string> read_header(const FileBytes& bytes, Header& out) {
+std::optional<std::string> read_bmp_header(const FileBytes& bytes, BmpHeader& out) {
   const std::uint32_t header = bytes.number(14, 4);
   std::uint64_t at = 14 + std::uint64_t{header};
   std::size_t entry = 4;
@@ -122,7 +122,7 @@ std::optional<std::string> read_header(const FileBytes& bytes, Header& out) {
 // result is false when the file ends before the picture does.
 class Runs {
  public:
-  Runs(const FileBytes& bytes, const Header& header, std::vector<std::uint8_t>& out)
+  Runs(const FileBytes& bytes, const BmpHeader& header, std::vector<std::uint8_t>& out)
       : stream_(bytes, header.pixels_at),
         nibbles_(header.compression == kRuns4),
         width_(static_cast<std::size_t>(header.width)),
@@ -185,7 +185,7 @@ class Runs {
 };
 
 // Converts one row of the file to RGB.
-void convert(const Header& header, const std::uint8_t* row, std::uint8_t* to) {
+void convert(const BmpHeader& header, const std::uint8_t* row, std::uint8_t* to) {
   for (std::int64_t i = 0; i < header.width; ++i, to += 3) {
     const auto x = static_cast<std::size_t>(i);
     const auto put = [to](const Colour& colour) { std::copy(colour.begin(), colour.end(), to); };
@@ -216,11 +216,11 @@ void convert(const Header& header, const std::uint8_t* row, std::uint8_t* to) {
 
 // Sends all rows from the top. `row(y)` returns the bytes of row y as they are stored in the file.
 template <typename Row>
-bool send_rows(const Header& header, Channel& channel, const Row& row) {
+bool send_rows(const BmpHeader& header, DecoderChannel& channel, const Row& row) {
   const auto height = static_cast<int>(header.height);
   const std::size_t pitch = 3 * static_cast<std::size_t>(header.width);
   for (int y = 0; y < height;) {
-    const int count = std::min(channel.most_rows(), height - y);
+    const int count = std::min(channel.max_rows(), height - y);
     for (int r = 0; r < count; ++r) convert(header, row(y + r), channel.strip() + static_cast<std::size_t>(r) * pitch);
     if (!channel.rows(count)) return false;
     y += count;
@@ -230,14 +230,14 @@ bool send_rows(const Header& header, Channel& channel, const Row& row) {
 
 }  // namespace
 
-void decode_bmp(const Job& job, Channel& channel) {
+void decode_bmp(const DecodeJob& job, DecoderChannel& channel) {
   const FileBytes bytes(job.fd);
-  Header header;
-  if (const auto why = read_header(bytes, header)) return channel.fail(static_cast<int>(ErrorCode::bad_data), *why);
+  BmpHeader header;
+  if (const auto why = read_bmp_header(bytes, header)) return channel.fail(static_cast<int>(ErrorCode::bad_data), *why);
   const bool runs = header.compression == kRuns8 || header.compression == kRuns4;
   const auto width = static_cast<std::uint64_t>(header.width), height = static_cast<std::uint64_t>(header.height);
   const std::uint64_t stride = (width * static_cast<std::uint64_t>(header.bits) + 31) / 32 * 4;
-  Message about{};
+  DecoderMessage about{};
   about.width = about.full_width = static_cast<int>(width);
   about.height = about.full_height = static_cast<int>(height);
   about.channels = 3;
@@ -253,7 +253,7 @@ void decode_bmp(const Job& job, Channel& channel) {
     return header.downwards ? static_cast<std::uint64_t>(y) : height - 1 - static_cast<std::uint64_t>(y);
   };
   bool damaged = false, sent = false;
-  Unshown unshown;
+  UnshownData unshown;
   if (runs) {
     std::vector<std::uint8_t> indexes;
     damaged = !Runs(bytes, header, indexes).decode();

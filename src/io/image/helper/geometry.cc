@@ -36,7 +36,7 @@ class TiffNumbers {
 
 }  // namespace
 
-WebpGeometry webp_geometry(int fd) {
+WebpGeometry read_webp_geometry(int fd) {
   WebpGeometry out;
   std::uint64_t at = 12;
   for (int chunks = 0; chunks < 64; ++chunks) {
@@ -70,7 +70,7 @@ WebpGeometry webp_geometry(int fd) {
   return out;
 }
 
-TiffGeometry tiff_geometry(int fd) {
+TiffGeometry read_tiff_geometry(int fd) {
   TiffGeometry out;
   std::uint8_t head[4] = {};
   if (!read_at(fd, head, sizeof(head), 0)) return out;
@@ -103,7 +103,7 @@ TiffGeometry tiff_geometry(int fd) {
         break;
       case 274:
         wanted = &out.orientation;
-        out.says_orientation = true;
+        out.has_orientation = true;
         break;
       case 277:
         wanted = &out.samples;
@@ -139,15 +139,15 @@ TiffGeometry tiff_geometry(int fd) {
   return out;
 }
 
-std::uint64_t TiffGeometry::rows_together() const {
+std::uint64_t TiffGeometry::rows_per_block() const {
   const std::uint64_t rows = tile_rows > 0 ? tile_rows : rows_per_strip > 0 ? rows_per_strip : height;
   return std::min(rows, height);
 }
 
-bool TiffGeometry::read_alike() const {
+bool TiffGeometry::matches_pillow() const {
   constexpr std::uint64_t kUncompressed = 1, kWhiteIsZero = 0, kRgb = 2, kMultipliedAlpha = 1;
   const bool planes = planar == 2 && samples > 1;
-  if (has_xmp && !says_orientation) return false;
+  if (has_xmp && !has_orientation) return false;
   if (samples > 1 && extra_samples == kMultipliedAlpha) return false;
   if (bits == 16 && samples == 1 && photometric == kWhiteIsZero) return false;
   if (planes && bits == 16 && compression == kUncompressed) return false;

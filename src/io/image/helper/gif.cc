@@ -57,7 +57,7 @@ bool find_frame(GifFileType* gif, int& transparent) {
 
 }  // namespace
 
-void decode_gif(const Job& job, Channel& channel) {
+void decode_gif(const DecodeJob& job, DecoderChannel& channel) {
   int error = 0;
   // giflib closes the descriptor that it is given, so it gets a duplicate.
   GifFileType* gif = DGifOpenFileHandle(::dup(job.fd), &error);
@@ -77,7 +77,7 @@ void decode_gif(const Job& job, Channel& channel) {
   const Colors colors = colors_of(frame.ColorMap != nullptr ? frame.ColorMap : gif->SColorMap);
   const std::size_t area = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
 
-  Message about{};
+  DecoderMessage about{};
   about.width = about.full_width = width;
   about.height = about.full_height = height;
   about.channels = colors.gray ? 1 : 3;
@@ -113,10 +113,10 @@ void decode_gif(const Job& job, Channel& channel) {
     for (int c = 0; c < about.channels; ++c) {
       const int alpha = job.over_gray && canvas[i] == transparent ? 0 : 255;
       pixels[i * static_cast<std::size_t>(about.channels) + static_cast<std::size_t>(c)] =
-          blended_with_gray(colors.rgb[canvas[i]][c], alpha);
+          blend_sample_with_gray(colors.rgb[canvas[i]][c], alpha);
     }
   }
-  Unshown unshown;
+  UnshownData unshown;
   unshown.transparency =
       transparent != NO_TRANSPARENT_COLOR && std::find(canvas.begin(), canvas.end(), transparent) != canvas.end();
   unshown.frames = find_frame(gif, transparent);

@@ -9,9 +9,9 @@
 namespace millrace::helper {
 namespace {
 
-class ToChannel : public RowSink {
+class ChannelSink : public RowSink {
  public:
-  explicit ToChannel(Channel& channel) : channel_(channel) {}
+  explicit ChannelSink(DecoderChannel& channel) : channel_(channel) {}
 
   // Keeps the EXIF block as it is stored in the file; the program parses it.
   void exif_found(std::span<const std::uint8_t> block) {
@@ -22,7 +22,7 @@ class ToChannel : public RowSink {
   bool ended() const { return ended_; }
 
   Outcome<void> begin(const PictureInfo& info) override {
-    Message about{};
+    DecoderMessage about{};
     about.width = info.width;
     about.height = info.height;
     about.full_width = info.full_width;
@@ -40,7 +40,7 @@ class ToChannel : public RowSink {
 
   void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
     while (count > 0 && !ended_) {
-      const int now = std::min(count, channel_.most_rows());
+      const int now = std::min(count, channel_.max_rows());
       for (int r = 0; r < now; ++r, data += stride)
         std::memcpy(channel_.strip() + static_cast<std::size_t>(r) * row_bytes_, data, row_bytes_);
       count -= now;
@@ -48,12 +48,12 @@ class ToChannel : public RowSink {
     }
   }
 
-  void end(const Decoded& decoded) {
+  void end(const DecodeResult& decoded) {
     channel_.end(decoded.damaged, decoded.damage, decoded.unshown, fresh_exif_ ? exif_ : std::vector<std::uint8_t>());
   }
 
  private:
-  Channel& channel_;
+  DecoderChannel& channel_;
   std::vector<std::uint8_t> exif_;
   bool fresh_exif_ = false, ended_ = false;
   std::size_t row_bytes_ = 0;
@@ -61,18 +61,18 @@ class ToChannel : public RowSink {
 
 }  // namespace
 
-void decode_jpeg_or_png(const Job& job, Channel& channel) {
+void decode_jpeg_or_png(const DecodeJob& job, DecoderChannel& channel) {
   // The caller closes the file, so the reader gets a duplicate of its descriptor.
-  auto file = FileReader::of(Descriptor(::dup(job.fd)), "", FileReader::Hashing::off);
+  auto file = FileReader::make(Descriptor(::dup(job.fd)), "", FileReader::Hashing::off);
   if (!file) return channel.fail(static_cast<int>(file.error().code), file.error().what);
-  ToChannel sink(channel);
+  ChannelSink sink(channel);
   DecodeOptions options;
   options.shortest_side = job.shortest_side;
   options.gray = job.gray;
   options.luma = job.luma;
   options.wide_gray = job.wide_gray;
   options.over_gray = job.over_gray;
-  options.most_pixels = std::numeric_limits<std::uint64_t>::max();  // the program checks the size
+  options.max_pixels = std::numeric_limits<std::uint64_t>::max();  // the program checks the size
   options.exif_found = [&](std::span<const std::uint8_t> block) { sink.exif_found(block); };
   const bool jpeg = static_cast<ImageFormat>(job.format) == ImageFormat::jpeg;
   const auto decoded = jpeg ? decode_jpeg(**file, options, sink) : decode_png(**file, options, sink);

@@ -11,37 +11,37 @@
 #include "src/base/error.h"
 #include "src/io/image/helper/decoder.h"
 #include "src/io/image/picture.h"
-#include "src/io/process/helper/walls.h"
-#include "src/io/process/helper_side.h"
+#include "src/io/process/helper/sandbox.h"
+#include "src/io/process/helper_startup.h"
 #include "src/io/process/socket_bytes.h"
 
 namespace millrace::helper {
 namespace {
 
-bool send_message(Message message, const std::string& text, const std::vector<std::uint8_t>& exif) {
-  message.text_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(text.size(), kMostText));
-  message.exif_bytes = exif.size() <= kMostExif ? static_cast<std::uint32_t>(exif.size()) : 0;
+bool send_message(DecoderMessage message, const std::string& text, const std::vector<std::uint8_t>& exif) {
+  message.text_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(text.size(), kMaxTextBytes));
+  message.exif_bytes = exif.size() <= kMaxExifBytes ? static_cast<std::uint32_t>(exif.size()) : 0;
   return send_bytes(kSocket, &message, sizeof(message)) && send_bytes(kSocket, text.data(), message.text_bytes) &&
          send_bytes(kSocket, exif.data(), message.exif_bytes);
 }
 
 // Receives the request and the file that comes with it; false when the program has closed the socket.
-bool receive(Request& request, int& fd) {
+bool receive(DecodeRequest& request, int& fd) {
   return receive_with_descriptor(kSocket, &request, sizeof(request), fd) && fd >= 0;
 }
 
 }  // namespace
 
-bool Channel::ask(const Message& message, const std::vector<std::uint8_t>& exif) {
+bool DecoderChannel::ask(const DecoderMessage& message, const std::vector<std::uint8_t>& exif) {
   if (!send_message(message, {}, exif)) std::_Exit(0);
-  Answer answer{};
+  ProgramReply answer{};
   if (::recv(kSocket, &answer, sizeof(answer), MSG_WAITALL) != static_cast<ssize_t>(sizeof(answer))) std::_Exit(0);
-  return answer == Answer::go_on;
+  return answer == ProgramReply::proceed;
 }
 
-bool Channel::prepare(int width, int height, std::uint64_t bytes) {
-  Message message{};
-  message.kind = Kind::memory;
+bool DecoderChannel::prepare(int width, int height, std::uint64_t bytes) {
+  DecoderMessage message{};
+  message.kind = MessageKind::memory;
   message.width = message.full_width = width;
   message.height = message.full_height = height;
   message.channels = 3;
@@ -49,9 +49,9 @@ bool Channel::prepare(int width, int height, std::uint64_t bytes) {
   return ask(message);
 }
 
-bool Channel::begin(const Message& about, const std::vector<std::uint8_t>& exif) {
+bool DecoderChannel::begin(const DecoderMessage& about, const std::vector<std::uint8_t>& exif) {
   about_ = about;
-  about_.kind = Kind::begin;
+  about_.kind = MessageKind::begin;
   if (static_cast<std::size_t>(about.width) * static_cast<std::size_t>(about.channels) > kSharedBytes) {
     fail(static_cast<int>(ErrorCode::too_large), "a row of the picture is longer than 4 MiB");
     return false;
@@ -59,36 +59,37 @@ bool Channel::begin(const Message& about, const std::vector<std::uint8_t>& exif)
   return ask(about_, exif);
 }
 
-int Channel::most_rows() const {
+int DecoderChannel::max_rows() const {
   const std::size_t pitch = static_cast<std::size_t>(about_.width) * static_cast<std::size_t>(about_.channels);
   return static_cast<int>(std::min<std::size_t>(64, kSharedBytes / pitch));
 }
 
-bool Channel::rows(int count) {
-  Message message = about_;
-  message.kind = Kind::rows;
+bool DecoderChannel::rows(int count) {
+  DecoderMessage message = about_;
+  message.kind = MessageKind::rows;
   message.rows = count;
   return ask(message);
 }
 
-void Channel::end(bool damaged, const std::string& why, const Unshown& unshown, const std::vector<std::uint8_t>& exif) {
-  Message message = about_;
-  message.kind = Kind::end;
+void DecoderChannel::end(bool damaged, const std::string& why, const UnshownData& unshown,
+                         const std::vector<std::uint8_t>& exif) {
+  DecoderMessage message = about_;
+  message.kind = MessageKind::end;
   message.damaged = damaged;
   message.unshown = unshown.bits();
   if (!send_message(message, why, exif)) std::_Exit(0);
 }
 
-void Channel::fail(int error_code, const std::string& why) {
-  Message message{};
-  message.kind = Kind::failed;
+void DecoderChannel::fail(int error_code, const std::string& why) {
+  DecoderMessage message{};
+  message.kind = MessageKind::failed;
   message.error_code = static_cast<std::uint32_t>(error_code);
   if (!send_message(message, why, {})) std::_Exit(0);
 }
 
-bool send_plane(Channel& channel, const std::uint8_t* pixels, std::size_t stride, int width, int height, int channels,
-                int pixel_step) {
-  const int step = channel.most_rows();
+bool send_plane(DecoderChannel& channel, const std::uint8_t* pixels, std::size_t stride, int width, int height,
+                int channels, int pixel_step) {
+  const int step = channel.max_rows();
   for (int y = 0; y < height; y += step) {
     const int count = std::min(step, height - y);
     std::uint8_t* to = channel.strip();
@@ -113,31 +114,31 @@ int main(int argc, char** argv) {
     helper::print_versions();
     helper::load_decoders();
     std::fflush(stdout);  // in the sandbox, stdout cannot be written if it is a file
-    for (const Wall& wall : put_up_walls()) helper::print_wall(wall);
+    for (const SandboxLayer& layer : enter_helper_sandbox()) helper::print_sandbox_layer(layer);
     std::fflush(stdout);
     std::_Exit(0);
   }
-  begin_helping(argc, argv);
+  initialize_helper(argc, argv);
   void* shared = mmap(nullptr, helper::kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper::kSharedMemory, 0);
-  if (shared == MAP_FAILED) std::_Exit(kCannotBegin);
+  if (shared == MAP_FAILED) std::_Exit(kExitCannotStart);
   helper::load_decoders();
-  put_up_walls();
+  enter_helper_sandbox();
   end_with_program();
-  helper::Channel channel(static_cast<std::uint8_t*>(shared));
-  helper::Request request{};
+  helper::DecoderChannel channel(static_cast<std::uint8_t*>(shared));
+  helper::DecodeRequest request{};
   int fd = -1;
   bool limited = false;
   while (helper::receive(request, fd)) {
     if (!limited) limit_memory(request.memory_limit, true);
     limited = true;
-    const helper::Job job{fd,
-                          static_cast<int>(request.format),
-                          request.shortest_side,
-                          request.gray != 0,
-                          request.luma != 0,
-                          request.wide_gray != 0,
-                          request.over_gray != 0,
-                          request.raw_data != 0};
+    const helper::DecodeJob job{fd,
+                                static_cast<int>(request.format),
+                                request.shortest_side,
+                                request.gray != 0,
+                                request.luma != 0,
+                                request.wide_gray != 0,
+                                request.over_gray != 0,
+                                request.raw_data != 0};
     switch (static_cast<ImageFormat>(request.format)) {
       case ImageFormat::jpeg:
       case ImageFormat::png:

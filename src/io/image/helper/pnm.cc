@@ -16,9 +16,9 @@ bool is_space(std::uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_digit(std::uint8_t c) { return c >= '0' && c <= '9'; }
 
 // Reads numbers between white space, with comments from # to the end of their line.
-class Words {
+class PnmTokens {
  public:
-  explicit Words(ByteStream& stream) : stream_(stream) {}
+  explicit PnmTokens(ByteStream& stream) : stream_(stream) {}
 
   // Returns the next byte that is neither space nor part of a comment.
   std::optional<std::uint8_t> next_mark() {
@@ -50,42 +50,42 @@ class Words {
   ByteStream& stream_;
 };
 
-struct Header {
+struct PnmHeader {
   int kind = 0;  // the digit after P
-  std::uint32_t width = 0, height = 0, most = 1;
+  std::uint32_t width = 0, height = 0, max_value = 1;
   bool bits() const { return kind == 1 || kind == 4; }
   bool text() const { return kind <= 3; }
   std::uint64_t channels() const { return kind == 3 || kind == 6 ? 3 : 1; }
   std::uint64_t row_samples() const { return width * channels(); }
   // Bytes of a row in a binary file.
   std::uint64_t row_bytes() const {
-    return bits() ? (std::uint64_t{width} + 7) / 8 : row_samples() * (most > 255 ? 2 : 1);
+    return bits() ? (std::uint64_t{width} + 7) / 8 : row_samples() * (max_value > 255 ? 2 : 1);
   }
 };
 
-bool read_header(ByteStream& stream, Header& out) {
+bool read_pnm_header(ByteStream& stream, PnmHeader& out) {
   if (stream.next() != 'P') return false;
   const auto kind = stream.next();
   if (!kind || *kind < '1' || *kind > '6') return false;
   out.kind = *kind - '0';
-  Words words(stream);
+  PnmTokens words(stream);
   const auto width = words.number(), height = words.number();
   if (!width || !height || *width == 0 || *height == 0 || *width > INT32_MAX || *height > INT32_MAX) return false;
   out.width = *width;
   out.height = *height;
   if (out.bits()) return true;
-  const auto most = words.number();
-  if (!most || *most == 0 || *most > 65535) return false;
-  out.most = *most;
+  const auto max_value = words.number();
+  if (!max_value || *max_value == 0 || *max_value > 65535) return false;
+  out.max_value = *max_value;
   return true;
 }
 
 // Table of the 8-bit level for every sample value.
-std::vector<std::uint8_t> levels(const Header& header, bool clips) {
-  std::vector<std::uint8_t> out(header.most + std::size_t{1});
+std::vector<std::uint8_t> make_level_table(const PnmHeader& header, bool clips) {
+  std::vector<std::uint8_t> out(header.max_value + std::size_t{1});
   const double to = clips ? 65535 : 255;
   for (std::size_t v = 0; v < out.size(); ++v) {
-    const double level = std::nearbyint(static_cast<double>(v) / static_cast<double>(header.most) * to);
+    const double level = std::nearbyint(static_cast<double>(v) / static_cast<double>(header.max_value) * to);
     // In a bitmap, 1 is black.
     out[v] =
         header.bits() ? static_cast<std::uint8_t>(v == 0 ? 255 : 0) : static_cast<std::uint8_t>(std::min(level, 255.0));
@@ -96,8 +96,8 @@ std::vector<std::uint8_t> levels(const Header& header, bool clips) {
 // Reads a picture's rows, from the top.
 class Samples {
  public:
-  Samples(const FileBytes& bytes, ByteStream& stream, const Header& header, bool clips)
-      : bytes_(bytes), stream_(stream), header_(header), at_(stream.at()), levels_(levels(header, clips)) {
+  Samples(const FileBytes& bytes, ByteStream& stream, const PnmHeader& header, bool clips)
+      : bytes_(bytes), stream_(stream), header_(header), at_(stream.at()), levels_(make_level_table(header, clips)) {
     if (!header.text()) raw_.resize(header.row_bytes());
   }
 
@@ -107,17 +107,17 @@ class Samples {
       missing_ |= bytes_.read(at_, raw_.data(), raw_.size()) < raw_.size();
       at_ += raw_.size();
     }
-    Words words(stream_);
-    for (std::uint64_t i = 0; i < samples; ++i) out[i] = levels_[std::min(sample(words, i), header_.most)];
+    PnmTokens words(stream_);
+    for (std::uint64_t i = 0; i < samples; ++i) out[i] = levels_[std::min(sample(words, i), header_.max_value)];
   }
   bool missing() const { return missing_; }
   // Offset behind the rows that were read.
   std::uint64_t end() const { return header_.text() ? stream_.at() : at_; }
 
  private:
-  std::uint32_t sample(Words& words, std::uint64_t i) {
+  std::uint32_t sample(PnmTokens& words, std::uint64_t i) {
     if (header_.kind == 4) return raw_[i / 8] >> (7 - i % 8) & 1;
-    if (!header_.text() && header_.most > 255) return raw_[2 * i] * 256U + raw_[2 * i + 1];
+    if (!header_.text() && header_.max_value > 255) return raw_[2 * i] * 256U + raw_[2 * i + 1];
     if (!header_.text()) return raw_[i];
     if (missing_) return 0;
     if (header_.kind == 1) {
@@ -127,13 +127,13 @@ class Samples {
       return missing_ ? 0 : *mark - '0';
     }
     const auto number = words.number();
-    missing_ = !number || *number > header_.most;
+    missing_ = !number || *number > header_.max_value;
     return missing_ ? 0 : *number;
   }
 
   const FileBytes& bytes_;
   ByteStream& stream_;
-  const Header& header_;
+  const PnmHeader& header_;
   std::uint64_t at_;
   const std::vector<std::uint8_t> levels_;
   std::vector<std::uint8_t> raw_;
@@ -141,7 +141,7 @@ class Samples {
 };
 
 // True where another picture follows in the same file.
-bool begins_another(const FileBytes& bytes, std::uint64_t at) {
+bool begins_picture(const FileBytes& bytes, std::uint64_t at) {
   ByteStream stream(bytes, at);
   auto c = stream.next();
   while (c && is_space(*c)) c = stream.next();
@@ -151,12 +151,12 @@ bool begins_another(const FileBytes& bytes, std::uint64_t at) {
 
 }  // namespace
 
-void decode_pnm(const Job& job, Channel& channel) {
+void decode_pnm(const DecodeJob& job, DecoderChannel& channel) {
   const FileBytes bytes(job.fd);
   ByteStream stream(bytes, 0);
-  Header header;
+  PnmHeader header;
   const auto bad = [&](const char* why) { channel.fail(static_cast<int>(ErrorCode::bad_data), why); };
-  if (!read_header(stream, header)) return bad("not a PBM, PGM or PPM");
+  if (!read_pnm_header(stream, header)) return bad("not a PBM, PGM or PPM");
   const std::uint64_t left = bytes.size() - std::min(bytes.size(), stream.at());
   // In text, a bit takes at least one byte, and a number at least two, except for the last.
   const std::uint64_t samples = header.row_samples() * header.height;
@@ -164,26 +164,26 @@ void decode_pnm(const Job& job, Channel& channel) {
     return bad("the file is shorter than the samples of its picture");
   }
   if (left < header.row_bytes() && !header.text()) return bad("the file ends before its picture begins");
-  Message about{};
+  DecoderMessage about{};
   about.width = about.full_width = static_cast<int>(header.width);
   about.height = about.full_height = static_cast<int>(header.height);
   about.channels = static_cast<int>(header.channels());
   about.exact = 1;
-  const bool clips = header.channels() == 1 && header.most > 255 && !job.wide_gray;
+  const bool clips = header.channels() == 1 && header.max_value > 255 && !job.wide_gray;
   about.clips = clips ? 1 : 0;
   about.decoder_memory = header.row_bytes() + (1U << 20);
   if (!channel.begin(about)) return;
   Samples rows(bytes, stream, header, clips);
   const auto height = static_cast<int>(header.height);
   for (int y = 0; y < height;) {
-    const int count = std::min(channel.most_rows(), height - y);
+    const int count = std::min(channel.max_rows(), height - y);
     for (int r = 0; r < count; ++r) rows.row(channel.strip() + static_cast<std::uint64_t>(r) * header.row_samples());
     if (!channel.rows(count)) return channel.end(true, "cancelled");
     y += count;
   }
-  Unshown unshown;
-  unshown.depth = header.most > 255;
-  unshown.pages = !rows.missing() && begins_another(bytes, rows.end());
+  UnshownData unshown;
+  unshown.depth = header.max_value > 255;
+  unshown.pages = !rows.missing() && begins_picture(bytes, rows.end());
   channel.end(rows.missing(), rows.missing() ? "the file ends in the middle of its picture" : "", unshown);
 }
 

@@ -13,10 +13,10 @@ namespace millrace::helper {
 inline constexpr int kSocket = 3;  // descriptor numbers inside the helper
 inline constexpr int kSharedMemory = 4;
 inline constexpr std::size_t kSharedBytes = 4 << 20;
-inline constexpr std::uint32_t kMostText = 4096;
-inline constexpr std::uint32_t kMostExif = 1 << 20;
+inline constexpr std::uint32_t kMaxTextBytes = 4096;
+inline constexpr std::uint32_t kMaxExifBytes = 1 << 20;
 
-struct Request {
+struct DecodeRequest {
   std::uint32_t format;        // ImageFormat
   std::int32_t shortest_side;  // 0: full size
   std::uint32_t gray, luma;    // as in DecodeOptions; for JPEG
@@ -26,12 +26,12 @@ struct Request {
   std::uint64_t memory_limit;  // bytes that the helper may allocate, 0: no limit; its first request sets it for good
 };
 
-enum class Kind : std::uint32_t { memory, begin, rows, end, failed };
+enum class MessageKind : std::uint32_t { memory, begin, rows, end, failed };
 
 // Message from the helper. It is followed by `text_bytes` of text (the reason in `end` and `failed`). Then come
 // `exif_bytes` of an EXIF block (of `begin`, or of `end` where the block came after the rows).
-struct Message {
-  Kind kind;
+struct DecoderMessage {
+  MessageKind kind;
   std::uint32_t error_code;  // ErrorCode of `failed`
   std::int32_t width, height, full_width, full_height, channels;
   std::uint32_t exact, clips;
@@ -43,6 +43,6 @@ struct Message {
   std::uint32_t text_bytes, exif_bytes;
 };
 
-enum class Answer : std::uint32_t { go_on, stop };
+enum class ProgramReply : std::uint32_t { proceed, stop };
 
 }  // namespace millrace::helper

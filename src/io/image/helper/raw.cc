@@ -38,20 +38,20 @@ struct SampleFaults {
 };
 
 // Returns the reason why the sensor's samples are not complete; empty where they are.
-std::string damage_of(int code, const SampleFaults& faults) {
+std::string describe_damage(int code, const SampleFaults& faults) {
   if (code == LIBRAW_SUCCESS && !faults.cut && !faults.corrupt) return "";
   if (faults.cut || code == LIBRAW_IO_ERROR) return "its RAW data ends too early";
   return "its RAW data is corrupt";
 }
 // True for an error that says nothing about the data: there was no memory, or this version of LibRaw does not know the
 // form.
-bool is_no_fault_of_data(int code) {
+bool is_internal_error(int code) {
   return code != LIBRAW_SUCCESS && code != LIBRAW_IO_ERROR && code != LIBRAW_DATA_ERROR;
 }
 
 // Sends the picture, but not its end. False when the rest is not wanted, after the end was sent.
-bool send_rgb(Channel& channel, Message about, const std::uint8_t* pixels, int width, int height, int bands,
-              int orientation) {
+bool send_rgb(DecoderChannel& channel, DecoderMessage about, const std::uint8_t* pixels, int width, int height,
+              int bands, int orientation) {
   about.width = width;
   about.height = height;
   about.channels = bands < 3 ? 1 : 3;
@@ -70,8 +70,8 @@ std::uint64_t samples_of(const LibRaw& raw) {
 }
 
 // False when there is no preview that is good enough.
-bool send_preview(LibRaw& raw, Message about, Channel& channel, const Job& job, const SampleFaults& faults,
-                  int orientation) {
+bool send_preview(LibRaw& raw, DecoderMessage about, DecoderChannel& channel, const DecodeJob& job,
+                  const SampleFaults& faults, int orientation) {
   // The sensor's picture would have half of its side.
   const int half = std::min(about.full_width, about.full_height) / 2;
   const int wanted = std::min(job.shortest_side > 0 ? job.shortest_side : kPreviewSide, std::max(half, 1));
@@ -102,8 +102,8 @@ bool send_preview(LibRaw& raw, Message about, Channel& channel, const Job& job, 
     return true;
   pixels.reset();
   const int code = job.raw_data ? raw.unpack() : LIBRAW_SUCCESS;
-  const std::string damage = job.raw_data ? damage_of(code, faults) : "";
-  if (is_no_fault_of_data(code)) {
+  const std::string damage = job.raw_data ? describe_damage(code, faults) : "";
+  if (is_internal_error(code)) {
     const bool memory = code == LIBRAW_UNSUFFICIENT_MEMORY;
     channel.fail(static_cast<int>(memory ? ErrorCode::out_of_memory : ErrorCode::unsupported),
                  std::string("its RAW data cannot be unpacked: ") + libraw_strerror(code));
@@ -115,7 +115,7 @@ bool send_preview(LibRaw& raw, Message about, Channel& channel, const Job& job, 
 
 }  // namespace
 
-void decode_raw(const Job& job, Channel& channel) {
+void decode_raw(const DecodeJob& job, DecoderChannel& channel) {
   struct stat info {};
   Mapping file;
   if (fstat(job.fd, &info) == 0 && info.st_size > 0) {
@@ -130,7 +130,7 @@ void decode_raw(const Job& job, Channel& channel) {
   // LibRaw's object takes several hundred KiB, too much for the stack.
   const auto raw = std::make_unique<LibRaw>();
   if (const int code = raw->open_buffer(file.data, file.size); code != LIBRAW_SUCCESS) return bad(code);
-  Message about{};
+  DecoderMessage about{};
   about.full_width = raw->imgdata.sizes.width;
   about.full_height = raw->imgdata.sizes.height;
   // The flip is read before user_flip below overwrites it.
@@ -160,7 +160,7 @@ void decode_raw(const Job& job, Channel& channel) {
   if (image->bits != 8) {
     channel.fail(static_cast<int>(ErrorCode::unsupported), "a sample format that this program does not read");
   } else if (send_rgb(channel, about, image->data, image->width, image->height, image->colors, orientation)) {
-    const std::string damage = damage_of(LIBRAW_SUCCESS, faults);
+    const std::string damage = describe_damage(LIBRAW_SUCCESS, faults);
     channel.end(!damage.empty(), damage);
   }
   LibRaw::dcraw_clear_mem(image);

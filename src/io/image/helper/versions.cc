@@ -43,8 +43,8 @@ void print_versions() {
   print_library("giflib", fmt::format("{}.{}.{}", GIFLIB_MAJOR, GIFLIB_MINOR, GIFLIB_RELEASE), {ImageFormat::gif});
 }
 
-void print_wall(const Wall& wall) {
-  fmt::print("{{\"wall\":\"{}\",\"stands\":{},\"how\":\"{}\"}}\n", wall.name, wall.stands, wall.how);
+void print_sandbox_layer(const SandboxLayer& layer) {
+  fmt::print("{{\"wall\":\"{}\",\"stands\":{},\"how\":\"{}\"}}\n", layer.name, layer.is_active, layer.how);
 }
 
 }  // namespace millrace::helper

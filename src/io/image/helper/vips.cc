@@ -13,16 +13,16 @@
 #include "src/io/image/helper/decoder.h"
 #include "src/io/image/helper/geometry.h"
 #include "src/io/image/picture.h"
-#include "src/io/process/child.h"
+#include "src/io/process/child_process.h"
 
 namespace millrace::helper {
 namespace {
 
-struct Unref {
+struct GObjectDeleter {
   void operator()(void* object) const { g_object_unref(object); }
 };
 template <typename T>
-using Ref = std::unique_ptr<T, Unref>;
+using GObjectPtr = std::unique_ptr<T, GObjectDeleter>;
 
 std::string take_error() {
   std::string text = vips_error_buffer();
@@ -32,7 +32,7 @@ std::string take_error() {
   return text.empty() ? "the file cannot be decoded" : text;
 }
 
-void fail_with(Channel& channel, const std::string& why) {
+void fail_with(DecoderChannel& channel, const std::string& why) {
   const bool memory = why.find("out of memory") != std::string::npos || why.find("Out of memory") != std::string::npos;
   channel.fail(static_cast<int>(memory ? ErrorCode::out_of_memory : ErrorCode::bad_data), why);
 }
@@ -46,15 +46,15 @@ gint64 seek_source(VipsSourceCustom*, gint64 offset, int whence, void* fd) {
   return ::lseek(GPOINTER_TO_INT(fd), offset, whence);
 }
 
-Ref<VipsSource> open_source(int fd) {
+GObjectPtr<VipsSource> open_source(int fd) {
   ::lseek(fd, 0, SEEK_SET);
   VipsSourceCustom* source = vips_source_custom_new();
   g_signal_connect(source, "read", G_CALLBACK(read_source), GINT_TO_POINTER(fd));
   g_signal_connect(source, "seek", G_CALLBACK(seek_source), GINT_TO_POINTER(fd));
-  return Ref<VipsSource>(VIPS_SOURCE(source));
+  return GObjectPtr<VipsSource>(VIPS_SOURCE(source));
 }
 
-VipsImage* load(const Job& job, VipsSource* source, bool header_only, double scale, int page) {
+VipsImage* load(const DecodeJob& job, VipsSource* source, bool header_only, double scale, int page) {
   VipsImage* image = nullptr;
   // A header is read with random access, so that the same source can be read again; pixels are read from top to bottom.
   const VipsAccess access = header_only ? VIPS_ACCESS_RANDOM : VIPS_ACCESS_SEQUENTIAL;
@@ -91,12 +91,12 @@ void blend_with_gray(const VipsPel* from, const VipsImage* image, int channels, 
     const int alpha = image->BandFmt == VIPS_FORMAT_UCHAR    ? from[at]
                       : image->BandFmt == VIPS_FORMAT_USHORT ? reinterpret_cast<const std::uint16_t*>(from)[at] >> 8
                                                              : 255;
-    for (int c = 0; c < channels; ++c, ++to) *to = blended_with_gray(*to, alpha);
+    for (int c = 0; c < channels; ++c, ++to) *to = blend_sample_with_gray(*to, alpha);
   }
 }
 
 // True where a row, whose last band is alpha, has a pixel that is not opaque.
-bool shows_what_lies_below(const VipsPel* row, const VipsImage* image) {
+bool has_transparent_pixel(const VipsPel* row, const VipsImage* image) {
   for (int x = 0; x < image->Xsize; ++x) {
     const int at = (x + 1) * image->Bands - 1;
     switch (image->BandFmt) {
@@ -148,7 +148,7 @@ void convert_row(const VipsPel* from, const VipsImage* image, int channels, bool
   }
 }
 
-bool plain(const VipsImage* image) {
+bool can_convert_rows(const VipsImage* image) {
   switch (image->BandFmt) {
     case VIPS_FORMAT_UCHAR:
     case VIPS_FORMAT_USHORT:
@@ -178,17 +178,18 @@ std::uint64_t size_of(int fd) {
 
 // Bytes that the loader will hold, measured on pictures of 12 and 100 megapixels. They are a few rows of strips or
 // tiles, or the whole picture where the codec needs all of it.
-std::uint64_t memory_of(const Job& job, std::uint64_t width, std::uint64_t height, std::uint64_t pel) {
+std::uint64_t estimate_loader_memory(const DecodeJob& job, std::uint64_t width, std::uint64_t height,
+                                     std::uint64_t pel) {
   constexpr std::uint64_t kTables = 16U << 20;
   switch (static_cast<ImageFormat>(job.format)) {
     case ImageFormat::tiff:
-      return width * pel * std::max<std::uint64_t>(1024, 4 * tiff_geometry(job.fd).rows_together()) + kTables;
+      return width * pel * std::max<std::uint64_t>(1024, 4 * read_tiff_geometry(job.fd).rows_per_block()) + kTables;
     case ImageFormat::jp2:
       return width * height * pel * 5 + kTables;  // OpenJPEG works with 32-bit samples
     case ImageFormat::jxl:
       return width * height * 12 + kTables;
     case ImageFormat::webp:
-      return width * height * (webp_geometry(job.fd).lossless ? 20 : 12) + size_of(job.fd) + kTables;
+      return width * height * (read_webp_geometry(job.fd).lossless ? 20 : 12) + size_of(job.fd) + kTables;
     default:
       return width * height * (pel + 9) + size_of(job.fd) + kTables;
   }
@@ -196,24 +197,24 @@ std::uint64_t memory_of(const Job& job, std::uint64_t width, std::uint64_t heigh
 
 }  // namespace
 
-void decode_with_vips(const Job& job, Channel& channel) {
+void decode_with_vips(const DecodeJob& job, DecoderChannel& channel) {
   vips_error_clear();  // messages from an earlier picture
   const auto bad = [&] { fail_with(channel, take_error()); };
   if (static_cast<ImageFormat>(job.format) == ImageFormat::webp) {
     // The WebP loader allocates the whole picture when it opens the file.
-    const WebpGeometry sides = webp_geometry(job.fd);
-    const auto memory =
-        memory_of(job, static_cast<std::uint64_t>(sides.width), static_cast<std::uint64_t>(sides.height), 4);
+    const WebpGeometry sides = read_webp_geometry(job.fd);
+    const auto memory = estimate_loader_memory(job, static_cast<std::uint64_t>(sides.width),
+                                               static_cast<std::uint64_t>(sides.height), 4);
     if (sides.width > 0 && sides.height > 0 && !channel.prepare(sides.width, sides.height, memory)) return;
   }
-  if (static_cast<ImageFormat>(job.format) == ImageFormat::tiff && tiff_geometry(job.fd).mixes_planes()) {
+  if (static_cast<ImageFormat>(job.format) == ImageFormat::tiff && read_tiff_geometry(job.fd).has_gray_alpha_planes()) {
     return channel.fail(static_cast<int>(ErrorCode::unsupported), "planes of gray and alpha, which libvips mixes up");
   }
-  const Ref<VipsSource> header_source = open_source(job.fd);
+  const GObjectPtr<VipsSource> header_source = open_source(job.fd);
   int full_width = 0, full_height = 0;
   bool has_more_pages = false;
   {
-    const Ref<VipsImage> header(load(job, header_source.get(), true, 1.0, 0));
+    const GObjectPtr<VipsImage> header(load(job, header_source.get(), true, 1.0, 0));
     if (!header) return bad();
     full_width = header->Xsize;
     full_height = header->Ysize;
@@ -232,7 +233,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
       while ((shortest >> (page + 1)) >= job.shortest_side && page < 5) ++page;
     }
   }
-  const Ref<VipsSource> source = open_source(job.fd);
+  const GObjectPtr<VipsSource> source = open_source(job.fd);
   VipsImage* loaded = load(job, source.get(), false, scale, page);
   if (loaded == nullptr && page > 0) {
     // A file with fewer resolutions than asked for is decoded in full.
@@ -241,28 +242,28 @@ void decode_with_vips(const Job& job, Channel& channel) {
     loaded = load(job, source.get(), false, scale, page);
   }
   if (loaded == nullptr) return bad();
-  Ref<VipsImage> image(loaded);
+  GObjectPtr<VipsImage> image(loaded);
 
   const bool deep = image->BandFmt != VIPS_FORMAT_UCHAR;
-  Message about{};
+  DecoderMessage about{};
   about.exact = scale == 1.0 && page == 0;
   switch (static_cast<ImageFormat>(job.format)) {
     case ImageFormat::tiff:
-      about.exact = tiff_geometry(job.fd).read_alike() ? 1 : 0;
+      about.exact = read_tiff_geometry(job.fd).matches_pillow() ? 1 : 0;
       break;
     case ImageFormat::webp:
-      about.exact = about.exact != 0 && webp_geometry(job.fd).lossless;
+      about.exact = about.exact != 0 && read_webp_geometry(job.fd).lossless;
       break;
     default:
       about.exact = 0;
       break;
   }
-  if (!plain(image.get())) {
+  if (!can_convert_rows(image.get())) {
     VipsImage* converted = nullptr;
     if (vips_colourspace(image.get(), &converted, VIPS_INTERPRETATION_sRGB, nullptr) != 0) return bad();
     image.reset(converted);
     about.exact = 0;
-    if (!plain(image.get())) {
+    if (!can_convert_rows(image.get())) {
       return channel.fail(static_cast<int>(ErrorCode::unsupported), "a sample format that this program does not read");
     }
   }
@@ -273,8 +274,9 @@ void decode_with_vips(const Job& job, Channel& channel) {
   about.channels = image->Bands < 3 ? 1 : 3;
   const bool narrowed = image->BandFmt == VIPS_FORMAT_USHORT && (about.channels == 3 || job.wide_gray);
   about.clips = image->BandFmt == VIPS_FORMAT_UCHAR || narrowed ? 0 : 1;
-  about.decoder_memory = memory_of(job, static_cast<std::uint64_t>(full_width), static_cast<std::uint64_t>(full_height),
-                                   VIPS_IMAGE_SIZEOF_PEL(image.get()));
+  about.decoder_memory =
+      estimate_loader_memory(job, static_cast<std::uint64_t>(full_width), static_cast<std::uint64_t>(full_height),
+                             VIPS_IMAGE_SIZEOF_PEL(image.get()));
   std::vector<std::uint8_t> exif;
   const void* block = nullptr;
   std::size_t size = 0;
@@ -290,16 +292,16 @@ void decode_with_vips(const Job& job, Channel& channel) {
   }
   if (!channel.begin(about, exif)) return;
 
-  const Ref<VipsRegion> region(vips_region_new(image.get()));
+  const GObjectPtr<VipsRegion> region(vips_region_new(image.get()));
   const std::size_t pitch = static_cast<std::size_t>(about.width) * static_cast<std::size_t>(about.channels);
   bool damaged = false;
-  Unshown unshown;
+  UnshownData unshown;
   const auto format = static_cast<ImageFormat>(job.format);
   (format == ImageFormat::webp || format == ImageFormat::jxl ? unshown.frames : unshown.pages) = has_more_pages;
   unshown.depth = deep;
   std::string why;
   for (int y = 0; y < about.height;) {
-    const int count = std::min(channel.most_rows(), about.height - y);
+    const int count = std::min(channel.max_rows(), about.height - y);
     const VipsRect rect{0, y, about.width, count};
     if (!damaged && vips_region_prepare(region.get(), &rect) != 0) {
       why = take_error();
@@ -314,7 +316,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
         convert_row(row, image.get(), about.channels, job.wide_gray,
                     channel.strip() + static_cast<std::size_t>(r) * pitch);
         if (vips_image_hasalpha(image.get()) == 0) continue;
-        unshown.transparency = unshown.transparency || shows_what_lies_below(row, image.get());
+        unshown.transparency = unshown.transparency || has_transparent_pixel(row, image.get());
         if (job.over_gray)
           blend_with_gray(row, image.get(), about.channels, channel.strip() + static_cast<std::size_t>(r) * pitch);
       }
@@ -329,7 +331,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
 }
 
 void load_vips() {
-  if (VIPS_INIT("millrace-decoder") != 0) std::_Exit(kCannotBegin);
+  if (VIPS_INIT("millrace-decoder") != 0) std::_Exit(kExitCannotStart);
   // ImageMagick's coders are too many to trust. The formats that only ImageMagick reads in libvips are decoded by other
   // libraries here.
   vips_operation_block_set("VipsForeignLoadMagick", TRUE);

@@ -13,10 +13,10 @@ namespace millrace {
 
 // Calls `see(type, contents)` for every complete box.
 template <typename See>
-void each_box(ByteRange boxes, See see) {
-  constexpr int kMostBoxes = 4096;
+void for_each_box(ByteRange boxes, See see) {
+  constexpr int kMaxBoxes = 4096;
   std::uint64_t at = 0;
-  for (int count = 0; count < kMostBoxes; ++count) {
+  for (int count = 0; count < kMaxBoxes; ++count) {
     if (boxes.read(at, 8).empty()) return;
     std::uint64_t size = boxes.number(at, 4), head = 8;
     const std::string type(as_text(boxes.read(at + 4, 4)));
@@ -33,9 +33,9 @@ void each_box(ByteRange boxes, See see) {
 }
 
 // Reads numbers one after the other. Past the end they are 0, and good() is false.
-class BoxNumbers {
+class BoxNumberReader {
  public:
-  explicit BoxNumbers(std::span<const std::uint8_t> bytes) : left_(bytes) {}
+  explicit BoxNumberReader(std::span<const std::uint8_t> bytes) : left_(bytes) {}
   std::uint64_t take(std::uint64_t bytes) {
     if (bytes > left_.size()) {
       good_ = false;

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "src/io/file/at_offset.h"
+#include "src/io/file/positional_io.h"
 
 namespace millrace {
 

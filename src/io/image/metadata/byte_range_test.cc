@@ -33,18 +33,18 @@ TEST(ByteRange, ReadsNoMoreOfAFileThanItMay) {
   for (int i = 0; i < 100'000; ++i) text += static_cast<char>(i % 251);
   const auto file = FileReader::open(folder.write("a", text));
   ASSERT_TRUE(file);
-  constexpr std::uint64_t kMost = 50'000;
-  ByteSource source((*file)->descriptor(), text.size(), kMost);
+  constexpr std::uint64_t kMaxBytes = 50'000;
+  ByteSource source((*file)->descriptor(), text.size(), kMaxBytes);
   const ByteRange range(source);
   EXPECT_EQ(as_text(range.read(99'990, 10)), text.substr(99'990));
   EXPECT_EQ(as_text(range.read(5, 10)), text.substr(5, 10));
   const std::uint64_t before = source.bytes_read();
   EXPECT_EQ(as_text(range.read(7, 3)), text.substr(7, 3));
   EXPECT_EQ(source.bytes_read(), before) << "it is at hand";
-  EXPECT_TRUE(range.read(1000, kMost).empty());
+  EXPECT_TRUE(range.read(1000, kMaxBytes).empty());
   EXPECT_EQ(as_text(range.read(20'000, 20'000)), text.substr(20'000, 20'000));
   for (std::uint64_t at = 0; at < text.size(); at += 7'001) (void)range.read(at, 100);
-  EXPECT_LE(source.bytes_read(), kMost);
+  EXPECT_LE(source.bytes_read(), kMaxBytes);
   EXPECT_EQ(source.error_number(), 0);
 }
 

@@ -3,13 +3,13 @@
 // Never: decodes an item.
 #pragma once
 
-#include "src/io/image/metadata/parts.h"
+#include "src/io/image/metadata/metadata_locations.h"
 
 namespace millrace {
 
 // Returns the EXIF block without the offset that HEIF and JPEG XL put before it.
-ByteRange exif_behind_offset(ByteRange data);
+ByteRange skip_exif_offset(ByteRange data);
 
-void add_heif_items(ByteRange file, ByteRange meta, MetadataParts& parts);
+void add_heif_items(ByteRange file, ByteRange meta, MetadataLocations& locations);
 
 }  // namespace millrace

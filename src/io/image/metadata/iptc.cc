@@ -2,7 +2,7 @@
 
 #include "src/base/text.h"
 #include "src/io/image/metadata/byte_range.h"
-#include "src/io/image/metadata/software.h"
+#include "src/io/image/metadata/editing_software.h"
 
 namespace millrace {
 
@@ -28,13 +28,13 @@ IptcFacts read_iptc(std::span<const std::uint8_t> datasets) {
     facts.texts.emplace_back(number, text);
     if (number == kTitle) facts.title = true;
     if (number == kKeyword) ++facts.keywords;
-    if (number == kCaption && !says_nothing(text)) facts.description = true;
+    if (number == kCaption && !is_default_description(text)) facts.description = true;
     if (number == kInstructions && text.starts_with("FBMD")) facts.edited = true;  // instructions written by Facebook
   }
   return facts;
 }
 
-std::span<const std::uint8_t> iptc_among_resources(std::span<const std::uint8_t> resources) {
+std::span<const std::uint8_t> find_iptc_datasets(std::span<const std::uint8_t> resources) {
   constexpr std::uint64_t kIptc = 0x0404;
   const auto even = [](std::uint64_t bytes) { return bytes + (bytes & 1); };
   // A resource is "8BIM", a number, a name after its length, and the data after their length. Name and data are padded

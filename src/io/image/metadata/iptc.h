@@ -25,6 +25,6 @@ struct IptcFacts {
 IptcFacts read_iptc(std::span<const std::uint8_t> datasets);
 
 // Returns the datasets among Photoshop's image resources; empty when there are none.
-std::span<const std::uint8_t> iptc_among_resources(std::span<const std::uint8_t> resources);
+std::span<const std::uint8_t> find_iptc_datasets(std::span<const std::uint8_t> resources);
 
 }  // namespace millrace

@@ -40,16 +40,16 @@ TEST(Iptc, IsFoundAmongResources) {
   for (const char* name : {"", "n", "nm"}) {
     const auto bytes = bytes_of(image_resource(0x03ED, "12345", name) + image_resource(0x0404, sample(), name) +
                                 image_resource(0x0405, "rest"));
-    EXPECT_EQ(read_iptc(iptc_among_resources(bytes)).keywords, 2U) << name;
+    EXPECT_EQ(read_iptc(find_iptc_datasets(bytes)).keywords, 2U) << name;
   }
-  EXPECT_TRUE(iptc_among_resources(bytes_of(image_resource(0x03ED, "12345"))).empty());
+  EXPECT_TRUE(find_iptc_datasets(bytes_of(image_resource(0x03ED, "12345"))).empty());
 }
 
 TEST(Iptc, NeverFails) {
   const std::string whole = image_resource(0x03ED, "12345", "name") + image_resource(0x0404, sample());
   for (std::size_t n = 0; n <= whole.size(); ++n) {
     const auto bytes = bytes_of(whole.substr(0, n));
-    EXPECT_LE(read_iptc(iptc_among_resources(bytes)).keywords, 2U);
+    EXPECT_LE(read_iptc(find_iptc_datasets(bytes)).keywords, 2U);
     (void)read_iptc(bytes_of(whole.substr(n)));
   }
   for (std::size_t i = 0; i < whole.size(); ++i) {
@@ -57,7 +57,7 @@ TEST(Iptc, NeverFails) {
       std::string broken = whole;
       broken[i] = static_cast<char>(value);
       const auto bytes = bytes_of(broken);
-      (void)read_iptc(iptc_among_resources(bytes));
+      (void)read_iptc(find_iptc_datasets(bytes));
     }
   }
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 #include "src/io/image/metadata/byte_range.h"
 
 namespace millrace {
@@ -47,7 +47,7 @@ bool is_scaled(const std::array<std::uint16_t, 64>& table, const std::array<std:
 
 }  // namespace
 
-void JpegTables::define(std::span<const std::uint8_t> segment) {
+void JpegTables::add_quantization_tables(std::span<const std::uint8_t> segment) {
   while (!segment.empty()) {
     const std::size_t bytes = segment[0] >> 4 == 0 ? 1 : 2, number = segment[0] & 15;
     Table table;
@@ -71,7 +71,7 @@ void JpegTables::frame(std::span<const std::uint8_t> segment) {
   }
 }
 
-bool JpegTables::made_at(int quality) const {
+bool JpegTables::matches_quality(int quality) const {
   // Components that use the first one's table are gray, or share one table; other tables are those of chroma.
   const std::size_t luma = used_.empty() ? 0 : used_[0];
   if (luma >= tables_.size() || !defined_[luma] || !is_scaled(tables_[luma], kLuma, quality)) return false;
@@ -85,7 +85,7 @@ bool JpegTables::made_at(int quality) const {
 
 std::uint8_t JpegTables::quality() const {
   int quality = 100;
-  while (quality > 0 && !made_at(quality)) --quality;
+  while (quality > 0 && !matches_quality(quality)) --quality;
   return static_cast<std::uint8_t>(quality);
 }
 

@@ -18,7 +18,7 @@ class JpegTables {
  public:
   // These two read a DQT segment and a frame header, without their lengths. A table that is defined again replaces the
   // first.
-  void define(std::span<const std::uint8_t> segment);
+  void add_quantization_tables(std::span<const std::uint8_t> segment);
   void frame(std::span<const std::uint8_t> segment);
 
   bool any() const { return hash() != 0; }
@@ -32,7 +32,7 @@ class JpegTables {
  private:
   using Table = std::array<std::uint16_t, 64>;  // in zigzag order, as stored
 
-  bool made_at(int quality) const;
+  bool matches_quality(int quality) const;
 
   std::array<Table, 4> tables_{};
   std::array<bool, 4> defined_{};

@@ -51,7 +51,7 @@ TEST(JpegTables, KnowsLibjpegsAtEveryQuality) {
   for (int quality = 1; quality <= 100; ++quality) {
     for (const bool baseline : {true, false}) {
       JpegTables tables;
-      tables.define(libjpeg_tables(quality, baseline));
+      tables.add_quantization_tables(libjpeg_tables(quality, baseline));
       EXPECT_EQ(tables.quality(), quality);
       tables.frame(frame({0, 1, 1}));
       EXPECT_EQ(tables.quality(), quality);
@@ -65,13 +65,13 @@ TEST(JpegTables, KnowsLibjpegsAtEveryQuality) {
 TEST(JpegTables, OneNumberMoreIsAnotherTable) {
   const auto right = libjpeg_tables(80, true);
   JpegTables first;
-  first.define(right);
+  first.add_quantization_tables(right);
   for (std::size_t i = 0; i < right.size(); ++i) {
     if (i % 65 == 0) continue;
     auto other = right;
     ++other[i];
     JpegTables tables;
-    tables.define(other);
+    tables.add_quantization_tables(other);
     tables.frame(frame({0, 1, 1}));
     EXPECT_EQ(tables.quality(), 0) << i;
     EXPECT_TRUE(tables.any());
@@ -84,7 +84,7 @@ TEST(JpegTables, LumaAndChromaOfTwoQualities) {
   const auto other = libjpeg_tables(60, true);
   std::copy(other.begin() + 65, other.end(), mixed.begin() + 65);
   JpegTables tables;
-  tables.define(mixed);
+  tables.add_quantization_tables(mixed);
   EXPECT_EQ(tables.quality(), 0);
   tables.frame(frame({0, 0, 0}));
   EXPECT_EQ(tables.quality(), 80) << "chroma's is not used";
@@ -98,20 +98,21 @@ TEST(JpegTables, NeverFails) {
   const auto whole = libjpeg_tables(75, false);
   for (std::size_t n = 0; n < whole.size(); ++n) {
     JpegTables tables;
-    tables.define(std::vector<std::uint8_t>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)));
+    tables.add_quantization_tables(
+        std::vector<std::uint8_t>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)));
     EXPECT_EQ(tables.any(), n >= 65);
     EXPECT_EQ(tables.quality(), n >= 65 ? 75 : 0) << "the first alone is gray's";
   }
   const auto head = frame({0, 1, 1});
   for (std::size_t n = 0; n < head.size(); ++n) {
     JpegTables tables;
-    tables.define(whole);
+    tables.add_quantization_tables(whole);
     tables.frame(std::vector<std::uint8_t>(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(n)));
     EXPECT_EQ(tables.quality(), 75);
   }
   JpegTables none;
-  none.define({});
-  none.define(std::vector<std::uint8_t>(200, 0x34));
+  none.add_quantization_tables({});
+  none.add_quantization_tables(std::vector<std::uint8_t>(200, 0x34));
   EXPECT_EQ(none.hash(), 0U);
   EXPECT_EQ(none.quality(), 0);
 }

@@ -191,7 +191,7 @@ inline std::string live_photo_picture(std::string_view identifier) {
   tiff.bytes(TiffDirectory::exif, 0x927C, note);
   return jpeg_file(jpeg_segment(0xE1, std::string("Exif\0\0", 6) + tiff.build()));
 }
-inline std::string live_photo_film(std::string_view identifier) {
+inline std::string live_photo_video(std::string_view identifier) {
   const auto key = [](std::string_view name) { return box("mdta", name); };
   const auto value = [](std::uint64_t number, std::string_view text) {
     return box(number_bytes(number, 4), box("data", number_bytes(1, 4) + number_bytes(0, 4) + std::string(text)));

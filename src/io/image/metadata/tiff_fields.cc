@@ -22,12 +22,12 @@ enum : std::uint16_t {
   kUtf8 = 129
 };
 
-std::uint64_t bytes_of(std::uint64_t type) {
+std::uint64_t bytes_of_field_type(std::uint64_t type) {
   constexpr std::array<std::uint8_t, 19> kBytes = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
   return type == kUtf8 ? 1 : type < kBytes.size() ? kBytes[type] : 0;
 }
 
-bool tells_place(std::uint16_t tag) {
+bool is_offset_tag(std::uint16_t tag) {
   return tag == kExifDirectory || tag == kGpsDirectory || tag == kInteropDirectory || tag == kThumbnailAt ||
          tag == kThumbnailBytes;
 }
@@ -60,7 +60,7 @@ std::uint64_t TiffFields::load(TiffDirectory directory, std::uint64_t at) {
   if (at == 0 || at > in_.size() || in_.size() - at < count_bytes) return 0;
   const std::uint64_t claimed = in_.number(at, count_bytes, order_);
   at += count_bytes;
-  const std::uint64_t count = std::min({claimed, kMostFields, (in_.size() - at) / entry_bytes});
+  const std::uint64_t count = std::min({claimed, kMaxFields, (in_.size() - at) / entry_bytes});
   const auto table = in_.read(at, count * entry_bytes);
   std::vector<Field>& fields = directories_[static_cast<std::size_t>(directory)];
   for (std::uint64_t i = 0; i < count && !table.empty(); ++i) {
@@ -69,7 +69,7 @@ std::uint64_t TiffFields::load(TiffDirectory directory, std::uint64_t at) {
     field.tag = static_cast<std::uint16_t>(number_of(entry.first(2), order_));
     field.type = static_cast<std::uint16_t>(number_of(entry.subspan(2, 2), order_));
     field.count = number_of(entry.subspan(4, offset_bytes), order_);
-    const std::uint64_t each = bytes_of(field.type);
+    const std::uint64_t each = bytes_of_field_type(field.type);
     if (each == 0 || field.count > in_.size() / each) continue;
     const std::uint64_t bytes = field.count * each;
     const std::uint64_t value = 4 + offset_bytes;
@@ -89,13 +89,13 @@ const TiffFields::Field* TiffFields::find(TiffDirectory directory, std::uint16_t
 
 ByteRange TiffFields::value(TiffDirectory directory, std::uint16_t tag) const {
   const Field* field = find(directory, tag);
-  return field == nullptr ? ByteRange() : in_.part(field->at, field->count * bytes_of(field->type));
+  return field == nullptr ? ByteRange() : in_.part(field->at, field->count * bytes_of_field_type(field->type));
 }
 
-std::string TiffFields::text(TiffDirectory directory, std::uint16_t tag, std::uint64_t longest) const {
+std::string TiffFields::text(TiffDirectory directory, std::uint16_t tag, std::uint64_t max_bytes) const {
   const Field* field = find(directory, tag);
   if (field == nullptr || (field->type != kAscii && field->type != kUtf8)) return {};
-  std::string_view text = as_text(in_.read(field->at, std::min(field->count, longest)));
+  std::string_view text = as_text(in_.read(field->at, std::min(field->count, max_bytes)));
   return std::string(trim(text.substr(0, text.find('\0'))));
 }
 
@@ -109,7 +109,7 @@ std::optional<std::uint64_t> TiffFields::number(TiffDirectory directory, std::ui
     case kDirectory:
     case kLong8:
     case kDirectory8:
-      return in_.number(field->at, bytes_of(field->type), order_);
+      return in_.number(field->at, bytes_of_field_type(field->type), order_);
     default:
       return std::nullopt;
   }
@@ -125,13 +125,13 @@ Rational TiffFields::rational(TiffDirectory directory, std::uint16_t tag, std::u
   return {static_cast<std::int64_t>(numerator), static_cast<std::int64_t>(denominator)};
 }
 
-int TiffFields::distinct() const {
+int TiffFields::count_distinct_fields() const {
   std::size_t count = 0;
   std::vector<std::uint16_t> tags;
   for (const std::vector<Field>& fields : directories_) {
     tags.clear();
     for (const Field& field : fields) {
-      if (!tells_place(field.tag)) tags.push_back(field.tag);
+      if (!is_offset_tag(field.tag)) tags.push_back(field.tag);
     }
     std::sort(tags.begin(), tags.end());
     count += static_cast<std::size_t>(std::unique(tags.begin(), tags.end()) - tags.begin());

@@ -21,22 +21,22 @@ enum class TiffDirectory : std::uint8_t { main, thumbnail, exif, gps, interop };
 // A fraction as written; its denominator is 0 where the field is absent.
 struct Rational {
   std::int64_t numerator = 0, denominator = 0;
-  bool known() const { return denominator != 0; }
+  bool is_known() const { return denominator != 0; }
   bool operator==(const Rational&) const = default;
 };
 
 class TiffFields {
  public:
   // Limit on the fields of one directory; a camera writes less than a hundred.
-  static constexpr std::uint64_t kMostFields = 4096;
-  static constexpr std::uint64_t kLongestText = 1024;
+  static constexpr std::uint64_t kMaxFields = 4096;
+  static constexpr std::uint64_t kMaxTextBytes = 1024;
 
   // Reads a structure that begins with the byte order, or with "Exif\0\0" before it. `first` is the kind of its first
   // directory: CR3 files have one structure per directory. The bytes must outlive this object.
   explicit TiffFields(ByteRange structure, TiffDirectory first = TiffDirectory::main);
 
   // Returns a text as it is written, in any encoding, up to its first zero and trimmed.
-  std::string text(TiffDirectory directory, std::uint16_t tag, std::uint64_t longest = kLongestText) const;
+  std::string text(TiffDirectory directory, std::uint16_t tag, std::uint64_t max_bytes = kMaxTextBytes) const;
   // Returns the first of a field's unsigned whole numbers.
   std::optional<std::uint64_t> number(TiffDirectory directory, std::uint16_t tag) const;
   Rational rational(TiffDirectory directory, std::uint16_t tag, std::uint64_t index = 0) const;
@@ -44,7 +44,7 @@ class TiffFields {
   ByteRange value(TiffDirectory directory, std::uint16_t tag) const;
 
   // Number of different fields, without those that only hold the offset of other data.
-  int distinct() const;
+  int count_distinct_fields() const;
 
  private:
   struct Field {

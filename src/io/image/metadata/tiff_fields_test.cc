@@ -46,7 +46,7 @@ TEST(TiffFields, ReadsBothOrdersAndBothWidths) {
         EXPECT_EQ(as_text(f.value(kExif, 0x927C).first(99)), "notes of the maker");
         EXPECT_EQ(f.number(TiffDirectory::interop, 1), 1U);
         EXPECT_EQ(f.number(TiffDirectory::thumbnail, 0x0103), 6U);
-        EXPECT_EQ(f.distinct(), 11);
+        EXPECT_EQ(f.count_distinct_fields(), 11);
       }
     }
   }
@@ -59,13 +59,13 @@ TEST(TiffFields, WhatIsNotThereOrOfAnotherTypeIsAbsent) {
   const Read read(tiff.build());
   EXPECT_EQ(read.fields.text(kMain, 1), "");
   EXPECT_EQ(read.fields.number(kMain, 1), std::nullopt);
-  EXPECT_FALSE(read.fields.rational(kMain, 1).known());
+  EXPECT_FALSE(read.fields.rational(kMain, 1).is_known());
   EXPECT_EQ(read.fields.text(kMain, 2), "");
   EXPECT_TRUE(read.fields.value(kMain, 3).empty());
   EXPECT_EQ(read.fields.number(kMain, 4), std::nullopt);
-  EXPECT_FALSE(read.fields.rational(kMain, 5).known());
+  EXPECT_FALSE(read.fields.rational(kMain, 5).is_known());
   EXPECT_EQ(read.fields.number(kExif, 1), std::nullopt);
-  EXPECT_EQ(read.fields.distinct(), 4);
+  EXPECT_EQ(read.fields.count_distinct_fields(), 4);
 }
 
 TEST(TiffFields, HugeCountsAndPlacesPastTheEndAreAbsent) {
@@ -76,7 +76,7 @@ TEST(TiffFields, HugeCountsAndPlacesPastTheEndAreAbsent) {
       tiff.field(kMain, 2, 12, count, "behind its entry");
       const Read read(tiff.build());
       EXPECT_EQ(read.fields.text(kMain, 1), "");
-      EXPECT_EQ(read.fields.distinct(), 0);
+      EXPECT_EQ(read.fields.count_distinct_fields(), 0);
     }
   }
 }
@@ -88,13 +88,13 @@ TEST(TiffFields, DirectoriesInACircleAreReadOnce) {
   tiff += std::string("\x69\x87\x04\0\x01\0\0\0\x08\0\0\0", 12);  // the EXIF directory is this one
   tiff += std::string("\x25\x88\x04\0\x01\0\0\0\x08\0\0\0", 12);
   tiff += std::string("\x08\0\0\0", 4);  // so is the next directory
-  EXPECT_EQ(Read(tiff).fields.distinct(), 0);
+  EXPECT_EQ(Read(tiff).fields.count_distinct_fields(), 0);
 }
 
 TEST(TiffFields, MoreFieldsThanAnyoneWritesAreCut) {
   TestTiff tiff(ByteOrder::little);
   for (int i = 0; i < 65535; ++i) tiff.whole(kMain, static_cast<std::uint16_t>(0x1000 + i), 1);
-  EXPECT_EQ(Read(tiff.build()).fields.distinct(), static_cast<int>(TiffFields::kMostFields));
+  EXPECT_EQ(Read(tiff.build()).fields.count_distinct_fields(), static_cast<int>(TiffFields::kMaxFields));
 }
 
 TEST(TiffFields, CanBeginWithAnotherDirectory) {
@@ -111,7 +111,7 @@ TEST(TiffFields, NeverFailsNorInvents) {
       const Read all(whole);
       for (std::size_t n = 0; n < whole.size(); ++n) {
         const Read cut(whole.substr(0, n));
-        EXPECT_LE(cut.fields.distinct(), all.fields.distinct());
+        EXPECT_LE(cut.fields.count_distinct_fields(), all.fields.count_distinct_fields());
         for (const TiffDirectory directory : {kMain, kExif, kGps}) {
           for (const std::uint16_t tag : std::to_array<std::uint16_t>({0x010F, 0x0110, 0x9003})) {
             const std::string text = cut.fields.text(directory, tag);

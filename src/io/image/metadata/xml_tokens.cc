@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kBlank = " \t\r\n";
 
-std::string_view take(std::string_view& from, std::size_t count) {
+std::string_view take_front(std::string_view& from, std::size_t count) {
   const std::string_view taken = from.substr(0, count);
   from.remove_prefix(taken.size());
   return taken;
@@ -21,7 +21,7 @@ std::string_view take(std::string_view& from, std::size_t count) {
 }  // namespace
 
 // Skips everything up to and including `end`, if the text starts with `begin`; otherwise returns false.
-bool XmlTokens::pass_over(std::string_view begin, std::string_view end) {
+bool XmlTokens::skip_past(std::string_view begin, std::string_view end) {
   if (!left_.starts_with(begin)) return false;
   const std::size_t at = left_.find(end, begin.size());
   left_.remove_prefix(at == std::string_view::npos ? left_.size() : at + end.size());
@@ -31,24 +31,24 @@ bool XmlTokens::pass_over(std::string_view begin, std::string_view end) {
 XmlTokens::Token XmlTokens::next() {
   constexpr std::string_view kLiteral = "<![CDATA[", kLiteralEnd = "]]>";
   while (!left_.empty()) {
-    if (left_[0] != '<') return {Kind::text, {}, take(left_, left_.find('<'))};
+    if (left_[0] != '<') return {Kind::text, {}, take_front(left_, left_.find('<'))};
     if (left_.starts_with(kLiteral)) {
       left_.remove_prefix(kLiteral.size());
-      const std::string_view text = take(left_, left_.find(kLiteralEnd));
-      take(left_, kLiteralEnd.size());
+      const std::string_view text = take_front(left_, left_.find(kLiteralEnd));
+      take_front(left_, kLiteralEnd.size());
       return {Kind::text, {}, text, false, true};
     }
-    if (pass_over("<!--", "-->") || pass_over("<?", "?>")) continue;
-    if (pass_over("<!", ">")) {
+    if (skip_past("<!--", "-->") || skip_past("<?", "?>")) continue;
+    if (skip_past("<!", ">")) {
       declares_ = true;
       continue;
     }
-    return tag();
+    return read_tag();
   }
   return {};
 }
 
-XmlTokens::Token XmlTokens::tag() {
+XmlTokens::Token XmlTokens::read_tag() {
   // A quoted value may contain the bracket that ends a tag.
   std::size_t end = 1;
   for (char quote = 0; end < left_.size() && (quote != 0 || left_[end] != '>'); ++end) {
@@ -62,16 +62,16 @@ XmlTokens::Token XmlTokens::tag() {
     left_ = {};
     return {};
   }
-  std::string_view inside = take(left_, end + 1).substr(1, end - 1);
+  std::string_view inside = take_front(left_, end + 1).substr(1, end - 1);
   Token token{Kind::open, {}, {}};
   if (inside.starts_with('/')) {
     token.kind = Kind::close;
     inside.remove_prefix(1);
   } else if (inside.ends_with('/')) {
-    token.alone = true;
+    token.is_self_closing = true;
     inside.remove_suffix(1);
   }
-  token.name = take(inside, inside.find_first_of(kBlank));
+  token.name = take_front(inside, inside.find_first_of(kBlank));
   token.text = inside;
   return token;
 }
@@ -79,15 +79,15 @@ XmlTokens::Token XmlTokens::tag() {
 bool XmlAttributes::next() {
   const std::size_t equals = left_.find('=');
   if (equals == std::string_view::npos) return false;
-  name_ = trim(take(left_, equals));
-  take(left_, 1);
-  take(left_, std::min(left_.find_first_not_of(kBlank), left_.size()));
+  name_ = trim(take_front(left_, equals));
+  take_front(left_, 1);
+  take_front(left_, std::min(left_.find_first_not_of(kBlank), left_.size()));
   if (left_.empty() || (left_[0] != '"' && left_[0] != '\'')) return false;
-  const char quote = take(left_, 1)[0];
+  const char quote = take_front(left_, 1)[0];
   const std::size_t end = left_.find(quote);
   if (end == std::string_view::npos) return false;
-  value_ = take(left_, end);
-  take(left_, 1);
+  value_ = take_front(left_, end);
+  take_front(left_, 1);
   return true;
 }
 
@@ -108,15 +108,15 @@ bool has_other_entity(std::string_view text) {
   return false;
 }
 
-std::string xml_text(std::string_view text) {
-  constexpr std::size_t kLongest = 9;  // a longer reference than "#00000000" is not replaced
+std::string decode_xml_text(std::string_view text) {
+  constexpr std::size_t kMaxEntityLength = 9;  // a longer reference than "#00000000" is not replaced
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    out += take(text, text.find('&'));
-    const std::size_t end = text.substr(0, kLongest + 2).find(';');
+    out += take_front(text, text.find('&'));
+    const std::size_t end = text.substr(0, kMaxEntityLength + 2).find(';');
     if (text.empty() || end == std::string_view::npos) {
-      out += take(text, 1);
+      out += take_front(text, 1);
       continue;
     }
     const std::string_view name = text.substr(1, end - 1);
@@ -127,13 +127,13 @@ std::string xml_text(std::string_view text) {
       const std::string_view digits = name.substr(hex ? 2 : 1);
       std::uint32_t number = 0;
       const auto [last, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number, hex ? 16 : 10);
-      if (problem == std::errc() && last == digits.data() + digits.size()) replacement = utf8_of(number);
+      if (problem == std::errc() && last == digits.data() + digits.size()) replacement = encode_utf8(number);
     }
     if (replacement.empty()) {
-      out += take(text, 1);
+      out += take_front(text, 1);
     } else {
       out += replacement;
-      take(text, end + 1);
+      take_front(text, end + 1);
     }
   }
   return out;

@@ -15,21 +15,21 @@ class XmlTokens {
   enum class Kind : std::uint8_t { end, open, close, text };
   struct Token {
     Kind kind = Kind::end;
-    std::string_view name;  // open and close: the name with its prefix
-    std::string_view text;  // text: entities not replaced; open: the attributes
-    bool alone = false;     // open: <a/>, no close follows
-    bool literal = false;   // text: CDATA, which has no entities
+    std::string_view name;         // open and close: the name with its prefix
+    std::string_view text;         // text: entities not replaced; open: the attributes
+    bool is_self_closing = false;  // open: <a/>, no close follows
+    bool is_cdata = false;         // text: CDATA, which has no entities
   };
 
   explicit XmlTokens(std::string_view text) : left_(text) {}
   // Comments, instructions and declarations are skipped. An incomplete tag counts as the end.
   Token next();
   // True when a document type was skipped: its declarations are not evaluated.
-  bool declares() const { return declares_; }
+  bool has_doctype() const { return declares_; }
 
  private:
-  bool pass_over(std::string_view begin, std::string_view end);
-  Token tag();
+  bool skip_past(std::string_view begin, std::string_view end);
+  Token read_tag();
 
   std::string_view left_;
   bool declares_ = false;
@@ -48,7 +48,7 @@ class XmlAttributes {
 };
 
 // Returns the text in UTF-8, with XML's five entities and character numbers replaced; other entities are unchanged.
-std::string xml_text(std::string_view text);
+std::string decode_xml_text(std::string_view text);
 // True where the text has any other entity, such as "&nbsp;".
 bool has_other_entity(std::string_view text);
 

@@ -6,38 +6,38 @@
 #include <vector>
 
 #include "src/base/text.h"
-#include "src/io/image/metadata/software.h"
+#include "src/io/image/metadata/editing_software.h"
 #include "src/io/image/metadata/xml_tokens.h"
-#include "src/io/image/metadata/xmp_names.h"
+#include "src/io/image/metadata/xmp_namespaces.h"
 
 namespace millrace {
 namespace {
 
 // Limit on the depth of elements. Deeper elements belong to none of the properties that are read here.
-constexpr std::size_t kDeepest = 32;
+constexpr std::size_t kMaxDepth = 32;
 // Limits: words of a list, bytes of a word, bytes of a text.
-constexpr std::size_t kMostXmpWords = 4096, kLongestXmpWord = 4096, kLongestXmpText = 1 << 16;
+constexpr std::size_t kMaxXmpWords = 4096, kMaxXmpWordBytes = 4096, kMaxXmpTextBytes = 1 << 16;
 
 // Texts that occur once, as a property, or as a property's list of one text per language.
-struct NamedText {
+struct XmpTextField {
   std::string_view name;
   std::string XmpWords::*text;
 };
-constexpr std::array kTexts = {NamedText{"dc:title", &XmpWords::title},
-                               NamedText{"dc:description", &XmpWords::description},
-                               NamedText{"dc:rights", &XmpWords::rights},
-                               NamedText{"xmp:Label", &XmpWords::label},
-                               NamedText{"xap:Label", &XmpWords::label},
-                               NamedText{"Iptc4xmpCore:Location", &XmpWords::location},
-                               NamedText{"photoshop:City", &XmpWords::city},
-                               NamedText{"photoshop:State", &XmpWords::state},
-                               NamedText{"photoshop:Country", &XmpWords::country},
-                               NamedText{"exif:GPSLatitude", &XmpWords::latitude},
-                               NamedText{"exif:GPSLongitude", &XmpWords::longitude},
-                               NamedText{"exif:DateTimeOriginal", &XmpWords::taken},
-                               NamedText{"photoshop:DateCreated", &XmpWords::created}};
+constexpr std::array kTexts = {XmpTextField{"dc:title", &XmpWords::title},
+                               XmpTextField{"dc:description", &XmpWords::description},
+                               XmpTextField{"dc:rights", &XmpWords::rights},
+                               XmpTextField{"xmp:Label", &XmpWords::label},
+                               XmpTextField{"xap:Label", &XmpWords::label},
+                               XmpTextField{"Iptc4xmpCore:Location", &XmpWords::location},
+                               XmpTextField{"photoshop:City", &XmpWords::city},
+                               XmpTextField{"photoshop:State", &XmpWords::state},
+                               XmpTextField{"photoshop:Country", &XmpWords::country},
+                               XmpTextField{"exif:GPSLatitude", &XmpWords::latitude},
+                               XmpTextField{"exif:GPSLongitude", &XmpWords::longitude},
+                               XmpTextField{"exif:DateTimeOriginal", &XmpWords::taken},
+                               XmpTextField{"photoshop:DateCreated", &XmpWords::created}};
 
-bool blank(std::string_view text) { return trim(text).empty(); }
+bool is_blank(std::string_view text) { return trim(text).empty(); }
 
 // True for a setting of a RAW developer. Properties that only describe the file are none.
 bool is_setting(std::string_view name) {
@@ -45,7 +45,7 @@ bool is_setting(std::string_view name) {
          name != "crs:AlreadyApplied";
 }
 
-class Reader {
+class XmpReader {
  public:
   XmpFacts read(std::string_view packet) {
     XmlTokens tokens(packet);
@@ -53,7 +53,7 @@ class Reader {
       switch (token.kind) {
         case XmlTokens::Kind::open:
           open(token);
-          if (token.alone) close();
+          if (token.is_self_closing) close();
           break;
         case XmlTokens::Kind::close:
           close();
@@ -62,7 +62,7 @@ class Reader {
           if (too_deep_ == 0 && !path_.empty()) text(token);
       }
     }
-    facts_.words.odd = odd_ || tokens.declares() || (facts_.packet && !whole_);
+    facts_.words.unparsed = odd_ || tokens.has_doctype() || (facts_.packet && !whole_);
     return finish();
   }
 
@@ -93,18 +93,18 @@ class Reader {
   // Appends to the element's text, which comments and CDATA split into several tokens.
   void text(const XmlTokens::Token& token) {
     std::string& all = path_.back().text;
-    if (all.size() > kLongestXmpText || (all.empty() && blank(token.text))) return;
-    all += token.literal ? std::string(token.text) : xml_text(token.text);
-    odd_ = odd_ || (!token.literal && has_other_entity(token.text));
+    if (all.size() > kMaxXmpTextBytes || (all.empty() && is_blank(token.text))) return;
+    all += token.is_cdata ? std::string(token.text) : decode_xml_text(token.text);
+    odd_ = odd_ || (!token.is_cdata && has_other_entity(token.text));
   }
 
   void open(const XmlTokens::Token& token) {
-    if (too_deep_ > 0 || path_.size() == kDeepest) {
+    if (too_deep_ > 0 || path_.size() == kMaxDepth) {
       ++too_deep_;
       return;
     }
     names_.open(token.text, path_.size() + 1);
-    path_.push_back({names_.of_element(token.name), {}});
+    path_.push_back({names_.resolve_element_name(token.name), {}});
     if (path_.back().name == "rdf:RDF" && rdf_ == 0) {
       rdf_ = path_.size();
       facts_.packet = true;
@@ -114,11 +114,11 @@ class Reader {
     const bool event = list() == "xmpMM:History" && level() == 4;
     if (item_.depth == 0 && (region || event)) item_ = {path_.size(), {}, {}, {}, {}};
     for (XmlAttributes attributes(token.text); attributes.next();) {
-      const std::string name = names_.of_attribute(attributes.name());
+      const std::string name = names_.resolve_attribute_name(attributes.name());
       if (name == "xml:lang") path_.back().default_language = attributes.value() == "x-default";
       odd_ = odd_ || has_other_entity(attributes.value());
-      if (name == "rdf:value" && level() >= 2) path_.back().text = xml_text(attributes.value());
-      value(name, xml_text(attributes.value()), level() + 1);
+      if (name == "rdf:value" && level() >= 2) path_.back().text = decode_xml_text(attributes.value());
+      value(name, decode_xml_text(attributes.value()), level() + 1);
     }
   }
 
@@ -131,7 +131,7 @@ class Reader {
     const std::string text = std::move(path_.back().text);
     // A value that has qualifiers is inside rdf:value or rdf:Description; it is the value of the element around it.
     if ((path_.back().name == "rdf:value" || path_.back().name == "rdf:Description") && level() > 2) {
-      if (blank(path_[path_.size() - 2].text)) path_[path_.size() - 2].text = text;
+      if (is_blank(path_[path_.size() - 2].text)) path_[path_.size() - 2].text = text;
     } else if (path_.back().name == "rdf:li" && level() == 4) {
       list_item(text, path_.back().default_language);
     } else {
@@ -150,10 +150,10 @@ class Reader {
   void list_item(std::string_view text, bool default_language) {
     const std::string_view name = property();
     if (name == "darktable:history") facts_.developed = true;
-    if (blank(text)) return;
+    if (is_blank(text)) return;
     XmpWords& words = facts_.words;
     if (name == "dc:subject") add(text, words.subjects);
-    if (name == "lr:hierarchicalSubject") add(text, words.branches);
+    if (name == "lr:hierarchicalSubject") add(text, words.keyword_paths);
     if (name == "digiKam:TagsList" || name == "MicrosoftPhoto:LastKeywordXMP") add(text, words.tags);
     if (name == "Iptc4xmpExt:PersonInImage") add(text, words.persons);
     if (name == "dc:creator") creator(text);
@@ -172,7 +172,7 @@ class Reader {
       if (name == "stEvt:softwareAgent") item_.agent = text;
       if (name == "stEvt:changed") item_.changed = text;
     }
-    if (name == "MPReg:PersonDisplayName" && property().starts_with("MP:") && !blank(text))
+    if (name == "MPReg:PersonDisplayName" && property().starts_with("MP:") && !is_blank(text))
       add(text, facts_.words.faces);
   }
 
@@ -181,15 +181,15 @@ class Reader {
     return std::string(text.substr(0, longest));
   }
   void add(std::string_view text, std::vector<std::string>& words) {
-    if (words.size() < kMostXmpWords) {
-      words.push_back(cut(trim(text), kLongestXmpWord));
+    if (words.size() < kMaxXmpWords) {
+      words.push_back(cut(trim(text), kMaxXmpWordBytes));
     } else {
       facts_.words.cut = true;
     }
   }
   void creator(std::string_view text) {
     std::string& all = facts_.words.creator;
-    if (all.size() + text.size() > kLongestXmpText) {
+    if (all.size() + text.size() > kMaxXmpTextBytes) {
       facts_.words.cut = true;
       return;
     }
@@ -197,14 +197,14 @@ class Reader {
     all += trim(text);
   }
   void set(std::string_view name, std::string_view text, bool default_language) {
-    if (name == "dc:description" && says_nothing(text)) return;
+    if (name == "dc:description" && is_default_description(text)) return;
     if (name == "dc:title") facts_.title = true;
     if (name == "dc:description") facts_.description = true;
     for (std::size_t i = 0; i < kTexts.size(); ++i) {
       if (kTexts[i].name != name) continue;
-      std::string& said = facts_.words.*kTexts[i].text;
-      if (!said.empty() && (!default_language || in_default_[i])) return;
-      said = cut(text, kLongestXmpText);
+      std::string& content = facts_.words.*kTexts[i].text;
+      if (!content.empty() && (!default_language || in_default_[i])) return;
+      content = cut(text, kMaxXmpTextBytes);
       in_default_[i] = default_language;
     }
   }
@@ -213,7 +213,7 @@ class Reader {
     const std::string text(trim(untrimmed));
     // The prefix "xap" is that of XMP's own properties before 2004.
     if (name == "xmp:Rating" || name == "xap:Rating") {
-      const auto rating = rating_of(text);
+      const auto rating = parse_rating(text);
       if (rating) facts_.rating = rating;
       odd_ = odd_ || (!rating && !text.empty());
     }
@@ -232,17 +232,17 @@ class Reader {
 
   void close_item() {
     const std::string kind = lower_ascii(trim(item_.kind));
-    if (!blank(item_.person) && (kind.empty() || kind == "face")) add(item_.person, facts_.words.regions);
+    if (!is_blank(item_.person) && (kind.empty() || kind == "face")) add(item_.person, facts_.words.regions);
     // Catalogue programs write metadata into a picture, and record a change of "/metadata" in its history. That is no
     // edit.
-    if (names_editor(item_.agent) && trim(item_.changed) != "/metadata") facts_.edited = true;
+    if (is_editor_name(item_.agent) && trim(item_.changed) != "/metadata") facts_.edited = true;
     item_ = {};
   }
 
   XmpFacts finish() {
     const auto longest = [](const auto&... lists) { return static_cast<std::uint32_t>(std::max({lists.size()...})); };
     const XmpWords& words = facts_.words;
-    facts_.keywords = longest(words.subjects, words.branches, words.tags);
+    facts_.keywords = longest(words.subjects, words.keyword_paths, words.tags);
     facts_.people = longest(words.persons, words.regions, words.faces);
     facts_.gps = !words.latitude.empty() && !words.longitude.empty();
     if (applied_) {
@@ -256,7 +256,7 @@ class Reader {
   XmpFacts facts_;
   std::array<bool, kTexts.size()> in_default_{};  // texts that are in the default language
   std::vector<Element> path_;
-  XmpNames names_;
+  XmpNamespaces names_;
   bool whole_ = false, odd_ = false;  // whole_: rdf:RDF was closed; odd_: something was not understood
   std::size_t too_deep_ = 0;          // number of open elements below the depth limit
   std::size_t rdf_ = 0;               // length of the path at rdf:RDF; 0 outside
@@ -266,9 +266,9 @@ class Reader {
 
 }  // namespace
 
-XmpFacts read_xmp(std::string_view packet) { return Reader().read(packet); }
+XmpFacts read_xmp(std::string_view packet) { return XmpReader().read(packet); }
 
-std::optional<int> rating_of(std::string_view text) {
+std::optional<int> parse_rating(std::string_view text) {
   text = trim(text);
   int rating = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), rating);

@@ -19,7 +19,7 @@ namespace millrace {
 struct XmpWords {
   // Lists of keywords that programs keep in parallel: plain ones, and paths in a tree with "|" or "/" between the
   // names. Then lists of persons.
-  std::vector<std::string> subjects, branches, tags, persons, regions, faces;
+  std::vector<std::string> subjects, keyword_paths, tags, persons, regions, faces;
   // Texts in the default language where there are several languages, else in the first.
   std::string title, description, rights;
   std::string label, location, city, state, country;
@@ -30,7 +30,7 @@ struct XmpWords {
   bool cut = false;
   // True where not all was understood: the packet is incomplete, declares entities or a document type, or has an
   // invalid rating.
-  bool odd = false;
+  bool unparsed = false;
 };
 
 struct XmpFacts {
@@ -49,6 +49,6 @@ struct XmpFacts {
 XmpFacts read_xmp(std::string_view packet);
 
 // Converts "5", "-1" or "4.0"; nothing for any other text.
-std::optional<int> rating_of(std::string_view text);
+std::optional<int> parse_rating(std::string_view text);
 
 }  // namespace millrace

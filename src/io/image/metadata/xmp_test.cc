@@ -43,7 +43,7 @@ TEST(Xmp, Ratings) {
                                                                {"five", std::nullopt},
                                                                {"99999999999", std::nullopt},
                                                                {"1x", std::nullopt}}) {
-    EXPECT_EQ(rating_of(text), rating) << text;
+    EXPECT_EQ(parse_rating(text), rating) << text;
   }
 }
 
@@ -86,7 +86,7 @@ TEST(Xmp, CountsRegionsWithPersonsNames) {
       2U);
 }
 
-TEST(Xmp, TitlesAndDescriptionsThatSaySomething) {
+TEST(Xmp, TitlesAndDescriptionsByPeople) {
   const auto title = [](std::string_view text) {
     return of_elements("<dc:title><rdf:Alt><rdf:li xml:lang=\"x-default\">" + std::string(text) +
                        "</rdf:li></rdf:Alt></dc:title>")
@@ -136,7 +136,7 @@ TEST(Xmp, TheHistoryOfThePixelsAndOfTheTexts) {
   EXPECT_FALSE(edited("<rdf:li stEvt:action=\"saved\" stEvt:softwareAgent=\"Ver.1.00\"/>"));
 }
 
-TEST(Xmp, WhatIsSaidAboutAPartIsNotSaidAboutThePicture) {
+TEST(Xmp, FactsAboutARegionAreNotThePictures) {
   const XmpFacts facts = of_elements(
       "<xmpMM:Pantry><rdf:Bag><rdf:li><rdf:Description xmp:Rating=\"5\" xmp:Label=\"Red\"><dc:subject><rdf:Bag>"
       "<rdf:li>cat</rdf:li></rdf:Bag></dc:subject><dc:title>x</dc:title></rdf:Description></rdf:li></rdf:Bag>"
@@ -186,10 +186,10 @@ TEST(Xmp, TimeGrowsWithTheBytesAlone) {
 }
 
 TEST(XmlTokens, TextWithItsEntities) {
-  EXPECT_EQ(xml_text("a&lt;b&gt;&amp;&quot;&apos;"), "a<b>&\"'");
-  EXPECT_EQ(xml_text("&#65;&#x42;&#x263A;&unknown;&;&#;&#x;& &#999999999999;&amp"),
+  EXPECT_EQ(decode_xml_text("a&lt;b&gt;&amp;&quot;&apos;"), "a<b>&\"'");
+  EXPECT_EQ(decode_xml_text("&#65;&#x42;&#x263A;&unknown;&;&#;&#x;& &#999999999999;&amp"),
             "AB\xE2\x98\xBA&unknown;&;&#;&#x;& &#999999999999;&amp");
-  EXPECT_EQ(xml_text("&#233;&#x1F600;&#0;&#xD800;&#x110000;"), "\xC3\xA9\xF0\x9F\x98\x80&#0;&#xD800;&#x110000;");
+  EXPECT_EQ(decode_xml_text("&#233;&#x1F600;&#0;&#xD800;&#x110000;"), "\xC3\xA9\xF0\x9F\x98\x80&#0;&#xD800;&#x110000;");
 }
 
 TEST(Xmp, TextAroundCommentsAndLiteralParts) {
@@ -199,7 +199,7 @@ TEST(Xmp, TextAroundCommentsAndLiteralParts) {
   EXPECT_EQ(of_elements("<dc:title>&amp;lt;</dc:title>").words.title, "&lt;") << "once";
 }
 
-TEST(Xmp, WhatStandsBesideQualifiers) {
+TEST(Xmp, ValuesWithQualifiers) {
   EXPECT_EQ(of_elements("<xmp:Rating><rdf:value>5</rdf:value></xmp:Rating>").rating, 5);
   EXPECT_EQ(of_elements("<xmp:Rating rdf:parseType='Resource'>\n <rdf:value>4</rdf:value><a:by>me</a:by></xmp:Rating>")
                 .rating,
@@ -210,7 +210,7 @@ TEST(Xmp, WhatStandsBesideQualifiers) {
               testing::ElementsAre("cat", "dog"));
 }
 
-TEST(Xmp, NamesAreKnownByWhatTheirPrefixesStandFor) {
+TEST(Xmp, NamesAreResolvedByTheirNamespaces) {
   const std::string rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#", xmp = "http://ns.adobe.com/xap/1.0/";
   const auto rating = [&](const std::string& text) { return read_xmp(text).rating.value_or(0); };
   EXPECT_EQ(rating("<r:RDF xmlns:r='" + rdf + "'><r:Description xmlns:x1='" + xmp + "' x1:Rating='5'/></r:RDF>"), 5);
@@ -238,23 +238,24 @@ TEST(Xmp, ValuesAndListsInTheirOtherForms) {
       testing::ElementsAre("Anna", "Bert", "Carl"));
 }
 
-TEST(Xmp, WhatIsNotUnderstoodIsToldOf) {
+TEST(Xmp, UnparsedValuesAreReported) {
   for (const char* rating : {"4.5", "+5", "5/5", "6", "many"})
-    EXPECT_TRUE(read_xmp("<rdf:RDF><rdf:Description xmp:Rating='" + std::string(rating) + "'/></rdf:RDF>").words.odd)
+    EXPECT_TRUE(
+        read_xmp("<rdf:RDF><rdf:Description xmp:Rating='" + std::string(rating) + "'/></rdf:RDF>").words.unparsed)
         << rating;
-  EXPECT_TRUE(of_elements("<dc:title>A&nbsp;B</dc:title>").words.odd);
+  EXPECT_TRUE(of_elements("<dc:title>A&nbsp;B</dc:title>").words.unparsed);
   for (const char* title : {"A&amp;B", "A & B", "A&#233;B", "A&B", "A &;B"})
-    EXPECT_FALSE(of_elements("<dc:title>" + std::string(title) + "</dc:title>").words.odd) << title;
+    EXPECT_FALSE(of_elements("<dc:title>" + std::string(title) + "</dc:title>").words.unparsed) << title;
 }
 
-TEST(Xmp, WhatBreaksOffOrDeclaresIsToldOf) {
+TEST(Xmp, TruncationAndDoctypesAreReported) {
   const std::string whole = "<rdf:RDF><rdf:Description xmp:Rating='3'></rdf:Description></rdf:RDF>";
-  EXPECT_FALSE(read_xmp(whole).words.odd);
-  EXPECT_TRUE(read_xmp(whole.substr(0, whole.size() - 3)).words.odd);
-  EXPECT_TRUE(read_xmp(whole.substr(0, 50)).words.odd);
-  EXPECT_TRUE(read_xmp("<!DOCTYPE x [<!ENTITY n 'Anna'>]>" + whole).words.odd);
-  EXPECT_TRUE(read_xmp(whole + whole.substr(0, 50)).words.odd) << "a second one";
-  EXPECT_FALSE(read_xmp("no packet").words.odd);
+  EXPECT_FALSE(read_xmp(whole).words.unparsed);
+  EXPECT_TRUE(read_xmp(whole.substr(0, whole.size() - 3)).words.unparsed);
+  EXPECT_TRUE(read_xmp(whole.substr(0, 50)).words.unparsed);
+  EXPECT_TRUE(read_xmp("<!DOCTYPE x [<!ENTITY n 'Anna'>]>" + whole).words.unparsed);
+  EXPECT_TRUE(read_xmp(whole + whole.substr(0, 50)).words.unparsed) << "a second one";
+  EXPECT_FALSE(read_xmp("no packet").words.unparsed);
 }
 
 }  // namespace

@@ -44,15 +44,15 @@ herr_t no_other_file(const char*, const char*, const char* file, const char* obj
 
 // Refuses a dataset whose numbers are in other files or datasets.
 void refuse_other_files(const Handle& how) {
-  constexpr std::size_t kMostName = 1024;
-  std::string first(kMostName, '\0');
+  constexpr std::size_t kMaxName = 1024;
+  std::string first(kMaxName, '\0');
   std::size_t parts = 0;
   if (const int external = H5Pget_external_count(how.get()); external > 0) {
     parts = static_cast<std::size_t>(external);
-    H5Pget_external(how.get(), 0, kMostName - 1, first.data(), nullptr, nullptr);
+    H5Pget_external(how.get(), 0, kMaxName - 1, first.data(), nullptr, nullptr);
   } else if (H5Pget_layout(how.get()) == H5D_VIRTUAL) {
     H5Pget_virtual_count(how.get(), &parts);
-    if (parts > 0) H5Pget_virtual_filename(how.get(), 0, first.data(), kMostName - 1);
+    if (parts > 0) H5Pget_virtual_filename(how.get(), 0, first.data(), kMaxName - 1);
   } else {
     return;
   }
@@ -85,10 +85,10 @@ void check_filters(const Handle& how) {
 }  // namespace
 
 File::File(int fd) {
-  be_quiet();
+  silence_errors();
   const Handle access = access_by_descriptor(fd);  // kept: to close it would forget why the next call failed
   file_ = {H5Fopen(kGivenFile, H5F_ACC_RDONLY, access.get()), H5Fclose};
-  if (!file_) fail(failed_with(H5E_NOTHDF5) ? "it is no HDF5 file, or a damaged one" : "it cannot be opened", "");
+  if (!file_) fail(has_failed_with(H5E_NOTHDF5) ? "it is no HDF5 file, or a damaged one" : "it cannot be opened", "");
   hsize_t bytes = 0;
   if (H5Fget_filesize(file_.get(), &bytes) < 0) fail("its size cannot be had", "");
   bytes_ = bytes;
@@ -99,7 +99,7 @@ std::vector<std::string> File::datasets() const {
   const auto take = [](hid_t, const char* name, const H5O_info_t* about, void* list) -> herr_t {
     auto& names = *static_cast<std::vector<std::string>*>(list);
     if (about->type == H5O_TYPE_DATASET) names.push_back(std::string("/") + name);
-    return names.size() > kMostListed ? 1 : 0;
+    return names.size() > kMaxListed ? 1 : 0;
   };
   if (H5Ovisit2(file_.get(), H5_INDEX_NAME, H5_ITER_INC, take, &out, H5O_INFO_BASIC) < 0) {
     fail("its datasets cannot be listed", "");
@@ -192,7 +192,7 @@ std::string Dataset::words() const {
   return fmt::format("{}{} [{}]", kind, 8 * H5Tget_size(type_.get()), fmt::join(shape_, ", "));
 }
 
-void Dataset::read_part(const std::vector<hsize_t>& start, const std::vector<hsize_t>& count, double* out) const {
+void Dataset::read_hyperslab(const std::vector<hsize_t>& start, const std::vector<hsize_t>& count, double* out) const {
   const hsize_t values = std::accumulate(count.begin(), count.end(), hsize_t{1}, std::multiplies<>());
   const Handle memory{H5Screate_simple(1, &values, nullptr), H5Sclose};
   if (H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0 ||
@@ -205,7 +205,7 @@ void Dataset::read(std::uint64_t columns, std::uint64_t first, std::uint64_t cou
   // Number of rows per step of the first dimension: 1 in a series, n in windows.
   std::uint64_t each = 1;
   for (std::size_t d = 1; d < shape_.size(); ++d) each *= shape_[d];
-  const bool matches = columns > 0 && each % columns == 0 && count <= kMostValues / columns &&
+  const bool matches = columns > 0 && each % columns == 0 && count <= kMaxValues / columns &&
                        first <= shape_[0] * (each / columns) && count <= shape_[0] * (each / columns) - first;
   if (!matches) throw refused("it changed while it was read", "run the same command again");
   each /= columns;
@@ -229,7 +229,7 @@ void Dataset::read(std::uint64_t columns, std::uint64_t first, std::uint64_t cou
       start[1] = within;
       part[1] = rows;
     }
-    read_part(start, part, to);
+    read_hyperslab(start, part, to);
     to += rows * columns;
     first += rows;
     count -= rows;

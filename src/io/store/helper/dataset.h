@@ -42,7 +42,7 @@ class Dataset {
   // Opens the dataset with a chunk cache of `room` bytes. A link into another file is refused, and its target is named.
   void open(const File& file, std::uint64_t room = 0, double chunks = 0);
   void check_storage(const File& file, const Handle& how);
-  void read_part(const std::vector<hsize_t>& start, const std::vector<hsize_t>& count, double* out) const;
+  void read_hyperslab(const std::vector<hsize_t>& start, const std::vector<hsize_t>& count, double* out) const;
 
   std::string name_;
   Handle set_, type_, space_;

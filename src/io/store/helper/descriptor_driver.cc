@@ -14,7 +14,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "src/io/file/at_offset.h"
+#include "src/io/file/positional_io.h"
 
 namespace millrace::hdf5::helper {
 namespace {
@@ -31,7 +31,7 @@ struct OpenFile : H5FD_t {
   haddr_t size;
 };
 
-constexpr haddr_t kMostBytes = (haddr_t{1} << (8 * sizeof(off_t) - 1)) - 1;
+constexpr haddr_t kMaxBytes = (haddr_t{1} << (8 * sizeof(off_t) - 1)) - 1;
 
 OpenFile& of(H5FD_t* file) { return *static_cast<OpenFile*>(file); }
 const OpenFile& of(const H5FD_t* file) { return *static_cast<const OpenFile*>(file); }
@@ -87,7 +87,7 @@ haddr_t size_of(const H5FD_t* file, H5FD_mem_t) { return of(file).size; }
 
 herr_t read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t at, std::size_t count, void* out) {
   const OpenFile& open = of(file);
-  const haddr_t most = std::min(open.allocated, kMostBytes);
+  const haddr_t most = std::min(open.allocated, kMaxBytes);
   if (at > most || count > most - at) {
     because(H5E_OVERFLOW, fmt::format("it has no byte {} of {}", at, count));
     return -1;
@@ -115,7 +115,7 @@ hid_t registered_driver() {
   out.value = static_cast<H5FD_class_value_t>(511);  // a number that nobody registers
 #endif
   out.name = "given descriptor";
-  out.maxaddr = kMostBytes;
+  out.maxaddr = kMaxBytes;
   out.fc_degree = H5F_CLOSE_WEAK;
   out.fapl_size = sizeof(Given);  // copied as raw memory
   out.open = open_given;

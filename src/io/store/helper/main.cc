@@ -8,8 +8,8 @@
 #include <new>
 #include <utility>
 
-#include "src/io/process/helper/walls.h"
-#include "src/io/process/helper_side.h"
+#include "src/io/process/helper/sandbox.h"
+#include "src/io/process/helper_startup.h"
 #include "src/io/process/socket_bytes.h"
 #include "src/io/store/helper/dataset.h"
 #include "src/io/store/helper/plugins.h"
@@ -63,38 +63,38 @@ class Open {
   std::unique_ptr<StoredRows> stored_;
 };
 
-struct Said {
+struct Response {
   Answer answer{};
   std::string text;
   std::vector<double> values;
   std::vector<std::uint8_t> rows;
 };
 
-void answer(const Request& request, const std::string& name, const std::string& type, Open& open, Said& out) {
+void answer(const Request& request, const std::string& name, const std::string& type, Open& open, Response& out) {
   out.answer = {};
   out.answer.error_code = kDone;
   out.text.clear();
   out.values.clear();
   out.rows.clear();
-  if (request.kind == Kind::attributes) {
+  if (request.kind == RequestKind::attributes) {
     open.forget();
     out.text = attributes_of(open.file());
     return;
   }
-  if (request.kind == Kind::stored_rows) {
+  if (request.kind == RequestKind::stored_rows) {
     return open.stored_rows(name, type, request).read(request.first, request.count, out.rows);
   }
-  if (request.kind == Kind::list) {
+  if (request.kind == RequestKind::list) {
     open.forget();
     for (const std::string& dataset : open.file().datasets()) {
-      if (out.text.size() + dataset.size() < kMostText) out.text += dataset + '\0';
+      if (out.text.size() + dataset.size() < kMaxText) out.text += dataset + '\0';
     }
     return;
   }
   // The file may have changed since it was opened.
-  if (request.kind == Kind::describe) open.forget();
+  if (request.kind == RequestKind::describe) open.forget();
   const Dataset& dataset = open.dataset(name);
-  if (request.kind == Kind::describe) {
+  if (request.kind == RequestKind::describe) {
     out.text = dataset.words();
     out.answer.dimensions = static_cast<std::uint32_t>(dataset.shape().size());
     std::copy(dataset.shape().begin(), dataset.shape().end(), out.answer.shape);
@@ -105,26 +105,26 @@ void answer(const Request& request, const std::string& name, const std::string& 
 }
 
 // Answers one request. Returns false if the program is gone, or its request is invalid.
-bool serve(Open& open, Said& said, bool& limited) {
+bool serve(Open& open, Response& response, bool& limited) {
   Request request{};
   int fd = -1;
   if (!receive_with_descriptor(kHelperSocket, &request, sizeof request, fd)) return false;
   if (fd >= 0) open.give(fd);
-  if (request.dataset_bytes > kMostText || request.type_bytes > kMaxType) return false;
+  if (request.dataset_bytes > kMaxText || request.type_bytes > kMaxType) return false;
   std::string name(request.dataset_bytes, '\0'), type(request.type_bytes, '\0');
   if (!receive_bytes(kHelperSocket, name.data(), name.size()) ||
       !receive_bytes(kHelperSocket, type.data(), type.size()))
     return false;
-  if (!std::exchange(limited, true)) limit_memory(request.memory_most, true);
+  if (!std::exchange(limited, true)) limit_memory(request.max_memory, true);
   limit_memory(request.memory_limit, false);
   const auto failed = [&](ErrorCode code, const std::string& what, const std::string& remedy) {
-    said = {};
-    said.answer.error_code = static_cast<std::uint32_t>(code);
-    said.text = what.substr(0, kMostText / 4) + '\0' + remedy;
+    response = {};
+    response.answer.error_code = static_cast<std::uint32_t>(code);
+    response.text = what.substr(0, kMaxText / 4) + '\0' + remedy;
     open.forget();
   };
   try {
-    answer(request, name, type, open, said);
+    answer(request, name, type, open, response);
   } catch (const Failure& failure) {
     // A file that the library cannot read is damaged: errors of the system were found when the file was hashed.
     const Error& error = failure.error();
@@ -132,13 +132,13 @@ bool serve(Open& open, Said& said, bool& limited) {
   } catch (const std::bad_alloc&) {
     failed(ErrorCode::out_of_memory, "it does not fit in memory", "allow more with --memory");
   }
-  said.answer.text_bytes = static_cast<std::uint32_t>(said.text.size());
-  said.answer.values = said.values.size();
-  said.answer.bytes = said.rows.size();
-  return send_bytes(kHelperSocket, &said.answer, sizeof said.answer) &&
-         send_bytes(kHelperSocket, said.text.data(), said.text.size()) &&
-         send_bytes(kHelperSocket, said.values.data(), said.values.size() * sizeof(double)) &&
-         send_bytes(kHelperSocket, said.rows.data(), said.rows.size());
+  response.answer.text_bytes = static_cast<std::uint32_t>(response.text.size());
+  response.answer.values = response.values.size();
+  response.answer.bytes = response.rows.size();
+  return send_bytes(kHelperSocket, &response.answer, sizeof response.answer) &&
+         send_bytes(kHelperSocket, response.text.data(), response.text.size()) &&
+         send_bytes(kHelperSocket, response.values.data(), response.values.size() * sizeof(double)) &&
+         send_bytes(kHelperSocket, response.rows.data(), response.rows.size());
 }
 
 }  // namespace
@@ -146,15 +146,15 @@ bool serve(Open& open, Said& said, bool& limited) {
 
 int main(int argc, char** argv) {
   using namespace millrace::hdf5;
-  millrace::begin_helping(argc, argv);
-  be_quiet();
+  millrace::initialize_helper(argc, argv);
+  silence_errors();
   helper::load_plugins();
-  millrace::put_up_walls();
+  millrace::enter_helper_sandbox();
   millrace::end_with_program();
   helper::Open open;
-  helper::Said said;
+  helper::Response response;
   bool limited = false;
-  while (helper::serve(open, said, limited)) {
+  while (helper::serve(open, response, limited)) {
   }
   std::_Exit(0);
 }

@@ -9,10 +9,10 @@
 
 namespace millrace::hdf5::helper {
 
-inline constexpr std::uint32_t kMostText = 1 << 20;
-inline constexpr std::uint64_t kMostValues = 1 << 20;
+inline constexpr std::uint32_t kMaxText = 1 << 20;
+inline constexpr std::uint64_t kMaxValues = 1 << 20;
 // Maximum number of datasets that are listed.
-inline constexpr std::size_t kMostListed = 256;
+inline constexpr std::size_t kMaxListed = 256;
 // Maximum bytes of all attributes of a file together: the list of inputs is the longest.
 inline constexpr std::uint32_t kMaxAttributeText = 64 << 20;
 // Maximum bytes of an encoded type.
@@ -20,18 +20,18 @@ inline constexpr std::uint32_t kMaxType = 1 << 16;
 // Maximum bytes of rows in one answer; a row is smaller.
 inline constexpr std::uint64_t kMaxRowBytes = 4 << 20;
 
-enum class Kind : std::uint32_t { list, describe, read, attributes, stored_rows };
+enum class RequestKind : std::uint32_t { list, describe, read, attributes, stored_rows };
 
 // Request, followed by `dataset_bytes` bytes of a dataset's name and `type_bytes` bytes of an encoded type.
 struct Request {
-  Kind kind;
+  RequestKind kind;
   std::uint32_t dataset_bytes;
   std::uint32_t columns;          // read: values in a row
   std::uint32_t type_bytes;       // stored_rows
   std::uint64_t first, count;     // read, stored_rows: rows
   std::uint64_t rows, row_bytes;  // stored_rows: all rows of the dataset, and bytes in one
   std::uint64_t memory_limit;     // bytes that the helper may allocate for this request; 0: no limit
-  std::uint64_t memory_most;      // bytes that it may ever allocate; its first request sets this limit; 0: no limit
+  std::uint64_t max_memory;       // bytes that it may ever allocate; its first request sets this limit; 0: no limit
 };
 
 // Answer, followed by `text_bytes` bytes of text, `values` doubles and `bytes` bytes of rows.

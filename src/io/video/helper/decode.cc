@@ -1,9 +1,9 @@
 // Decodes the frames of one stream in display order.
 #include <vector>
 
-#include "src/io/video/helper/film.h"
+#include "src/io/video/helper/channel.h"
 
-namespace millrace::film {
+namespace millrace::video_file {
 namespace {
 
 class Decoding {
@@ -30,9 +30,9 @@ class Decoding {
     }
     give(nullptr);
     Message message;
-    message.say = Say::end;
-    message.errors = errors_ + input_.passed_over();
-    channel_.say(message);
+    message.kind = MessageKind::end;
+    message.errors = errors_ + input_.skipped_packets();
+    channel_.send(message);
   }
 
  private:
@@ -47,8 +47,8 @@ class Decoding {
     const int sent = avcodec_send_packet(decoder_.get(), packet);
     if (sent < 0 && sent != AVERROR_EOF) ++errors_;
     // At the end, the decoder may have more frames after one that fails.
-    constexpr int kMostAtTheEnd = 1000;
-    for (int failed = 0; failed < (packet == nullptr ? kMostAtTheEnd : 1);) {
+    constexpr int kMaxErrorsAtEnd = 1000;
+    for (int failed = 0; failed < (packet == nullptr ? kMaxErrorsAtEnd : 1);) {
       const int error = avcodec_receive_frame(decoder_.get(), frame_.get());
       if (error == AVERROR(EAGAIN) || error == AVERROR_EOF) return;
       if (error < 0) {
@@ -62,11 +62,11 @@ class Decoding {
 
   void send() {
     Message message;
-    message.say = Say::frame;
+    message.kind = MessageKind::frame;
     message.shape = shape_of(*frame_);
     message.pts = frame_->best_effort_timestamp == AV_NOPTS_VALUE ? kNoTime : frame_->best_effort_timestamp;
     message.duration = duration_of(*frame_);
-    message.errors = errors_ + input_.passed_over();
+    message.errors = errors_ + input_.skipped_packets();
     message.damaged = frame_->decode_error_flags != 0 || (frame_->flags & AV_FRAME_FLAG_CORRUPT) != 0 ? 1 : 0;
     // A frame that is larger than a slot is sent without pixels; the program reports it.
     if (layout_of(message.shape).bytes <= slot_bytes_) {
@@ -74,13 +74,13 @@ class Decoding {
       copy_pixels(*frame_, message.shape, channel_.slot(message.slot, slot_bytes_));
     }
     av_frame_unref(frame_.get());
-    channel_.say(message);
+    channel_.send(message);
   }
 
   std::uint32_t take_slot() {
-    while (free_.empty() || Channel::has_news()) {
-      channel_.hear_or_end(heard_);
-      if (heard_.message.say == Say::slot) free_.push_back(heard_.message.slot);
+    while (free_.empty() || Channel::has_message()) {
+      channel_.receive_or_exit(incoming_);
+      if (incoming_.message.kind == MessageKind::slot) free_.push_back(incoming_.message.slot);
     }
     const std::uint32_t out = free_.back();
     free_.pop_back();
@@ -94,7 +94,7 @@ class Decoding {
   const std::size_t slot_bytes_;
   const Frame frame_ = make_frame();
   std::vector<std::uint32_t> free_;
-  Channel::Heard heard_;
+  Channel::ReceivedMessage incoming_;
   std::uint64_t errors_ = 0;
 };
 
@@ -102,4 +102,4 @@ class Decoding {
 
 void decode(Channel& channel, int fd, const Json& what) { Decoding(channel, fd, what).run(); }
 
-}  // namespace millrace::film
+}  // namespace millrace::video_file

@@ -6,13 +6,15 @@
 #include <memory>
 #include <vector>
 
-#include "src/io/video/helper/film.h"
+#include "src/io/video/helper/channel.h"
 
-namespace millrace::film {
+namespace millrace::video_file {
 namespace {
 
-AVColorRange range_of(Range range) {
-  return range == Range::full ? AVCOL_RANGE_JPEG : range == Range::limited ? AVCOL_RANGE_MPEG : AVCOL_RANGE_UNSPECIFIED;
+AVColorRange range_of(ColorRange range) {
+  return range == ColorRange::full      ? AVCOL_RANGE_JPEG
+         : range == ColorRange::limited ? AVCOL_RANGE_MPEG
+                                        : AVCOL_RANGE_UNSPECIFIED;
 }
 
 bool takes(const AVCodec& codec, AVPixelFormat format) {
@@ -22,8 +24,8 @@ bool takes(const AVCodec& codec, AVPixelFormat format) {
 }
 
 // Returns a packed RGB format of 8 bits, for an encoder that has no planar format for it.
-AVPixelFormat packed_format(const AVCodec& codec, const Shape& shape) {
-  if (shape.kind != Kind::rgb || shape.depth != 8 || codec.pix_fmts == nullptr) return AV_PIX_FMT_NONE;
+AVPixelFormat packed_format(const AVCodec& codec, const FrameShape& shape) {
+  if (shape.kind != ColorModel::rgb || shape.depth != 8 || codec.pix_fmts == nullptr) return AV_PIX_FMT_NONE;
   for (const AVPixelFormat one : {AV_PIX_FMT_BGRA, AV_PIX_FMT_RGBA})
     if (shape.alpha != 0 && takes(codec, one)) return one;
   for (const AVPixelFormat one : {AV_PIX_FMT_BGR0, AV_PIX_FMT_RGB24, AV_PIX_FMT_BGR24})
@@ -40,9 +42,9 @@ struct Lent {
 };
 void give_back(const Lent& lent) {
   Message message;
-  message.say = Say::slot;
+  message.kind = MessageKind::slot;
   message.slot = lent.slot;
-  lent.channel->say(message);
+  lent.channel->send(message);
 }
 void let_go(void* lent, std::uint8_t* /*data*/) { give_back(*std::unique_ptr<Lent>(static_cast<Lent*>(lent))); }
 
@@ -70,39 +72,39 @@ class Encoding {
       }
       try {
         open(*codec, what, candidate.at("options"));
-      } catch (const CannotGoOn& error) {
+      } catch (const FatalError& error) {
         no(error.what());
         continue;
       }
       return;
     }
-    throw CannotGoOn(ErrorCode::unsupported, reasons);
+    throw FatalError(ErrorCode::unsupported, reasons);
   }
 
   void run() {
-    Channel::Heard heard;
+    Channel::ReceivedMessage incoming;
     while (true) {
-      channel_.hear_or_end(heard);
-      if (heard.message.say == Say::drain) break;
-      if (heard.message.say != Say::frame) throw CannotGoOn(ErrorCode::internal, "a frame was expected");
-      const Frame frame = frame_of(heard.message);
+      channel_.receive_or_exit(incoming);
+      if (incoming.message.kind == MessageKind::drain) break;
+      if (incoming.message.kind != MessageKind::frame) throw FatalError(ErrorCode::internal, "a frame was expected");
+      const Frame frame = frame_of(incoming.message);
       check(avcodec_send_frame(encoder_.get(), frame.get()), "a frame cannot be encoded");
       take_packets();
     }
     check(avcodec_send_frame(encoder_.get(), nullptr), "the encoder cannot end");
     take_packets();
-    if (!told_) tell(nullptr);
+    if (!headers_sent_) send_headers(nullptr);
     Message message;
-    message.say = Say::end;
-    channel_.say(message);
+    message.kind = MessageKind::end;
+    channel_.send(message);
   }
 
  private:
-  static Shape shape_of_json(const Json& what) {
-    Shape out;
+  static FrameShape shape_of_json(const Json& what) {
+    FrameShape out;
     what.read("width", out.width);
     what.read("height", out.height);
-    out.kind = static_cast<Kind>(what.at("kind").get<std::uint32_t>());
+    out.kind = static_cast<ColorModel>(what.at("kind").get<std::uint32_t>());
     what.read("depth", out.depth);
     what.read("log2_cw", out.log2_cw);
     what.read("log2_ch", out.log2_ch);
@@ -110,7 +112,7 @@ class Encoding {
     what.read("interlaced", out.interlaced);
     out.aspect_num = what.at("aspect").at(0).get<std::int32_t>();
     out.aspect_den = what.at("aspect").at(1).get<std::int32_t>();
-    out.colors.range = static_cast<Range>(what.at("range").get<std::uint32_t>());
+    out.colors.range = static_cast<ColorRange>(what.at("range").get<std::uint32_t>());
     what.read("matrix", out.colors.matrix);
     what.read("primaries", out.colors.primaries);
     what.read("transfer", out.colors.transfer);
@@ -148,8 +150,8 @@ class Encoding {
   }
 
   // Sends the headers for decoders. Some encoders have them only with the first packet.
-  void tell(const AVPacket* first) {
-    told_ = true;
+  void send_headers(const AVPacket* first) {
+    headers_sent_ = true;
     const AVCodecContext& e = *encoder_;
     const std::uint8_t* extradata = e.extradata;
     auto extradata_bytes = static_cast<std::size_t>(e.extradata_size);
@@ -159,8 +161,8 @@ class Encoding {
                        {"level", e.level},         {"pixels", av_get_pix_fmt_name(e.pix_fmt)}, {"tag", e.codec_tag},
                        {"delay", e.has_b_frames},  {"bits", e.bits_per_coded_sample}};
     Message message;
-    message.say = Say::opened;
-    channel_.say(message, text.dump(), extradata, extradata_bytes);
+    message.kind = MessageKind::opened;
+    channel_.send(message, text.dump(), extradata, extradata_bytes);
   }
 
   Frame frame_of(const Message& message) {
@@ -228,9 +230,9 @@ class Encoding {
       const int error = avcodec_receive_packet(encoder_.get(), packet_.get());
       if (error == AVERROR(EAGAIN) || error == AVERROR_EOF) return;
       check(error, "a frame cannot be encoded");
-      if (!told_) tell(packet_.get());
+      if (!headers_sent_) send_headers(packet_.get());
       Message message;
-      message.say = Say::packet;
+      message.kind = MessageKind::packet;
       message.pts = packet_->pts;
       message.dts = packet_->dts;
       message.duration = packet_->duration;
@@ -238,16 +240,16 @@ class Encoding {
       std::size_t beside = 0;
       const std::uint8_t* side = av_packet_get_side_data(packet_.get(), AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL, &beside);
       message.side_bytes = static_cast<std::uint32_t>(beside);
-      channel_.say(message, {}, packet_->data, static_cast<std::size_t>(packet_->size), side, beside);
+      channel_.send(message, {}, packet_->data, static_cast<std::size_t>(packet_->size), side, beside);
       av_packet_unref(packet_.get());
     }
   }
 
   Channel& channel_;
-  const Shape shape_;
-  const Layout layout_;
+  const FrameShape shape_;
+  const FrameLayout layout_;
   AVPixelFormat format_ = AV_PIX_FMT_NONE;
-  bool packed_ = false, told_ = false;
+  bool packed_ = false, headers_sent_ = false;
   CodecContext encoder_;
   const Packet packet_ = make_packet();
 };
@@ -262,10 +264,10 @@ void encode(Channel& channel, const Json& what) {
   Encoding encoding(channel, what);
   if (what.value("only_open", false)) {
     Message message;
-    message.say = Say::end;
-    return channel.say(message);
+    message.kind = MessageKind::end;
+    return channel.send(message);
   }
   encoding.run();
 }
 
-}  // namespace millrace::film
+}  // namespace millrace::video_file

@@ -12,9 +12,9 @@
 #include <new>
 #include <string_view>
 
-#include "src/io/video/helper/film.h"
+#include "src/io/video/helper/channel.h"
 
-namespace millrace::film {
+namespace millrace::video_file {
 namespace {
 
 constexpr int kBuffer = 1 << 18;
@@ -30,7 +30,7 @@ std::string words_of(int error) {
 }
 
 void fail(const std::string& what, int error) {
-  throw CannotGoOn(error == AVERROR(ENOMEM) ? ErrorCode::out_of_memory : ErrorCode::bad_data,
+  throw FatalError(error == AVERROR(ENOMEM) ? ErrorCode::out_of_memory : ErrorCode::bad_data,
                    error == 0 ? what : what + " (" + words_of(error) + ")");
 }
 
@@ -99,7 +99,7 @@ Input::Input(int fd) : fd_(fd), size_(::lseek(fd, 0, SEEK_END)) {
   }
   const std::string_view name = kind->name;
   if (std::find(kListsOfFiles.begin(), kListsOfFiles.end(), name) != kListsOfFiles.end()) {
-    throw CannotGoOn(ErrorCode::unsupported, fmt::format("it is a list of other files ({}), and no film", name));
+    throw FatalError(ErrorCode::unsupported, fmt::format("it is a list of other files ({}), and no film", name));
   }
   if (const int error = avformat_open_input(&format_, "", kind, nullptr); error < 0) {
     fail("no film is known by what it holds", error);
@@ -115,15 +115,15 @@ Input::~Input() {
 
 bool Input::next(AVPacket& packet) {
   // A file that contains nothing but errors could be read for ever.
-  constexpr int kMostInARow = 10'000;
-  for (int k = 0; k < kMostInARow; ++k) {
+  constexpr int kMaxErrorsInARow = 10'000;
+  for (int k = 0; k < kMaxErrorsInARow; ++k) {
     const int error = av_read_frame(format_, &packet);
     if (failed_ != 0)
-      throw CannotGoOn(ErrorCode::io, std::string("it cannot be read any further (") + std::strerror(failed_) + ")");
+      throw FatalError(ErrorCode::io, std::string("it cannot be read any further (") + std::strerror(failed_) + ")");
     if (error == AVERROR(ENOMEM)) throw std::bad_alloc();
     if (error >= 0) return true;
     if (error == AVERROR_EOF) return false;
-    ++passed_over_;
+    ++skipped_packets_;
     if (error != AVERROR_INVALIDDATA && error != AVERROR(EAGAIN)) return false;
   }
   return false;
@@ -138,7 +138,7 @@ CodecContext open_decoder(const AVStream& stream, int threads) {
     if (vp8 || vp9) codec = avcodec_find_decoder_by_name(vp9 ? "libvpx-vp9" : "libvpx");
   }
   const std::string name = avcodec_get_name(stream.codecpar->codec_id);
-  if (codec == nullptr) throw CannotGoOn(ErrorCode::unsupported, "nothing here decodes " + name);
+  if (codec == nullptr) throw FatalError(ErrorCode::unsupported, "nothing here decodes " + name);
   CodecContext out(avcodec_alloc_context3(codec));
   if (!out) throw std::bad_alloc();
   check(avcodec_parameters_to_context(out.get(), stream.codecpar), "its decoder cannot be set up");
@@ -197,4 +197,4 @@ std::int64_t duration_of(const AVFrame& frame) {
 #endif
 }
 
-}  // namespace millrace::film
+}  // namespace millrace::video_file

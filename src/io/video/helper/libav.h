@@ -20,7 +20,7 @@ extern "C" {
 #include <string>
 #include <vector>
 
-namespace millrace::film {
+namespace millrace::video_file {
 
 template <auto Free>
 struct FreeAddress {
@@ -51,7 +51,7 @@ class Input {
   // Reads the next packet; false at the end, also where the file is truncated. Invalid data are skipped and counted.
   // Throws CannotGoOn where the file could not be read, because the data then are not the video's.
   bool next(AVPacket& packet);
-  std::uint64_t passed_over() const { return passed_over_; }
+  std::uint64_t skipped_packets() const { return skipped_packets_; }
 
  private:
   static int read(void* self, std::uint8_t* to, int bytes);
@@ -60,7 +60,7 @@ class Input {
   int fd_;
   std::int64_t at_ = 0, size_ = 0;
   int failed_ = 0;  // errno of a failed read
-  std::uint64_t passed_over_ = 0;
+  std::uint64_t skipped_packets_ = 0;
   AVIOContext* io_ = nullptr;
   AVFormatContext* format_ = nullptr;
 };
@@ -80,12 +80,12 @@ std::vector<SideData> side_data_of(const AVStream& stream);
 void add_side_data(AVStream& stream, const SideData& one);
 
 // Returns the program's description of a decoded frame. Throws CannotGoOn for an unknown pixel format.
-Shape shape_of(const AVFrame& frame);
+FrameShape shape_of(const AVFrame& frame);
 // Copies its samples, plane by plane.
-void copy_pixels(const AVFrame& frame, const Shape& shape, std::uint8_t* slot);
+void copy_pixels(const AVFrame& frame, const FrameShape& shape, std::uint8_t* slot);
 // Returns FFmpeg's pixel format, or none.
-AVPixelFormat pixel_format_of(const Shape& shape);
+AVPixelFormat pixel_format_of(const FrameShape& shape);
 
 std::int64_t duration_of(const AVFrame& frame);
 
-}  // namespace millrace::film
+}  // namespace millrace::video_file

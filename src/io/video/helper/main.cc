@@ -9,44 +9,44 @@
 #include <cstring>
 #include <new>
 
-#include "src/io/process/helper/walls.h"
-#include "src/io/process/helper_side.h"
-#include "src/io/video/helper/film.h"
+#include "src/io/process/helper/sandbox.h"
+#include "src/io/process/helper_startup.h"
+#include "src/io/video/helper/channel.h"
 
-namespace millrace::film {
+namespace millrace::video_file {
 namespace {
 
-void do_task(Channel& channel, Channel::Heard& heard) {
+void do_task(Channel& channel, Channel::ReceivedMessage& incoming) {
   try {
-    const Json what = heard.text.empty() ? Json::object() : Json::parse(heard.text);
+    const Json what = incoming.text.empty() ? Json::object() : Json::parse(incoming.text);
     limit_memory(what.value("memory", std::uint64_t{0}), true);
-    switch (heard.message.say) {
-      case Say::probe:
-        return probe(channel, heard.fd, what);
-      case Say::decode:
-        return decode(channel, heard.fd, what);
-      case Say::encode:
+    switch (incoming.message.kind) {
+      case MessageKind::probe:
+        return probe(channel, incoming.fd, what);
+      case MessageKind::decode:
+        return decode(channel, incoming.fd, what);
+      case MessageKind::encode:
         return encode(channel, what);
-      case Say::mux:
-        return mux(channel, heard.fd, what);
+      case MessageKind::mux:
+        return mux(channel, incoming.fd, what);
       default:  // message left over from a failed task
         return;
     }
-  } catch (const CannotGoOn& error) {
+  } catch (const FatalError& error) {
     Message message;
-    message.say = Say::failed;
+    message.kind = MessageKind::failed;
     message.error_code = static_cast<std::uint32_t>(error.code);
-    channel.say(message, error.what());
+    channel.send(message, error.what());
   } catch (const std::bad_alloc&) {
     Message message;
-    message.say = Say::failed;
+    message.kind = MessageKind::failed;
     message.error_code = static_cast<std::uint32_t>(ErrorCode::out_of_memory);
-    channel.say(message, "there is not enough memory for it");
+    channel.send(message, "there is not enough memory for it");
   } catch (const Json::Error& error) {
     Message message;
-    message.say = Say::failed;
+    message.kind = MessageKind::failed;
     message.error_code = static_cast<std::uint32_t>(ErrorCode::internal);
-    channel.say(message, error.what());
+    channel.send(message, error.what());
   }
 }
 
@@ -62,32 +62,32 @@ void print_versions() {
 }
 
 }  // namespace
-}  // namespace millrace::film
+}  // namespace millrace::video_file
 
 int main(int argc, char** argv) {
   using namespace millrace;
   av_log_set_level(AV_LOG_QUIET);
   if (argc == 2 && std::strcmp(argv[1], "--versions") == 0) {
-    film::print_versions();
+    video_file::print_versions();
     std::fflush(stdout);  // in the sandbox, stdout cannot be written if it is a file
-    for (const Wall& wall : put_up_walls())
-      fmt::print("{{\"wall\":\"{}\",\"stands\":{},\"how\":\"{}\"}}\n", wall.name, wall.stands, wall.how);
+    for (const SandboxLayer& layer : enter_helper_sandbox())
+      fmt::print("{{\"wall\":\"{}\",\"stands\":{},\"how\":\"{}\"}}\n", layer.name, layer.is_active, layer.how);
     std::fflush(stdout);
     std::_Exit(0);
   }
-  begin_helping(argc, argv);
+  initialize_helper(argc, argv);
   struct stat about {};
-  if (::fstat(film::kSlots, &about) != 0 || about.st_size <= 0) std::_Exit(kCannotBegin);
+  if (::fstat(video_file::kSlots, &about) != 0 || about.st_size <= 0) std::_Exit(kExitCannotStart);
   const auto bytes = static_cast<std::size_t>(about.st_size);
-  void* slots = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, film::kSlots, 0);
-  if (slots == MAP_FAILED) std::_Exit(kCannotBegin);
-  put_up_walls();
+  void* slots = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, video_file::kSlots, 0);
+  if (slots == MAP_FAILED) std::_Exit(kExitCannotStart);
+  enter_helper_sandbox();
   end_with_program();
-  film::Channel channel(static_cast<std::uint8_t*>(slots), bytes);
-  film::Channel::Heard heard;
-  while (channel.hear(heard)) {
-    film::do_task(channel, heard);
-    if (heard.fd >= 0) ::close(heard.fd);
+  video_file::Channel channel(static_cast<std::uint8_t*>(slots), bytes);
+  video_file::Channel::ReceivedMessage incoming;
+  while (channel.receive(incoming)) {
+    video_file::do_task(channel, incoming);
+    if (incoming.fd >= 0) ::close(incoming.fd);
   }
   std::_Exit(0);
 }

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "src/io/video/helper/film.h"
+#include "src/io/video/helper/channel.h"
 
-namespace millrace::film {
+namespace millrace::video_file {
 namespace {
 
 // Metadata in which a container describes itself. They are different for the new container.
@@ -60,9 +60,9 @@ class Output {
     auto& output = *static_cast<Output*>(self);
     if (output.channel_ != nullptr) {
       Message message;
-      message.say = Say::write;
+      message.kind = MessageKind::write;
       message.offset = static_cast<std::uint64_t>(output.at_);
-      output.channel_->say(message, {}, data, static_cast<std::size_t>(bytes));
+      output.channel_->send(message, {}, data, static_cast<std::size_t>(bytes));
     }
     output.at_ += bytes;
     output.size_ = std::max(output.size_, output.at_);
@@ -103,7 +103,7 @@ void copy_stream(const AVStream& from, AVStream& to, const AVOutputFormat& forma
 
 // Returns the reason why a container does not accept a stream; nothing where it does. It is tested by writing the
 // header of a file with this stream alone.
-std::optional<std::string> refusal(const AVStream& stream, const std::string& format) {
+std::optional<std::string> find_incompatibility(const AVStream& stream, const std::string& format) {
   if (stream.codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT && format == "webm") return "webm holds no attachments";
   if ((stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0 && (format == "mov" || format == "webm"))
     return fmt::format("{} holds no covers", format);
@@ -127,11 +127,11 @@ class Muxing {
     if (stream_ < 0 || stream_ >= static_cast<int>(input_->nb_streams)) fail("it has no such stream", 0);
     const AVCodecDescriptor* codec = avcodec_descriptor_get_by_name(what.at("codec").get<std::string>().c_str());
     if (codec == nullptr || avformat_query_codec(output_->oformat, codec->id, FF_COMPLIANCE_NORMAL) == 0)
-      throw CannotGoOn(ErrorCode::unsupported,
+      throw FatalError(ErrorCode::unsupported,
                        fmt::format("a film in {} holds no pictures in {}", what.at("format").get<std::string>(),
                                    what.at("codec").get<std::string>()));
     check_video(*codec, what.at("format").text());
-    Json left_out = Json::array();
+    Json dropped_streams = Json::array();
     std::vector<int> kept;
     for (unsigned i = 0; i < input_->nb_streams; ++i) {
       const AVStream& stream = *input_->streams[i];
@@ -142,39 +142,39 @@ class Muxing {
       // MP4 stores its chapters in a stream as well; here they are written as chapters.
       const bool chapters = input_->nb_chapters > 0 && stream.codecpar->codec_type == AVMEDIA_TYPE_DATA &&
                             stream.codecpar->codec_id == AV_CODEC_ID_BIN_DATA;
-      const auto why = chapters ? std::string() : refusal(stream, what.at("format").text());
+      const auto why = chapters ? std::string() : find_incompatibility(stream, what.at("format").text());
       if (!why) {
         kept.push_back(static_cast<int>(i));
       } else if (!chapters) {
         const char* type = av_get_media_type_string(stream.codecpar->codec_type);
         const AVDictionaryEntry* language = av_dict_get(stream.metadata, "language", nullptr, 0);
-        left_out.push_back({{"index", i},
-                            {"type", type == nullptr ? "unknown" : type},
-                            {"codec", avcodec_get_name(stream.codecpar->codec_id)},
-                            {"language", language == nullptr ? "" : language->value},
-                            {"why", *why}});
+        dropped_streams.push_back({{"index", i},
+                                   {"type", type == nullptr ? "unknown" : type},
+                                   {"codec", avcodec_get_name(stream.codecpar->codec_id)},
+                                   {"language", language == nullptr ? "" : language->value},
+                                   {"why", *why}});
       }
     }
     kept_ = std::move(kept);
     // Only MP4 and MOV store a rotation, as a matrix.
     if (rotation_of(*input_->streams[stream_]) != 0 && std::strstr(output_->oformat->name, "mp4") == nullptr &&
         std::strstr(output_->oformat->name, "mov") == nullptr) {
-      left_out.push_back({{"index", stream_},
-                          {"type", "rotation"},
-                          {"codec", ""},
-                          {"language", ""},
-                          {"why", "players will show it lying; an .mp4 or .mov keeps it"}});
+      dropped_streams.push_back({{"index", stream_},
+                                 {"type", "rotation"},
+                                 {"codec", ""},
+                                 {"language", ""},
+                                 {"why", "players will show it lying; an .mp4 or .mov keeps it"}});
     }
     Message message;
-    message.say = Say::opened;
-    channel_.say(message, Json({{"left_out", left_out}}).dump());
+    message.kind = MessageKind::opened;
+    channel_.send(message, Json({{"left_out", dropped_streams}}).dump());
   }
 
   void run() {
-    Channel::Heard heard;
-    channel_.hear_or_end(heard);
-    if (heard.message.say != Say::go_on) return;
-    begin(Json::parse(heard.text), heard.data);
+    Channel::ReceivedMessage incoming;
+    channel_.receive_or_exit(incoming);
+    if (incoming.message.kind != MessageKind::go_on) return;
+    begin(Json::parse(incoming.text), incoming.data);
     const Packet copied = make_packet(), video = make_packet();
     bool more_copied = next_copied(*copied), more_video = next_video(*video);
     while (more_copied || more_video) {
@@ -192,9 +192,9 @@ class Muxing {
     check(av_write_trailer(output_.get()), "the end of the film cannot be written");
     output_.flush();
     Message message;
-    message.say = Say::end;
+    message.kind = MessageKind::end;
     message.errors = moved_;
-    channel_.say(message);
+    channel_.send(message);
   }
 
  private:
@@ -212,7 +212,7 @@ class Muxing {
     to.time_base = input_->streams[stream_]->time_base;
     const int error = avformat_write_header(alone.get(), nullptr);
     if (error < 0) {
-      throw CannotGoOn(ErrorCode::unsupported, fmt::format("a film in {} holds no pictures in {}", format, codec.name));
+      throw FatalError(ErrorCode::unsupported, fmt::format("a film in {} holds no pictures in {}", format, codec.name));
     }
   }
 
@@ -390,27 +390,28 @@ class Muxing {
 
   bool next_video(AVPacket& packet) {
     Message message;
-    message.say = Say::want;
-    channel_.say(message);
-    channel_.hear_or_end(heard_);
+    message.kind = MessageKind::want;
+    channel_.send(message);
+    channel_.receive_or_exit(incoming_);
     av_packet_unref(&packet);
-    const Message& said = heard_.message;
-    if (said.say == Say::end) return false;
-    if (said.say != Say::packet || said.side_bytes > heard_.data.size() || heard_.data.size() > INT32_MAX)
+    const Message& received = incoming_.message;
+    if (received.kind == MessageKind::end) return false;
+    if (received.kind != MessageKind::packet || received.side_bytes > incoming_.data.size() ||
+        incoming_.data.size() > INT32_MAX)
       fail("a packet was expected", 0);
-    const std::size_t bytes = heard_.data.size() - said.side_bytes;
+    const std::size_t bytes = incoming_.data.size() - received.side_bytes;
     check(av_new_packet(&packet, static_cast<int>(bytes)), "a packet is too large");
-    std::memcpy(packet.data, heard_.data.data(), bytes);
-    if (said.side_bytes > 0) {
-      std::uint8_t* side = av_packet_new_side_data(&packet, AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL, said.side_bytes);
+    std::memcpy(packet.data, incoming_.data.data(), bytes);
+    if (received.side_bytes > 0) {
+      std::uint8_t* side = av_packet_new_side_data(&packet, AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL, received.side_bytes);
       if (side == nullptr) throw std::bad_alloc();
-      std::memcpy(side, heard_.data.data() + bytes, said.side_bytes);
+      std::memcpy(side, incoming_.data.data() + bytes, received.side_bytes);
     }
     packet.stream_index = stream_;
-    packet.pts = said.pts;
-    packet.dts = said.dts;
-    packet.duration = said.duration;
-    if (said.key != 0) packet.flags |= AV_PKT_FLAG_KEY;
+    packet.pts = received.pts;
+    packet.dts = received.dts;
+    packet.duration = received.duration;
+    if (received.key != 0) packet.flags |= AV_PKT_FLAG_KEY;
     return true;
   }
 
@@ -459,11 +460,11 @@ class Muxing {
   std::vector<std::int64_t> last_;  // by output stream: last decoding time
   std::uint64_t moved_ = 0;
   std::optional<std::int64_t> start_, end_;  // in units of the video stream
-  Channel::Heard heard_;
+  Channel::ReceivedMessage incoming_;
 };
 
 }  // namespace
 
 void mux(Channel& channel, int fd, const Json& what) { Muxing(channel, fd, what).run(); }
 
-}  // namespace millrace::film
+}  // namespace millrace::video_file

@@ -5,15 +5,15 @@
 #include <cstring>
 #include <vector>
 
-#include "src/io/video/helper/film.h"
+#include "src/io/video/helper/channel.h"
 
-namespace millrace::film {
+namespace millrace::video_file {
 namespace {
 
 bool is_big_endian(const AVPixFmtDescriptor& about) { return (about.flags & AV_PIX_FMT_FLAG_BE) != 0; }
 
 // True where each component has a plane of its own, with samples in the program's format.
-bool lies_as_we_have_it(const AVPixFmtDescriptor& about, const Shape& shape) {
+bool has_native_layout(const AVPixFmtDescriptor& about, const FrameShape& shape) {
   if ((about.flags & (AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM)) != 0) return false;
   if (is_big_endian(about) && shape.depth > 8) return false;
   for (int c = 0; c < about.nb_components; ++c) {
@@ -23,8 +23,10 @@ bool lies_as_we_have_it(const AVPixFmtDescriptor& about, const Shape& shape) {
   return true;
 }
 
-Range range_of(AVColorRange range) {
-  return range == AVCOL_RANGE_JPEG ? Range::full : range == AVCOL_RANGE_MPEG ? Range::limited : Range::unspecified;
+ColorRange range_of(AVColorRange range) {
+  return range == AVCOL_RANGE_JPEG   ? ColorRange::full
+         : range == AVCOL_RANGE_MPEG ? ColorRange::limited
+                                     : ColorRange::unspecified;
 }
 
 bool is_old_full_range(AVPixelFormat format) {
@@ -34,25 +36,27 @@ bool is_old_full_range(AVPixelFormat format) {
 
 }  // namespace
 
-Shape shape_of(const AVFrame& frame) {
+FrameShape shape_of(const AVFrame& frame) {
   const auto format = static_cast<AVPixelFormat>(frame.format);
   const AVPixFmtDescriptor* about = av_pix_fmt_desc_get(format);
   const char* name = av_get_pix_fmt_name(format);
   const auto refuse = [&] {
-    throw CannotGoOn(ErrorCode::unsupported,
+    throw FatalError(ErrorCode::unsupported,
                      fmt::format("its pixels are {}, which is not known here", name == nullptr ? "of no name" : name));
   };
   constexpr std::uint64_t kUnknown = AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_FLOAT | AV_PIX_FMT_FLAG_BAYER;
   if (about == nullptr || (about->flags & kUnknown) != 0 || about->nb_components < 1 || format == AV_PIX_FMT_XYZ12LE ||
       format == AV_PIX_FMT_XYZ12BE)
     refuse();
-  Shape out;
+  FrameShape out;
   out.width = frame.width;
   out.height = frame.height;
   const bool palette = (about->flags & AV_PIX_FMT_FLAG_PAL) != 0;
   const bool alpha = (about->flags & AV_PIX_FMT_FLAG_ALPHA) != 0 || palette;
   const int colors = about->nb_components - ((about->flags & AV_PIX_FMT_FLAG_ALPHA) != 0 && !palette ? 1 : 0);
-  out.kind = palette || (about->flags & AV_PIX_FMT_FLAG_RGB) != 0 ? Kind::rgb : colors == 1 ? Kind::gray : Kind::yuv;
+  out.kind = palette || (about->flags & AV_PIX_FMT_FLAG_RGB) != 0 ? ColorModel::rgb
+             : colors == 1                                        ? ColorModel::gray
+                                                                  : ColorModel::yuv;
   out.alpha = alpha ? 1 : 0;
   int depth = 8;
   for (int c = 0; c < about->nb_components && !palette; ++c) depth = std::max(depth, about->comp[c].depth);
@@ -60,7 +64,7 @@ Shape shape_of(const AVFrame& frame) {
   for (int c = 0; c < about->nb_components && !palette; ++c)
     if (about->comp[c].depth != depth) refuse();
   out.depth = static_cast<std::uint32_t>(depth);
-  if (out.kind == Kind::yuv) {
+  if (out.kind == ColorModel::yuv) {
     out.log2_cw = about->log2_chroma_w;
     out.log2_ch = about->log2_chroma_h;
   }
@@ -73,7 +77,7 @@ Shape shape_of(const AVFrame& frame) {
 #endif
   out.aspect_num = frame.sample_aspect_ratio.num;
   out.aspect_den = std::max(frame.sample_aspect_ratio.den, 1);
-  out.colors = {is_old_full_range(format) ? Range::full : range_of(frame.color_range), frame.colorspace,
+  out.colors = {is_old_full_range(format) ? ColorRange::full : range_of(frame.color_range), frame.colorspace,
                 frame.color_primaries, frame.color_trc, frame.chroma_location};
   if (!is_possible(out)) refuse();
   return out;
@@ -82,8 +86,8 @@ Shape shape_of(const AVFrame& frame) {
 namespace {
 
 // Fills the padding columns and rows, for readers that take chroma in blocks.
-void fill_blocks(const Shape& shape, std::uint8_t* slot) {
-  const Layout layout = layout_of(shape);
+void fill_blocks(const FrameShape& shape, std::uint8_t* slot) {
+  const FrameLayout layout = layout_of(shape);
   const std::size_t bytes = shape.sample_bytes();
   for (std::uint32_t p = 0; p < shape.planes(); ++p) {
     const auto width = static_cast<std::size_t>(shape.plane_width(p)),
@@ -102,10 +106,10 @@ void fill_blocks(const Shape& shape, std::uint8_t* slot) {
 
 }  // namespace
 
-void copy_pixels(const AVFrame& frame, const Shape& shape, std::uint8_t* slot) {
+void copy_pixels(const AVFrame& frame, const FrameShape& shape, std::uint8_t* slot) {
   const AVPixFmtDescriptor& about = *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
-  const Layout layout = layout_of(shape);
-  const bool direct = lies_as_we_have_it(about, shape);
+  const FrameLayout layout = layout_of(shape);
+  const bool direct = has_native_layout(about, shape);
   const bool palette = (about.flags & AV_PIX_FMT_FLAG_PAL) != 0;
   const std::uint8_t* data[4] = {frame.data[0], frame.data[1], frame.data[2], frame.data[3]};
   std::vector<std::uint16_t> row(direct ? 0 : static_cast<std::size_t>(shape.width));
@@ -133,15 +137,15 @@ void copy_pixels(const AVFrame& frame, const Shape& shape, std::uint8_t* slot) {
   fill_blocks(shape, slot);
 }
 
-AVPixelFormat pixel_format_of(const Shape& shape) {
+AVPixelFormat pixel_format_of(const FrameShape& shape) {
   std::string name;
-  if (shape.kind == Kind::gray) {
+  if (shape.kind == ColorModel::gray) {
     name = shape.alpha != 0 ? "ya" : "gray";
     if (shape.alpha != 0) return shape.depth == 8 ? AV_PIX_FMT_YA8 : AV_PIX_FMT_NONE;  // packed only
     if (shape.depth > 8) name += fmt::format("{}le", shape.depth);
     return av_get_pix_fmt(name.c_str());
   }
-  if (shape.kind == Kind::rgb) {
+  if (shape.kind == ColorModel::rgb) {
     name = shape.alpha != 0 ? "gbrap" : "gbrp";
   } else {
     constexpr const char* kNames[3][3] = {{"444", "440", ""}, {"422", "420", ""}, {"411", "", "410"}};
@@ -153,4 +157,4 @@ AVPixelFormat pixel_format_of(const Shape& shape) {
   return av_get_pix_fmt(name.c_str());
 }
 
-}  // namespace millrace::film
+}  // namespace millrace::video_file

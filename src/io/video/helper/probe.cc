@@ -3,19 +3,19 @@
 
 #include <cmath>
 
-#include "src/io/video/helper/film.h"
+#include "src/io/video/helper/channel.h"
 
-namespace millrace::film {
+namespace millrace::video_file {
 namespace {
 
 Json rational(AVRational value) { return Json::array({value.num, value.den}); }
 
 // Keys and values may be any bytes; invalid UTF-8 is replaced when they are written as JSON.
 Json metadata_of(const AVDictionary* metadata) {
-  constexpr std::size_t kMostEntries = 1000;
+  constexpr std::size_t kMaxEntries = 1000;
   Json out = Json::object();
   const AVDictionaryEntry* entry = nullptr;
-  while ((entry = av_dict_get(metadata, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr && out.size() < kMostEntries)
+  while ((entry = av_dict_get(metadata, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr && out.size() < kMaxEntries)
     out[entry->key] = entry->value;
   return out;
 }
@@ -66,7 +66,7 @@ int main_stream(const Input& input) {
   return best;
 }
 
-void say_what_is_beside(const AVFrame& frame, Json& out) {
+void describe_side_data(const AVFrame& frame, Json& out) {
   for (int i = 0; i < frame.nb_side_data; ++i) {
     const AVFrameSideData& one = *frame.side_data[i];
     const auto hex = [&] {
@@ -103,7 +103,7 @@ void say_what_is_beside(const AVFrame& frame, Json& out) {
 }
 
 // Decodes until the first frame, and describes it.
-void look_at_first(Input& input, int index, Message& message, Json& out) {
+void describe_first_frame(Input& input, int index, Message& message, Json& out) {
   for (unsigned i = 0; i < input->nb_streams; ++i)
     if (static_cast<int>(i) != index) input->streams[i]->discard = AVDISCARD_ALL;
   const CodecContext decoder = open_decoder(*input->streams[index], 1);
@@ -115,7 +115,7 @@ void look_at_first(Input& input, int index, Message& message, Json& out) {
     if (error == 0) {
       message.shape = shape_of(*frame);
       message.pts = frame->best_effort_timestamp;
-      say_what_is_beside(*frame, out);
+      describe_side_data(*frame, out);
       return;
     }
     if (error == AVERROR_EOF || (error != AVERROR(EAGAIN) && ended)) return;
@@ -145,7 +145,7 @@ void probe(Channel& channel, int fd, const Json& what) {
   out["writer"] = writer == nullptr ? "" : writer->value;
   for (unsigned i = 0; i < input->nb_streams; ++i) out["streams"].push_back(describe(*input->streams[i]));
   Message message;
-  message.say = Say::text;
+  message.kind = MessageKind::text;
   message.pts = kNoTime;
   const int stream = what.value("stream", -1) >= 0 ? what.value("stream", -1) : main_stream(input);
   out["stream"] = stream;
@@ -154,8 +154,8 @@ void probe(Channel& channel, int fd, const Json& what) {
   if (stream >= static_cast<int>(input->nb_streams)) fail("it has no such stream", 0);
   if (stream >= 0 && input->streams[stream]->codecpar->codec_type != AVMEDIA_TYPE_VIDEO)
     fail("that stream holds no pictures", 0);
-  if (stream >= 0) look_at_first(input, stream, message, out);
-  channel.say(message, out.dump());
+  if (stream >= 0) describe_first_frame(input, stream, message, out);
+  channel.send(message, out.dump());
 }
 
-}  // namespace millrace::film
+}  // namespace millrace::video_file

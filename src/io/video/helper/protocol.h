@@ -19,12 +19,12 @@
 
 #include "src/io/video/frame.h"
 
-namespace millrace::film {
+namespace millrace::video_file {
 
 inline constexpr int kSocket = 3;  // descriptor numbers inside the helper
 inline constexpr int kSlots = 4;
 
-enum class Say : std::uint32_t {
+enum class MessageKind : std::uint32_t {
   probe,
   decode,
   encode,
@@ -42,12 +42,12 @@ enum class Say : std::uint32_t {
   failed
 };
 
-inline constexpr std::uint32_t kMostText = 16 << 20;
-inline constexpr std::uint32_t kMostData = 1 << 30;
+inline constexpr std::uint32_t kMaxText = 16 << 20;
+inline constexpr std::uint32_t kMaxData = 1 << 30;
 
 // Message, followed by `text_bytes` of text and `data_bytes` of data.
 struct Message {
-  Say say = Say::end;
+  MessageKind kind = MessageKind::end;
   std::uint32_t text_bytes = 0, data_bytes = 0;
   std::uint32_t slot = 0;
   std::uint32_t error_code = 0;  // ErrorCode of `failed`
@@ -57,14 +57,14 @@ struct Message {
   std::int64_t pts = 0, dts = 0, duration = 0;  // in units of the stream; dts only in packets
   std::uint64_t offset = 0;                     // of `write`
   std::uint64_t errors =
-      0;        // decoding (`frame`, `end`): packets so far that could not be decoded; muxing: packets moved
-  Shape shape;  // of a decoded frame
+      0;             // decoding (`frame`, `end`): packets so far that could not be decoded; muxing: packets moved
+  FrameShape shape;  // of a decoded frame
 };
 
-// kNoTime is an unknown time. Times are within +-kMostTime, so that sums of a few of them do not overflow.
-inline constexpr std::int64_t kNoTime = INT64_MIN, kMostTime = std::int64_t{1} << 58;
+// kNoTime is an unknown time. Times are within +-kMaxTime, so that sums of a few of them do not overflow.
+inline constexpr std::int64_t kNoTime = INT64_MIN, kMaxTime = std::int64_t{1} << 58;
 inline constexpr std::int64_t time_or_none(std::int64_t time) {
-  return time > -kMostTime && time < kMostTime ? time : kNoTime;
+  return time > -kMaxTime && time < kMaxTime ? time : kNoTime;
 }
 
-}  // namespace millrace::film
+}  // namespace millrace::video_file

@@ -29,22 +29,22 @@ struct ApplyOptions {
   bool merge_metadata =
       false;  // writes metadata that a removed file has and the kept one lacks into a sidecar of the kept one
   bool ignore_access = false;  // hardlink: also between files of other owners, groups, modes, access lists
-  bool trust_files = false;    // see src/io/file/own.h
-  bool go = false;
+  bool trust_files = false;    // see src/io/file/trusted_file.h
+  bool execute = false;
   // Called with the complete plan before anything is done. If it returns false, nothing is done, and Failure(conflict)
   // is thrown.
-  std::function<bool(const struct Applied&)> agree{};
+  std::function<bool(const struct ApplyReport&)> confirm_plan{};
 
   Trust trust() const { return trust_files ? Trust::files : Trust::checked; }
 };
 
 void describe(Settings& settings, ApplyOptions& options);
 // Describes all options except the path of the journal.
-void describe_acting(Settings& settings, ApplyOptions& options);
+void describe_action_options(Settings& settings, ApplyOptions& options);
 // Throws Failure(usage) for an unknown action.
-Action action_in(const std::string& text);
+Action parse_action(const std::string& text);
 
-enum class State : std::uint8_t {
+enum class ItemState : std::uint8_t {
   planned,  // would be done with --go
   done,
   before,   // an earlier run did it
@@ -53,53 +53,53 @@ enum class State : std::uint8_t {
   lost,     // in an undo: somebody removed the file in the meantime
   waiting,  // the run was interrupted before this item
 };
-const char* name_of(State state);
+const char* name_of(ItemState state);
 
-struct Item {
+struct ReportItem {
   std::string group;
   std::string path;
   std::string to;      // present or planned new path; empty: the trash
   std::string main;    // picture that this file accompanies
   std::string reason;  // why it was left, or a remark
   std::uint64_t size = 0;
-  State state = State::planned;
+  ItemState state = ItemState::planned;
   bool known = true;  // false: not in the catalog, and touched only because of --within; a companion has the value of
                       // its picture
   bool sidecar = false;  // a sidecar written beside the kept picture `main`; no file is removed
 };
 
-struct Applied {
+struct ApplyReport {
   std::string operation;  // apply, undo, purge
   Action action = Action::trash;
-  bool go = false;
+  bool execute = false;
   std::string id, journal;
-  std::vector<Item> items;
+  std::vector<ReportItem> items;
   std::vector<std::string> notes;
   // Number of pairs that the catalog records as not duplicates; in an undo, pairs that it no longer records as such.
-  std::uint64_t not_duplicates = 0;
-  bool not_duplicates_done = false;
+  std::uint64_t confirmed_distinct = 0;
+  bool confirmed_distinct_done = false;
   bool interrupted = false;
 
-  std::uint64_t count(State state) const;  // files, without the sidecars that this program writes
-  std::uint64_t count_sidecars(State state) const;
-  std::uint64_t bytes(State state) const;
+  std::uint64_t count(ItemState state) const;  // files, without the sidecars that this program writes
+  std::uint64_t count_sidecars(ItemState state) const;
+  std::uint64_t bytes(ItemState state) const;
   ExitCode exit_code() const;
 };
 
-Applied apply(const ApplyOptions& options, RunContext& context);
+ApplyReport apply(const ApplyOptions& options, RunContext& context);
 // `journal` is a path, or the id of a journal in the data folder. Without `go`, only reports what would be done.
-Applied undo(const std::string& journal, bool go, Trust trust, RunContext& context);
-Applied purge(const std::string& journal, bool go, Trust trust, RunContext& context);
+ApplyReport undo(const std::string& journal, bool execute, Trust trust, RunContext& context);
+ApplyReport purge(const std::string& journal, bool execute, Trust trust, RunContext& context);
 // Returns the path for a journal's name or id: an id is looked up in the data folder first.
-std::string journal_file(const std::string& named);
+std::string find_journal_file(const std::string& named);
 // Return every file that they name; none if they cannot be read, which the run itself reports.
-std::set<std::string> paths_in_decisions(const std::string& decisions);
-std::set<std::string> paths_in_journal(const std::string& named, Trust trust);
+std::set<std::string> read_decision_paths(const std::string& decisions);
+std::set<std::string> read_journal_paths(const std::string& named, Trust trust);
 
 // Returns one line per file, or an empty text; for stdout.
-std::string table_of(const Applied& applied);
+std::string table_of(const ApplyReport& applied);
 // Returns totals, the path of the journal, and the next commands; for stderr.
-std::string summary_of(const Applied& applied);
-std::string json_of(const Applied& applied);
+std::string summary_of(const ApplyReport& applied);
+std::string json_of(const ApplyReport& applied);
 
 }  // namespace millrace::dedupe

@@ -19,7 +19,7 @@ class Apply : public Scene {
     const auto before = disk();
     for (const std::string& action : actions()) {
       std::filesystem::remove(journal());
-      const Ran ran = run_apply(action);
+      const RunResult ran = run_apply(action);
       EXPECT_EQ(ran.code, 3) << action;
       EXPECT_EQ(ran.of("b.jpg"), "left") << action << ran.json.dump(1);
       EXPECT_THAT(ran.of("b.jpg", "reason"), HasSubstr(why)) << action;
@@ -28,15 +28,15 @@ class Apply : public Scene {
   }
 };
 
-TEST_F(Apply, ADryRunChangesNothingAndSaysAll) {
+TEST_F(Apply, ADryRunChangesNothingAndReportsAll) {
   pair();
   put("b.xmp", "x");
   const auto before = disk();
-  const Ran dry = run_apply("delete", false);
+  const RunResult dry = run_apply("delete", false);
   EXPECT_EQ(dry.code, 0);
   EXPECT_EQ(disk(), before);
   EXPECT_FALSE(std::filesystem::exists(journal()));
-  const Ran wet = run_apply("delete");
+  const RunResult wet = run_apply("delete");
   ASSERT_EQ(dry.json["items"].size(), wet.json["items"].size());
   for (std::size_t i = 0; i < wet.json["items"].size(); ++i) {
     EXPECT_EQ(dry.json["items"][i]["state"], "would");
@@ -93,13 +93,13 @@ TEST_F(Apply, AllMembersMarkedAreAllLeft) {
   EXPECT_EQ(disk(), before);
 }
 
-TEST_F(Apply, AMemberToldApartIsNoSurvivor) {
+TEST_F(Apply, AConfirmedDistinctMemberIsNoSurvivor) {
   put("a.jpg", "one picture");
   put("b.jpg", "two picture");
   decide("1", "keep", "a.jpg");
   decide("1", "remove", "b.jpg");
-  Json& told = decide("1", "not_duplicates", "b.jpg");
-  told["with"] = entries_[0]["hash"];
+  Json& recorded = decide("1", "not_duplicates", "b.jpg");
+  recorded["with"] = entries_[0]["hash"];
   expect_left("no other member");
 }
 
@@ -127,13 +127,13 @@ TEST_F(Apply, AFileOfTwoGroupsGoesOnceAndEachGroupHasItsSurvivor) {
     SCOPED_TRACE(action);
     scene();
     const auto before = disk();
-    const Ran ran = run_apply(action);
+    const RunResult ran = run_apply(action);
     EXPECT_EQ(ran.code, 0) << ran.json.dump(1);
     EXPECT_EQ(ran.json["items"].size(), 1U);
     EXPECT_EQ(ran.of("b.jpg"), "done");
-    const Journal told = read_journal(journal(), Trust::files);
-    ASSERT_EQ(told.records.size(), 1U);
-    EXPECT_EQ(told.records[0].survivors, (std::vector<std::string>{photos_ + "/a.jpg", photos_ + "/c.jpg"}));
+    const Journal recorded = read_journal(journal(), Trust::files);
+    ASSERT_EQ(recorded.records.size(), 1U);
+    EXPECT_EQ(recorded.records[0].survivors, (std::vector<std::string>{photos_ + "/a.jpg", photos_ + "/c.jpg"}));
     EXPECT_EQ(run_undo().code, 0);
     EXPECT_EQ(disk(), before);
   }
@@ -154,7 +154,7 @@ TEST_F(Apply, PurgeNeedsTheSurvivorOfEveryGroup) {
   decide("2", "keep", "c.jpg");
   ASSERT_EQ(run_apply("delete").code, 0);
   std::filesystem::remove(photos_ + "/c.jpg");
-  const Ran purged = run_purge();
+  const RunResult purged = run_purge();
   EXPECT_EQ(purged.code, 3);
   EXPECT_THAT(purged.json["items"][0]["reason"].get<std::string>(),
               HasSubstr("c.jpg, which stayed in its place, is gone"));
@@ -233,13 +233,13 @@ TEST_F(Apply, LinkedIsOneFileAndUndoneAreTwo) {
 }
 
 // Linked files share one mode: anyone who may write to one name could write to both.
-TEST_F(Apply, OnlyFilesOfOneAccessAreLinkedUnlessTold) {
+TEST_F(Apply, OnlyFilesOfOneAccessAreLinkedUnlessAllowed) {
   put("a.jpg", "the picture", 1'500'000'000, 0666);
   put("b.jpg", "the picture", 1'500'000'000, 0600);
   decide("1", "keep", "a.jpg");
   decide("1", "remove", "b.jpg");
   const auto before = disk();
-  const Ran ran = run_apply("hardlink");
+  const RunResult ran = run_apply("hardlink");
   EXPECT_EQ(ran.of("b.jpg"), "left");
   EXPECT_THAT(ran.of("b.jpg", "reason"), HasSubstr("--ignore-access"));
   EXPECT_EQ(disk(), before);
@@ -263,7 +263,7 @@ TEST_F(Apply, OnlyWhatTheCatalogueKnowsIsTouched) {
   std::ofstream(top_ + "/decisions.json") << Json{{"millrace_decisions", 1}, {"decisions", entries_}}.dump(1);
   const auto before = disk();
   ApplyOptions o = options("delete", false);
-  Ran ran = run(o);
+  RunResult ran = run(o);
   EXPECT_EQ(ran.of("b.jpg"), "would");
   EXPECT_EQ(ran.of("c.jpg"), "left");
   EXPECT_THAT(ran.of("c.jpg", "reason"), HasSubstr("--within"));
@@ -276,10 +276,10 @@ TEST_F(Apply, OnlyWhatTheCatalogueKnowsIsTouched) {
   // A file with another hash, time or size in the catalog is not known.
   Json& entry = entries_[3];
   for (const char* field : {"hash", "mtime_ns"}) {
-    const Json said = entry[field];
+    const Json saved = entry[field];
     entry[field] = field == std::string("hash") ? std::string(32, 'a') : "1";
     write_decisions();
-    entry[field] = said;
+    entry[field] = saved;
     std::ofstream(top_ + "/decisions.json") << Json{{"millrace_decisions", 1}, {"decisions", entries_}}.dump(1);
     EXPECT_EQ(run(options("delete", false)).of("c.jpg"), "left") << field;
   }
@@ -292,7 +292,7 @@ TEST_F(Apply, OnlyWhatTheCatalogueKnowsIsTouched) {
   EXPECT_EQ(disk(), before);
 }
 
-TEST_F(Apply, AFolderThatHasBecomeALinkIsLeftUnlessTold) {
+TEST_F(Apply, AFolderThatHasBecomeALinkIsLeftUnlessAllowed) {
   put("d/a.jpg", "the picture");
   put("b.jpg", "the picture");
   decide("1", "keep", "b.jpg");
@@ -301,7 +301,7 @@ TEST_F(Apply, AFolderThatHasBecomeALinkIsLeftUnlessTold) {
   std::filesystem::rename(photos_ + "/d", top_ + "/real");
   std::filesystem::create_directory_symlink(top_ + "/real", photos_ + "/d");
   for (const char* action : {"delete", "trash", "hardlink"}) {
-    const Ran ran = run(options(action));
+    const RunResult ran = run(options(action));
     EXPECT_EQ(ran.json["items"][0]["state"], "left") << ran.json.dump(1);
     EXPECT_THAT(ran.json["items"][0]["reason"].get<std::string>(), HasSubstr("symbolic link"));
     EXPECT_EQ(contents(top_ + "/real/a.jpg"), "the picture");
@@ -310,7 +310,7 @@ TEST_F(Apply, AFolderThatHasBecomeALinkIsLeftUnlessTold) {
   ApplyOptions o = options("delete");
   o.follow_symlinks = true;
   // No search has seen the file behind the link.
-  const Ran unseen = run(o);
+  const RunResult unseen = run(o);
   EXPECT_EQ(unseen.json["items"][0]["state"], "left");
   EXPECT_THAT(unseen.json["items"][0]["reason"].get<std::string>(), HasSubstr("--within"));
   std::filesystem::remove(journal());
@@ -324,14 +324,14 @@ TEST_F(Apply, WhatSomebodyRemovedMeanwhileIsLost) {
   for (const char* action : {"delete", "trash"}) {
     fresh();
     pair();
-    const Ran done = run_apply(action);
+    const RunResult done = run_apply(action);
     ASSERT_EQ(done.code, 0);
     if (action == std::string("delete")) {
       std::filesystem::remove(done.of("b.jpg", "to"));
     } else {
       std::filesystem::remove_all(top_ + "/data/Trash");
     }
-    const Ran back = run_undo();
+    const RunResult back = run_undo();
     EXPECT_EQ(back.code, 3);
     EXPECT_EQ(back.of("b.jpg"), "lost") << back.json.dump(1);
     EXPECT_EQ(back.json["totals"]["lost"]["files"], 1);
@@ -355,9 +355,9 @@ TEST_F(Apply, WhatIsThereIsNotCalledLost) {
       std::filesystem::remove(trashed);
       put("b.jpg", "the picture", 1'700'000'000);
     } else {
-      ASSERT_TRUE(set_time(how[0] == 't' ? trashed : b, 1).ok());
+      ASSERT_TRUE(set_mtime(how[0] == 't' ? trashed : b, 1).ok());
     }
-    const Ran back = run_undo();
+    const RunResult back = run_undo();
     EXPECT_EQ(back.code, 0) << how << back.json.dump(1);
     EXPECT_EQ(back.of("b.jpg"), how[0] == 't' ? "done" : "before") << how;
     EXPECT_EQ(contents(b), "the picture");
@@ -371,7 +371,7 @@ TEST_F(Apply, UndoNeverOverwrites) {
     ASSERT_EQ(run_apply(action).code, 0);
     std::filesystem::remove(photos_ + "/b.jpg");
     put("b.jpg", "a newer file");
-    const Ran back = run_undo();
+    const RunResult back = run_undo();
     EXPECT_EQ(back.code, 0) << back.json.dump(1);
     EXPECT_THAT(back.of("b.jpg", "to"), HasSubstr("b (restored).jpg")) << action;
     EXPECT_THAT(back.of("b.jpg", "reason"), HasSubstr("taken"));
@@ -414,7 +414,7 @@ TEST_F(Apply, CompanionsGoAlongUnlessShared) {
   decide("1", "remove", "b.JPG");
   decide("1", "remove", "c.jpg");
   const auto before = disk();
-  const Ran ran = run_apply("delete");
+  const RunResult ran = run_apply("delete");
   ASSERT_EQ(ran.code, 0);
   for (const std::string name : {"b.JPG", "b.dng", "b.xmp", "B.MOV", "c.jpg", "c.jpg.xmp"}) {
     EXPECT_FALSE(std::filesystem::exists(photos_ + "/" + name)) << name;
@@ -454,11 +454,11 @@ TEST_F(Apply, NotDuplicatesGoIntoTheCatalogueWithGoAlone) {
   o.catalog = top_ + "/catalog.sqlite";
   run(o);
   EXPECT_FALSE(std::filesystem::exists(o.catalog));
-  o.go = true;
-  const Ran ran = run(o);
+  o.execute = true;
+  const RunResult ran = run(o);
   EXPECT_EQ(ran.code, 0) << ran.json.dump(1);
   EXPECT_EQ(ran.json["totals"]["not_duplicates"], 3);
-  const auto pairs = Catalog(o.catalog, catalog_key()).not_duplicates();
+  const auto pairs = Catalog(o.catalog, catalog_key()).confirmed_distinct();
   EXPECT_EQ(pairs.size(), 3U);
   const ContentHash one = *hash_file(photos_ + "/a.jpg"), two = *hash_file(photos_ + "/b.jpg"),
                     four = *hash_file(photos_ + "/d.jpg");
@@ -466,17 +466,17 @@ TEST_F(Apply, NotDuplicatesGoIntoTheCatalogueWithGoAlone) {
     EXPECT_EQ(std::count(pairs.begin(), pairs.end(), std::pair(std::min(a, b), std::max(a, b))), 1);
   }
   // A dry undo removes no pair. An unusable catalog is reported, and the next undo continues.
-  const Ran dry = run_undo_of(journal(), false);
+  const RunResult dry = run_undo_of(journal(), false);
   EXPECT_EQ(dry.json["totals"]["not_duplicates"], 3);
-  EXPECT_EQ(Catalog(o.catalog, catalog_key()).not_duplicates().size(), 3U);
+  EXPECT_EQ(Catalog(o.catalog, catalog_key()).confirmed_distinct().size(), 3U);
   std::filesystem::rename(o.catalog, o.catalog + ".away");
   std::ofstream(o.catalog) << "not a catalogue";
-  const Ran failed = run_undo();
+  const RunResult failed = run_undo();
   EXPECT_EQ(failed.code, 3);
   EXPECT_THAT(failed.json["notes"].dump(), HasSubstr("catalog.sqlite"));
   std::filesystem::rename(o.catalog + ".away", o.catalog);
   EXPECT_EQ(run_undo().code, 0);
-  EXPECT_TRUE(Catalog(o.catalog, catalog_key()).not_duplicates().empty());
+  EXPECT_TRUE(Catalog(o.catalog, catalog_key()).confirmed_distinct().empty());
 }
 
 }  // namespace

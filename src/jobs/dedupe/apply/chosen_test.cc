@@ -2,7 +2,7 @@
 
 #include "src/io/image/picture.h"
 #include "src/jobs/dedupe/apply/scene_for_test.h"
-#include "src/jobs/dedupe/suggest/close_look.h"
+#include "src/jobs/dedupe/suggest/comparison.h"
 #include "src/jobs/dedupe/suggest/origins.h"
 
 namespace millrace::dedupe {
@@ -19,17 +19,17 @@ class Chosen : public Scene {
     put("b.jpg", "two picture");
     decide("similar-1", "keep", "a.jpg");
     decide("similar-1", "remove", "b.jpg").erase("chosen");
-    look_.seen = true;
-    look_.kind = closelook::Kind::same;
-    look_.contained = closelook::Contained::both;
-    look_.scale = 1;
+    comparison_.seen = true;
+    comparison_.kind = detailed_check::DifferenceKind::same;
+    comparison_.contained = detailed_check::Containment::both;
+    comparison_.scale = 1;
   }
 
   ContentHash hash_of(std::size_t entry) const {
     return *content_hash_from_hex(entries_[entry]["hash"].get<std::string>());
   }
   // Writes the catalog of a search: the files' contents, and optionally the detailed check of the two.
-  void search_has_seen(const std::optional<CloseLook>& look, const Origin& a = {}, const Origin& b = {},
+  void search_has_seen(const std::optional<Comparison>& comparison, const Origin& a = {}, const Origin& b = {},
                        ImageFormat format_b = ImageFormat::jpeg) {
     Catalog catalog(top_ + "/data/millrace/catalog.sqlite", catalog_key());
     for (const std::size_t i : {0U, 1U}) {
@@ -39,16 +39,16 @@ class Chosen : public Scene {
       picture.width = picture.height = 8;
       catalog.put(picture, {});
     }
-    catalog.put(kept_of(hash_of(0), a));
-    catalog.put(kept_of(hash_of(1), b));
+    catalog.put(encode_for_catalog(hash_of(0), a));
+    catalog.put(encode_for_catalog(hash_of(1), b));
     const ContentHash one = hash_of(0), other = hash_of(1);
-    if (look) catalog.put(kept_of(std::min(one, other), std::max(one, other), *look));
+    if (comparison) catalog.put(encode_for_catalog(std::min(one, other), std::max(one, other), *comparison));
     catalog.flush();
   }
   void expect_left() {
     const auto before = disk();
     for (const std::string& action : {std::string("delete"), "move=" + top_ + "/moved"}) {
-      const Ran ran = run_apply(action);
+      const RunResult ran = run_apply(action);
       std::filesystem::remove(journal());
       EXPECT_EQ(ran.of("b.jpg"), "left") << ran.json.dump(1);
       EXPECT_THAT(ran.of("b.jpg", "reason"), HasSubstr("no look found that it shows what a.jpg shows"));
@@ -57,61 +57,63 @@ class Chosen : public Scene {
     }
   }
 
-  CloseLook look_;
+  Comparison comparison_;
 };
 
-TEST_F(Chosen, WhatNobodyLookedAtAndNobodyChoseIsLeft) {
+TEST_F(Chosen, UncheckedAndUnchosenIsLeft) {
   expect_left();
   search_has_seen(std::nullopt);
   expect_left();
 }
 
-TEST_F(Chosen, WhatWasLookedAtGoes) {
-  search_has_seen(look_);
+TEST_F(Chosen, CheckedIsRemoved) {
+  search_has_seen(comparison_);
   EXPECT_EQ(run_apply("delete").of("b.jpg"), "done");
 }
 
-TEST_F(Chosen, OnlyWhatALookCalledTheSame) {
-  for (const closelook::Kind kind :
-       {closelook::Kind::altered, closelook::Kind::framed, closelook::Kind::toned, closelook::Kind::different}) {
-    look_.kind = kind;
-    search_has_seen(look_);
+TEST_F(Chosen, OnlyWhatTheCheckFoundTheSame) {
+  for (const detailed_check::DifferenceKind kind :
+       {detailed_check::DifferenceKind::altered, detailed_check::DifferenceKind::framed,
+        detailed_check::DifferenceKind::toned, detailed_check::DifferenceKind::different}) {
+    comparison_.kind = kind;
+    search_has_seen(comparison_);
     expect_left();
   }
-  look_.kind = closelook::Kind::same;
-  look_.seen = false;
-  search_has_seen(look_);
+  comparison_.kind = detailed_check::DifferenceKind::same;
+  comparison_.seen = false;
+  search_has_seen(comparison_);
   expect_left();
 }
 
 TEST_F(Chosen, APartGoesForItsWholeAndNotTheOtherWayRound) {
   const bool b_is_first = hash_of(1) < hash_of(0);
-  look_.contained = b_is_first ? closelook::Contained::second : closelook::Contained::first;  // a is a crop of b
-  search_has_seen(look_);
+  comparison_.contained =
+      b_is_first ? detailed_check::Containment::second : detailed_check::Containment::first;  // a is a crop of b
+  search_has_seen(comparison_);
   expect_left();
-  look_.contained = b_is_first ? closelook::Contained::first : closelook::Contained::second;
-  search_has_seen(look_);
+  comparison_.contained = b_is_first ? detailed_check::Containment::first : detailed_check::Containment::second;
+  search_has_seen(comparison_);
   EXPECT_EQ(run_apply("delete").of("b.jpg"), "done");
 }
 
 TEST_F(Chosen, MorePixelsAreLeft) {
-  look_.scale = hash_of(1) < hash_of(0) ? 0.1F : 10.0F;  // b has ten times as many pixels along a side
-  search_has_seen(look_);
+  comparison_.scale = hash_of(1) < hash_of(0) ? 0.1F : 10.0F;  // b has ten times as many pixels along a side
+  search_has_seen(comparison_);
   expect_left();
-  look_.scale = 1 / look_.scale;
-  search_has_seen(look_);
+  comparison_.scale = 1 / comparison_.scale;
+  search_has_seen(comparison_);
   EXPECT_EQ(run_apply("delete").of("b.jpg"), "done");
 }
 
-TEST_F(Chosen, ToldApartInAnotherGroupOrByAnEarlierRunIsLeft) {
-  search_has_seen(look_);
+TEST_F(Chosen, ConfirmedDistinctInAnotherGroupOrRunIsLeft) {
+  search_has_seen(comparison_);
   decide("burst-1", "not_duplicates", "b.jpg")["with"] = entries_[0]["hash"];
   EXPECT_EQ(run_apply("delete").of("b.jpg"), "left");
   entries_.pop_back();
   std::filesystem::remove(journal());
   {
     Catalog catalog(top_ + "/data/millrace/catalog.sqlite", catalog_key());
-    catalog.put_not_duplicates(hash_of(1), hash_of(0));
+    catalog.put_confirmed_distinct(hash_of(1), hash_of(0));
     catalog.flush();
   }
   expect_left();
@@ -119,14 +121,14 @@ TEST_F(Chosen, ToldApartInAnotherGroupOrByAnEarlierRunIsLeft) {
 
 TEST_F(Chosen, AnotherPressOfTheShutterIsLeft) {
   Origin a, b;
-  a.told.make = b.told.make = "Canon";
-  a.told.model = b.told.model = "R5";
-  a.told.taken = "2024:05:01 12:30:10";
-  b.told.taken = "2024:05:01 12:30:12";
-  search_has_seen(look_, a, b);
+  a.provenance.make = b.provenance.make = "Canon";
+  a.provenance.model = b.provenance.model = "R5";
+  a.provenance.taken = "2024:05:01 12:30:10";
+  b.provenance.taken = "2024:05:01 12:30:12";
+  search_has_seen(comparison_, a, b);
   expect_left();
-  look_.same_pixels = true;  // a rewritten date
-  search_has_seen(look_, a, b);
+  comparison_.same_pixels = true;  // a rewritten date
+  search_has_seen(comparison_, a, b);
   EXPECT_EQ(run_apply("delete").of("b.jpg"), "done");
 }
 
@@ -136,26 +138,26 @@ TEST_F(Chosen, OneShotInTwoFormatsIsLeft) {
   put("c.heic", "two picture");
   decide("similar-1", "keep", "c.jpg");
   decide("similar-1", "remove", "c.heic").erase("chosen");
-  search_has_seen(look_, {}, {}, ImageFormat::heif);
-  const Ran ran = run_apply("delete");
+  search_has_seen(comparison_, {}, {}, ImageFormat::heif);
+  const RunResult ran = run_apply("delete");
   EXPECT_EQ(ran.of("c.heic"), "left") << ran.json.dump(1);
 }
 
 TEST_F(Chosen, WhatHoldsMoreThanWhatStaysIsLeft) {
   Origin with_film;
-  with_film.told.holdings = {{HoldingKind::film, 7}};
-  search_has_seen(look_, {}, with_film);
+  with_film.provenance.extra_data = {{ExtraDataKind::video, 7}};
+  search_has_seen(comparison_, {}, with_film);
   expect_left();
-  search_has_seen(look_, with_film, with_film);
+  search_has_seen(comparison_, with_film, with_film);
   EXPECT_EQ(run_apply("delete").of("b.jpg"), "done");
 }
 
 TEST_F(Chosen, ARawFileIsLeftAndNothingGoesForARottenOne) {
-  search_has_seen(look_, {}, {}, ImageFormat::raw);
+  search_has_seen(comparison_, {}, {}, ImageFormat::raw);
   expect_left();
   Origin rotten;
   rotten.raw_damage = "cut";
-  search_has_seen(look_, rotten, {});
+  search_has_seen(comparison_, rotten, {});
   expect_left();
 }
 
@@ -165,15 +167,15 @@ TEST_F(Chosen, OneOfTwoThatWereOneFileIsLeft) {
   put("b.jpg", "one picture of one shoo, as it was");
   decide("similar-1", "keep", "a.jpg");
   decide("similar-1", "remove", "b.jpg").erase("chosen");
-  search_has_seen(look_);
+  search_has_seen(comparison_);
   expect_left();
 }
 
 TEST_F(Chosen, WhatAnotherVersionKnewIsNotBelieved) {
-  search_has_seen(look_);
+  search_has_seen(comparison_);
   {
     Catalog catalog(top_ + "/data/millrace/catalog.sqlite", catalog_key());
-    CatalogOrigin old = kept_of(hash_of(1), {});
+    CatalogOrigin old = encode_for_catalog(hash_of(1), {});
     --old.version;
     catalog.put(old);
     catalog.flush();
@@ -189,7 +191,7 @@ TEST_F(Chosen, APersonsOwnChoiceGoes) {
 TEST_F(Chosen, AChoiceOfAnotherFileIsNone) {
   put("c.jpg", "likewise");
   decide("similar-1", "remove", "c.jpg");
-  const Ran ran = run_apply("delete");
+  const RunResult ran = run_apply("delete");
   EXPECT_EQ(ran.of("b.jpg"), "left");
   EXPECT_EQ(ran.of("c.jpg"), "done");
 }

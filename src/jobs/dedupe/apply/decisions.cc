@@ -4,22 +4,22 @@
 
 #include <nlohmann/json.hpp>
 
+#include "src/base/parse_values.h"
 #include "src/base/sizes.h"
 #include "src/base/text.h"
-#include "src/base/values.h"
 
 namespace millrace::dedupe {
 namespace {
 
-constexpr std::size_t kLongestPath = 1 << 16;
-constexpr std::size_t kLongestGroup = 1 << 10;
-constexpr int kDeepest = 64;
+constexpr std::size_t kMaxPathBytes = 1 << 16;
+constexpr std::size_t kMaxGroupBytes = 1 << 10;
+constexpr int kMaxDepth = 64;
 
 // Returns why these bytes cannot be the path of a file; empty if they can.
 std::string path_problem(const std::string& path) {
   if (path.empty()) return "it names no path";
   if (path[0] != '/') return "its path is not absolute";
-  if (path.size() > kLongestPath) return "its path is too long";
+  if (path.size() > kMaxPathBytes) return "its path is too long";
   if (path.find('\0') != std::string::npos) return "its path holds a zero byte";
   return "";
 }
@@ -92,7 +92,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
   bool binary(binary_t&) override { return value_of_wrong_kind(); }
 
   bool start_object(std::size_t) override {
-    if (!deeper()) return false;
+    if (!enter_level()) return false;
     if (depth_ == 1) {
       at_ = At::top;
     } else if (skip_ == 0 && (at_ == At::decisions || at_ == At::references)) {
@@ -117,7 +117,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool start_array(std::size_t) override {
-    if (!deeper()) return false;
+    if (!enter_level()) return false;
     if (depth_ == 1) return refuse_whole("it is not a decisions file: a list stands where an object should");
     if (skip_ == 0 && at_ == At::decisions_value) {
       at_ = At::decisions;
@@ -166,7 +166,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  bool deeper() { return ++depth_ <= kDeepest || refuse_whole("it is nested too deeply"); }
+  bool enter_level() { return ++depth_ <= kMaxDepth || refuse_whole("it is nested too deeply"); }
   bool start_other() {
     if (skip_ == 0 && !value_of_wrong_kind()) return false;
     ++skip_;
@@ -232,7 +232,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
   bool add_reference(const std::string& path) {
     if (const std::string why = path_problem(path); !why.empty())
       return refuse_whole("a reference cannot be used: " + why);
-    if (decisions.references.size() >= kMostDecisions) return refuse_whole("it names too many references");
+    if (decisions.references.size() >= kMaxDecisions) return refuse_whole("it names too many references");
     decisions.references.push_back(path);
     return true;
   }
@@ -243,7 +243,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool finish_entry() {
-    if (number_ >= kMostDecisions) return refuse_whole(fmt::format("it holds more than {} decisions", kMostDecisions));
+    if (number_ >= kMaxDecisions) return refuse_whole(fmt::format("it holds more than {} decisions", kMaxDecisions));
     Decision out;
     if (!draft_.action) return refuse("it names no action");
     if (*draft_.action == "remove") {
@@ -251,7 +251,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     } else if (*draft_.action == "keep") {
       out.kind = DecisionKind::keep;
     } else if (*draft_.action == "not_duplicates") {
-      out.kind = DecisionKind::not_duplicates;
+      out.kind = DecisionKind::confirmed_distinct;
     } else {
       return refuse("its action is none of remove, keep, not_duplicates");
     }
@@ -260,7 +260,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     if (const std::string why = path_problem(*path); !why.empty()) return refuse(why);
     out.path = std::move(*path);
     if (!draft_.group || draft_.group->empty()) return refuse("it names no group");
-    if (draft_.group->size() > kLongestGroup) return refuse("its group's name is too long");
+    if (draft_.group->size() > kMaxGroupBytes) return refuse("its group's name is too long");
     out.group = std::move(*draft_.group);
     if (!draft_.size) return refuse("it names no size");
     out.size = *draft_.size;
@@ -274,7 +274,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     const auto hash = content_hash_from_hex(draft_.hash.value_or(""));
     if (!hash) return refuse("its hash is not 32 hexadecimal digits");
     out.hash = *hash;
-    if (draft_.with && out.kind == DecisionKind::not_duplicates) {
+    if (draft_.with && out.kind == DecisionKind::confirmed_distinct) {
       out.with = content_hash_from_hex(*draft_.with);
       if (!out.with) return refuse("its \"with\" is not 32 hexadecimal digits");
     }
@@ -300,8 +300,9 @@ Outcome<Decisions> parse_decisions(std::string_view text) {
   const auto fail = [](ErrorCode code, std::string what) {
     return Error{code, std::move(what), "the decisions", "save decisions.json again from the page"};
   };
-  if (text.size() > kMostDecisionBytes) {
-    return fail(ErrorCode::too_large, fmt::format("the file is larger than {}", to_text(Bytes{kMostDecisionBytes})));
+  if (text.size() > kMaxDecisionBytes) {
+    return fail(ErrorCode::too_large,
+                fmt::format("the file is larger than {}", format_bytes(Bytes{kMaxDecisionBytes})));
   }
   Handler handler;
   const bool good = nlohmann::json::sax_parse(text.begin(), text.end(), &handler);

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "src/base/error.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 
 namespace millrace::dedupe {
 
-enum class DecisionKind : std::uint8_t { remove, keep, not_duplicates };
+enum class DecisionKind : std::uint8_t { remove, keep, confirmed_distinct };
 
 struct Decision {
   std::string group;
@@ -23,7 +23,7 @@ struct Decision {
   std::uint64_t size = 0;
   std::int64_t mtime_ns = 0;
   ContentHash hash{};
-  std::optional<ContentHash> with;  // for not_duplicates: the other content; without it, the whole group
+  std::optional<ContentHash> with;  // for confirmed_distinct: the other content; without it, the whole group
   bool chosen = false;              // for remove: a person marked this very file, and did not just accept a suggestion
   // For remove: number of members of the group when a person confirmed twice that none of them shall be kept; 0 without
   // such a confirmation.
@@ -38,8 +38,8 @@ struct Decisions {
   std::vector<std::string> references;  // folders, absolute
 };
 
-inline constexpr std::size_t kMostDecisionBytes = std::size_t{1} << 30;
-inline constexpr std::size_t kMostDecisions = 4'000'000;
+inline constexpr std::size_t kMaxDecisionBytes = std::size_t{1} << 30;
+inline constexpr std::size_t kMaxDecisions = 4'000'000;
 
 // Parses {"millrace_decisions": 1, "decisions": [{"group", "action", "path", "path_base64"?, "size", "mtime_ns",
 // "hash", "with"?, "chosen"?, "whole_group"?, "reference"?}, ...], "references"?: [folder | {"path", "path_base64"?},

@@ -31,7 +31,7 @@ TEST_F(ApplyFailures, AFolderThatMayNotBeWrittenIsAnOutcome) {
       ASSERT_EQ(::chown(path.c_str(), kNobody, kNobody), 0);
   }
   const ApplyOptions o = options("delete");
-  const Ran ran = in_process([&](RunContext& context) {
+  const RunResult ran = in_process([&](RunContext& context) {
     if (::getuid() == 0 && ::setuid(kNobody) != 0) throw Failure(ErrorCode::internal, "setuid");
     return apply(o, context);
   });
@@ -65,7 +65,7 @@ TEST_F(ApplyFailures, AFullDiskIsAnOutcome) {
   write_decisions();
   const auto before = disk();
   const ApplyOptions o = options("move=" + other);
-  const Ran ran = in_process([&](RunContext& context) {
+  const RunResult ran = in_process([&](RunContext& context) {
     const FullDisk full(100'000);
     return apply(o, context);
   });
@@ -88,13 +88,13 @@ TEST_F(ApplyFailures, WithoutAJournalNothingMoreIsDone) {
   const auto before = disk();
   const ApplyOptions o = options("delete");
   // The disk becomes full when the second file is about to be noted in the journal.
-  const Ran ran = in_process([&](RunContext& context) {
+  const RunResult ran = in_process([&](RunContext& context) {
     static std::optional<FullDisk> full;
     set_step_hook([](const char* next) {
       static int lines = 0;
       if (std::string(next) == "write a line of the journal" && ++lines == 5) full.emplace(rlim_t{700});
     });
-    Applied applied = apply(o, context);
+    ApplyReport applied = apply(o, context);
     full.reset();
     return applied;
   });
@@ -114,7 +114,7 @@ TEST_F(ApplyFailures, PurgeIsADryRunWithoutGoAndTouchesNothingElse) {
   EXPECT_EQ(disk(), before);
   // The kept file is gone, so the one that was set aside is the last copy.
   std::filesystem::rename(photos_ + "/a.jpg", top_ + "/away.jpg");
-  const Ran last = run_purge();
+  const RunResult last = run_purge();
   EXPECT_EQ(last.code, 3);
   EXPECT_THAT(last.json["items"][0]["reason"].get<std::string>(), HasSubstr("is gone"));
   std::filesystem::rename(top_ + "/away.jpg", photos_ + "/a.jpg");
@@ -135,7 +135,7 @@ TEST_F(ApplyFailures, AJournalIsForItsDecisionsAndHeldByOneRun) {
   ASSERT_EQ(run_apply("delete").code, 0);
   EXPECT_EQ(run_apply("trash").code, 1) << "another action, the same journal";
   const JournalWriter holder(journal(), Trust::checked);
-  const Ran second = run_undo();
+  const RunResult second = run_undo();
   EXPECT_EQ(second.code, 1);
   EXPECT_THAT(second.json["failure"].get<std::string>(), HasSubstr("another run"));
 }
@@ -146,7 +146,7 @@ TEST_F(ApplyFailures, JournalsUnderTheDataFolderAreNumbered) {
   const auto before = disk();
   ApplyOptions o = options("delete");
   o.journal.clear();
-  const Ran first = run(o);
+  const RunResult first = run(o);
   const std::string id = first.json["id"].text();
   EXPECT_EQ(first.json["journal"], top_ + "/data/millrace/journals/" + id + ".jsonl");
   EXPECT_EQ(run(o).json["id"].text(), id) << "the same journal goes on";
@@ -159,12 +159,12 @@ TEST_F(ApplyFailures, JournalsUnderTheDataFolderAreNumbered) {
 
 TEST_F(ApplyFailures, AStrangersFolderOfOurNameIsNotUsed) {
   pair();
-  const Ran dry = run_apply("delete", false);
+  const RunResult dry = run_apply("delete", false);
   const std::string folder = std::filesystem::path(dry.of("b.jpg", "to")).parent_path();
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/b.jpg") << "a stranger";
   const auto before = disk();
-  const Ran ran = run_apply("delete");
+  const RunResult ran = run_apply("delete");
   EXPECT_EQ(std::filesystem::path(ran.of("b.jpg", "to")).parent_path(), folder + "-2");
   EXPECT_EQ(run_purge().code, 0);
   EXPECT_TRUE(std::filesystem::exists(folder + "/b.jpg"));
@@ -177,7 +177,7 @@ TEST_F(ApplyFailures, AJournalThatNamesOtherPathsIsRefused) {
     fresh();
     put("precious.txt", "the only one");
     pair();
-    const Ran done = run_apply(action);
+    const RunResult done = run_apply(action);
     EXPECT_EQ(done.code, 0) << done.json.dump(1);
     std::ifstream in(journal());
     std::string text, line;
@@ -188,7 +188,7 @@ TEST_F(ApplyFailures, AJournalThatNamesOtherPathsIsRefused) {
     }
     std::ofstream(journal()) << text;
     const auto before = disk();
-    const Ran back = run_undo();
+    const RunResult back = run_undo();
     EXPECT_EQ(back.code, 1) << back.json.dump(1);
     EXPECT_THAT(back.json.value("failure", ""), HasSubstr("not a journal that this program wrote"));
     EXPECT_EQ(run_purge().code, action == "delete" ? 1 : back.code);
@@ -231,7 +231,7 @@ TEST_F(ApplyFailures, AJournalThatOthersCouldHaveWrittenIsNotBelieved) {
   ASSERT_EQ(run_apply("delete").code, 0);
   const auto refused = [&](const char* why, Trust trust = Trust::checked) {
     const auto before = disk();
-    const Ran back = in_process([&](RunContext& context) { return undo(journal(), true, trust, context); });
+    const RunResult back = in_process([&](RunContext& context) { return undo(journal(), true, trust, context); });
     EXPECT_EQ(back.code, 1) << why;
     EXPECT_THAT(back.json.value("failure", ""), HasSubstr(why));
     EXPECT_EQ(disk(), before);
@@ -254,7 +254,7 @@ TEST_F(ApplyFailures, AJournalThatOthersCouldHaveWrittenIsNotBelieved) {
   }
   // On file systems without modes, a person declares the trust.
   ASSERT_EQ(::chmod(journal().c_str(), 0777), 0);
-  const Ran back = in_process([&](RunContext& context) { return undo(journal(), true, Trust::files, context); });
+  const RunResult back = in_process([&](RunContext& context) { return undo(journal(), true, Trust::files, context); });
   EXPECT_EQ(back.code, 0) << back.json.dump(1);
   EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
 }
@@ -268,12 +268,12 @@ TEST_F(ApplyFailures, AJournalThatNobodyHereMadeIsNotBelieved) {
   std::filesystem::copy_file(journal(), sent);
   ::chmod(sent.c_str(), 0600);
   const auto before = disk();
-  const Ran refused = run_undo_of(sent);
+  const RunResult refused = run_undo_of(sent);
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.json.value("failure", ""), HasSubstr("nothing in the data folder tells"));
   EXPECT_EQ(disk(), before);
-  const Ran told = in_process([&](RunContext& context) { return undo(sent, true, Trust::files, context); });
-  EXPECT_EQ(told.code, 0);
+  const RunResult trusted = in_process([&](RunContext& context) { return undo(sent, true, Trust::files, context); });
+  EXPECT_EQ(trusted.code, 0);
   EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
 }
 
@@ -300,7 +300,7 @@ TEST_F(ApplyFailures, NothingIsSetAsideInAFolderOfOthers) {
   static std::string planted;
   planted = folder;
   const ApplyOptions o = options("delete");
-  const Ran ran = in_process([&](RunContext& context) {
+  const RunResult ran = in_process([&](RunContext& context) {
     set_step_hook([](const char* next) {
       if (std::string(next) != "make a folder" || std::filesystem::exists(planted)) return;
       std::filesystem::create_directory(planted);
@@ -318,7 +318,7 @@ TEST_F(ApplyFailures, PurgeAsksWhetherTheSurvivorIsStillWhole) {
   pair();
   ASSERT_EQ(run_apply("delete").code, 0);
   std::ofstream(photos_ + "/a.jpg").flush();
-  const Ran ran = run_purge();
+  const RunResult ran = run_purge();
   EXPECT_EQ(ran.json["items"][0]["state"], "left") << ran.json.dump(1);
   EXPECT_THAT(ran.json["items"][0]["reason"].get<std::string>(), HasSubstr("another size"));
 }

@@ -30,7 +30,7 @@ class Faults : public Scene {
     one_mode_ = action == "hardlink";
     scene();
     const auto before = disk();
-    const Ran whole = run_apply(action);
+    const RunResult whole = run_apply(action);
     ASSERT_FALSE(whole.cut_off());
     const auto after = disk();
     ASSERT_NE(before, after);
@@ -43,7 +43,7 @@ class Faults : public Scene {
       scene();
       if (!run_apply(action, true, cut).cut_off()) break;
       ++cuts;
-      const Ran back = run_undo();
+      const RunResult back = run_undo();
       EXPECT_TRUE(back.code == 0 || !std::filesystem::exists(journal())) << back.json.dump(1);
       ASSERT_EQ(disk(), before);
 
@@ -111,50 +111,50 @@ TEST_F(Faults, UndoOfACutOffApply) {
 // Three contents are told apart; the catalog had one of the pairs before.
 TEST_F(Faults, NotDuplicates) {
   const auto hash_of = [&](const std::string& name) { return *hash_file(photos_ + "/" + name); };
-  std::vector<NotDuplicatePair> before, after;
-  const auto tell_apart = [&] {
+  std::vector<ConfirmedDistinctPair> before, after;
+  const auto mark_distinct = [&] {
     scene();
     for (const char* name : {"x.jpg", "y.jpg", "z.jpg"}) {
       put(name, name);
       decide("2", "not_duplicates", name);
     }
     Catalog catalog(top_ + "/data/millrace/catalog.sqlite", catalog_key());
-    catalog.put_not_duplicates(hash_of("x.jpg"), hash_of("y.jpg"));
+    catalog.put_confirmed_distinct(hash_of("x.jpg"), hash_of("y.jpg"));
     catalog.flush();
   };
-  tell_apart();
-  before = not_duplicates();
+  mark_distinct();
+  before = confirmed_distinct();
   ASSERT_EQ(before.size(), 1U);
   ASSERT_EQ(run_apply("delete").json["totals"]["not_duplicates"], 3);
-  after = not_duplicates();
+  after = confirmed_distinct();
   ASSERT_EQ(after.size(), 3U);
-  const Ran back = run_undo();
+  const RunResult back = run_undo();
   EXPECT_EQ(back.json["totals"]["not_duplicates"], 2);
   EXPECT_EQ(back.code, 0);
-  EXPECT_EQ(not_duplicates(), before);
+  EXPECT_EQ(confirmed_distinct(), before);
 
   bool cut_off = true;
   for (int cut = 1; cut_off; ++cut) {
     SCOPED_TRACE("apply cut off before step " + std::to_string(cut));
-    tell_apart();
+    mark_distinct();
     cut_off = run_apply("delete", true, cut).cut_off();
     run_undo();
-    ASSERT_EQ(not_duplicates(), before);
-    tell_apart();
+    ASSERT_EQ(confirmed_distinct(), before);
+    mark_distinct();
     run_apply("delete", true, cut);
     EXPECT_EQ(run_apply("delete").code, 0);
-    ASSERT_EQ(not_duplicates(), after);
+    ASSERT_EQ(confirmed_distinct(), after);
     EXPECT_EQ(run_undo().code, 0);
-    ASSERT_EQ(not_duplicates(), before);
+    ASSERT_EQ(confirmed_distinct(), before);
   }
   cut_off = true;
   for (int cut = 1; cut_off; ++cut) {
     SCOPED_TRACE("undo cut off before step " + std::to_string(cut));
-    tell_apart();
+    mark_distinct();
     run_apply("delete");
     cut_off = run_undo(cut).cut_off();
     EXPECT_EQ(run_undo().code, 0);
-    ASSERT_EQ(not_duplicates(), before);
+    ASSERT_EQ(confirmed_distinct(), before);
   }
 }
 
@@ -171,7 +171,7 @@ TEST_F(Faults, Purge) {
     const auto left = disk();
     EXPECT_EQ(left.size(), 2U) << "a.jpg and the folder sub";
     EXPECT_EQ(left.count(photos_ + "/a.jpg"), 1U);
-    const Ran back = run_undo();
+    const RunResult back = run_undo();
     EXPECT_EQ(back.code, 3);
     EXPECT_EQ(back.of("b.jpg", "reason"), "it was purged");
     EXPECT_EQ(disk(), left);
@@ -219,7 +219,7 @@ TEST_F(Faults, InterruptedBetweenFilesAndContinued) {
   ASSERT_EQ(run_apply("delete").code, 0);
   const auto after = disk();
   scene();
-  const Ran ran = run_apply("delete", true, 12, true);
+  const RunResult ran = run_apply("delete", true, 12, true);
   EXPECT_EQ(ran.code, 130) << ran.json.dump(1);
   EXPECT_EQ(ran.of("d.jpg"), "waiting");
   EXPECT_NE(disk(), after);

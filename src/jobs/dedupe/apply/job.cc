@@ -11,10 +11,10 @@ namespace millrace::dedupe {
 namespace {
 
 // Common base of apply, undo and purge: their result is a list of files.
-class ApplyingJob : public Job {
+class ApplyJobBase : public Job {
  public:
   Plan plan(RunContext& context) override {
-    const Applied applied = carry_out(false, context);
+    const ApplyReport applied = carry_out(false, context);
     Plan out;
     out.items = table_of(applied);
     out.lines.push_back({"", summary_of(applied)});
@@ -22,8 +22,8 @@ class ApplyingJob : public Job {
     return out;
   }
 
-  Result run(RunContext& context, const Print&) override {
-    const Applied applied = carry_out(go_, context);
+  Result run(RunContext& context, const PrintLines&) override {
+    const ApplyReport applied = carry_out(execute_, context);
     Result out;
     out.listing = table_of(applied);
     out.summary.push_back(summary_of(applied));
@@ -33,24 +33,24 @@ class ApplyingJob : public Job {
   }
 
   OutputKind json_kind() const override {
-    return {"the result of millrace dedupe apply, undo or purge", Readers::owner,
-            json_result("apply", {"command", "action", "go", "id", "journal?", "journal_base64?", "interrupted",
-                                  "items", "totals", "notes"})};
+    return {"the result of millrace dedupe apply, undo or purge", ReadAccess::owner,
+            make_json_recognizer("apply", {"command", "action", "go", "id", "journal?", "journal_base64?",
+                                           "interrupted", "items", "totals", "notes"})};
   }
 
   // These jobs act on files anywhere, so they cannot be sandboxed.
   bool can_be_sandboxed() const override { return false; }
 
  protected:
-  virtual Applied carry_out(bool go, RunContext& context) = 0;
+  virtual ApplyReport carry_out(bool execute, RunContext& context) = 0;
 
-  void add_go(Settings& settings) {
-    settings.heading("Deciding");
-    settings.add_consent("go", "do it; without it nothing is changed", go_);
+  void add_execute_option(Settings& settings) {
+    settings.set_heading("Deciding");
+    settings.add_consent("go", "do it; without it nothing is changed", execute_);
   }
   // Protects the files that such a run acts on from becoming outputs: the named ones, and all pictures and their
   // companions. The named ones are read when the first output is checked, if there is one.
-  static void protect(Outputs& outputs, std::function<std::set<std::string>()> named) {
+  static void protect(OutputRegistry& outputs, std::function<std::set<std::string>()> named) {
     outputs.never_replace(
         [named = std::move(named), paths = std::optional<std::set<std::string>>()](const std::string& path) mutable {
           if (!paths) paths = named();
@@ -61,30 +61,30 @@ class ApplyingJob : public Job {
   std::vector<std::string> inputs_;
 
  private:
-  bool go_ = false;
+  bool execute_ = false;
 };
 
-class ApplyJob : public ApplyingJob {
+class ApplyJob : public ApplyJobBase {
  public:
   Arguments arguments() override {
     return {"DECISIONS", "decisions.json, as the page saves it", &inputs_, true, false};
   }
   void describe(Settings& settings) override {
-    add_go(settings);
+    add_execute_option(settings);
     dedupe::describe(settings, options_);
     settings.add_consent("trust-files", kTrustFilesHelp, options_.trust_files);
   }
-  void look_at(Outputs& outputs) override {
+  void register_files(OutputRegistry& outputs) override {
     options_.decisions = inputs_.at(0);
-    for (const std::string& file : catalog_files(catalog_file(options_.catalog))) outputs.kept(file);
+    for (const std::string& file : catalog_files(catalog_path(options_.catalog))) outputs.kept(file);
     outputs.input(options_.decisions);
     if (!options_.journal.empty()) outputs.input(options_.journal);
-    protect(outputs, [this] { return paths_in_decisions(options_.decisions); });
+    protect(outputs, [this] { return read_decision_paths(options_.decisions); });
   }
 
  protected:
-  Applied carry_out(bool go, RunContext& context) override {
-    options_.go = go;
+  ApplyReport carry_out(bool execute, RunContext& context) override {
+    options_.execute = execute;
     return dedupe::apply(options_, context);
   }
 
@@ -93,25 +93,27 @@ class ApplyJob : public ApplyingJob {
 };
 
 // Base of the jobs that act on a journal.
-class JournalJob : public ApplyingJob {
+class JournalJob : public ApplyJobBase {
  public:
-  using Act = Applied (*)(const std::string& journal, bool go, Trust trust, RunContext& context);
+  using Act = ApplyReport (*)(const std::string& journal, bool execute, Trust trust, RunContext& context);
   explicit JournalJob(Act act) : act_(act) {}
 
   Arguments arguments() override {
     return {"JOURNAL", "the journal that apply named, or its id", &inputs_, true, false};
   }
   void describe(Settings& settings) override {
-    add_go(settings);
+    add_execute_option(settings);
     settings.add_consent("trust-files", kTrustFilesHelp, trust_files_);
   }
-  void look_at(Outputs& outputs) override {
-    outputs.input(journal_file(inputs_.at(0)));
-    protect(outputs, [this] { return paths_in_journal(inputs_.at(0), trust()); });
+  void register_files(OutputRegistry& outputs) override {
+    outputs.input(find_journal_file(inputs_.at(0)));
+    protect(outputs, [this] { return read_journal_paths(inputs_.at(0), trust()); });
   }
 
  protected:
-  Applied carry_out(bool go, RunContext& context) override { return act_(inputs_.at(0), go, trust(), context); }
+  ApplyReport carry_out(bool execute, RunContext& context) override {
+    return act_(inputs_.at(0), execute, trust(), context);
+  }
 
  private:
   Trust trust() const { return trust_files_ ? Trust::files : Trust::checked; }

@@ -12,95 +12,95 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
-#include "src/jobs/dedupe/apply/names.h"
+#include "src/jobs/dedupe/apply/operation_names.h"
 
 namespace millrace::dedupe {
 namespace {
 
 void put_path(Json& line, const std::string& name, const std::string& path) {
-  line[name] = utf8_for_display(path);
-  if (!is_utf8(path)) line[name + "_base64"] = base64(path);
+  line[name] = replace_invalid_utf8(path);
+  if (!is_utf8(path)) line[name + "_base64"] = to_base64(path);
 }
 
-std::string text_in(const Json& line, const std::string& name) {
+std::string get_text(const Json& line, const std::string& name) {
   const auto found = line.find(name);
   return found && found->is_string() ? found->get<std::string>() : "";
 }
 
-std::string recorded_path(const Json& line, const std::string& name) {
-  const std::string encoded = text_in(line, name + "_base64");
-  if (encoded.empty()) return text_in(line, name);
+std::string get_path(const Json& line, const std::string& name) {
+  const std::string encoded = get_text(line, name + "_base64");
+  if (encoded.empty()) return get_text(line, name);
   return from_base64(encoded).value_or("");
 }
 
 template <typename T>
-T number_in(const Json& line, const std::string& name) {
+T get_number(const Json& line, const std::string& name) {
   const Json* found = line.find(name);
   return found && found->holds<T>() ? found->get<T>() : T{};
 }
 
-bool flag_in(const Json& line, const std::string& name) {
+bool get_flag(const Json& line, const std::string& name) {
   const auto found = line.find(name);
   return found && found->is_boolean() && found->get<bool>();
 }
 
-JournalRecord record_in(const Json& line) {
+JournalRecord parse_record(const Json& line) {
   JournalRecord record;
-  record.number = number_in<std::uint64_t>(line, "n");
-  record.path = recorded_path(line, "path");
-  record.to = recorded_path(line, "to");
-  record.temporary = recorded_path(line, "temporary");
-  record.main = recorded_path(line, "main");
+  record.number = get_number<std::uint64_t>(line, "n");
+  record.path = get_path(line, "path");
+  record.to = get_path(line, "to");
+  record.temporary = get_path(line, "temporary");
+  record.main = get_path(line, "main");
   const auto add = [&](const std::string& path, std::uint64_t size) {
     record.survivors.push_back(path);
     record.survivor_sizes.push_back(size);
   };
-  if (const std::string survivor = recorded_path(line, "survivor"); !survivor.empty()) {
-    add(survivor, number_in<std::uint64_t>(line, "survivor_size"));
+  if (const std::string survivor = get_path(line, "survivor"); !survivor.empty()) {
+    add(survivor, get_number<std::uint64_t>(line, "survivor_size"));
   }
   if (const auto more = line.find("more_survivors"); more && more->is_array()) {
-    for (const Json& one : *more) add(recorded_path(one, "path"), number_in<std::uint64_t>(one, "size"));
+    for (const Json& one : *more) add(get_path(one, "path"), get_number<std::uint64_t>(one, "size"));
   }
-  record.whole_group = flag_in(line, "whole_group");
+  record.whole_group = get_flag(line, "whole_group");
   FileState& b = record.before;
-  b.size = number_in<std::uint64_t>(line, "size");
-  b.mtime_ns = number_in<std::int64_t>(line, "mtime_ns");
-  b.device = number_in<std::uint64_t>(line, "device");
-  b.inode = number_in<std::uint64_t>(line, "inode");
-  b.mode = number_in<std::uint32_t>(line, "mode");
-  b.owner = number_in<std::uint32_t>(line, "owner");
-  b.group = number_in<std::uint32_t>(line, "group_id");
+  b.size = get_number<std::uint64_t>(line, "size");
+  b.mtime_ns = get_number<std::int64_t>(line, "mtime_ns");
+  b.device = get_number<std::uint64_t>(line, "device");
+  b.inode = get_number<std::uint64_t>(line, "inode");
+  b.mode = get_number<std::uint32_t>(line, "mode");
+  b.owner = get_number<std::uint32_t>(line, "owner");
+  b.group = get_number<std::uint32_t>(line, "group_id");
   b.regular = true;
-  record.hash = content_hash_from_hex(text_in(line, "hash"));
+  record.hash = content_hash_from_hex(get_text(line, "hash"));
   return record;
 }
 
-bool take_not_duplicates(const Json& line, Journal& journal) {
+bool parse_confirmed_distinct(const Json& line, Journal& journal) {
   const Json& pairs = line["apart"];
   if (pairs == "forgotten") {
-    journal.not_duplicates_forgotten = true;
+    journal.confirmed_distinct_forgotten = true;
     return true;
   }
-  JournalNotDuplicates told{recorded_path(line, "catalog"), {}};
-  if (!pairs.is_array() || !told.catalog.starts_with('/')) return false;
+  JournalConfirmedDistinct confirmed{get_path(line, "catalog"), {}};
+  if (!pairs.is_array() || !confirmed.catalog.starts_with('/')) return false;
   for (const Json& pair : pairs) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) return false;
     const auto a = content_hash_from_hex(pair[0].get<std::string>());
     const auto b = content_hash_from_hex(pair[1].get<std::string>());
     if (!a || !b) return false;
-    told.pairs.emplace_back(*a, *b);
+    confirmed.pairs.emplace_back(*a, *b);
   }
-  journal.not_duplicates.push_back(std::move(told));
+  journal.confirmed_distinct.push_back(std::move(confirmed));
   return true;
 }
 
-bool take_sidecar(const Json& line, Journal& journal) {
+bool parse_sidecar(const Json& line, Journal& journal) {
   JournalSidecar sidecar;
-  sidecar.number = number_in<std::uint64_t>(line, "n");
-  sidecar.path = recorded_path(line, "sidecar");
-  sidecar.picture = recorded_path(line, "picture");
-  sidecar.size = number_in<std::uint64_t>(line, "size");
-  const auto hash = content_hash_from_hex(text_in(line, "hash"));
+  sidecar.number = get_number<std::uint64_t>(line, "n");
+  sidecar.path = get_path(line, "sidecar");
+  sidecar.picture = get_path(line, "picture");
+  sidecar.size = get_number<std::uint64_t>(line, "size");
+  const auto hash = content_hash_from_hex(get_text(line, "hash"));
   if (sidecar.number == 0 || !hash) return false;
   sidecar.hash = *hash;
   journal.sidecars.push_back(std::move(sidecar));
@@ -108,35 +108,35 @@ bool take_sidecar(const Json& line, Journal& journal) {
 }
 
 // Returns false for a line without known content.
-bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::size_t>& at) {
+bool parse_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::size_t>& at) {
   if (!line.is_object()) return false;
   if (line.contains("folder")) {
-    journal.folders.push_back(recorded_path(line, "folder"));
+    journal.folders.push_back(get_path(line, "folder"));
     return true;
   }
-  if (line.contains("apart")) return take_not_duplicates(line, journal);
+  if (line.contains("apart")) return parse_confirmed_distinct(line, journal);
   if (line.contains("cut")) {
     if (journal.damaged_lines > 0) --journal.damaged_lines;
     return true;
   }
   if (line.contains("undo")) {
     journal.undo_begun = true;
-    journal.undo_finished = text_in(line, "undo") == "finished";
+    journal.undo_finished = get_text(line, "undo") == "finished";
     return true;
   }
   if (line.contains("intent")) {
-    JournalRecord record = record_in(line);
+    JournalRecord record = parse_record(line);
     if (record.number == 0 || !record.path.starts_with('/') ||
         !at.emplace(record.number, journal.records.size()).second)
       return false;
     journal.records.push_back(std::move(record));
     return true;
   }
-  if (line.contains("sidecar")) return take_sidecar(line, journal);
-  const auto number = number_in<std::uint64_t>(line, "n");
+  if (line.contains("sidecar")) return parse_sidecar(line, journal);
+  const auto number = get_number<std::uint64_t>(line, "n");
   for (JournalSidecar& sidecar : journal.sidecars) {
     if (sidecar.number != number) continue;
-    sidecar.done |= flag_in(line, "done");
+    sidecar.done |= get_flag(line, "done");
     sidecar.failed |= line.contains("failed");
     sidecar.undone |= line.contains("undone");
     return true;
@@ -144,29 +144,29 @@ bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::
   const auto found = at.find(number);
   if (found == at.end()) return false;
   JournalRecord& record = journal.records[found->second];
-  record.done |= flag_in(line, "done");
+  record.done |= get_flag(line, "done");
   record.failed |= line.contains("failed");
   record.undone |= line.contains("undone");
-  record.purging |= flag_in(line, "purge");
-  record.purged |= flag_in(line, "purged");
+  record.purging |= get_flag(line, "purge");
+  record.purged |= get_flag(line, "purged");
   return true;
 }
 
 // Returns the file that notes the journals of an id outside the data folder, one per line.
-std::string notes_of(const std::string& id) { return data_path("journals/" + id + ".elsewhere"); }
+std::string find_notes_file(const std::string& id) { return data_path("journals/" + id + ".elsewhere"); }
 
 // Returns the note about an open journal; empty for one in the data folder.
-std::string note_about(const std::string& path, int fd) {
-  const std::string real = path_in(real_path(folder_of(path)).value_or(folder_of(path)), file_name(path));
-  if (in_data_folder(real)) return "";
+std::string make_note(const std::string& path, int fd) {
+  const std::string real = join_path(real_path(folder_of(path)).value_or(folder_of(path)), file_name(path));
+  if (is_in_data_folder(real)) return "";
   const auto state = state_of_descriptor(fd);
-  return fmt::format("{} {}\n", state ? state->inode : 0, base64(real));
+  return fmt::format("{} {}\n", state ? state->inode : 0, to_base64(real));
 }
 
 bool is_noted(const std::string& id, const std::string& note) {
   try {
-    auto reader = FileReader::of(open_own_file(notes_of(id), Trust::checked, false, false), notes_of(id),
-                                 FileReader::Hashing::off);
+    auto reader = FileReader::make(open_trusted_file(find_notes_file(id), Trust::checked, false, false),
+                                   find_notes_file(id), FileReader::Hashing::off);
     const auto text = reader ? read_text(**reader) : Outcome<std::string>(reader.error());
     return text && ("\n" + *text).find("\n" + note) != std::string::npos;
   } catch (const Failure&) {
@@ -174,7 +174,7 @@ bool is_noted(const std::string& id, const std::string& note) {
   }
 }
 
-Json about(std::uint64_t number) { return Json{{"n", number}}; }
+Json make_numbered_line(std::uint64_t number) { return Json{{"n", number}}; }
 
 }  // namespace
 
@@ -192,14 +192,14 @@ const char* name_of(Action action) {
   return "trash";
 }
 
-std::optional<Action> action_from(const std::string& name) {
+std::optional<Action> parse_action_name(const std::string& name) {
   for (const Action action : {Action::trash, Action::move, Action::hardlink, Action::remove}) {
     if (name == name_of(action)) return action;
   }
   return std::nullopt;
 }
 
-const JournalRecord* Journal::latest_of(const std::string& wanted) const {
+const JournalRecord* Journal::find_latest(const std::string& wanted) const {
   for (auto record = records.rbegin(); record != records.rend(); ++record) {
     if (record->path == wanted) return &*record;
   }
@@ -214,14 +214,14 @@ std::uint64_t Journal::next_number() const {
 }
 
 Journal read_journal(const std::string& path, Trust trust) {
-  Descriptor file = open_own_file(path, trust, false, false);
-  const std::string note = note_about(path, file.get());
-  auto reader = FileReader::of(std::move(file), path, FileReader::Hashing::off);
+  Descriptor file = open_trusted_file(path, trust, false, false);
+  const std::string note = make_note(path, file.get());
+  auto reader = FileReader::make(std::move(file), path, FileReader::Hashing::off);
   if (!reader) throw Failure(reader.error());
   Journal journal = parse_journal(read_text(**reader).or_throw(), path);
   if (trust == Trust::checked && !journal.id.empty() && !note.empty() && !is_noted(journal.id, note)) {
     throw Failure(ErrorCode::conflict, "it is not believed: nothing in the data folder tells that this program made it",
-                  printable(path), "if you know that you made it with --journal yourself, add --trust-files");
+                  escape_unprintable(path), "if you know that you made it with --journal yourself, add --trust-files");
   }
   return journal;
 }
@@ -242,57 +242,57 @@ Journal parse_journal(std::string_view text, const std::string& path) {
       // A run that was cut off in the first line had done nothing yet. A file that begins otherwise is somebody's own.
       constexpr std::string_view kHead = R"({"millrace_journal":1,"id":")";
       if (cut && line.is_null() && text.substr(0, kHead.size()) == kHead.substr(0, text.size())) return journal;
-      const auto action = line.is_object() ? action_from(text_in(line, "action")) : std::nullopt;
-      journal.id = line.is_object() ? text_in(line, "id") : "";
-      if (!line.is_object() || number_in<int>(line, "millrace_journal") != 1 || !action || journal.id.empty()) {
-        throw Failure(ErrorCode::bad_data, "this is not a journal of millrace dedupe apply", printable(path));
+      const auto action = line.is_object() ? parse_action_name(get_text(line, "action")) : std::nullopt;
+      journal.id = line.is_object() ? get_text(line, "id") : "";
+      if (!line.is_object() || get_number<int>(line, "millrace_journal") != 1 || !action || journal.id.empty()) {
+        throw Failure(ErrorCode::bad_data, "this is not a journal of millrace dedupe apply", escape_unprintable(path));
       }
       journal.action = *action;
-      journal.destination = recorded_path(line, "destination");
-    } else if (!take_line(line, journal, at) && !cut) {
+      journal.destination = get_path(line, "destination");
+    } else if (!parse_line(line, journal, at) && !cut) {
       ++journal.damaged_lines;
     }
   }
-  if (const auto why = why_not_ours(journal); !first && why) {
-    throw Failure(ErrorCode::bad_data, "it is not a journal that this program wrote: it " + *why, printable(path),
-                  "nothing was done; look into it before you believe it");
+  if (const auto why = explain_foreign_journal(journal); !first && why) {
+    throw Failure(ErrorCode::bad_data, "it is not a journal that this program wrote: it " + *why,
+                  escape_unprintable(path), "nothing was done; look into it before you believe it");
   }
   return journal;
 }
 
 JournalWriter::JournalWriter(const std::string& path, const Journal& journal, const std::string& decisions, Trust trust)
     : path_(path), trust_(trust) {
-  use_own_folder_of(path, trust);
+  prepare_trusted_folder(path, trust);
   open(true);
   if (!fresh_) return;
   Json head{{"millrace_journal", 1}, {"id", journal.id}, {"action", name_of(journal.action)}};
   put_path(head, "decisions", decisions);
   if (!journal.destination.empty()) put_path(head, "destination", journal.destination);
   // The note comes first, so that every journal that begins can be undone.
-  if (const std::string note = note_about(path_, file_.get()); !note.empty()) {
-    const std::string notes = notes_of(journal.id);
-    use_own_folder_of(notes, trust);
-    const Descriptor out = open_own_file(notes, trust, true, true);
+  if (const std::string note = make_note(path_, file_.get()); !note.empty()) {
+    const std::string notes = find_notes_file(journal.id);
+    prepare_trusted_folder(notes, trust);
+    const Descriptor out = open_trusted_file(notes, trust, true, true);
     write_all(out.get(), note, notes);
-    if (::fsync(out.get()) != 0) throw Failure(system_error("cannot be synced", printable(notes), errno));
+    if (::fsync(out.get()) != 0) throw Failure(system_error("cannot be synced", escape_unprintable(notes), errno));
   }
-  line(head.dump());
+  write_line(head.dump());
   sync_folder(folder_of(path_));
 }
 
 JournalWriter::JournalWriter(const std::string& path, Trust trust) : path_(path), trust_(trust) { open(false); }
 
 void JournalWriter::open(bool create) {
-  const auto fail = [&](const char* what) { throw Failure(system_error(what, printable(path_), errno)); };
-  file_ = open_own_file(path_, trust_, true, create);
+  const auto fail = [&](const char* what) { throw Failure(system_error(what, escape_unprintable(path_), errno)); };
+  file_ = open_trusted_file(path_, trust_, true, create);
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw Failure(ErrorCode::conflict, "another run is working with this journal", printable(path_),
+    throw Failure(ErrorCode::conflict, "another run is working with this journal", escape_unprintable(path_),
                   "wait until it ends");
   }
   // Two runs that each keep what the other removes would leave no copy.
   const std::string acting = data_path("journals/acting.lock");
-  use_own_folder_of(acting, trust_);
-  acting_ = open_own_file(acting, trust_, true, true);
+  prepare_trusted_folder(acting, trust_);
+  acting_ = open_trusted_file(acting, trust_, true, true);
   if (::flock(acting_.get(), LOCK_EX | LOCK_NB) != 0) {
     throw Failure(ErrorCode::conflict, "another apply, undo or purge of yours is at work", "", "wait until it ends");
   }
@@ -304,52 +304,53 @@ void JournalWriter::open(bool create) {
   if (last == '\n') return;
   const Journal found = read_journal(path_, trust_);
   if (!found.id.empty()) {
-    line("\n{\"cut\": true}");
+    write_line("\n{\"cut\": true}");
   } else if (create) {
     if (::ftruncate(file_.get(), 0) != 0) fail("the journal cannot be written");
     fresh_ = true;
   }
 }
 
-void JournalWriter::line(std::string text, bool now) {
-  step("write a line of the journal");
+void JournalWriter::write_line(std::string text, bool now) {
+  call_step_hook("write a line of the journal");
   text += '\n';
   std::size_t at = 0;
   while (at < text.size()) {
     const ssize_t n = ::write(file_.get(), text.data() + at, text.size() - at);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw Failure(system_error("the journal cannot be written", printable(path_), errno));
+    if (n < 0) throw Failure(system_error("the journal cannot be written", escape_unprintable(path_), errno));
     at += static_cast<std::size_t>(n);
   }
   if (!now) return;
-  step("sync the journal");
+  call_step_hook("sync the journal");
   if (::fdatasync(file_.get()) != 0)
-    throw Failure(system_error("the journal cannot be synced", printable(path_), errno));
+    throw Failure(system_error("the journal cannot be synced", escape_unprintable(path_), errno));
 }
 
-void JournalWriter::folder(const std::string& path) {
+void JournalWriter::write_folder(const std::string& path) {
   Json out;
   put_path(out, "folder", path);
-  line(out.dump());
+  write_line(out.dump());
 }
 
-void JournalWriter::not_duplicates(const JournalNotDuplicates& told) {
+void JournalWriter::write_confirmed_distinct(const JournalConfirmedDistinct& confirmed) {
   constexpr std::size_t kPairsPerLine = 1000;
-  for (std::size_t begin = 0; begin < told.pairs.size(); begin += kPairsPerLine) {
-    const std::size_t end = std::min(begin + kPairsPerLine, told.pairs.size());
+  for (std::size_t begin = 0; begin < confirmed.pairs.size(); begin += kPairsPerLine) {
+    const std::size_t end = std::min(begin + kPairsPerLine, confirmed.pairs.size());
     Json out{{"apart", Json::array()}};
     for (std::size_t i = begin; i < end; ++i) {
-      out["apart"].push_back(Json::array({hex_of_bytes(told.pairs[i].first), hex_of_bytes(told.pairs[i].second)}));
+      out["apart"].push_back(
+          Json::array({hex_of_bytes(confirmed.pairs[i].first), hex_of_bytes(confirmed.pairs[i].second)}));
     }
-    put_path(out, "catalog", told.catalog);
-    line(out.dump(), end == told.pairs.size());
+    put_path(out, "catalog", confirmed.catalog);
+    write_line(out.dump(), end == confirmed.pairs.size());
   }
 }
 
-void JournalWriter::not_duplicates_forgotten() { line(Json{{"apart", "forgotten"}}.dump()); }
+void JournalWriter::write_confirmed_distinct_forgotten() { write_line(Json{{"apart", "forgotten"}}.dump()); }
 
-void JournalWriter::intent(const JournalRecord& record, Action action) {
-  Json out = about(record.number);
+void JournalWriter::write_intent(const JournalRecord& record, Action action) {
+  Json out = make_numbered_line(record.number);
   out["intent"] = name_of(action);
   put_path(out, "path", record.path);
   if (!record.to.empty()) put_path(out, "to", record.to);
@@ -376,51 +377,51 @@ void JournalWriter::intent(const JournalRecord& record, Action action) {
   out["device"] = b.device;
   out["inode"] = b.inode;
   if (record.hash) out["hash"] = hex_of_bytes(*record.hash);
-  line(out.dump());
+  write_line(out.dump());
 }
 
-void JournalWriter::sidecar(const JournalSidecar& sidecar) {
-  Json out = about(sidecar.number);
+void JournalWriter::write_sidecar(const JournalSidecar& sidecar) {
+  Json out = make_numbered_line(sidecar.number);
   put_path(out, "sidecar", sidecar.path);
   put_path(out, "picture", sidecar.picture);
   out["size"] = sidecar.size;
   out["hash"] = hex_of_bytes(sidecar.hash);
-  line(out.dump());
+  write_line(out.dump());
 }
 
-void JournalWriter::done(std::uint64_t number) {
-  Json out = about(number);
+void JournalWriter::write_done(std::uint64_t number) {
+  Json out = make_numbered_line(number);
   out["done"] = true;
   // This line is not synced: the intent is, and the disk shows the outcome.
-  line(out.dump(), false);
+  write_line(out.dump(), false);
 }
 
-void JournalWriter::failed(std::uint64_t number, const std::string& reason) {
-  Json out = about(number);
-  out["failed"] = utf8_for_display(reason);
-  line(out.dump());
+void JournalWriter::write_failed(std::uint64_t number, const std::string& reason) {
+  Json out = make_numbered_line(number);
+  out["failed"] = replace_invalid_utf8(reason);
+  write_line(out.dump());
 }
 
-void JournalWriter::undo_begins() { line(Json{{"undo", true}}.dump()); }
+void JournalWriter::write_undo_begun() { write_line(Json{{"undo", true}}.dump()); }
 
-void JournalWriter::undo_ends() { line(Json{{"undo", "finished"}}.dump()); }
+void JournalWriter::write_undo_finished() { write_line(Json{{"undo", "finished"}}.dump()); }
 
-void JournalWriter::undone(std::uint64_t number, const std::string& where) {
-  Json out = about(number);
+void JournalWriter::write_undone(std::uint64_t number, const std::string& where) {
+  Json out = make_numbered_line(number);
   put_path(out, "undone", where);
-  line(out.dump());
+  write_line(out.dump());
 }
 
-void JournalWriter::purging(std::uint64_t number) {
-  Json out = about(number);
+void JournalWriter::write_purging(std::uint64_t number) {
+  Json out = make_numbered_line(number);
   out["purge"] = true;
-  line(out.dump());
+  write_line(out.dump());
 }
 
-void JournalWriter::purged(std::uint64_t number) {
-  Json out = about(number);
+void JournalWriter::write_purged(std::uint64_t number) {
+  Json out = make_numbered_line(number);
   out["purged"] = true;
-  line(out.dump());
+  write_line(out.dump());
 }
 
 }  // namespace millrace::dedupe

@@ -23,15 +23,15 @@
 #include <utility>
 #include <vector>
 
-#include "src/io/file/own.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 #include "src/io/file/relocate.h"
+#include "src/io/file/trusted_file.h"
 
 namespace millrace::dedupe {
 
 enum class Action : std::uint8_t { trash, move, hardlink, remove };
 const char* name_of(Action action);
-std::optional<Action> action_from(const std::string& name);
+std::optional<Action> parse_action_name(const std::string& name);
 
 // Operation on one file. The mode, owner and group in `before` are for information; an undo never restores them.
 struct JournalRecord {
@@ -47,15 +47,15 @@ struct JournalRecord {
   std::optional<ContentHash> hash;
   bool done = false, failed = false, undone = false, purging = false, purged = false;
 
-  bool open() const { return !done && !failed && !undone && !purging; }
+  bool is_open() const { return !done && !failed && !undone && !purging; }
 };
 
-using NotDuplicatePair = std::pair<ContentHash, ContentHash>;  // the lower content first
+using ConfirmedDistinctPair = std::pair<ContentHash, ContentHash>;  // the lower content first
 
 // Contents that are not duplicates, and the catalog that records it.
-struct JournalNotDuplicates {
+struct JournalConfirmedDistinct {
   std::string catalog;
-  std::vector<NotDuplicatePair> pairs;
+  std::vector<ConfirmedDistinctPair> pairs;
 };
 
 // Sidecar beside a kept picture, written before the files whose metadata it holds are removed.
@@ -74,12 +74,12 @@ struct Journal {
   std::vector<std::string> folders;    // folders that the run made or was about to make
   std::vector<JournalRecord> records;  // in ascending order of their numbers
   std::vector<JournalSidecar> sidecars;
-  std::vector<JournalNotDuplicates> not_duplicates;  // pairs that the run recorded or was about to record
-  bool not_duplicates_forgotten = false;             // true after an undo removed them again
+  std::vector<JournalConfirmedDistinct> confirmed_distinct;  // pairs that the run recorded or was about to record
+  bool confirmed_distinct_forgotten = false;                 // true after an undo removed them again
   bool undo_begun = false, undo_finished = false;
   std::size_t damaged_lines = 0;  // a last line that was cut off does not count
 
-  const JournalRecord* latest_of(const std::string& path) const;
+  const JournalRecord* find_latest(const std::string& path) const;
   std::uint64_t next_number() const;
 };
 
@@ -87,8 +87,8 @@ struct Journal {
 // have written.
 Journal parse_journal(std::string_view text, const std::string& path);
 // Throws as parse_journal() does; Failure(not_found) if the file does not exist. Throws Failure(conflict) if it is not
-// trusted (src/io/file/own.h). The same for a journal outside the data folder that this program did not note there.
-// Ownership proves nothing then: a person also owns received files.
+// trusted (src/io/file/trusted_file.h). The same for a journal outside the data folder that this program did not note
+// there. Ownership proves nothing then: a person also owns received files.
 Journal read_journal(const std::string& path, Trust trust);
 
 class JournalWriter {
@@ -103,24 +103,24 @@ class JournalWriter {
 
   // Each function returns when its line is on the disk. If it throws Failure, the operation that the line announces
   // must not be done.
-  void folder(const std::string& path);
-  void not_duplicates(const JournalNotDuplicates& told);
-  void not_duplicates_forgotten();
-  void intent(const JournalRecord& record, Action action);
-  void sidecar(const JournalSidecar& sidecar);
-  void done(std::uint64_t number);
-  void failed(std::uint64_t number, const std::string& reason);
-  void undo_begins();
-  void undo_ends();  // all files are restored
-  void undone(std::uint64_t number, const std::string& where);
-  void purging(std::uint64_t number);
-  void purged(std::uint64_t number);
+  void write_folder(const std::string& path);
+  void write_confirmed_distinct(const JournalConfirmedDistinct& confirmed);
+  void write_confirmed_distinct_forgotten();
+  void write_intent(const JournalRecord& record, Action action);
+  void write_sidecar(const JournalSidecar& sidecar);
+  void write_done(std::uint64_t number);
+  void write_failed(std::uint64_t number, const std::string& reason);
+  void write_undo_begun();
+  void write_undo_finished();  // all files are restored
+  void write_undone(std::uint64_t number, const std::string& where);
+  void write_purging(std::uint64_t number);
+  void write_purged(std::uint64_t number);
 
   const std::string& path() const { return path_; }
 
  private:
   void open(bool create);
-  void line(std::string text, bool now = true);
+  void write_line(std::string text, bool now = true);
 
   std::string path_;
   Trust trust_;

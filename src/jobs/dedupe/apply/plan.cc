@@ -7,8 +7,8 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
-#include "src/jobs/dedupe/apply/names.h"
-#include "src/jobs/dedupe/apply/subjects.h"
+#include "src/jobs/dedupe/apply/action_items.h"
+#include "src/jobs/dedupe/apply/operation_names.h"
 #include "src/jobs/dedupe/scan/companions.h"
 
 namespace millrace::dedupe {
@@ -16,7 +16,7 @@ namespace {
 
 class Planner {
  public:
-  Planner(const PlanInput& input, Applied& applied, RunContext& context)
+  Planner(const PlanInput& input, ApplyReport& applied, RunContext& context)
       : input_(input),
         applied_(applied),
         context_(context),
@@ -25,13 +25,13 @@ class Planner {
   }
 
   ApplyPlan make() {
-    subjects_.examine(context_);
+    subjects_.verify_files(context_);
     if (context_.cancel.cancelled()) {
       applied_.interrupted = true;
       return {};
     }
     find_base();
-    for (const Subject& subject : subjects_.all()) {
+    for (const ActionItem& subject : subjects_.all()) {
       if (subject.remove) consider(subject);
     }
     return std::move(plan_);
@@ -41,16 +41,16 @@ class Planner {
   // Finds the folder below which moved files keep their relative paths: the deepest one that contains them all.
   void find_base() {
     bool first = true;
-    for (const Subject& subject : subjects_.all()) {
-      if (!subject.goes) continue;
+    for (const ActionItem& subject : subjects_.all()) {
+      if (!subject.is_to_remove) continue;
       if (first) base_ = folder_of(subject.path);
       first = false;
-      while (!inside(subject.path, base_)) base_ = folder_of(base_);
+      while (!is_inside(subject.path, base_)) base_ = folder_of(base_);
     }
   }
 
-  Item& add_item(const std::string& path, const Subject& subject) {
-    Item item;
+  ReportItem& add_item(const std::string& path, const ActionItem& subject) {
+    ReportItem item;
     item.group = subject.first().group;
     item.path = path;
     item.size = subject.missing ? subject.first().size : subject.state.size;
@@ -59,78 +59,78 @@ class Planner {
     return applied_.items.back();
   }
 
-  void leave(const Subject& subject, std::string reason) {
-    Item& item = add_item(subject.path, subject);
-    item.state = State::left;
+  void leave(const ActionItem& subject, std::string reason) {
+    ReportItem& item = add_item(subject.path, subject);
+    item.state = ItemState::left;
     item.reason = std::move(reason);
   }
 
   // Returns the record of an earlier run that removed the file, or, in a dry run, began to; null if there is none.
-  const JournalRecord* earlier(const Subject& subject) const {
-    const JournalRecord* record = input_.journal.latest_of(subject.path);
+  const JournalRecord* find_previous_record(const ActionItem& subject) const {
+    const JournalRecord* record = input_.journal.find_latest(subject.path);
     if (record == nullptr || record->undone || !subject.missing) return nullptr;
-    return record->done || (record->open() && !input_.go) ? record : nullptr;
+    return record->done || (record->is_open() && !input_.execute) ? record : nullptr;
   }
 
-  bool did_before(const Subject& subject) {
-    const JournalRecord* record = earlier(subject);
+  bool add_done_before(const ActionItem& subject) {
+    const JournalRecord* record = find_previous_record(subject);
     if (record == nullptr) return false;
-    Item& item = add_item(subject.path, subject);
-    item.state = State::before;
+    ReportItem& item = add_item(subject.path, subject);
+    item.state = ItemState::before;
     item.to = record->to;
     item.reason = record->purging ? "purged" : record->done ? "" : "by a run that was interrupted; --go finishes it";
     return true;
   }
 
-  void consider(const Subject& subject) {
+  void consider(const ActionItem& subject) {
     if (subject.keep) {
       return leave(subject,
-                   fmt::format("another decision keeps it, in group {}: keep wins", group_that_keeps(subject)));
+                   fmt::format("another decision keeps it, in group {}: keep wins", find_keeping_group(subject)));
     }
     if (subject.reference) return leave(subject, "it belongs to a reference folder");
-    if (did_before(subject)) return;
+    if (add_done_before(subject)) return;
     if (input_.action == Action::hardlink) {
-      if (const Subject* twin = subjects_.other_name_of(subject)) {
-        Item& item = add_item(subject.path, subject);
-        item.state = State::before;
+      if (const ActionItem* twin = subjects_.find_hard_link(subject)) {
+        ReportItem& item = add_item(subject.path, subject);
+        item.state = ItemState::before;
         item.to = twin->path;
         item.reason = "both names are one file";
         return;
       }
     }
-    if (!subject.good()) return leave(subject, subject.trouble);
-    const std::vector<const Subject*> survivors = subjects_.survivors_of(subject);
-    const std::string changed =
-        subjects_.changed_group_of(subject, [&](const Subject& member) { return earlier(member) != nullptr; });
+    if (!subject.is_valid()) return leave(subject, subject.trouble);
+    const std::vector<const ActionItem*> survivors = subjects_.find_survivors(subject);
+    const std::string changed = subjects_.explain_changed_group(
+        subject, [&](const ActionItem& member) { return find_previous_record(member) != nullptr; });
     if (!changed.empty()) return leave(subject, changed);
-    if (survivors.empty() && subjects_.goes_with_its_groups(subject)) {
+    if (survivors.empty() && subjects_.is_whole_group_removed(subject)) {
       if (input_.action == Action::hardlink) return leave(subject, "nothing of its group stays to be linked to");
-      if (input_.action == Action::move && inside(subject.path, input_.destination))
+      if (input_.action == Action::move && is_inside(subject.path, input_.destination))
         return leave(subject, "it is in the folder that it would be moved to");
       return plan(subject, survivors);
     }
     if (survivors.empty()) {
-      const Subject* troubled = subjects_.troubled_survivor_of(subject);
-      return leave(
-          subject,
-          "no other member of its group is there as it was and stays" +
-              (troubled == nullptr ? "" : fmt::format(": {}: {}", printable(troubled->path), troubled->trouble)));
+      const ActionItem* troubled = subjects_.find_troubled_survivor(subject);
+      return leave(subject, "no other member of its group is there as it was and stays" +
+                                (troubled == nullptr
+                                     ? ""
+                                     : fmt::format(": {}: {}", escape_unprintable(troubled->path), troubled->trouble)));
     }
-    const Subject* survivor = survivors[0];
-    if (!subject.chosen && !subjects_.may_go_for(subject, *survivor)) {
+    const ActionItem* survivor = survivors[0];
+    if (!subject.chosen && !subjects_.is_removable_for(subject, *survivor)) {
       return leave(subject,
                    fmt::format("no look found that it shows what {} shows and nothing else: search again, or mark it "
                                "itself on the page (\"chosen\": true in its decision)",
-                               printable(file_name(survivor->path))));
+                               escape_unprintable(file_name(survivor->path))));
     }
     if (!subject.chosen && input_.action != Action::hardlink) {
       const std::vector<std::string> along = companions_.of(subject.path).files;
       // This is rare, since it lists the folder of the kept file.
       const bool any = std::any_of(along.begin(), along.end(), is_recording);
-      const std::string alone = any ? recording_without_copy(along, beside_.of(survivor->path).files) : "";
+      const std::string alone = any ? find_recording_without_copy(along, beside_.of(survivor->path).files) : "";
       if (!alone.empty())
-        return leave(subject, fmt::format("{} would go along, and has no copy beside {}", printable(file_name(alone)),
-                                          printable(survivor->path)));
+        return leave(subject, fmt::format("{} would go along, and has no copy beside {}",
+                                          escape_unprintable(file_name(alone)), escape_unprintable(survivor->path)));
     }
     if (input_.action == Action::hardlink) {
       if (survivor->first().hash != subject.first().hash) {
@@ -140,34 +140,34 @@ class Planner {
       // A link would make it one file with the reference: writing to one would change the other.
       if (survivor->reference) return leave(subject, "the file of its bytes that stays belongs to a reference folder");
       if (survivor->state.device != subject.state.device) {
-        return leave(subject, fmt::format("{} is on another file system", printable(survivor->path)));
+        return leave(subject, fmt::format("{} is on another file system", escape_unprintable(survivor->path)));
       }
       // Linked files share one owner and one mode: anyone who may write to one could write to both.
-      const auto same = same_access(subject.path, survivor->path);
+      const auto same = have_same_access(subject.path, survivor->path);
       if (!same) return leave(subject, same.error().what);
       if (!*same && !input_.ignore_access) {
         return leave(subject,
                      fmt::format("its owner, group, mode or access list is not that of {}, and would become it; "
                                  "--ignore-access links them",
-                                 printable(survivor->path)));
+                                 escape_unprintable(survivor->path)));
       }
     }
-    if (input_.action == Action::move && inside(subject.path, input_.destination)) {
+    if (input_.action == Action::move && is_inside(subject.path, input_.destination)) {
       return leave(subject, "it is in the folder that it would be moved to");
     }
     plan(subject, survivors);
   }
 
-  static std::string group_that_keeps(const Subject& subject) {
+  static std::string find_keeping_group(const ActionItem& subject) {
     for (const Decision* d : subject.decisions) {
-      if (d->kind == DecisionKind::keep) return printable(d->group);
+      if (d->kind == DecisionKind::keep) return escape_unprintable(d->group);
     }
     return "";
   }
 
-  void plan(const Subject& subject, const std::vector<const Subject*>& survivors) {
+  void plan(const ActionItem& subject, const std::vector<const ActionItem*>& survivors) {
     AssetOperation asset;
-    for (const Subject* survivor : survivors)
+    for (const ActionItem* survivor : survivors)
       asset.survivors.push_back({survivor->path, survivor->state, survivor->first().hash, survivor->reference});
     std::vector<std::string> names;
     std::string remark;
@@ -175,23 +175,24 @@ class Planner {
       const Companions companions = companions_.of(subject.path);
       for (std::size_t i = 0; i < companions.files.size(); ++i) {
         const std::string& file = companions.files[i];
-        const Subject* named = subjects_.find(file);
-        if (named != nullptr && named->goes) continue;  // it has a decision of its own
+        const ActionItem* named = subjects_.find(file);
+        if (named != nullptr && named->is_to_remove) continue;  // it has a decision of its own
         const bool kept = named != nullptr || std::any_of(input_.references.begin(), input_.references.end(),
-                                                          [&](const std::string& r) { return inside(file, r); });
-        if (kept || (companions.shared[i] && a_sibling_stays(companions))) {
-          remark += fmt::format("{}{} stays{}", remark.empty() ? "" : "; ", printable(file_name(file)),
-                                kept ? "" : " for " + std::string(printable(file_name(staying_sibling(companions)))));
+                                                          [&](const std::string& r) { return is_inside(file, r); });
+        if (kept || (companions.shared[i] && has_kept_sibling(companions))) {
+          remark += fmt::format(
+              "{}{} stays{}", remark.empty() ? "" : "; ", escape_unprintable(file_name(file)),
+              kept ? "" : " for " + std::string(escape_unprintable(file_name(find_kept_sibling(companions)))));
           continue;
         }
         names.push_back(file);
       }
     }
     names.push_back(subject.path);
-    const std::vector<std::string> targets = targets_of(names, survivors.empty() ? "" : survivors[0]->path);
+    const std::vector<std::string> targets = find_free_targets(names, survivors.empty() ? "" : survivors[0]->path);
     for (std::size_t i = 0; i < names.size(); ++i) {
       const bool main = i + 1 == names.size();
-      Item& item = add_item(names[i], subject);
+      ReportItem& item = add_item(names[i], subject);
       item.to = targets[i];
       Operation operation;
       operation.item = applied_.items.size() - 1;
@@ -200,7 +201,7 @@ class Planner {
       record.path = names[i];
       record.to = targets[i];
       record.whole_group = survivors.empty();
-      for (const Subject* survivor : survivors) {
+      for (const ActionItem* survivor : survivors) {
         record.survivors.push_back(survivor->path);
         record.survivor_sizes.push_back(survivor->state.size);
       }
@@ -212,7 +213,7 @@ class Planner {
         item.main = record.main = subject.path;
         const auto state = state_of(names[i]);
         if (!state || !state->regular) {
-          item.state = State::left;
+          item.state = ItemState::left;
           item.reason = state ? "is not a file" : state.error().what;
           continue;
         }
@@ -225,24 +226,24 @@ class Planner {
     plan_.assets.push_back(std::move(asset));
   }
 
-  std::string staying_sibling(const Companions& companions) const {
+  std::string find_kept_sibling(const Companions& companions) const {
     for (const std::string& sibling : companions.siblings) {
-      const Subject* subject = subjects_.find(sibling);
-      if (subject == nullptr || !subject->goes || !subject->good()) return sibling;
+      const ActionItem* subject = subjects_.find(sibling);
+      if (subject == nullptr || !subject->is_to_remove || !subject->is_valid()) return sibling;
     }
     return "";
   }
-  bool a_sibling_stays(const Companions& companions) const { return !staying_sibling(companions).empty(); }
+  bool has_kept_sibling(const Companions& companions) const { return !find_kept_sibling(companions).empty(); }
 
   // Returns free new names for an asset's files, all with the same number after the stem if one is needed.
-  std::vector<std::string> targets_of(const std::vector<std::string>& names, const std::string& survivor) {
+  std::vector<std::string> find_free_targets(const std::vector<std::string>& names, const std::string& survivor) {
     if (input_.action == Action::trash) return std::vector<std::string>(names.size());
     if (input_.action == Action::hardlink) return {survivor};
     const std::string& main = names.back();
     const std::size_t stem = stem_key(main).size() - (main.size() - file_name(main).size());
-    std::string folder = input_.action == Action::remove ? own_folder(main) : input_.destination;
+    std::string folder = input_.action == Action::remove ? find_own_folder(main) : input_.destination;
     if (input_.action == Action::move && folder_of(main) != base_) {
-      folder = path_in(folder, folder_of(main).substr(base_ == "/" ? 1 : base_.size() + 1));
+      folder = join_path(folder, folder_of(main).substr(base_ == "/" ? 1 : base_.size() + 1));
     }
     for (int number = 1;; ++number) {
       std::vector<std::string> targets;
@@ -250,7 +251,7 @@ class Planner {
       for (const std::string& name : names) {
         std::string file(file_name(name));
         if (number > 1) file.insert(std::min(stem, file.size()), fmt::format(" ({})", number));
-        targets.push_back(path_in(folder, file));
+        targets.push_back(join_path(folder, file));
         free &= taken_.count(targets.back()) == 0 && !exists(targets.back());
       }
       if (!free) continue;
@@ -260,7 +261,7 @@ class Planner {
   }
 
   // Returns this journal's folder beside a file; a foreign folder of that name is not touched.
-  std::string own_folder(const std::string& path) {
+  std::string find_own_folder(const std::string& path) {
     const auto [at, fresh] = own_folders_.try_emplace(folder_of(path), set_aside_folder(path, input_.id));
     if (!fresh) return at->second;
     const std::string wanted = at->second;
@@ -273,9 +274,9 @@ class Planner {
   }
 
   const PlanInput& input_;
-  Applied& applied_;
+  ApplyReport& applied_;
   RunContext& context_;
-  Subjects subjects_;
+  ActionItems subjects_;
   CompanionFinder companions_, beside_;  // for removed files; for kept files
   ApplyPlan plan_;
   std::string base_ = "/";
@@ -286,7 +287,7 @@ class Planner {
 
 }  // namespace
 
-ApplyPlan make_plan(const PlanInput& input, Applied& applied, RunContext& context) {
+ApplyPlan make_plan(const PlanInput& input, ApplyReport& applied, RunContext& context) {
   return Planner(input, applied, context).make();
 }
 

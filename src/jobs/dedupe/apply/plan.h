@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "src/jobs/dedupe/apply/apply.h"
+#include "src/jobs/dedupe/apply/cataloged_files.h"
 #include "src/jobs/dedupe/apply/decisions.h"
-#include "src/jobs/dedupe/apply/known.h"
 
 namespace millrace::dedupe {
 
@@ -42,13 +42,13 @@ struct PlanInput {
   std::vector<std::string> references;  // absolute, without links
   const Journal& journal;               // empty if there is none
   std::string id;
-  bool go;               // false: operations that the journal has as begun were not finished before planning
+  bool execute;          // false: operations that the journal has as begun were not finished before planning
   bool follow_symlinks;  // true if files may be named through symbolic links
   bool ignore_access;    // true if files of different access may be hard-linked
-  const KnownFiles& known;
+  const CatalogedFiles& known;
 };
 
 // Adds the items to `applied` in the order of their paths.
-ApplyPlan make_plan(const PlanInput& input, Applied& applied, RunContext& context);
+ApplyPlan make_plan(const PlanInput& input, ApplyReport& applied, RunContext& context);
 
 }  // namespace millrace::dedupe

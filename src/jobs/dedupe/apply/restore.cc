@@ -10,22 +10,22 @@ namespace millrace::dedupe {
 namespace {
 
 // Returns the current state of a path; nullopt if there is no file.
-std::optional<FileState> now(const std::string& path) {
+std::optional<FileState> read_state(const std::string& path) {
   if (path.empty()) return std::nullopt;
   const auto state = state_of(path);
   return state ? std::optional(*state) : std::nullopt;
 }
 
-bool one_file(const std::optional<FileState>& a, const std::optional<FileState>& b) {
-  return a && b && a->same_inode(*b);
+bool is_same_file(const std::optional<FileState>& a, const std::optional<FileState>& b) {
+  return a && b && a->has_same_inode(*b);
 }
 
-bool holds(const std::string& path, const std::optional<ContentHash>& hash) {
-  const auto found = hash_file(path, Links::refused);
+bool has_hash(const std::string& path, const std::optional<ContentHash>& hash) {
+  const auto found = hash_file(path, LinkPolicy::refused);
   return found && hash && *found == *hash;
 }
 
-std::string beside(const std::string& path) {
+std::string find_free_name(const std::string& path) {
   const std::string_view name = file_name(path);
   const std::size_t dot = name.find_last_of('.');
   const std::size_t at = dot == std::string_view::npos || dot == 0 ? path.size() : path.size() - name.size() + dot;
@@ -36,180 +36,186 @@ std::string beside(const std::string& path) {
   }
 }
 
-Restored as(State state, std::string where, std::string reason = "") {
+RestoreResult make_result(ItemState state, std::string where, std::string reason = "") {
   return {state, std::move(where), std::move(reason), false};
 }
-Restored nothing() { return {State::before, "", "", true}; }
-Restored refused(const Outcome<void>& tried) { return as(State::failed, "", tried.error().what); }
+RestoreResult make_noop_result() { return {ItemState::before, "", "", true}; }
+RestoreResult make_failure(const Outcome<void>& tried) {
+  return make_result(ItemState::failed, "", tried.error().what);
+}
 
 // Returns the name under which a run that was cut off left the original for a moment.
-std::optional<std::string> left_aside(const std::string& path, const std::string& temporary, const FileState& before) {
-  if (path.empty() || temporary.empty() || now(path)) return std::nullopt;
-  std::string leaving = leaving_name(path, temporary);
-  const auto left = now(leaving);
-  return left && left->regular && left->same_size_and_time(before) ? std::optional(std::move(leaving)) : std::nullopt;
+std::optional<std::string> find_left_original(const std::string& path, const std::string& temporary,
+                                              const FileState& before) {
+  if (path.empty() || temporary.empty() || read_state(path)) return std::nullopt;
+  std::string leaving = make_aside_path(path, temporary);
+  const auto left = read_state(leaving);
+  return left && left->regular && left->has_same_size_and_time(before) ? std::optional(std::move(leaving))
+                                                                       : std::nullopt;
 }
 
 // Gives such a file its own name again.
-void take_up(const std::string& path, const std::string& temporary, const FileState& before) {
-  if (const auto left = left_aside(path, temporary, before)) static_cast<void>(rename_new(*left, path));
+void recover_original(const std::string& path, const std::string& temporary, const FileState& before) {
+  if (const auto left = find_left_original(path, temporary, before)) static_cast<void>(rename_new(*left, path));
 }
 
-constexpr const char* kTaken = "its old name is taken by another file";
+constexpr const char* kNameTaken = "its old name is taken by another file";
 
 class Restorer {
  public:
-  Restorer(const JournalRecord& record, const Journal& journal, TrashSearch& trash, bool go)
-      : r_(record), journal_(journal), trash_(trash), go_(go), path_(now(record.path)) {
+  Restorer(const JournalRecord& record, const Journal& journal, TrashSearch& trash, bool execute)
+      : r_(record), journal_(journal), trash_(trash), execute_(execute), path_(read_state(record.path)) {
     const std::string folder = folder_of(r_.path);
-    temporary_ = path_in(folder, fmt::format(".millrace-undo-{}-{}", journal.id, r_.number));
-    if (go_ && journal.action == Action::move) {
-      take_up(r_.path, r_.temporary, r_.before);
-      take_up(r_.to, temporary_, r_.before);
-      path_ = now(r_.path);
+    temporary_ = join_path(folder, fmt::format(".millrace-undo-{}-{}", journal.id, r_.number));
+    if (execute_ && journal.action == Action::move) {
+      recover_original(r_.path, r_.temporary, r_.before);
+      recover_original(r_.to, temporary_, r_.before);
+      path_ = read_state(r_.path);
     }
   }
 
-  Restored put_back() {
+  RestoreResult restore_file() {
     const bool trash = journal_.action == Action::trash;
-    std::optional<std::string> found = trash ? trash_.find(r_.path, r_.before) : in_its_place();
-    if (found && go_ && journal_.action == Action::move) remove_left_over(r_.temporary);
+    std::optional<std::string> found = trash ? trash_.find(r_.path, r_.before) : find_moved_file();
+    if (found && execute_ && journal_.action == Action::move) remove_unneeded_file(r_.temporary);
     if (!found) {
       if (path_ && path_->same(r_.before)) {
-        if (go_ && journal_.action == Action::move) remove_left_over(r_.temporary);
-        return nothing();
+        if (execute_ && journal_.action == Action::move) remove_unneeded_file(r_.temporary);
+        return make_noop_result();
       }
-      if (r_.failed || r_.open()) {
-        if (path_) return nothing();
+      if (r_.failed || r_.is_open()) {
+        if (path_) return make_noop_result();
       }
-      if (path_ && path_->regular && (path_->same_size_and_time(r_.before) || path_->same_inode(r_.before)))
-        return as(State::before, r_.path, "it is back already");
-      if (path_ && path_->regular && holds(r_.path, r_.hash))
-        return as(State::before, r_.path, "its bytes are back already, with another time");
-      if (r_.purging) return as(State::lost, "", "it was purged");
+      if (path_ && path_->regular && (path_->has_same_size_and_time(r_.before) || path_->has_same_inode(r_.before)))
+        return make_result(ItemState::before, r_.path, "it is back already");
+      if (path_ && path_->regular && has_hash(r_.path, r_.hash))
+        return make_result(ItemState::before, r_.path, "its bytes are back already, with another time");
+      if (r_.purging) return make_result(ItemState::lost, "", "it was purged");
       const std::string gone = "it is neither in its old place nor where it was put: somebody removed it";
-      return as(State::lost, "", path_ ? gone + "; another file has its old name" : gone);
+      return make_result(ItemState::lost, "", path_ ? gone + "; another file has its old name" : gone);
     }
-    const auto there = now(*found);
-    if (one_file(path_, there)) {  // a rename that was cut off half way: one file with two names
-      if (go_) {
-        if (auto done = remove_name(*found); !done.ok()) return refused(done);
+    const auto there = read_state(*found);
+    if (is_same_file(path_, there)) {  // a rename that was cut off half way: one file with two names
+      if (execute_) {
+        if (auto done = remove_name(*found); !done.ok()) return make_failure(done);
       }
-      return as(State::done, r_.path);
+      return make_result(ItemState::done, r_.path);
     }
     // A move across file systems that was cut off, in either direction, leaves two files. If their bytes are equal, one
     // is not needed.
-    if (journal_.action == Action::move && path_ && path_->regular && path_->same_size_and_time(r_.before) &&
+    if (journal_.action == Action::move && path_ && path_->regular && path_->has_same_size_and_time(r_.before) &&
         path_->device != there->device) {
-      const auto same = same_contents(r_.path, *found, Links::refused);
+      const auto same = have_same_contents(r_.path, *found, LinkPolicy::refused);
       if (same && *same) {
-        if (go_) {
-          step("remove the copy");
-          if (auto done = remove_name(*found); !done.ok()) return refused(done);
+        if (execute_) {
+          call_step_hook("remove the copy");
+          if (auto done = remove_name(*found); !done.ok()) return make_failure(done);
         }
-        return as(State::done, r_.path);
+        return make_result(ItemState::done, r_.path);
       }
     }
-    const std::string target = path_ ? beside(r_.path) : r_.path;
-    if (go_) {
-      if (auto done = make_folders_in_place(folder_of(target)); !done.ok())
-        return as(State::failed, *found, done.error().what);
+    const std::string target = path_ ? find_free_name(r_.path) : r_.path;
+    if (execute_) {
+      if (auto done = make_folders_no_follow(folder_of(target)); !done.ok())
+        return make_result(ItemState::failed, *found, done.error().what);
       if (auto done = move_new(*found, target, temporary_, there); !done.ok())
-        return as(State::failed, *found, done.error().what);
-      if (trash) TrashSearch::forget(*found);
+        return make_result(ItemState::failed, *found, done.error().what);
+      if (trash) TrashSearch::remove_note(*found);
     }
-    return as(State::done, target, path_ ? kTaken : "");
+    return make_result(ItemState::done, target, path_ ? kNameTaken : "");
   }
 
-  Restored unlink_again() {
-    const auto partner = now(r_.to);
-    if (const auto temporary = now(r_.temporary)) {
-      if (temporary->same(r_.before)) return put_original_back(partner);
-      if (one_file(temporary, partner) && go_) remove_left_over(r_.temporary);
+  RestoreResult separate_hard_link() {
+    const auto partner = read_state(r_.to);
+    if (const auto temporary = read_state(r_.temporary)) {
+      if (temporary->same(r_.before)) return restore_original(partner);
+      if (is_same_file(temporary, partner) && execute_) remove_unneeded_file(r_.temporary);
     }
-    if (path_ && path_->same(r_.before)) return nothing();
-    if (one_file(path_, partner)) {
-      if (!holds(r_.to, r_.hash)) {
-        return as(State::failed, r_.path,
-                  fmt::format("it is one file with {}, whose bytes changed since", printable(r_.to)));
+    if (path_ && path_->same(r_.before)) return make_noop_result();
+    if (is_same_file(path_, partner)) {
+      if (!has_hash(r_.to, r_.hash)) {
+        return make_result(ItemState::failed, r_.path,
+                           fmt::format("it is one file with {}, whose bytes changed since", escape_unprintable(r_.to)));
       }
-      if (go_) {
-        if (auto done = copy_over(r_.to, r_.path, temporary_, r_.before.mtime_ns); !done.ok()) return refused(done);
+      if (execute_) {
+        if (auto done = copy_over(r_.to, r_.path, temporary_, r_.before.mtime_ns); !done.ok())
+          return make_failure(done);
       }
-      return as(State::done, r_.path, "a file of its own again");
+      return make_result(ItemState::done, r_.path, "a file of its own again");
     }
-    if (r_.failed || (r_.open() && path_)) return nothing();
-    if (path_ && path_->same_size_and_time(r_.before))
-      return as(State::before, r_.path, "it is a file of its own already");
-    if (path_ && path_->regular && holds(r_.path, r_.hash)) {
-      if (go_) {
-        if (auto done = set_time(r_.path, r_.before.mtime_ns); !done.ok()) return refused(done);
+    if (r_.failed || (r_.is_open() && path_)) return make_noop_result();
+    if (path_ && path_->has_same_size_and_time(r_.before))
+      return make_result(ItemState::before, r_.path, "it is a file of its own already");
+    if (path_ && path_->regular && has_hash(r_.path, r_.hash)) {
+      if (execute_) {
+        if (auto done = set_mtime(r_.path, r_.before.mtime_ns); !done.ok()) return make_failure(done);
       }
-      return as(State::done, r_.path, "a file of its own again");
+      return make_result(ItemState::done, r_.path, "a file of its own again");
     }
-    if (!partner || !holds(r_.to, r_.hash)) {
-      return as(State::lost, "",
-                fmt::format("its bytes are not to be found: {} is gone or has changed", printable(r_.to)));
+    if (!partner || !has_hash(r_.to, r_.hash)) {
+      return make_result(
+          ItemState::lost, "",
+          fmt::format("its bytes are not to be found: {} is gone or has changed", escape_unprintable(r_.to)));
     }
-    const std::string target = path_ ? beside(r_.path) : r_.path;
-    if (go_) {
-      if (auto done = copy_new(r_.to, target, temporary_, r_.before.mtime_ns); !done.ok()) return refused(done);
+    const std::string target = path_ ? find_free_name(r_.path) : r_.path;
+    if (execute_) {
+      if (auto done = copy_new(r_.to, target, temporary_, r_.before.mtime_ns); !done.ok()) return make_failure(done);
     }
-    return as(State::done, target, path_ ? kTaken : "");
+    return make_result(ItemState::done, target, path_ ? kNameTaken : "");
   }
 
  private:
-  std::optional<std::string> in_its_place() const {
-    const auto there = now(r_.to);
-    if (!there) return left_aside(r_.to, temporary_, r_.before);
+  std::optional<std::string> find_moved_file() const {
+    const auto there = read_state(r_.to);
+    if (!there) return find_left_original(r_.to, temporary_, r_.before);
     if (!there->regular) return std::nullopt;
     // A file in a folder of this program is accepted even if somebody touched it. Elsewhere it must be the one that was
     // moved.
-    const bool ours = (journal_.action == Action::remove && is_own_folder(folder_of(r_.to))) ||
-                      there->same_inode(r_.before) || there->same_size_and_time(r_.before);
+    const bool ours = (journal_.action == Action::remove && is_trusted_folder(folder_of(r_.to))) ||
+                      there->has_same_inode(r_.before) || there->has_same_size_and_time(r_.before);
     return ours ? std::optional(r_.to) : std::nullopt;
   }
 
   // Handles a run that was cut off after the link took the name: the replaced file still has the temporary name.
-  Restored put_original_back(const std::optional<FileState>& partner) {
-    if (!go_) return as(State::done, r_.path);
-    step("put the original back");
-    if (one_file(path_, partner)) {
+  RestoreResult restore_original(const std::optional<FileState>& partner) {
+    if (!execute_) return make_result(ItemState::done, r_.path);
+    call_step_hook("put the original back");
+    if (is_same_file(path_, partner)) {
       if (auto done = rename_over(r_.temporary, r_.path); !done.ok())
-        return as(State::failed, r_.temporary, done.error().what);
-      return as(State::done, r_.path);
+        return make_result(ItemState::failed, r_.temporary, done.error().what);
+      return make_result(ItemState::done, r_.path);
     }
-    const std::string target = path_ ? beside(r_.path) : r_.path;
+    const std::string target = path_ ? find_free_name(r_.path) : r_.path;
     if (auto done = rename_new(r_.temporary, target); !done.ok())
-      return as(State::failed, r_.temporary, done.error().what);
-    return as(State::done, target, path_ ? kTaken : "");
+      return make_result(ItemState::failed, r_.temporary, done.error().what);
+    return make_result(ItemState::done, target, path_ ? kNameTaken : "");
   }
 
   const JournalRecord& r_;
   const Journal& journal_;
   TrashSearch& trash_;
-  bool go_;
+  bool execute_;
   std::optional<FileState> path_;
   std::string temporary_;
 };
 
 bool finish_link(const JournalRecord& r, std::string& reason) {
-  const auto path = now(r.path), partner = now(r.to), temporary = now(r.temporary);
-  if (!temporary) return one_file(path, partner);
-  if (one_file(temporary, partner)) {
-    remove_left_over(r.temporary);
-    return one_file(path, partner);
+  const auto path = read_state(r.path), partner = read_state(r.to), temporary = read_state(r.temporary);
+  if (!temporary) return is_same_file(path, partner);
+  if (is_same_file(temporary, partner)) {
+    remove_unneeded_file(r.temporary);
+    return is_same_file(path, partner);
   }
   // The replaced file has the temporary name. It is removed if its bytes equal those of the link; otherwise it is
   // restored.
-  if (!one_file(path, partner) || !temporary->same(r.before)) {
-    reason =
-        fmt::format("{} was left by a run that was cut off, and nothing tells whose it is", printable(r.temporary));
+  if (!is_same_file(path, partner) || !temporary->same(r.before)) {
+    reason = fmt::format("{} was left by a run that was cut off, and nothing tells whose it is",
+                         escape_unprintable(r.temporary));
     return false;
   }
-  const auto same = same_contents(r.temporary, r.path, Links::refused);
+  const auto same = have_same_contents(r.temporary, r.path, LinkPolicy::refused);
   if (same && *same) {
-    step("remove what was replaced");
+    call_step_hook("remove what was replaced");
     if (auto done = remove_name(r.temporary); !done.ok()) reason = done.error().what;
     return !exists(r.temporary);
   }
@@ -219,34 +225,35 @@ bool finish_link(const JournalRecord& r, std::string& reason) {
 
 }  // namespace
 
-Restored restore(const JournalRecord& record, const Journal& journal, TrashSearch& trash, bool go) {
-  Restorer restorer(record, journal, trash, go);
-  return journal.action == Action::hardlink ? restorer.unlink_again() : restorer.put_back();
+RestoreResult restore(const JournalRecord& record, const Journal& journal, TrashSearch& trash, bool execute) {
+  Restorer restorer(record, journal, trash, execute);
+  return journal.action == Action::hardlink ? restorer.separate_hard_link() : restorer.restore_file();
 }
 
 bool finish_operation(const JournalRecord& r, Action action, std::string& reason) {
   if (action == Action::hardlink) return finish_link(r, reason);
-  if (action == Action::move) take_up(r.path, r.temporary, r.before);
-  const auto path = now(r.path);
+  if (action == Action::move) recover_original(r.path, r.temporary, r.before);
+  const auto path = read_state(r.path);
   const bool here = path && path->same(r.before);
   if (action == Action::trash) return !here && TrashSearch().find(r.path, r.before).has_value();
-  const auto there = now(r.to);
-  const bool moved = there && there->regular && (there->same_inode(r.before) || there->same_size_and_time(r.before));
-  if ((here || moved) && !r.temporary.empty()) remove_left_over(r.temporary);
+  const auto there = read_state(r.to);
+  const bool moved =
+      there && there->regular && (there->has_same_inode(r.before) || there->has_same_size_and_time(r.before));
+  if ((here || moved) && !r.temporary.empty()) remove_unneeded_file(r.temporary);
   if (!moved) return false;
-  if (one_file(path, there)) {
-    step("remove the old name");
-    remove_left_over(r.path);
+  if (is_same_file(path, there)) {
+    call_step_hook("remove the old name");
+    remove_unneeded_file(r.path);
     return !exists(r.path);
   }
   if (!here) return true;
   // The file was copied to another file system, and the original is not yet removed.
-  const auto same = same_contents(r.path, r.to, Links::refused);
+  const auto same = have_same_contents(r.path, r.to, LinkPolicy::refused);
   if (!same || !*same) {
     reason = "the copy that a run made that was cut off holds other bytes";
     return false;
   }
-  step("remove the original");
+  call_step_hook("remove the original");
   if (auto done = remove_name(r.path); !done.ok()) reason = done.error().what;
   return !exists(r.path);
 }

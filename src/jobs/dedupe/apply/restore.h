@@ -8,8 +8,8 @@
 
 namespace millrace::dedupe {
 
-struct Restored {
-  State state = State::done;
+struct RestoreResult {
+  ItemState state = ItemState::done;
   std::string where;     // current path of the file
   std::string reason;    // why it could not be restored, or a remark
   bool nothing = false;  // the operation had not been done, so there is nothing to report
@@ -17,7 +17,7 @@ struct Restored {
 
 // Restores one file to its old path, or to a path beside it if that is taken. Without `go`, only reports what would be
 // done.
-Restored restore(const JournalRecord& record, const Journal& journal, TrashSearch& trash, bool go);
+RestoreResult restore(const JournalRecord& record, const Journal& journal, TrashSearch& trash, bool execute);
 
 // Finishes an operation of a run that was cut off. Returns true if it is done now. Otherwise it must be done again, or
 // `reason` says why that is impossible.

@@ -24,7 +24,7 @@
 
 namespace millrace::dedupe {
 
-inline constexpr int kCutOff = 77;
+inline constexpr int kKilledExitCode = 77;
 
 // Set only in the child process.
 inline int steps_left = 0;
@@ -34,7 +34,7 @@ inline void count_down(const char*) {
   if (cancel_at_step != nullptr) {
     cancel_at_step->cancel();
   } else {
-    _exit(kCutOff);
+    _exit(kKilledExitCode);
   }
 }
 
@@ -93,11 +93,11 @@ class Scene : public testing::Test {
     const auto state = state_of(path).or_throw();
     Json entry{{"group", group},
                {"action", action},
-               {"path", utf8_for_display(path)},
+               {"path", replace_invalid_utf8(path)},
                {"size", state.size},
                {"mtime_ns", std::to_string(state.mtime_ns)}};
     if (action == "remove") entry["chosen"] = true;
-    if (!is_utf8(path)) entry["path_base64"] = base64(path);
+    if (!is_utf8(path)) entry["path_base64"] = to_base64(path);
     const auto hash = hash_file(path);
     entry["hash"] = hash ? hex_of_bytes(*hash) : std::string(32, '0');
     entries_.push_back(entry);
@@ -112,10 +112,10 @@ class Scene : public testing::Test {
     decide("1", "remove", "b.jpg");
   }
 
-  struct Ran {
+  struct RunResult {
     int code = 0;
     Json json;
-    bool cut_off() const { return code == kCutOff; }
+    bool cut_off() const { return code == kKilledExitCode; }
     // Returns the state or the reason of a file, by the end of its path.
     std::string of(const std::string& name, const char* field = "state") const {
       for (const Json& item : json["items"]) {
@@ -127,7 +127,7 @@ class Scene : public testing::Test {
 
   // Runs `work` in a separate process. If `cut` is not 0, the process is cut off before that step, or interrupted there
   // with `cancel`.
-  Ran in_process(const std::function<Applied(RunContext&)>& work, int cut = 0, bool cancel = false) {
+  RunResult in_process(const std::function<ApplyReport(RunContext&)>& work, int cut = 0, bool cancel = false) {
     const std::string result = top_ + "/result.json";
     std::filesystem::remove(result);
     const pid_t child = ::fork();
@@ -143,7 +143,7 @@ class Scene : public testing::Test {
         Trace trace(false);
         Budget budget(Bytes{1} * (1 << 28));
         RunContext context{executor, token, trace, budget};
-        const Applied applied = work(context);
+        const ApplyReport applied = work(context);
         std::ofstream(result) << json_of(applied);
         std::fflush(nullptr);
         _exit(static_cast<int>(applied.exit_code()));
@@ -154,18 +154,18 @@ class Scene : public testing::Test {
     }
     int status = 0;
     ::waitpid(child, &status, 0);
-    Ran ran;
+    RunResult ran;
     ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     std::ifstream in(result);
     if (in) ran.json = Json::parse_or_null(std::string(std::istreambuf_iterator<char>(in), {}));
     return ran;
   }
 
-  ApplyOptions options(const std::string& action, bool go = true) const {
+  ApplyOptions options(const std::string& action, bool execute = true) const {
     ApplyOptions options;
     options.decisions = top_ + "/decisions.json";
     options.action = action;
-    options.go = go;
+    options.execute = execute;
     options.journal = journal();
     options.references = references_;
     options.merge_metadata = merge_;
@@ -189,19 +189,20 @@ class Scene : public testing::Test {
     std::ofstream(top_ + "/decisions.json") << Json{{"millrace_decisions", 1}, {"decisions", entries_}}.dump(1);
   }
 
-  Ran run_apply(const std::string& action, bool go = true, int cut = 0, bool cancel = false) {
+  RunResult run_apply(const std::string& action, bool execute = true, int cut = 0, bool cancel = false) {
     write_decisions();
-    return run(options(action, go), cut, cancel);
+    return run(options(action, execute), cut, cancel);
   }
-  Ran run(const ApplyOptions& wanted, int cut = 0, bool cancel = false) {
+  RunResult run(const ApplyOptions& wanted, int cut = 0, bool cancel = false) {
     return in_process([&](RunContext& context) { return apply(wanted, context); }, cut, cancel);
   }
-  Ran run_undo(int cut = 0) { return run_undo_of(journal(), true, cut); }
-  Ran run_undo_of(const std::string& named, bool go = true, int cut = 0) {
-    return in_process([&](RunContext& context) { return undo(named, go, Trust::checked, context); }, cut);
+  RunResult run_undo(int cut = 0) { return run_undo_of(journal(), true, cut); }
+  RunResult run_undo_of(const std::string& named, bool execute = true, int cut = 0) {
+    return in_process([&](RunContext& context) { return undo(named, execute, Trust::checked, context); }, cut);
   }
-  Ran run_purge(bool go = true, int cut = 0) {
-    return in_process([this, go](RunContext& context) { return purge(journal(), go, Trust::checked, context); }, cut);
+  RunResult run_purge(bool execute = true, int cut = 0) {
+    return in_process(
+        [this, execute](RunContext& context) { return purge(journal(), execute, Trust::checked, context); }, cut);
   }
 
   std::string journal() const { return top_ + "/journal.jsonl"; }
@@ -224,10 +225,10 @@ class Scene : public testing::Test {
   }
 
   // Returns the pairs that the catalog records as not duplicates.
-  std::vector<NotDuplicatePair> not_duplicates() const {
+  std::vector<ConfirmedDistinctPair> confirmed_distinct() const {
     const std::string path = top_ + "/data/millrace/catalog.sqlite";
-    return std::filesystem::exists(path) ? Catalog(path, catalog_key()).not_duplicates()
-                                         : std::vector<NotDuplicatePair>();
+    return std::filesystem::exists(path) ? Catalog(path, catalog_key()).confirmed_distinct()
+                                         : std::vector<ConfirmedDistinctPair>();
   }
 
   static std::string disk_folder() { return std::filesystem::canonical(testing::TempDir()).string(); }

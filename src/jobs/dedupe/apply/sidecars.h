@@ -22,22 +22,23 @@ struct SidecarPlan {
 
 // Plans a sidecar for each kept picture that lacks metadata of the files removed for it. Files with metadata that
 // cannot be written down are left, and their assets are taken out of the plan.
-std::vector<SidecarPlan> plan_sidecars(ApplyPlan& plan, const PlanInput& input, Applied& applied);
+std::vector<SidecarPlan> plan_sidecars(ApplyPlan& plan, const PlanInput& input, ApplyReport& applied);
 
 // Writes a sidecar, after noting it in the journal. On failure the files for which it is written are left.
 void write_sidecar(const SidecarPlan& sidecar, ApplyPlan& plan, const std::string& id, JournalWriter& writer,
-                   Applied& applied);
+                   ApplyReport& applied);
 
 // Removes the temporary file of a run that was cut off while it wrote a sidecar.
-void tidy_sidecars(const Journal& journal);
+void remove_stale_sidecars(const Journal& journal);
 
 // Called after a run: removes the sidecars of the journal for whose picture no file was removed.
-void take_back_sidecars(const Journal& journal, JournalWriter& writer, Applied& applied);
+void remove_unneeded_sidecars(const Journal& journal, JournalWriter& writer, ApplyReport& applied);
 
 // For a kept picture, a file that was removed in its favour and is not restored.
-using StillGone = std::map<std::string, std::string>;
+using UnrestoredFiles = std::map<std::string, std::string>;
 // Removes the sidecars of a journal that are unchanged, and adds an item for each. Keeps the sidecar of a picture with
 // a file in `gone`: its metadata may exist nowhere else.
-void undo_sidecars(const Journal& journal, const StillGone& gone, bool go, JournalWriter* writer, Applied& applied);
+void undo_sidecars(const Journal& journal, const UnrestoredFiles& gone, bool execute, JournalWriter* writer,
+                   ApplyReport& applied);
 
 }  // namespace millrace::dedupe

@@ -25,15 +25,15 @@ class Sidecars : public Scene {
   std::string sidecar(const std::string& picture) const { return contents(photos_ + "/" + picture + ".xmp"); }
   bool is_there(const std::string& name) const { return std::filesystem::exists(photos_ + "/" + name); }
   // Adds another copy to pair(), also to be removed.
-  void third() {
+  void add_third_copy() {
     put("c.jpg", "the picture");
     decide("1", "remove", "c.jpg");
   }
   // Expects that all files are unchanged, and that the item of b.jpg has this reason.
   void expect_left(const std::string& reason) {
     const auto before = disk();
-    for (const bool go : {false, true}) {
-      const Ran ran = run_apply("delete", go);
+    for (const bool execute : {false, true}) {
+      const RunResult ran = run_apply("delete", execute);
       EXPECT_EQ(ran.code, 3);
       EXPECT_EQ(ran.of("b.jpg"), "left");
       EXPECT_NE(ran.of("b.jpg", "reason").find(reason), std::string::npos) << ran.of("b.jpg", "reason");

@@ -10,10 +10,10 @@ TEST_F(Sidecars, SayWhatTheKeptOneLacksAndNothingElse) {
   put("b.jpg.xmp", packet("xmp:Rating='4' exif:GPSLatitude='52,30.5N' exif:GPSLongitude='13,24.25E'", "xy"));
   put("a.jpg.json", R"({"description": "", "people": [{"name": "Ada"}]})");
   const auto before = disk();
-  const Ran dry = run_apply("delete", false);
+  const RunResult dry = run_apply("delete", false);
   EXPECT_EQ(dry.of("a.jpg.xmp"), "would");
   ASSERT_EQ(disk(), before);
-  const Ran ran = run_apply("delete");
+  const RunResult ran = run_apply("delete");
   EXPECT_EQ(ran.code, 0);
   EXPECT_EQ(ran.of("a.jpg.xmp"), "done");
   const std::string text = sidecar("a.jpg");
@@ -31,31 +31,31 @@ TEST_F(Sidecars, AreNotWrittenWhereNothingIsLacking) {
   put("b.jpg.xmp", packet("xmp:Rating='4'", "x"));
   put("a.jpg.json", R"({"people": [{"name": "Ada"}]})");
   put("a.xmp", packet("xmp:Rating='4'", "Xz"));
-  const Ran ran = run_apply("delete");
+  const RunResult ran = run_apply("delete");
   EXPECT_EQ(ran.code, 0);
   EXPECT_FALSE(is_there("a.jpg.xmp"));
   EXPECT_FALSE(is_there("b.jpg"));
 }
 
-TEST_F(Sidecars, ThatAreThereAreNeverChangedAndWhatCouldNotBeToldStays) {
+TEST_F(Sidecars, ExistingOnesAreNeverChangedAndUnwritableMetadataKeepTheFile) {
   for (const char* name : {"a.xmp", "a.jpg.xmp"}) {
     fresh();
     pair();
     put(name, packet("xmp:Rating='3'", "x"));
     put("b.jpg.xmp", packet("xmp:Rating='5'", "xy"));
     const auto before = disk();
-    const Ran ran = run_apply("delete");
+    const RunResult ran = run_apply("delete");
     EXPECT_EQ(ran.of("b.jpg"), "left");
     EXPECT_NE(ran.of("b.jpg", "reason").find("keywords y"), std::string::npos) << ran.of("b.jpg", "reason");
     EXPECT_EQ(disk(), before) << name;
   }
 }
 
-TEST_F(Sidecars, OfOtherWordsTheKeptOnesCountAndTheDifferenceIsTold) {
+TEST_F(Sidecars, KeptMetadataCountAndTheDifferenceIsReported) {
   pair();
   put("a.jpg.xmp", packet("xmp:Rating='3'"));
   put("b.jpg.xmp", packet("xmp:Rating='5'"));
-  const Ran ran = run_apply("delete");
+  const RunResult ran = run_apply("delete");
   EXPECT_EQ(ran.of("b.jpg"), "done");
   EXPECT_NE(ran.of("b.jpg", "reason").find("rating 3, not 5"), std::string::npos) << ran.of("b.jpg", "reason");
   EXPECT_EQ(sidecar("a.jpg"), packet("xmp:Rating='3'"));
@@ -69,18 +69,18 @@ TEST_F(Sidecars, NothingIsWrittenIntoAReferenceFolder) {
   decide("1", "remove", "b.jpg");
   references_ = {photos_ + "/archive"};
   const auto before = disk();
-  const Ran ran = run_apply("delete");
+  const RunResult ran = run_apply("delete");
   EXPECT_EQ(ran.of("b.jpg"), "left");
   EXPECT_NE(ran.of("b.jpg", "reason").find("reference folder"), std::string::npos);
   EXPECT_EQ(disk(), before);
 }
 
-TEST_F(Sidecars, OfSeveralThatGoAllIsTold) {
+TEST_F(Sidecars, AllRemovedFilesAreReported) {
   pair();
-  third();
+  add_third_copy();
   put("b.jpg.xmp", packet("xmp:Rating='2'", "x"));
   put("c.jpg.xmp", packet("xmp:Rating='5'", "y"));
-  const Ran ran = run_apply("delete");
+  const RunResult ran = run_apply("delete");
   EXPECT_EQ(ran.code, 0);
   const std::string text = sidecar("a.jpg");
   EXPECT_NE(text.find("xmp:Rating=\"2\""), std::string::npos);
@@ -90,13 +90,13 @@ TEST_F(Sidecars, OfSeveralThatGoAllIsTold) {
   EXPECT_EQ(ran.of("b.jpg", "reason"), "its word is taken, not that of c.jpg: rating 2, not 5");
 }
 
-TEST_F(Sidecars, EachDifferenceIsToldOfTheFileWhoseWordCounts) {
+TEST_F(Sidecars, EachDifferenceIsReportedForTheFileThatCounts) {
   pair();
-  third();
+  add_third_copy();
   put("a.jpg.json", R"({"description": "of a"})");
   put("b.jpg.xmp", packet("xmp:Rating='2' dc:description='of b'"));
   put("c.jpg.xmp", packet("xmp:Rating='5' dc:description='of c' xmp:Label='Red'"));
-  const Ran ran = run_apply("delete");
+  const RunResult ran = run_apply("delete");
   EXPECT_EQ(ran.code, 0);
   EXPECT_EQ(ran.of("b.jpg", "reason"),
             "a.jpg keeps another description; its word is taken, not that of c.jpg: rating 2, not 5");
@@ -181,7 +181,7 @@ TEST_F(Sidecars, TheSameBytesSayTheSameHoweverLong) {
   decide("1", "keep", "a.jpg");
   decide("1", "remove", "b.jpg");
   put("b.jpg.xmp", packet("xmp:Rating='4'"));
-  const Ran ran = run_apply("delete");
+  const RunResult ran = run_apply("delete");
   EXPECT_EQ(ran.code, 0) << ran.json.dump(1);
   EXPECT_NE(sidecar("a.jpg").find("xmp:Rating=\"4\""), std::string::npos);
   fresh();
@@ -222,7 +222,7 @@ TEST_F(Sidecars, ThatSomebodyChangedSinceStayAtAnUndo) {
   ASSERT_EQ(run_apply("delete").code, 0);
   const std::string changed = sidecar("a.jpg") + " ";
   put("a.jpg.xmp", changed);
-  const Ran back = run_undo();
+  const RunResult back = run_undo();
   EXPECT_EQ(back.of("a.jpg.xmp"), "left");
   EXPECT_EQ(sidecar("a.jpg"), changed);
   EXPECT_TRUE(is_there("b.jpg"));
@@ -233,7 +233,7 @@ TEST_F(Sidecars, ASecondRunFindsNothingToTell) {
   put("b.jpg.xmp", packet("xmp:Rating='4'", "xy"));
   ASSERT_EQ(run_apply("delete").code, 0);
   const auto after = disk();
-  const Ran again = run_apply("delete");
+  const RunResult again = run_apply("delete");
   EXPECT_EQ(again.code, 0);
   EXPECT_EQ(disk(), after);
 }
@@ -253,7 +253,7 @@ TEST_F(Sidecars, AJournalThatNamesAnotherFileAsItsSidecarIsRefused) {
               .dump() +
           "\n";
   std::ofstream(journal(), std::ios::binary) << text;
-  const Ran back = run_undo();
+  const RunResult back = run_undo();
   EXPECT_NE(back.code, 0);
   EXPECT_TRUE(is_there("precious.txt"));
 }
@@ -267,7 +267,7 @@ TEST_F(Sidecars, WhereTheyCannotBeWrittenNothingGoes) {
   decide("1", "remove", "b.jpg");
   ::chmod((photos_ + "/keep").c_str(), 0555);
   const auto before = disk();
-  const Ran ran = run_apply("delete");
+  const RunResult ran = run_apply("delete");
   ::chmod((photos_ + "/keep").c_str(), 0755);
   EXPECT_EQ(ran.of("a.jpg.xmp"), "failed");
   EXPECT_EQ(ran.of("b.jpg"), "left");

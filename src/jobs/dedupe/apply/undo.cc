@@ -6,8 +6,8 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/jobs/dedupe/apply/names.h"
-#include "src/jobs/dedupe/apply/not_duplicates.h"
+#include "src/jobs/dedupe/apply/confirmed_distinct.h"
+#include "src/jobs/dedupe/apply/operation_names.h"
 #include "src/jobs/dedupe/apply/restore.h"
 #include "src/jobs/dedupe/apply/sidecars.h"
 #include "src/jobs/dedupe/catalog/catalog.h"
@@ -17,14 +17,14 @@ namespace millrace::dedupe {
 namespace {
 
 // Reads the journal; with `go`, locks it against other runs first.
-Applied begin(const std::string& named, bool go, Trust trust, const char* operation, Journal& journal,
-              std::unique_ptr<JournalWriter>& writer) {
-  Applied applied;
+ApplyReport open_journal(const std::string& named, bool execute, Trust trust, const char* operation, Journal& journal,
+                         std::unique_ptr<JournalWriter>& writer) {
+  ApplyReport applied;
   applied.operation = operation;
-  applied.go = go;
-  applied.journal = journal_file(named);
+  applied.execute = execute;
+  applied.journal = find_journal_file(named);
   journal = read_journal(applied.journal, trust);
-  if (go && !journal.id.empty()) {
+  if (execute && !journal.id.empty()) {
     writer = std::make_unique<JournalWriter>(applied.journal, trust);
     journal = read_journal(applied.journal, trust);
   }
@@ -37,8 +37,8 @@ Applied begin(const std::string& named, bool go, Trust trust, const char* operat
   return applied;
 }
 
-Item item_of(const JournalRecord& record) {
-  Item item;
+ReportItem item_of(const JournalRecord& record) {
+  ReportItem item;
   item.path = record.path;
   item.main = record.main;
   item.to = record.to;
@@ -49,13 +49,13 @@ Item item_of(const JournalRecord& record) {
 // Removes only empty folders that the journal made.
 void remove_folders(const Journal& journal) {
   for (auto folder = journal.folders.rbegin(); folder != journal.folders.rend(); ++folder) {
-    step("remove an empty folder");
+    call_step_hook("remove an empty folder");
     if (is_made_by(*folder, journal)) remove_empty_folder(*folder);
   }
 }
 
 // Returns why a file that was set aside must not be destroyed; empty if it may be.
-std::string not_to_purge(const JournalRecord& record, const Journal& journal) {
+std::string explain_not_purged(const JournalRecord& record, const Journal& journal) {
   const auto state = state_of(record.to);
   if (!state) return state.error().what;
   const auto& made = journal.folders;
@@ -66,12 +66,12 @@ std::string not_to_purge(const JournalRecord& record, const Journal& journal) {
   for (std::size_t i = 0; i < record.survivors.size(); ++i) {
     const std::string& path = record.survivors[i];
     const auto survivor = state_of(path);
-    if (!survivor || !survivor->regular || survivor->same_inode(*state)) {
-      return fmt::format("{}, which stayed in its place, is gone: undo this, or put it back", printable(path));
+    if (!survivor || !survivor->regular || survivor->has_same_inode(*state)) {
+      return fmt::format("{}, which stayed in its place, is gone: undo this, or put it back", escape_unprintable(path));
     }
     if (survivor->size == 0 || (record.survivor_sizes[i] > 0 && survivor->size != record.survivor_sizes[i])) {
       return fmt::format("{}, which stayed in its place, has another size now: undo this, or look at it",
-                         printable(path));
+                         escape_unprintable(path));
     }
   }
   return "";
@@ -79,7 +79,7 @@ std::string not_to_purge(const JournalRecord& record, const Journal& journal) {
 
 }  // namespace
 
-std::string journal_file(const std::string& named) {
+std::string find_journal_file(const std::string& named) {
   // A file of that name in the current folder may come from anybody.
   if (is_journal_id(named)) {
     std::string by_id = data_path("journals/" + named + ".jsonl");
@@ -88,17 +88,17 @@ std::string journal_file(const std::string& named) {
   return named;
 }
 
-std::set<std::string> paths_in_journal(const std::string& named, Trust trust) {
+std::set<std::string> read_journal_paths(const std::string& named, Trust trust) {
   std::set<std::string> paths;
   try {
-    const Journal journal = read_journal(journal_file(named), trust);
+    const Journal journal = read_journal(find_journal_file(named), trust);
     for (const JournalRecord& record : journal.records) {
       paths.insert({record.path, record.to, record.temporary, record.main});
       paths.insert(record.survivors.begin(), record.survivors.end());
     }
     for (const JournalSidecar& sidecar : journal.sidecars) paths.insert({sidecar.path, sidecar.picture});
-    for (const JournalNotDuplicates& told : journal.not_duplicates) {
-      for (std::string& file : catalog_files(told.catalog)) paths.insert(std::move(file));
+    for (const JournalConfirmedDistinct& confirmed : journal.confirmed_distinct) {
+      for (std::string& file : catalog_files(confirmed.catalog)) paths.insert(std::move(file));
     }
   } catch (const Failure&) {
     paths.clear();
@@ -106,15 +106,15 @@ std::set<std::string> paths_in_journal(const std::string& named, Trust trust) {
   return paths;
 }
 
-Applied undo(const std::string& named, bool go, Trust trust, RunContext& context) {
+ApplyReport undo(const std::string& named, bool execute, Trust trust, RunContext& context) {
   Journal journal;
   std::unique_ptr<JournalWriter> writer;
-  Applied applied = begin(named, go, trust, "undo", journal, writer);
+  ApplyReport applied = open_journal(named, execute, trust, "undo", journal, writer);
   if (journal.id.empty()) return applied;
-  if (go) writer->undo_begins();
+  if (execute) writer->write_undo_begun();
   TrashSearch trash;
   Progress progress(context.progress, "undo", journal.records.size());
-  StillGone gone;
+  UnrestoredFiles gone;
   // Goes backwards, so that each file finds the disk in the state after its operation.
   for (auto record = journal.records.rbegin(); record != journal.records.rend(); ++record) {
     progress.add(1);
@@ -125,74 +125,77 @@ Applied undo(const std::string& named, bool go, Trust trust, RunContext& context
       if (!exists(record->path)) is_gone();
       continue;
     }
-    Item item = item_of(*record);
+    ReportItem item = item_of(*record);
     if (context.cancel.cancelled()) {
       applied.interrupted = true;
-      item.state = State::waiting;
+      item.state = ItemState::waiting;
     } else {
-      const Restored back = restore(*record, journal, trash, go);
+      const RestoreResult back = restore(*record, journal, trash, execute);
       if (back.nothing) continue;
-      if (back.state != State::done && back.state != State::before) is_gone();
-      if (go && back.state == State::done) writer->undone(record->number, back.where);
-      item.state = back.state == State::done && !go ? State::planned : back.state;
+      if (back.state != ItemState::done && back.state != ItemState::before) is_gone();
+      if (execute && back.state == ItemState::done) writer->write_undone(record->number, back.where);
+      item.state = back.state == ItemState::done && !execute ? ItemState::planned : back.state;
       item.to = back.where;
       item.reason = back.reason;
     }
     applied.items.push_back(std::move(item));
   }
-  if (!applied.interrupted) undo_sidecars(journal, gone, go, writer.get(), applied);
+  if (!applied.interrupted) undo_sidecars(journal, gone, execute, writer.get(), applied);
   bool all_forgotten = true;
   if (!applied.interrupted) {
     try {
-      applied.not_duplicates = forget_not_duplicates(journal, access_for(context, trust), writer.get());
-      applied.not_duplicates_done = go;
+      applied.confirmed_distinct =
+          remove_confirmed_distinct(journal, make_catalog_access(context, trust), writer.get());
+      applied.confirmed_distinct_done = execute;
     } catch (const Failure& failure) {
       all_forgotten = false;
       applied.notes.push_back("what it remembered as no duplicates is still remembered: " + failure.error().message());
     }
   }
-  std::sort(applied.items.begin(), applied.items.end(), [](const Item& a, const Item& b) { return a.path < b.path; });
-  if (go && !applied.interrupted) {
+  std::sort(applied.items.begin(), applied.items.end(),
+            [](const ReportItem& a, const ReportItem& b) { return a.path < b.path; });
+  if (execute && !applied.interrupted) {
     remove_folders(journal);
-    if (all_forgotten && applied.count(State::failed) + applied.count_sidecars(State::failed) == 0) writer->undo_ends();
+    if (all_forgotten && applied.count(ItemState::failed) + applied.count_sidecars(ItemState::failed) == 0)
+      writer->write_undo_finished();
   }
   return applied;
 }
 
-Applied purge(const std::string& named, bool go, Trust trust, RunContext& context) {
+ApplyReport purge(const std::string& named, bool execute, Trust trust, RunContext& context) {
   Journal journal;
   std::unique_ptr<JournalWriter> writer;
-  Applied applied = begin(named, go, trust, "purge", journal, writer);
+  ApplyReport applied = open_journal(named, execute, trust, "purge", journal, writer);
   if (!journal.id.empty() && journal.action != Action::remove) {
     throw Failure(ErrorCode::usage,
                   fmt::format("this journal is of --action {}: it set nothing aside", name_of(journal.action)),
-                  printable(applied.journal),
+                  escape_unprintable(applied.journal),
                   journal.action == Action::trash ? "empty the trash instead" : "only delete can be purged");
   }
   for (const JournalRecord& record : journal.records) {
-    if (record.undone || record.purged || (!exists(record.to) && (record.failed || record.open() || record.purging)))
+    if (record.undone || record.purged || (!exists(record.to) && (record.failed || record.is_open() || record.purging)))
       continue;
-    Item item = item_of(record);
+    ReportItem item = item_of(record);
     item.path = record.to;
     item.to.clear();
-    item.reason = "was " + printable(record.path);
+    item.reason = "was " + escape_unprintable(record.path);
     if (context.cancel.cancelled()) {
       applied.interrupted = true;
-      item.state = State::waiting;
-    } else if (const std::string why = not_to_purge(record, journal); !why.empty()) {
-      item.state = State::left;
+      item.state = ItemState::waiting;
+    } else if (const std::string why = explain_not_purged(record, journal); !why.empty()) {
+      item.state = ItemState::left;
       item.reason = why;
-    } else if (go) {
-      writer->purging(record.number);
-      step("destroy");
+    } else if (execute) {
+      writer->write_purging(record.number);
+      call_step_hook("destroy");
       const auto done = remove_name(record.to, record.before);
-      item.state = done.ok() ? State::done : State::failed;
+      item.state = done.ok() ? ItemState::done : ItemState::failed;
       if (!done.ok()) item.reason = done.error().what;
-      if (done.ok()) writer->purged(record.number);
+      if (done.ok()) writer->write_purged(record.number);
     }
     applied.items.push_back(std::move(item));
   }
-  if (go && !applied.interrupted) remove_folders(journal);
+  if (execute && !applied.interrupted) remove_folders(journal);
   return applied;
 }
 

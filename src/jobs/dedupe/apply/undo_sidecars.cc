@@ -5,8 +5,8 @@
 #include <set>
 
 #include "src/base/text.h"
-#include "src/io/image/said.h"
-#include "src/jobs/dedupe/apply/names.h"
+#include "src/io/image/photo_metadata.h"
+#include "src/jobs/dedupe/apply/operation_names.h"
 #include "src/jobs/dedupe/apply/sidecars.h"
 
 namespace millrace::dedupe {
@@ -15,19 +15,19 @@ namespace {
 // A journal is untrusted: a file that it names is not therefore this program's.
 bool is_as_written(const JournalSidecar& sidecar, const FileState& state) {
   if (!state.regular || state.size != sidecar.size) return false;
-  const auto text = text_of_sidecar(sidecar.path);
-  return text && is_xmp_sidecar_of_ours(*text) && content_hash(*text) == sidecar.hash;
+  const auto text = read_sidecar_text(sidecar.path);
+  return text && is_own_xmp_sidecar(*text) && content_hash(*text) == sidecar.hash;
 }
 
 Outcome<void> remove(const JournalSidecar& sidecar, const FileState& state, JournalWriter& writer) {
-  step("remove a sidecar");
+  call_step_hook("remove a sidecar");
   auto removed = remove_name(sidecar.path, state);
-  if (removed.ok()) writer.undone(sidecar.number, sidecar.path);
+  if (removed.ok()) writer.write_undone(sidecar.number, sidecar.path);
   return removed;
 }
 
-Item item_of(const JournalSidecar& sidecar) {
-  Item item;
+ReportItem item_of(const JournalSidecar& sidecar) {
+  ReportItem item;
   item.path = sidecar.path;
   item.main = sidecar.picture;
   item.size = sidecar.size;
@@ -37,14 +37,14 @@ Item item_of(const JournalSidecar& sidecar) {
 
 }  // namespace
 
-void tidy_sidecars(const Journal& journal) {
+void remove_stale_sidecars(const Journal& journal) {
   for (const JournalSidecar& sidecar : journal.sidecars) {
     if (!sidecar.done && !sidecar.undone)
-      remove_left_over(temporary_sidecar(sidecar.picture, journal.id, sidecar.number));
+      remove_unneeded_file(temporary_sidecar_path(sidecar.picture, journal.id, sidecar.number));
   }
 }
 
-void take_back_sidecars(const Journal& journal, JournalWriter& writer, Applied& applied) {
+void remove_unneeded_sidecars(const Journal& journal, JournalWriter& writer, ApplyReport& applied) {
   std::set<std::string> needed;
   for (const JournalRecord& record : journal.records) {
     if (!record.undone && !record.failed) needed.insert(record.survivors.begin(), record.survivors.end());
@@ -54,36 +54,37 @@ void take_back_sidecars(const Journal& journal, JournalWriter& writer, Applied& 
     const auto state = state_of(sidecar.path);
     if (!state || !is_as_written(sidecar, *state)) continue;
     auto item = std::find_if(applied.items.begin(), applied.items.end(),
-                             [&](const Item& i) { return i.sidecar && i.path == sidecar.path; });
+                             [&](const ReportItem& i) { return i.sidecar && i.path == sidecar.path; });
     if (item == applied.items.end()) item = applied.items.insert(item, item_of(sidecar));
     const auto removed = remove(sidecar, *state, writer);
-    item->state = removed.ok() ? State::left : State::failed;
+    item->state = removed.ok() ? ItemState::left : ItemState::failed;
     item->reason = removed.ok()
                        ? "it was removed again: nothing went of what it was written for"
                        : "nothing went of what it was written for, and it cannot be removed: " + removed.error().what;
   }
 }
 
-void undo_sidecars(const Journal& journal, const StillGone& gone, bool go, JournalWriter* writer, Applied& applied) {
-  if (go) tidy_sidecars(journal);
+void undo_sidecars(const Journal& journal, const UnrestoredFiles& gone, bool execute, JournalWriter* writer,
+                   ApplyReport& applied) {
+  if (execute) remove_stale_sidecars(journal);
   std::set<std::string> seen;  // a resumed run may write a sidecar again that it removed
   for (auto sidecar = journal.sidecars.rbegin(); sidecar != journal.sidecars.rend(); ++sidecar) {
     if (sidecar->undone || !seen.insert(sidecar->path).second) continue;
     const auto state = state_of(sidecar->path);
     if (!state) continue;  // it was never written, or somebody removed it
-    Item item = item_of(*sidecar);
+    ReportItem item = item_of(*sidecar);
     if (!is_as_written(*sidecar, *state)) {
       // If the sidecar was not written, the file there is somebody's own.
       if (!sidecar->done) continue;
-      item.state = State::left;
+      item.state = ItemState::left;
       item.reason = "it was changed since it was written: it stays";
     } else if (const auto still = gone.find(sidecar->picture); still != gone.end()) {
-      item.state = State::left;
-      item.reason =
-          fmt::format("{} is not back, and may have known what it says: it stays", printable(file_name(still->second)));
-    } else if (go) {
+      item.state = ItemState::left;
+      item.reason = fmt::format("{} is not back, and may have known what it says: it stays",
+                                escape_unprintable(file_name(still->second)));
+    } else if (execute) {
       const auto removed = remove(*sidecar, *state, *writer);
-      item.state = removed.ok() ? State::done : State::failed;
+      item.state = removed.ok() ? ItemState::done : ItemState::failed;
       if (!removed.ok()) item.reason = removed.error().what;
     }
     applied.items.push_back(std::move(item));

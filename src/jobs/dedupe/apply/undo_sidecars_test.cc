@@ -16,14 +16,14 @@ std::string place_of(const std::string& folder, const std::string& name) {
 
 TEST_F(UndoSidecars, StayWhileSomethingThatKnewItIsNotBack) {
   pair();
-  third();
+  add_third_copy();
   put("b.jpg.xmp", packet("xmp:Rating='4'"));
   const auto before = disk();
   ASSERT_EQ(run_apply("delete").code, 0);
   const std::string written = sidecar("a.jpg"), b = place_of(photos_, "b.jpg");
   std::filesystem::rename(b, top_ + "/b.jpg");
   EXPECT_EQ(run_undo_of(journal(), false).of("a.jpg.xmp"), "left");
-  Ran back = run_undo();
+  RunResult back = run_undo();
   EXPECT_EQ(back.of("b.jpg"), "lost");
   EXPECT_EQ(back.of("c.jpg"), "done");
   EXPECT_EQ(back.of("a.jpg.xmp"), "left");
@@ -44,7 +44,7 @@ TEST_F(UndoSidecars, StayWhereWhatKnewItWasPurged) {
   ASSERT_EQ(run_apply("delete").code, 0);
   const std::string written = sidecar("a.jpg");
   ASSERT_EQ(run_purge().code, 0);
-  const Ran back = run_undo();
+  const RunResult back = run_undo();
   EXPECT_EQ(back.of("a.jpg.xmp"), "left");
   EXPECT_EQ(sidecar("a.jpg"), written);
 }
@@ -59,7 +59,7 @@ TEST_F(UndoSidecars, StayWhereWhatKnewItCannotComeBack) {
   const std::string written = sidecar("a.jpg");
   std::filesystem::remove_all(photos_ + "/sub");
   std::ofstream(photos_ + "/sub") << "somebody's";
-  Ran back = run_undo();
+  RunResult back = run_undo();
   EXPECT_EQ(back.of("c.jpg"), "failed");
   EXPECT_EQ(back.of("a.jpg.xmp"), "left");
   EXPECT_EQ(sidecar("a.jpg"), written);
@@ -83,7 +83,7 @@ TEST_F(UndoSidecars, AFileThatIsNotAsWeWriteThemIsNotOurs) {
                                                                      {"hash", hex_of_bytes(content_hash(precious))}}
                                                                     .dump()
                                                              << "\n{\"n\": 99, \"done\": true}\n";
-  const Ran back = run_undo();
+  const RunResult back = run_undo();
   EXPECT_EQ(back.of("b.jpg"), "done");
   EXPECT_EQ(back.of("a.jpg.xmp"), "left");
   EXPECT_EQ(sidecar("a.jpg"), precious);
@@ -94,7 +94,7 @@ TEST_F(UndoSidecars, OfWhatDidNotGoARunTakesItsOwnBack) {
   put("b.jpg.xmp", packet("xmp:Rating='4'"));
   const auto before = disk();
   const std::string obstacle = put("moved", "no folder"), action = "move=" + obstacle + "/there";
-  const Ran ran = run_apply(action);
+  const RunResult ran = run_apply(action);
   EXPECT_EQ(ran.of("b.jpg"), "failed");
   EXPECT_EQ(ran.of("a.jpg.xmp"), "left");
   EXPECT_NE(ran.of("a.jpg.xmp", "reason").find("removed again"), std::string::npos);
@@ -112,7 +112,7 @@ TEST_F(UndoSidecars, ARunThatWasStoppedGoesOnAndItsUndoIsRight) {
   const auto scene = [&] {
     fresh();
     pair();
-    third();
+    add_third_copy();
     put("b.jpg.xmp", packet("xmp:Rating='2'", "x"));
     put("c.jpg.xmp", packet("xmp:Rating='5'", "y"));
   };
@@ -125,7 +125,7 @@ TEST_F(UndoSidecars, ARunThatWasStoppedGoesOnAndItsUndoIsRight) {
     for (int cut = 1;; ++cut) {
       SCOPED_TRACE(std::string(cancel ? "interrupted" : "cut off") + " before step " + std::to_string(cut));
       scene();
-      const Ran ran = run_apply("delete", true, cut, cancel);
+      const RunResult ran = run_apply("delete", true, cut, cancel);
       if (ran.code == 0) break;
       ASSERT_LT(cut, 500) << ran.json.dump(1);
       ++stopped;
@@ -154,7 +154,7 @@ TEST_F(UndoSidecars, OfARunThatWasCutOffTheNextOneTakesBackWhatNobodyNeeds) {
   for (; !is_there("a.jpg.xmp"); ++cut) ASSERT_TRUE(run_apply("delete", true, cut).cut_off());
   ASSERT_TRUE(is_there("b.jpg"));
   put("b.jpg", "another one");
-  const Ran ran = run(options("delete"));
+  const RunResult ran = run(options("delete"));
   EXPECT_EQ(ran.of("b.jpg"), "left");
   EXPECT_EQ(ran.of("a.jpg.xmp"), "left");
   EXPECT_FALSE(is_there("a.jpg.xmp"));

@@ -22,7 +22,7 @@ class WholeGroup : public Scene {
   void expect_left(const std::vector<std::string>& names, const std::string& why) {
     const auto before = disk();
     for (const std::string& action : {std::string("delete"), "move=" + top_ + "/moved"}) {
-      const Ran ran = run(options(action));
+      const RunResult ran = run(options(action));
       std::filesystem::remove(journal());
       for (const std::string& name : names) {
         EXPECT_EQ(ran.of(name), "left") << ran.json.dump(1);
@@ -34,7 +34,7 @@ class WholeGroup : public Scene {
 };
 
 TEST_F(WholeGroup, GoesWhereAllOfItIsThere) {
-  const Ran ran = run_apply("delete");
+  const RunResult ran = run_apply("delete");
   for (const char* name : {"a.jpg", "b.jpg", "c.jpg"}) EXPECT_EQ(ran.of(name), "done") << ran.json.dump(1);
   EXPECT_EQ(run_undo().of("b.jpg"), "done");
 }
@@ -95,7 +95,7 @@ TEST_F(WholeGroup, AFileOfAnotherGroupGoesWhereThatOneHasWhatStays) {
   put("d.jpg", "another picture");
   decide("2", "keep", "d.jpg");
   const auto before = disk();
-  const Ran ran = run_apply("delete");
+  const RunResult ran = run_apply("delete");
   for (const char* name : {"a.jpg", "b.jpg", "c.jpg"}) EXPECT_EQ(ran.of(name), "done") << ran.json.dump(1);
   EXPECT_EQ(run_undo().of("a.jpg"), "done");
   EXPECT_EQ(disk(), before);
@@ -107,7 +107,7 @@ TEST_F(WholeGroup, AFileOfAnotherGroupStaysWhereThatOneHasNothingLeft) {
   decide("2", "keep", "d.jpg");
   write_decisions();
   std::filesystem::remove(photos_ + "/d.jpg");
-  const Ran ran = run(options("delete"));
+  const RunResult ran = run(options("delete"));
   EXPECT_EQ(ran.of("a.jpg"), "left") << ran.json.dump(1);
 }
 
@@ -118,7 +118,7 @@ TEST_F(WholeGroup, AnotherGroupThatIsWholeIsNoConcernOfIt) {
   decide("2", "remove", "e.jpg")["whole_group"] = 2;
   write_decisions();
   std::filesystem::remove(photos_ + "/e.jpg");
-  const Ran ran = run(options("delete"));
+  const RunResult ran = run(options("delete"));
   EXPECT_EQ(ran.of("a.jpg"), "done") << ran.json.dump(1);
   EXPECT_THAT(ran.of("d.jpg", "reason"), AllOf(HasSubstr("group 2"), HasSubstr("e.jpg")));
 }

@@ -22,7 +22,7 @@ constexpr int kSchema = 5;
 constexpr int kApplicationId = 0x6D726163;  // "mrac", by which `file` and this program recognise the format
 
 // Names are those of existing catalogs: `look` is an appearance, `closer_looks` holds detailed checks.
-constexpr const char* kTables = R"(
+constexpr const char* kSchemaSql = R"(
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS files (
   path BLOB PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
@@ -53,81 +53,81 @@ CREATE TABLE IF NOT EXISTS not_duplicates (a BLOB NOT NULL, b BLOB NOT NULL, PRI
 
 // A catalog holds only plain tables. A trigger, a view, a virtual table, an index of an expression, a check or a
 // default would run code that others wrote.
-void refuse_programs(Catalog::State& s) {
+void reject_executable_schema(Catalog::State& s) {
   const std::int64_t others = s.number(
       "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR rootpage IS NULL OR rootpage < 1 "
       "OR (type = 'index' AND sql IS NOT NULL) OR sql LIKE '%check%' OR sql LIKE '%default%' OR sql LIKE '%generated%' "
       "OR sql LIKE '% as%(%' OR sql LIKE '%virtual%' OR sql LIKE '%collate%' OR sql LIKE '%references%'");
   if (others == 0) return;
   throw Failure(ErrorCode::bad_data, "it holds triggers, views, virtual tables or conditions, which no catalogue has",
-                printable(s.path), "somebody else made it: name another with --catalog");
+                escape_unprintable(s.path), "somebody else made it: name another with --catalog");
 }
 
 // The checks read in one transaction: another run may be creating the catalog at this moment.
-void check_ours(Catalog::State& s) {
+void verify_application_id(Catalog::State& s) {
   s.run("BEGIN");
   const std::int64_t application = s.number("PRAGMA application_id");
   const bool fresh = s.number("SELECT count(*) FROM sqlite_master") == 0;
   const std::int64_t schema = s.number("PRAGMA user_version");
   s.run("COMMIT");
   if (!fresh && application != kApplicationId) {
-    throw Failure(ErrorCode::bad_data, "this SQLite file is not a catalogue", printable(s.path),
+    throw Failure(ErrorCode::bad_data, "this SQLite file is not a catalogue", escape_unprintable(s.path),
                   "name another with --catalog");
   }
   if (!fresh && schema > kSchema) {
-    throw Failure(ErrorCode::conflict, "a newer version of this program made the catalogue", printable(s.path),
+    throw Failure(ErrorCode::conflict, "a newer version of this program made the catalogue", escape_unprintable(s.path),
                   "use that version, or name another catalogue with --catalog");
   }
-  refuse_programs(s);
+  reject_executable_schema(s);
 }
 
 // SQLite reads the files beside the database before this program can check them, and acts on them. A journal of this
 // program never names another file, since the program never writes to two databases at once. SQLite would delete the
 // file that a foreign journal names.
-void refuse_journal_of_others(const std::string& path, Trust trust) {
+void reject_foreign_journal(const std::string& path, Trust trust) {
   const std::string name = path + "-journal";
   Descriptor file;
   try {
-    file = open_own_file(name, trust, false, false);
+    file = open_trusted_file(name, trust, false, false);
   } catch (const Failure& failure) {
     if (failure.error().code == ErrorCode::not_found) return;
     throw;
   }
-  constexpr std::array<unsigned char, 8> kNamesAnother = {0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7};
+  constexpr std::array<unsigned char, 8> kSuperJournalMagic = {0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7};
   std::array<unsigned char, 8> end{};
   const auto state = state_of_descriptor(file.get());
   if (!state || state->size < end.size()) return;
   const auto got = ::pread(file.get(), end.data(), end.size(), static_cast<off_t>(state->size - end.size()));
-  if (got != static_cast<ssize_t>(end.size()) || end != kNamesAnother) return;
+  if (got != static_cast<ssize_t>(end.size()) || end != kSuperJournalMagic) return;
   throw Failure(ErrorCode::bad_data, "this journal beside the catalogue names another file, which SQLite would remove",
-                printable(name), "this program makes none such: move it away, and the catalogue too");
+                escape_unprintable(name), "this program makes none such: move it away, and the catalogue too");
 }
 
 // Checks that the catalog and SQLite's files beside it belong to the user. Creates the catalog here, so that nobody
 // else can read it.
-void believe(const std::string& path, Trust trust) {
-  use_own_folder_of(path, trust);
+void verify_catalog_ownership(const std::string& path, Trust trust) {
+  prepare_trusted_folder(path, trust);
   for (const std::string& file : catalog_files(path)) {
-    check_own_file(file, trust).or_throw();
+    verify_trusted_file(file, trust).or_throw();
   }
-  refuse_journal_of_others(path, trust);
-  open_own_file(path, trust, true, true);
+  reject_foreign_journal(path, trust);
+  open_trusted_file(path, trust, true, true);
 }
 
 // Sets WAL mode with retries. SQLite does not wait for a lock when it changes the journal mode, so two runs that create
 // one catalog would collide.
-void use_write_ahead_log(Catalog::State& s) {
+void enable_write_ahead_log(Catalog::State& s) {
   constexpr int kPauseMs = 10;
   for (int waited = 0;; waited += kPauseMs) {
     const int code = sqlite3_exec(s.db, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
     if (code == SQLITE_OK) return;
-    if (code != SQLITE_BUSY || waited >= Connection::kBusyMs) s.fail("the catalogue cannot be used");
+    if (code != SQLITE_BUSY || waited >= SqlConnection::kBusyMs) s.fail("the catalogue cannot be used");
     sqlite3_sleep(kPauseMs);
   }
 }
 
 // Drops the rows that another version of the program produced differently.
-void use_key(Catalog::State& s, const CatalogKey& key) {
+void drop_outdated_rows(Catalog::State& s, const CatalogKey& key) {
   // Previews are composited over gray; earlier ones showed transparent pixels in the colours stored beneath them.
   constexpr const char* kPreviews = "over gray";
   if (s.meta("previews") != kPreviews) {
@@ -148,7 +148,7 @@ void use_key(Catalog::State& s, const CatalogKey& key) {
 
 bool is_catalog(const std::string& path) {
   auto file = FileReader::open(path, FileReader::Hashing::off);
-  const char* const kept = file ? what_is_kept((*file)->peek()) : nullptr;
+  const char* const kept = file ? classify_kept_file((*file)->peek()) : nullptr;
   return kept != nullptr && std::string_view(kept) == kKeptCatalog;
 }
 
@@ -165,27 +165,27 @@ Catalog::Catalog(const std::string& path, const CatalogKey& key, const CatalogAc
     throw Failure(ErrorCode::usage, "a catalogue is kept in a file, not in memory", path,
                   "to keep nothing, name one in a folder that you remove afterwards, such as $(mktemp -d)/catalog");
   }
-  use_own_folder_of(path, access.trust);
+  prepare_trusted_folder(path, access.trust);
   // The real path is used from here on, so that a link replaced on the way leads nowhere else.
-  const std::string real = path_in(real_path(folder_of(path)).value_or(folder_of(path)), file_name(path));
-  believe(real, access.trust);
+  const std::string real = join_path(real_path(folder_of(path)).value_or(folder_of(path)), file_name(path));
+  verify_catalog_ownership(real, access.trust);
   if (const std::string network = network_file_system(folder_of(real)); !network.empty()) {
     // SQLite shares its WAL index through the memory of one machine.
     spdlog::warn(
         "{}: the catalog lies on a network file system ({}): use it from one machine at a time, or name one on a "
         "disk of this machine with --catalog",
-        printable(real), network);
+        escape_unprintable(real), network);
   }
   s.open(real, SQLITE_OPEN_READWRITE);
-  check_ours(s);
-  use_write_ahead_log(s);
+  verify_application_id(s);
+  enable_write_ahead_log(s);
   s.run("PRAGMA synchronous = NORMAL");
   s.run("BEGIN IMMEDIATE");
   s.run(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
   const std::int64_t schema = s.number("PRAGMA user_version");
   if (schema == 1) s.run("DROP TABLE pictures; DROP TABLE thumbnails; DROP TABLE scores;");
   s.run(fmt::format("PRAGMA user_version = {}", kSchema).c_str());
-  s.run(kTables);
+  s.run(kSchemaSql);
   if (s.number("SELECT count(*) FROM pragma_table_info('files') WHERE name = 'inode'") == 0)
     s.run("ALTER TABLE files ADD COLUMN inode INTEGER; ALTER TABLE files ADD COLUMN ctime_ns INTEGER");
   if (s.number("SELECT count(*) FROM pragma_table_info('pictures') WHERE name = 'unshown'") == 0)
@@ -195,7 +195,7 @@ Catalog::Catalog(const std::string& path, const CatalogKey& key, const CatalogAc
     s.set_meta("key", std::string_view(both).substr(0, at));
     s.set_meta("verdicts", std::string_view(both).substr(at + 2));
   }
-  use_key(s, key);
+  drop_outdated_rows(s, key);
   s.run("COMMIT");
   // Cancelling no longer interrupts this connection: it writes this run's results, which an interrupt must not lose.
   sqlite3_progress_handler(s.db, 0, nullptr, nullptr);
@@ -212,14 +212,14 @@ void Catalog::put(CatalogPicture picture, std::vector<std::uint8_t> thumbnail) {
 void Catalog::put(std::span<const CatalogScore> scores) {
   state_->scores.insert(state_->scores.end(), scores.begin(), scores.end());
 }
-void Catalog::put(CatalogCloseLook look) { state_->close_looks.push_back(std::move(look)); }
+void Catalog::put(CatalogComparison comparison) { state_->comparisons.push_back(std::move(comparison)); }
 void Catalog::put(CatalogOrigin origin) { state_->origins.push_back(std::move(origin)); }
 void Catalog::put_previews(std::span<const CatalogPreview> previews) {
   if (previews.empty()) return;
   State& s = *state_;
   s.begin_writing();
   {
-    Statement row;
+    SqlStatement row;
     s.prepare(row, "INSERT OR REPLACE INTO previews VALUES (?,?)");
     for (const CatalogPreview& preview : previews) {
       row.bind_content(1, preview.content);
@@ -230,48 +230,48 @@ void Catalog::put_previews(std::span<const CatalogPreview> previews) {
   s.run("COMMIT");
 }
 
-void Catalog::put_not_duplicates(const ContentHash& a, const ContentHash& b) {
-  state_->not_duplicates.emplace_back(std::min(a, b), std::max(a, b));
+void Catalog::put_confirmed_distinct(const ContentHash& a, const ContentHash& b) {
+  state_->confirmed_distinct.emplace_back(std::min(a, b), std::max(a, b));
 }
-void Catalog::drop_not_duplicates(const ContentHash& a, const ContentHash& b) {
-  state_->duplicates_after_all.emplace_back(std::min(a, b), std::max(a, b));
+void Catalog::drop_confirmed_distinct(const ContentHash& a, const ContentHash& b) {
+  state_->withdrawn_distinct.emplace_back(std::min(a, b), std::max(a, b));
 }
 
-void Catalog::forget(std::string path) { state_->forgotten.push_back(std::move(path)); }
+void Catalog::drop_file(std::string path) { state_->dropped_files.push_back(std::move(path)); }
 
 namespace {
 constexpr const char* kUnconfirmed = "copies unconfirmed";
 }  // namespace
 
-bool Catalog::copies_unconfirmed() { return !state_->meta(kUnconfirmed).empty(); }
-void Catalog::put_copies_unconfirmed(bool unconfirmed) {
+bool Catalog::has_unconfirmed_copies() { return !state_->meta(kUnconfirmed).empty(); }
+void Catalog::put_unconfirmed_copies(bool unconfirmed) {
   state_->begin_writing();
   state_->set_meta(kUnconfirmed, unconfirmed ? "1" : "");
   state_->run("COMMIT");
 }
 
-void Catalog::flush_now_and_then() {
+void Catalog::flush_periodically() {
   if (std::chrono::steady_clock::now() - state_->last_flush >= std::chrono::seconds(1)) flush();
 }
 
 void Catalog::flush() {
   State& s = *state_;
   s.last_flush = std::chrono::steady_clock::now();
-  if (s.files.empty() && s.pictures.empty() && s.scores.empty() && s.close_looks.empty() && s.origins.empty() &&
-      s.not_duplicates.empty() && s.duplicates_after_all.empty() && s.forgotten.empty())
+  if (s.files.empty() && s.pictures.empty() && s.scores.empty() && s.comparisons.empty() && s.origins.empty() &&
+      s.confirmed_distinct.empty() && s.withdrawn_distinct.empty() && s.dropped_files.empty())
     return;
   s.begin_writing();
   {
-    Statement picture, thumbnail, file, scores, close_look, origin, not_duplicates, duplicates, forgotten;
+    SqlStatement picture, thumbnail, file, scores, comparison, origin, confirmed_distinct, duplicates, dropped_files;
     s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     s.prepare(thumbnail, "INSERT OR REPLACE INTO thumbnails VALUES (?,?)");
     s.prepare(file, "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?)");
     s.prepare(scores, "INSERT INTO packed_scores (scores) VALUES (?)");
-    s.prepare(close_look, "INSERT OR REPLACE INTO closer_looks VALUES (?,?,?,?)");
+    s.prepare(comparison, "INSERT OR REPLACE INTO closer_looks VALUES (?,?,?,?)");
     s.prepare(origin, "INSERT OR REPLACE INTO origins VALUES (?,?,?)");
-    s.prepare(not_duplicates, "INSERT OR REPLACE INTO not_duplicates VALUES (?,?)");
+    s.prepare(confirmed_distinct, "INSERT OR REPLACE INTO not_duplicates VALUES (?,?)");
     s.prepare(duplicates, "DELETE FROM not_duplicates WHERE a = ? AND b = ?");
-    s.prepare(forgotten, "DELETE FROM files WHERE path = ?");
+    s.prepare(dropped_files, "DELETE FROM files WHERE path = ?");
     for (const auto& [p, jpeg] : s.pictures) {
       picture.bind_content(1, p.content);
       if (p.failed) picture.integer(2, static_cast<int>(p.code));
@@ -286,11 +286,11 @@ void Catalog::flush() {
       picture.text(11, p.subsecond);
       picture.text(12, p.camera);
       picture.integer(13, p.exif_fields);
-      picture.word(14, p.appearance);
+      picture.word(14, p.thumbnail_digest);
       if (p.unshown) picture.integer(15, p.unshown->bits());
       s.write(picture);
       if (jpeg.empty()) continue;
-      thumbnail.word(1, p.appearance);
+      thumbnail.word(1, p.thumbnail_digest);
       thumbnail.blob(2, jpeg.data(), jpeg.size());
       s.write(thumbnail);
     }
@@ -308,34 +308,34 @@ void Catalog::flush() {
       file.integer(8, f.ctime_ns);
       s.write(file);
     }
-    for (const std::string& path : s.forgotten) {
-      forgotten.blob(1, path.data(), path.size());
-      s.write(forgotten);
+    for (const std::string& path : s.dropped_files) {
+      dropped_files.blob(1, path.data(), path.size());
+      s.write(dropped_files);
     }
     if (!s.scores.empty()) {
-      const std::vector<std::uint8_t> packed = pack(s.scores);
+      const std::vector<std::uint8_t> packed = pack_scores(s.scores);
       scores.blob(1, packed.data(), packed.size());
       s.write(scores);
     }
-    for (const CatalogCloseLook& v : s.close_looks) {
-      close_look.bind_content(1, v.a);
-      close_look.bind_content(2, v.b);
-      close_look.integer(3, v.version);
-      close_look.blob(4, v.verdict.data(), v.verdict.size());
-      s.write(close_look);
+    for (const CatalogComparison& v : s.comparisons) {
+      comparison.bind_content(1, v.a);
+      comparison.bind_content(2, v.b);
+      comparison.integer(3, v.version);
+      comparison.blob(4, v.verdict.data(), v.verdict.size());
+      s.write(comparison);
     }
     for (const CatalogOrigin& v : s.origins) {
       origin.bind_content(1, v.content);
       origin.integer(2, v.version);
-      origin.blob(3, v.told.data(), v.told.size());
+      origin.blob(3, v.provenance.data(), v.provenance.size());
       s.write(origin);
     }
-    for (const auto& [a, b] : s.not_duplicates) {
-      not_duplicates.bind_content(1, a);
-      not_duplicates.bind_content(2, b);
-      s.write(not_duplicates);
+    for (const auto& [a, b] : s.confirmed_distinct) {
+      confirmed_distinct.bind_content(1, a);
+      confirmed_distinct.bind_content(2, b);
+      s.write(confirmed_distinct);
     }
-    for (const auto& [a, b] : s.duplicates_after_all) {
+    for (const auto& [a, b] : s.withdrawn_distinct) {
       duplicates.bind_content(1, a);
       duplicates.bind_content(2, b);
       s.write(duplicates);
@@ -344,12 +344,12 @@ void Catalog::flush() {
   s.run("COMMIT");
   s.pictures.clear();
   s.files.clear();
-  s.forgotten.clear();
+  s.dropped_files.clear();
   s.scores.clear();
-  s.close_looks.clear();
+  s.comparisons.clear();
   s.origins.clear();
-  s.not_duplicates.clear();
-  s.duplicates_after_all.clear();
+  s.confirmed_distinct.clear();
+  s.withdrawn_distinct.clear();
 }
 
 }  // namespace millrace::dedupe

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "src/base/error.h"
-#include "src/io/file/own.h"
-#include "src/io/file/reader.h"
-#include "src/io/image/holding.h"
+#include "src/io/file/file_reader.h"
+#include "src/io/file/trusted_file.h"
+#include "src/io/image/extra_data.h"
 
 namespace millrace::dedupe {
 
@@ -54,12 +54,13 @@ struct CatalogPicture {
   std::array<std::uint64_t, 6> codes{};  // 64-bit hashes; the caller defines their meaning, as part of its key
   std::string taken, subsecond, camera;
   int exif_fields = 0;
-  std::uint64_t appearance = 0;  // hash of the thumbnail's bytes and the codes; equal ones cannot be told apart by them
-  std::optional<Unshown> unshown{};  // nullopt: an earlier version of the program read it
+  std::uint64_t thumbnail_digest =
+      0;  // hash of the thumbnail's bytes and the codes; equal ones cannot be told apart by them
+  std::optional<UnshownData> unshown{};  // nullopt: an earlier version of the program read it
 };
 
 // True for a valid score; false for NaN.
-constexpr bool is_score(float score) { return score >= 0 && score <= 1; }
+constexpr bool is_valid_score(float score) { return score >= 0 && score <= 1; }
 
 // Judgement of two appearances by their pixels, with the second rotated or mirrored by `orientation`. `a` < `b`.
 struct CatalogScore {
@@ -77,8 +78,8 @@ struct CatalogLink {
 };
 
 // Result of the detailed check of two contents. `a` < `b`. The caller defines the verdict's format by its version.
-struct CatalogCloseLook {
-  static constexpr std::size_t kMostBytes = 200;
+struct CatalogComparison {
+  static constexpr std::size_t kMaxBytes = 200;
   ContentHash a{}, b{};
   std::uint32_t version = 0;
   std::vector<std::uint8_t> verdict;
@@ -86,10 +87,10 @@ struct CatalogCloseLook {
 
 // Information on a content's origin. The caller defines the format of `told` by its version.
 struct CatalogOrigin {
-  static constexpr std::size_t kMostBytes = 16384;
+  static constexpr std::size_t kMaxBytes = 16384;
   ContentHash content{};
   std::uint32_t version = 0;
-  std::vector<std::uint8_t> told;
+  std::vector<std::uint8_t> provenance;
 };
 
 // Preview of a content for a page, larger than its thumbnail.
@@ -99,8 +100,8 @@ struct CatalogPreview {
 };
 
 // Appearances that earlier runs compared with one another under one rule, and the resulting links.
-struct CatalogJoin {
-  std::vector<std::vector<std::uint8_t>> parts;  // batches as given to put_joined(), in the same order
+struct ComparedAppearances {
+  std::vector<std::vector<std::uint8_t>> parts;  // batches as given to put_compared_appearances(), in the same order
   std::vector<CatalogLink> links;
 };
 
@@ -133,57 +134,57 @@ class Catalog {
   Catalog& operator=(const Catalog&) = delete;
 
   // The readers up to picture() are thread-safe: they read the last flushed state, through connections of their own.
-  // each_file() visits the files with `from` <= path < `to`, in the order of path bytes. It reuses one object for all
-  // visits.
-  void each_file(std::string_view from, std::string_view to, const std::function<void(const CatalogFile&)>& visit);
+  // for_each_file() visits the files with `from` <= path < `to`, in the order of path bytes. It reuses one object for
+  // all visits.
+  void for_each_file(std::string_view from, std::string_view to, const std::function<void(const CatalogFile&)>& visit);
   // Returns the record of one path.
   std::optional<CatalogFile> file(std::string_view path);
   // The size of each file that could be read, in no order.
-  void each_size(const std::function<void(std::uint64_t)>& visit);
+  void for_each_size(const std::function<void(std::uint64_t)>& visit);
   // Visits the pictures in `wanted` (sorted) that the catalog has, in the order of their content; all pictures if
   // nullopt.
-  void each_picture(std::optional<std::span<const ContentHash>> wanted,
-                    const std::function<void(CatalogPicture&)>& visit);
+  void for_each_picture(std::optional<std::span<const ContentHash>> wanted,
+                        const std::function<void(CatalogPicture&)>& visit);
   std::optional<CatalogPicture> picture(const ContentHash& content);
-  std::optional<std::vector<std::uint8_t>> thumbnail(std::uint64_t appearance);
+  std::optional<std::vector<std::uint8_t>> thumbnail(std::uint64_t thumbnail_digest);
   std::optional<std::vector<std::uint8_t>> preview(const ContentHash& content);
   std::vector<CatalogScore> scores();
   std::optional<CatalogOrigin> origin(const ContentHash& content);
-  std::optional<CatalogCloseLook> close_look(const ContentHash& a, const ContentHash& b);
-  std::vector<std::pair<ContentHash, ContentHash>> not_duplicates();
+  std::optional<CatalogComparison> comparison(const ContentHash& a, const ContentHash& b);
+  std::vector<std::pair<ContentHash, ContentHash>> confirmed_distinct();
 
   // The writers take effect at the next flush(), in one transaction. Not thread-safe: only one thread writes.
   void put(CatalogFile file);
   void put(CatalogPicture picture, std::vector<std::uint8_t> thumbnail);
   void put(std::span<const CatalogScore> scores);
-  void put(CatalogCloseLook look);
+  void put(CatalogComparison comparison);
   void put(CatalogOrigin origin);
-  void put_not_duplicates(const ContentHash& a, const ContentHash& b);
-  void drop_not_duplicates(const ContentHash& a, const ContentHash& b);
+  void put_confirmed_distinct(const ContentHash& a, const ContentHash& b);
+  void drop_confirmed_distinct(const ContentHash& a, const ContentHash& b);
   // Drops the record of a path.
-  void forget(std::string path);
+  void drop_file(std::string path);
   // True if the catalog holds files that this program has not read on this machine. Their equal hashes must then be
   // confirmed by comparing bytes. The setter writes at once.
-  bool copies_unconfirmed();
-  void put_copies_unconfirmed(bool unconfirmed);
+  bool has_unconfirmed_copies();
+  void put_unconfirmed_copies(bool unconfirmed);
   // Flushes if a second has passed since the last flush.
-  void flush_now_and_then();
+  void flush_periodically();
   void flush();
 
   // Writes at once.
   void put_previews(std::span<const CatalogPreview> previews);
 
-  // Returns all that put_joined() was given under this rule. If a row was lost or edited since, drops everything under
-  // the rule and returns nothing: a caller that trusted the rest would silently miss pairs.
-  CatalogJoin joined(std::uint64_t rule);
+  // Returns all that put_compared_appearances() was given under this rule. If a row was lost or edited since, drops
+  // everything under the rule and returns nothing: a caller that trusted the rest would silently miss pairs.
+  ComparedAppearances compared_appearances(std::uint64_t rule);
   // Writes batch number `at` under a rule, with the links between its appearances and all earlier ones, in one
   // transaction. Returns false, and writes nothing, when another run wrote a batch first: the appearances of that one
   // were not compared with these. `codes` are stored beside the batch and read separately: those of a million pictures
   // are a gigabyte.
-  bool put_joined(std::uint64_t rule, std::size_t at, std::span<const std::uint8_t> part,
-                  std::span<const CatalogLink> links, std::span<const std::uint8_t> codes = {});
+  bool put_compared_appearances(std::uint64_t rule, std::size_t at, std::span<const std::uint8_t> part,
+                                std::span<const CatalogLink> links, std::span<const std::uint8_t> codes = {});
   // Returns the codes of a batch; empty if there are none of exactly this size with the right checksum.
-  std::vector<std::uint8_t> joined_codes(std::uint64_t rule, std::size_t at, std::size_t size);
+  std::vector<std::uint8_t> compared_codes(std::uint64_t rule, std::size_t at, std::size_t size);
 
   struct State;
 

@@ -30,19 +30,19 @@ inline CatalogPicture picture(int seed) {
   p.subsecond = "250";
   p.camera = "Maker \xFF\"'; DROP TABLE files;";
   p.exif_fields = 42;
-  p.appearance = 0x9000000000000000 + static_cast<std::uint64_t>(seed);
+  p.thumbnail_digest = 0x9000000000000000 + static_cast<std::uint64_t>(seed);
   return p;
 }
 
 inline std::vector<CatalogFile> files_of(Catalog& catalog) {
   std::vector<CatalogFile> files;
-  catalog.each_file("", "\xFF", [&](const CatalogFile& file) { files.push_back(file); });
+  catalog.for_each_file("", "\xFF", [&](const CatalogFile& file) { files.push_back(file); });
   return files;
 }
 
 inline std::vector<CatalogPicture> pictures_of(Catalog& catalog) {
   std::vector<CatalogPicture> pictures;
-  catalog.each_picture(std::nullopt, [&](const CatalogPicture& picture) { pictures.push_back(picture); });
+  catalog.for_each_picture(std::nullopt, [&](const CatalogPicture& picture) { pictures.push_back(picture); });
   return pictures;
 }
 

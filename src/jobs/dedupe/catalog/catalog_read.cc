@@ -12,14 +12,14 @@ constexpr const char* kPictureColumns =
     "exif_fields, look, unshown FROM pictures";
 
 // False for a row that this program cannot have written: its picture is then read again.
-bool read_picture(const Statement& row, CatalogPicture& p) {
+bool read_picture(const SqlStatement& row, CatalogPicture& p) {
   if (!row.content(0, p.content)) return false;
-  p.failed = !row.null(1);
+  p.failed = !row.is_null(1);
   p.reason = row.text(2);
   p.damage = row.text(3);
   const bool right = p.failed ? row.error_code(1, p.code) && !p.reason.empty() && row.number(4, 0, 255, p.format)
-                              : row.number(4, 0, 255, p.format) && row.number(5, 1, kLongestSide, p.width) &&
-                                    row.number(6, 1, kLongestSide, p.height) && row.number(7, 0, 100, p.quality) &&
+                              : row.number(4, 0, 255, p.format) && row.number(5, 1, kMaxPictureSide, p.width) &&
+                                    row.number(6, 1, kMaxPictureSide, p.height) && row.number(7, 0, 100, p.quality) &&
                                     row.number(12, 0, INT_MAX, p.exif_fields);
   if (!right) return false;
   if (const std::string_view codes = row.text(8); codes.size() == sizeof(p.codes)) {
@@ -30,21 +30,21 @@ bool read_picture(const Statement& row, CatalogPicture& p) {
   p.taken = row.text(9);
   p.subsecond = row.text(10);
   p.camera = row.text(11);
-  p.appearance = row.word(13);
+  p.thumbnail_digest = row.word(13);
   unsigned unshown = 0;
   p.unshown.reset();
-  if (!row.null(14) && row.number(14, 0, Unshown::kMostBits, unshown)) p.unshown = Unshown::from(unshown);
+  if (!row.is_null(14) && row.number(14, 0, UnshownData::kMaxBits, unshown)) p.unshown = UnshownData::from(unshown);
   return true;
 }
 
 constexpr const char* kFileColumns = "SELECT path, size, mtime_ns, code, reason, content, inode, ctime_ns FROM files";
 
 // False for a row that this program cannot have written: its file is then read again.
-bool read_file(const Statement& row, CatalogFile& file) {
+bool read_file(const SqlStatement& row, CatalogFile& file) {
   file.path = row.text(0);
   file.size = static_cast<std::uint64_t>(row.integer(1));
   file.mtime_ns = row.integer(2);
-  file.failed = !row.null(3);
+  file.failed = !row.is_null(3);
   file.reason = row.text(4);
   file.inode = row.word(6);
   file.ctime_ns = row.integer(7);
@@ -53,11 +53,11 @@ bool read_file(const Statement& row, CatalogFile& file) {
 
 }  // namespace
 
-void Catalog::each_file(std::string_view from, std::string_view to,
-                        const std::function<void(const CatalogFile&)>& visit) {
-  Connection s;
-  s.open_beside(*state_);
-  Statement row;
+void Catalog::for_each_file(std::string_view from, std::string_view to,
+                            const std::function<void(const CatalogFile&)>& visit) {
+  SqlConnection s;
+  s.open_read_only(*state_);
+  SqlStatement row;
   s.prepare(row, fmt::format("{} WHERE path >= ? AND path < ? ORDER BY path", kFileColumns).c_str());
   row.blob(1, from.data(), from.size());
   row.blob(2, to.data(), to.size());
@@ -69,31 +69,31 @@ void Catalog::each_file(std::string_view from, std::string_view to,
 
 std::optional<CatalogFile> Catalog::file(std::string_view path) {
   State& s = *state_;
-  const MutexLock lock(s.asking);
-  if (s.file_known.handle == nullptr) {
-    if (s.asked.db == nullptr) s.asked.open_beside(s);
-    s.asked.prepare(s.file_known, fmt::format("{} WHERE path = ?", kFileColumns).c_str());
+  const MutexLock lock(s.query_mutex);
+  if (s.file_query.handle == nullptr) {
+    if (s.query_connection.db == nullptr) s.query_connection.open_read_only(s);
+    s.query_connection.prepare(s.file_query, fmt::format("{} WHERE path = ?", kFileColumns).c_str());
   }
-  s.file_known.blob(1, path.data(), path.size());
+  s.file_query.blob(1, path.data(), path.size());
   std::optional<CatalogFile> out(std::in_place);
-  if (!s.asked.step(s.file_known) || !read_file(s.file_known, *out)) out.reset();
-  sqlite3_reset(s.file_known.handle);
+  if (!s.query_connection.step(s.file_query) || !read_file(s.file_query, *out)) out.reset();
+  sqlite3_reset(s.file_query.handle);
   return out;
 }
 
-void Catalog::each_size(const std::function<void(std::uint64_t)>& visit) {
-  Connection s;
-  s.open_beside(*state_);
-  Statement row;
+void Catalog::for_each_size(const std::function<void(std::uint64_t)>& visit) {
+  SqlConnection s;
+  s.open_read_only(*state_);
+  SqlStatement row;
   s.prepare(row, "SELECT size FROM files WHERE code IS NULL");
   while (s.step(row)) visit(static_cast<std::uint64_t>(row.integer(0)));
 }
 
-void Catalog::each_picture(std::optional<std::span<const ContentHash>> wanted,
-                           const std::function<void(CatalogPicture&)>& visit) {
-  Connection s;
-  s.open_beside(*state_);
-  Statement row;
+void Catalog::for_each_picture(std::optional<std::span<const ContentHash>> wanted,
+                               const std::function<void(CatalogPicture&)>& visit) {
+  SqlConnection s;
+  s.open_read_only(*state_);
+  SqlStatement row;
   s.prepare(row, fmt::format("{} WHERE content >= ? ORDER BY content", kPictureColumns).c_str());
   CatalogPicture picture;
   if (!wanted) {
@@ -133,41 +133,41 @@ void Catalog::each_picture(std::optional<std::span<const ContentHash>> wanted,
 
 std::optional<CatalogPicture> Catalog::picture(const ContentHash& content) {
   State& s = *state_;
-  const MutexLock lock(s.asking);
-  if (s.picture_known.handle == nullptr) {
-    if (s.asked.db == nullptr) s.asked.open_beside(s);
-    s.asked.prepare(s.picture_known, fmt::format("{} WHERE content = ?", kPictureColumns).c_str());
+  const MutexLock lock(s.query_mutex);
+  if (s.picture_query.handle == nullptr) {
+    if (s.query_connection.db == nullptr) s.query_connection.open_read_only(s);
+    s.query_connection.prepare(s.picture_query, fmt::format("{} WHERE content = ?", kPictureColumns).c_str());
   }
-  s.picture_known.bind_content(1, content);
+  s.picture_query.bind_content(1, content);
   std::optional<CatalogPicture> out(std::in_place);
-  if (!s.asked.step(s.picture_known) || !read_picture(s.picture_known, *out)) out.reset();
-  sqlite3_reset(s.picture_known.handle);
+  if (!s.query_connection.step(s.picture_query) || !read_picture(s.picture_query, *out)) out.reset();
+  sqlite3_reset(s.picture_query.handle);
   return out;
 }
 
-std::optional<std::vector<std::uint8_t>> Catalog::thumbnail(std::uint64_t appearance) {
+std::optional<std::vector<std::uint8_t>> Catalog::thumbnail(std::uint64_t thumbnail_digest) {
   State& s = *state_;
-  if (s.thumbnail_of.handle == nullptr) s.prepare(s.thumbnail_of, "SELECT jpeg FROM thumbnails WHERE look = ?");
-  s.thumbnail_of.word(1, appearance);
+  if (s.thumbnail_query.handle == nullptr) s.prepare(s.thumbnail_query, "SELECT jpeg FROM thumbnails WHERE look = ?");
+  s.thumbnail_query.word(1, thumbnail_digest);
   std::optional<std::vector<std::uint8_t>> out;
-  if (s.step(s.thumbnail_of)) out = s.thumbnail_of.bytes(0);
-  sqlite3_reset(s.thumbnail_of.handle);
+  if (s.step(s.thumbnail_query)) out = s.thumbnail_query.bytes(0);
+  sqlite3_reset(s.thumbnail_query.handle);
   return out;
 }
 
 std::optional<std::vector<std::uint8_t>> Catalog::preview(const ContentHash& content) {
   State& s = *state_;
-  if (s.preview_of.handle == nullptr) s.prepare(s.preview_of, "SELECT jpeg FROM previews WHERE content = ?");
-  s.preview_of.bind_content(1, content);
+  if (s.preview_query.handle == nullptr) s.prepare(s.preview_query, "SELECT jpeg FROM previews WHERE content = ?");
+  s.preview_query.bind_content(1, content);
   std::optional<std::vector<std::uint8_t>> out;
-  if (s.step(s.preview_of)) out = s.preview_of.bytes(0);
-  sqlite3_reset(s.preview_of.handle);
+  if (s.step(s.preview_query)) out = s.preview_query.bytes(0);
+  sqlite3_reset(s.preview_query.handle);
   return out;
 }
 
 std::vector<CatalogScore> Catalog::scores() {
   State& s = *state_;
-  Statement row;  // the format of earlier versions
+  SqlStatement row;  // the format of earlier versions
   s.prepare(row, "SELECT a, b, orientation, kind, score FROM scores");
   std::vector<CatalogScore> out;
   while (s.step(row)) {
@@ -177,49 +177,51 @@ std::vector<CatalogScore> Catalog::scores() {
     if (!row.number(2, 0, 255, score.orientation) || !row.number(3, 0, 255, score.kind)) continue;
     if (score.a < score.b && row.score(4, score.score)) out.push_back(score);
   }
-  Statement packed;
+  SqlStatement packed;
   s.prepare(packed, "SELECT scores FROM packed_scores");
   while (s.step(packed)) {
     const std::string_view bytes = packed.text(0);
-    unpack({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
-           [&](const CatalogScore& score) { out.push_back(score); });
+    unpack_scores({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
+                  [&](const CatalogScore& score) { out.push_back(score); });
   }
   return out;
 }
 
-std::optional<CatalogCloseLook> Catalog::close_look(const ContentHash& a, const ContentHash& b) {
+std::optional<CatalogComparison> Catalog::comparison(const ContentHash& a, const ContentHash& b) {
   State& s = *state_;
-  if (s.close_look_of.handle == nullptr)
-    s.prepare(s.close_look_of, "SELECT version, verdict FROM closer_looks WHERE a = ? AND b = ?");
-  s.close_look_of.bind_content(1, a);
-  s.close_look_of.bind_content(2, b);
-  std::optional<CatalogCloseLook> out;
-  if (s.step(s.close_look_of)) {
-    CatalogCloseLook look{a, b, 0, s.close_look_of.bytes(1)};
-    if (s.close_look_of.number(0, 0, 1'000'000, look.version) && look.verdict.size() <= CatalogCloseLook::kMostBytes)
-      out = std::move(look);
+  if (s.comparison_query.handle == nullptr)
+    s.prepare(s.comparison_query, "SELECT version, verdict FROM closer_looks WHERE a = ? AND b = ?");
+  s.comparison_query.bind_content(1, a);
+  s.comparison_query.bind_content(2, b);
+  std::optional<CatalogComparison> out;
+  if (s.step(s.comparison_query)) {
+    CatalogComparison comparison{a, b, 0, s.comparison_query.bytes(1)};
+    if (s.comparison_query.number(0, 0, 1'000'000, comparison.version) &&
+        comparison.verdict.size() <= CatalogComparison::kMaxBytes)
+      out = std::move(comparison);
   }
-  sqlite3_reset(s.close_look_of.handle);
+  sqlite3_reset(s.comparison_query.handle);
   return out;
 }
 
 std::optional<CatalogOrigin> Catalog::origin(const ContentHash& content) {
   State& s = *state_;
-  if (s.origin_of.handle == nullptr) s.prepare(s.origin_of, "SELECT version, told FROM origins WHERE content = ?");
-  s.origin_of.bind_content(1, content);
+  if (s.origin_query.handle == nullptr)
+    s.prepare(s.origin_query, "SELECT version, told FROM origins WHERE content = ?");
+  s.origin_query.bind_content(1, content);
   std::optional<CatalogOrigin> out;
-  if (s.step(s.origin_of)) {
-    CatalogOrigin origin{content, 0, s.origin_of.bytes(1)};
-    if (s.origin_of.number(0, 0, 1'000'000, origin.version) && origin.told.size() <= CatalogOrigin::kMostBytes)
+  if (s.step(s.origin_query)) {
+    CatalogOrigin origin{content, 0, s.origin_query.bytes(1)};
+    if (s.origin_query.number(0, 0, 1'000'000, origin.version) && origin.provenance.size() <= CatalogOrigin::kMaxBytes)
       out = std::move(origin);
   }
-  sqlite3_reset(s.origin_of.handle);
+  sqlite3_reset(s.origin_query.handle);
   return out;
 }
 
-std::vector<std::pair<ContentHash, ContentHash>> Catalog::not_duplicates() {
+std::vector<std::pair<ContentHash, ContentHash>> Catalog::confirmed_distinct() {
   State& s = *state_;
-  Statement row;
+  SqlStatement row;
   s.prepare(row, "SELECT a, b FROM not_duplicates");
   std::vector<std::pair<ContentHash, ContentHash>> out;
   while (s.step(row)) {

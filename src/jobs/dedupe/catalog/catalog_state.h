@@ -19,12 +19,12 @@
 
 namespace millrace::dedupe {
 
-struct Statement {
+struct SqlStatement {
   sqlite3_stmt* handle = nullptr;
-  Statement() = default;
-  ~Statement() { finalize(); }
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
+  SqlStatement() = default;
+  ~SqlStatement() { finalize(); }
+  SqlStatement(const SqlStatement&) = delete;
+  SqlStatement& operator=(const SqlStatement&) = delete;
 
   void finalize() {
     sqlite3_finalize(handle);
@@ -43,7 +43,7 @@ struct Statement {
 
   std::int64_t integer(int i) const { return sqlite3_column_int64(handle, i); }
   std::uint64_t word(int i) const { return static_cast<std::uint64_t>(integer(i)); }
-  bool null(int i) const { return sqlite3_column_type(handle, i) == SQLITE_NULL; }
+  bool is_null(int i) const { return sqlite3_column_type(handle, i) == SQLITE_NULL; }
   // False when the column does not hold a number in this range.
   template <typename T>
   bool number(int i, std::int64_t lowest, std::int64_t highest, T& out) const {
@@ -55,7 +55,7 @@ struct Statement {
   bool error_code(int i, ErrorCode& out) const { return number(i, 0, static_cast<int>(ErrorCode::internal), out); }
   bool score(int i, float& out) const {
     out = static_cast<float>(sqlite3_column_double(handle, i));
-    return is_score(out);
+    return is_valid_score(out);
   }
   // Valid until the next step.
   std::string_view text(int i) const {
@@ -78,15 +78,15 @@ struct Statement {
 
 // SQLite's own locks are off, since it takes them for every column of every row. Each connection is used by one thread
 // at a time.
-struct Connection {
+struct SqlConnection {
   std::string path;
   sqlite3* db = nullptr;
   std::function<bool()> cancelled;  // set before open()
 
-  Connection() = default;
-  ~Connection() { sqlite3_close(db); }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  SqlConnection() = default;
+  ~SqlConnection() { sqlite3_close(db); }
+  SqlConnection(const SqlConnection&) = delete;
+  SqlConnection& operator=(const SqlConnection&) = delete;
 
   static constexpr int kBusyMs = 60'000;  // longest wait for another run that holds the catalog
 
@@ -99,20 +99,20 @@ struct Connection {
       fail("the catalogue cannot be opened");
     }
     sqlite3_busy_timeout(db, kBusyMs);
-    distrust();
+    disable_untrusted_code();
     // A statement that a hostile file makes endless ends when the job is cancelled.
     constexpr int kInstructions = 100'000;
-    if (cancelled) sqlite3_progress_handler(db, kInstructions, asks_to_stop, this);
+    if (cancelled) sqlite3_progress_handler(db, kInstructions, check_cancelled, this);
   }
 
   // Opens a read-only connection that reads what another connection last flushed.
-  void open_beside(const Connection& other) {
+  void open_read_only(const SqlConnection& other) {
     cancelled = other.cancelled;
     open(other.path, SQLITE_OPEN_READONLY);
   }
 
   // Turns off everything in the file that could run code: the file is untrusted data.
-  void distrust() {
+  void disable_untrusted_code() {
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -121,7 +121,7 @@ struct Connection {
     run("PRAGMA cell_size_check = ON");
   }
 
-  static int asks_to_stop(void* connection) { return static_cast<Connection*>(connection)->cancelled() ? 1 : 0; }
+  static int check_cancelled(void* connection) { return static_cast<SqlConnection*>(connection)->cancelled() ? 1 : 0; }
 
   [[noreturn]] void fail(const char* what) {
     const int code = sqlite3_errcode(db);
@@ -132,44 +132,44 @@ struct Connection {
                              ? "move the file away: the next run makes a new one, and reads every picture again"
                              : "check the file and its folder, or name another with --catalog";
     throw Failure(code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? ErrorCode::bad_data : ErrorCode::io,
-                  fmt::format("{} ({})", what, sqlite3_errmsg(db)), printable(path), remedy);
+                  fmt::format("{} ({})", what, sqlite3_errmsg(db)), escape_unprintable(path), remedy);
   }
 
   void run(const char* sql) {
     if (sqlite3_exec(db, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail("the catalogue cannot be used");
   }
 
-  void prepare(Statement& statement, const char* sql) {
+  void prepare(SqlStatement& statement, const char* sql) {
     if (sqlite3_prepare_v2(db, sql, -1, &statement.handle, nullptr) != SQLITE_OK) fail("the catalogue cannot be read");
   }
 
-  bool step(Statement& statement) {
+  bool step(SqlStatement& statement) {
     const int code = sqlite3_step(statement.handle);
     if (code == SQLITE_ROW) return true;
     if (code != SQLITE_DONE) fail("the catalogue cannot be used");
     return false;
   }
 
-  void write(Statement& statement) {
+  void write(SqlStatement& statement) {
     step(statement);
     sqlite3_reset(statement.handle);
     sqlite3_clear_bindings(statement.handle);
   }
 
   std::int64_t number(const char* sql) {
-    Statement statement;
+    SqlStatement statement;
     prepare(statement, sql);
     return step(statement) ? statement.integer(0) : 0;
   }
 
   std::string meta(const char* key) {
-    Statement statement;
+    SqlStatement statement;
     prepare(statement, "SELECT value FROM meta WHERE key = ?");
     statement.text(1, key);
     return step(statement) ? std::string(statement.text(0)) : "";
   }
   void set_meta(const char* key, std::string_view value) {
-    Statement statement;
+    SqlStatement statement;
     prepare(statement, "INSERT OR REPLACE INTO meta VALUES (?, ?)");
     statement.text(1, key);
     statement.text(2, value);
@@ -177,36 +177,37 @@ struct Connection {
   }
 };
 
-struct Catalog::State : Connection {
+struct Catalog::State : SqlConnection {
   CatalogKey key;
   std::vector<CatalogFile> files;
   std::vector<std::pair<CatalogPicture, std::vector<std::uint8_t>>> pictures;
   std::vector<CatalogScore> scores;
-  std::vector<CatalogCloseLook> close_looks;
+  std::vector<CatalogComparison> comparisons;
   std::vector<CatalogOrigin> origins;
-  std::vector<std::pair<ContentHash, ContentHash>> not_duplicates, duplicates_after_all;
-  std::vector<std::string> forgotten;  // paths
+  std::vector<std::pair<ContentHash, ContentHash>> confirmed_distinct, withdrawn_distinct;
+  std::vector<std::string> dropped_files;  // paths
   std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
-  Connection asked MILLRACE_GUARDED_BY(asking);  // used by picture() and file(), under the lock `asking`
-  Mutex asking;
-  Statement picture_known, file_known, thumbnail_of, preview_of, close_look_of, origin_of;
+  SqlConnection query_connection
+      MILLRACE_GUARDED_BY(query_mutex);  // used by picture() and file(), under the lock `asking`
+  Mutex query_mutex;
+  SqlStatement picture_query, file_query, thumbnail_query, preview_query, comparison_query, origin_query;
 
   // Begins a transaction that writes this run's results, which are valid only under its key.
   void begin_writing() {
     run("BEGIN IMMEDIATE");
     if (meta("key") == key.pictures && meta("verdicts") == key.verdicts) return;
     run("ROLLBACK");
-    throw Failure(ErrorCode::conflict, "another version of this program has taken the catalogue over", printable(path),
-                  "run the same command again, or name another catalogue with --catalog");
+    throw Failure(ErrorCode::conflict, "another version of this program has taken the catalogue over",
+                  escape_unprintable(path), "run the same command again, or name another catalogue with --catalog");
   }
 
   ~State() {
-    picture_known.finalize();
-    file_known.finalize();
-    thumbnail_of.finalize();
-    preview_of.finalize();
-    close_look_of.finalize();
-    origin_of.finalize();
+    picture_query.finalize();
+    file_query.finalize();
+    thumbnail_query.finalize();
+    preview_query.finalize();
+    comparison_query.finalize();
+    origin_query.finalize();
   }
 };
 

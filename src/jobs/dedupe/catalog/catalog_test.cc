@@ -26,7 +26,7 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
     catalog.put(CatalogFile{"/a/\xFF\nb", 1ULL << 40, -5, false, {}, "", content(1)});
     catalog.put(CatalogFile{"/b", 0, 7, true, ErrorCode::io, "cannot be read", {}});
     catalog.put(std::array{CatalogScore{3, 0x9000000000000001, 5, 2, 0.625F}});
-    catalog.put_not_duplicates(content(2), content(1));
+    catalog.put_confirmed_distinct(content(2), content(1));
     catalog.flush();
     catalog.flush();
   }
@@ -48,11 +48,11 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
   EXPECT_EQ(p.subsecond, "250");
   EXPECT_EQ(p.camera, expected.camera);
   EXPECT_EQ(p.exif_fields, 42);
-  EXPECT_EQ(p.appearance, expected.appearance);
+  EXPECT_EQ(p.thumbnail_digest, expected.thumbnail_digest);
   EXPECT_TRUE(q.failed);
   EXPECT_EQ(q.code, ErrorCode::bad_data);
   EXPECT_EQ(q.reason, "not a picture");
-  EXPECT_EQ(catalog.thumbnail(expected.appearance), jpeg);
+  EXPECT_EQ(catalog.thumbnail(expected.thumbnail_digest), jpeg);
   EXPECT_EQ(catalog.thumbnail(2), std::nullopt);
   const auto files = files_of(catalog);
   ASSERT_EQ(files.size(), 2U);
@@ -69,44 +69,44 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
   EXPECT_EQ(scores[0].orientation, 5);
   EXPECT_EQ(scores[0].kind, 2);
   EXPECT_EQ(scores[0].score, 0.625F);
-  ASSERT_EQ(catalog.not_duplicates().size(), 1U);
-  EXPECT_EQ(catalog.not_duplicates()[0].first, content(1)) << "the smaller first";
+  ASSERT_EQ(catalog.confirmed_distinct().size(), 1U);
+  EXPECT_EQ(catalog.confirmed_distinct()[0].first, content(1)) << "the smaller first";
 }
 
-TEST_F(CatalogTest, WhatIsSaidOfContentsComesBack) {
-  const std::vector<std::uint8_t> verdict(CatalogCloseLook::kMostBytes, 0xFE), told = {0, 255, 1};
+TEST_F(CatalogTest, RecordsOfContentsComeBack) {
+  const std::vector<std::uint8_t> verdict(CatalogComparison::kMaxBytes, 0xFE), provenance = {0, 255, 1};
   {
     Catalog catalog(path(), kCatalogKey);
-    catalog.put(CatalogCloseLook{content(1), content(2), 3, {7}});
-    catalog.put(CatalogCloseLook{content(1), content(2), 4, verdict});  // the later one is kept
-    catalog.put(CatalogOrigin{content(1), 9, told});
+    catalog.put(CatalogComparison{content(1), content(2), 3, {7}});
+    catalog.put(CatalogComparison{content(1), content(2), 4, verdict});  // the later one is kept
+    catalog.put(CatalogOrigin{content(1), 9, provenance});
     catalog.flush();
   }
   Catalog catalog(path(), kCatalogKey);
-  const auto look = catalog.close_look(content(1), content(2));
-  ASSERT_TRUE(look);
-  EXPECT_EQ(look->version, 4U);
-  EXPECT_EQ(look->verdict, verdict);
-  EXPECT_FALSE(catalog.close_look(content(1), content(3)));
+  const auto comparison = catalog.comparison(content(1), content(2));
+  ASSERT_TRUE(comparison);
+  EXPECT_EQ(comparison->version, 4U);
+  EXPECT_EQ(comparison->verdict, verdict);
+  EXPECT_FALSE(catalog.comparison(content(1), content(3)));
   const auto origin = catalog.origin(content(1));
   ASSERT_TRUE(origin);
   EXPECT_EQ(origin->version, 9U);
-  EXPECT_EQ(origin->told, told);
+  EXPECT_EQ(origin->provenance, provenance);
   EXPECT_FALSE(catalog.origin(content(2)));
 }
 
 TEST_F(CatalogTest, NotDuplicatesCanBeTakenBack) {
   {
     Catalog catalog(path(), kCatalogKey);
-    catalog.put_not_duplicates(content(1), content(2));
-    catalog.put_not_duplicates(content(1), content(3));
+    catalog.put_confirmed_distinct(content(1), content(2));
+    catalog.put_confirmed_distinct(content(1), content(3));
     catalog.flush();
-    catalog.drop_not_duplicates(content(2), content(1));
-    catalog.drop_not_duplicates(content(8), content(9));
-    EXPECT_EQ(catalog.not_duplicates().size(), 2U) << "at the next flush";
+    catalog.drop_confirmed_distinct(content(2), content(1));
+    catalog.drop_confirmed_distinct(content(8), content(9));
+    EXPECT_EQ(catalog.confirmed_distinct().size(), 2U) << "at the next flush";
     catalog.flush();
   }
-  const auto left = Catalog(path(), kCatalogKey).not_duplicates();
+  const auto left = Catalog(path(), kCatalogKey).confirmed_distinct();
   ASSERT_EQ(left.size(), 1U);
   EXPECT_EQ(left[0].second, content(3));
 }
@@ -210,8 +210,8 @@ TEST_F(CatalogTest, BrokenPagesAreAFailureWithARemedyOrNoHarm) {
   EXPECT_THAT(cut.remedy, HasSubstr("move the file away"));
 }
 
-TEST_F(CatalogTest, WhatDecodersMetIsKeptAndUnknownOfEarlierRows) {
-  const std::vector<Unshown> all = {{}, {true, false, false, false}, {false, true, true, true}};
+TEST_F(CatalogTest, UnshownContentIsKeptAndUnknownInOlderRows) {
+  const std::vector<UnshownData> all = {{}, {true, false, false, false}, {false, true, true, true}};
   for (const auto& unshown : all) {
     Catalog catalog(path(), kCatalogKey);
     CatalogPicture one = picture(1);
@@ -268,14 +268,14 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
   edit("INSERT INTO links VALUES (7, 1, 2, 300, 0.5), (7, 4, 3, 0, 0.5), (7, 1, 3, 1, 9e999), (7, 1, 4, 1, 7.0)");
   edit("INSERT INTO joined VALUES (7, 0, 'no blob')");
   edit("INSERT INTO not_duplicates VALUES ('a', 'b')");
-  edit("INSERT OR REPLACE INTO thumbnails VALUES (" + std::to_string(static_cast<std::int64_t>(picture(1).appearance)) +
-       ", 'not a blob')");
+  edit("INSERT OR REPLACE INTO thumbnails VALUES (" +
+       std::to_string(static_cast<std::int64_t>(picture(1).thumbnail_digest)) + ", 'not a blob')");
   Catalog catalog(path(), kCatalogKey);
   EXPECT_EQ(files_of(catalog).size(), 1U);
   EXPECT_TRUE(catalog.scores().empty());
-  EXPECT_TRUE(catalog.not_duplicates().empty());
-  EXPECT_TRUE(catalog.joined(7).links.empty());
-  (void)catalog.thumbnail(picture(1).appearance);
+  EXPECT_TRUE(catalog.confirmed_distinct().empty());
+  EXPECT_TRUE(catalog.compared_appearances(7).links.empty());
+  (void)catalog.thumbnail(picture(1).thumbnail_digest);
 }
 
 TEST_F(CatalogTest, PicturesAreFoundByContent) {
@@ -294,7 +294,7 @@ TEST_F(CatalogTest, PicturesAreFoundByContent) {
   catalog.flush();
   const auto found = [&](const std::vector<ContentHash>& contents) {
     std::vector<ContentHash> out;
-    catalog.each_picture(contents, [&](const CatalogPicture& p) { out.push_back(p.content); });
+    catalog.for_each_picture(contents, [&](const CatalogPicture& p) { out.push_back(p.content); });
     return out;
   };
   EXPECT_EQ(found(wanted), all);
@@ -320,7 +320,7 @@ TEST_F(CatalogTest, RowsThatAreNoPicturesDoNotHoldUpTheSearch) {
   std::vector<ContentHash> wanted = {content(1), content(9)};
   std::sort(wanted.begin(), wanted.end());
   int found = 0;
-  catalog.each_picture(wanted, [&](const CatalogPicture&) { ++found; });
+  catalog.for_each_picture(wanted, [&](const CatalogPicture&) { ++found; });
   EXPECT_EQ(found, 1);
 }
 
@@ -331,24 +331,25 @@ TEST_F(CatalogTest, FilesOfAFolder) {
   }
   catalog.flush();
   std::vector<std::string> names;
-  catalog.each_file("/a/", "/a0", [&](const CatalogFile& file) { names.push_back(file.path); });
+  catalog.for_each_file("/a/", "/a0", [&](const CatalogFile& file) { names.push_back(file.path); });
   EXPECT_EQ(names, (std::vector<std::string>{"/a/b", "/a/c/d"}));
   catalog.put(CatalogFile{"/c", 1ULL << 40, 1, false, {}, "", content(1)});
   catalog.put(CatalogFile{"/d", 3, 1, true, ErrorCode::io, "cannot be read", {}});
   catalog.flush();
   std::map<std::uint64_t, int> sizes;
-  catalog.each_size([&](std::uint64_t size) { ++sizes[size]; });
+  catalog.for_each_size([&](std::uint64_t size) { ++sizes[size]; });
   EXPECT_EQ(sizes, (std::map<std::uint64_t, int>{{1, 6}, {1ULL << 40, 1}}));
 }
 
 TEST_F(CatalogTest, OnlyTheFirstPutsAPart) {
   Catalog one(path(), kCatalogKey), two(path(), kCatalogKey);
   const std::vector<std::uint8_t> a = {1, 2, 3}, b = {4};
-  EXPECT_TRUE(one.put_joined(7, 0, a, std::vector<CatalogLink>{{1, 0x9000000000000001, 1, 0.5F}}));
-  EXPECT_FALSE(two.put_joined(7, 0, b, std::vector<CatalogLink>{{5, 6, 0, 1}})) << "what it knew was out of date";
-  EXPECT_TRUE(two.put_joined(7, 1, b, {}));
-  EXPECT_TRUE(two.put_joined(8, 0, b, {}));
-  const CatalogJoin join = one.joined(7);
+  EXPECT_TRUE(one.put_compared_appearances(7, 0, a, std::vector<CatalogLink>{{1, 0x9000000000000001, 1, 0.5F}}));
+  EXPECT_FALSE(two.put_compared_appearances(7, 0, b, std::vector<CatalogLink>{{5, 6, 0, 1}}))
+      << "what it knew was out of date";
+  EXPECT_TRUE(two.put_compared_appearances(7, 1, b, {}));
+  EXPECT_TRUE(two.put_compared_appearances(8, 0, b, {}));
+  const ComparedAppearances join = one.compared_appearances(7);
   EXPECT_EQ(join.parts, (std::vector<std::vector<std::uint8_t>>{a, b}));
   ASSERT_EQ(join.links.size(), 1U);
   EXPECT_EQ(join.links[0].b, 0x9000000000000001);

@@ -92,15 +92,15 @@ TEST_F(CatalogTrust, WhatIsJoinedIsForgottenWhereARowWasLostOrEdited) {
   const std::vector<CatalogLink> links = {{1, 2, 0, 0.9F}, {1, 0x9000000000000001, 1, 0.5F}}, more = {{2, 3, 0, 1}};
   const auto put_all = [&](Catalog& catalog) {
     for (const std::uint64_t rule : {7U, 8U}) {
-      ASSERT_TRUE(catalog.put_joined(rule, 0, first, links, codes));
-      ASSERT_TRUE(catalog.put_joined(rule, 1, second, more));
+      ASSERT_TRUE(catalog.put_compared_appearances(rule, 0, first, links, codes));
+      ASSERT_TRUE(catalog.put_compared_appearances(rule, 1, second, more));
     }
   };
   {
     Catalog catalog(path(), kCatalogKey);
     put_all(catalog);
-    EXPECT_EQ(catalog.joined(7).links.size(), 3U);
-    EXPECT_EQ(catalog.joined_codes(7, 0, codes.size()), codes);
+    EXPECT_EQ(catalog.compared_appearances(7).links.size(), 3U);
+    EXPECT_EQ(catalog.compared_codes(7, 0, codes.size()), codes);
   }
   for (const char* sql :
        {"DELETE FROM links WHERE rule = 7 AND a = 2", "DELETE FROM links WHERE rule = 7",
@@ -116,21 +116,21 @@ TEST_F(CatalogTrust, WhatIsJoinedIsForgottenWhereARowWasLostOrEdited) {
     Catalog catalog(path(), kCatalogKey);
     put_all(catalog);
     edit(sql);
-    const CatalogJoin join = catalog.joined(7);
+    const ComparedAppearances join = catalog.compared_appearances(7);
     EXPECT_TRUE(join.parts.empty() && join.links.empty()) << sql;
-    EXPECT_TRUE(catalog.joined_codes(7, 0, codes.size()).empty()) << sql;
-    EXPECT_EQ(catalog.joined(8).links.size(), 3U) << sql;
+    EXPECT_TRUE(catalog.compared_codes(7, 0, codes.size()).empty()) << sql;
+    EXPECT_EQ(catalog.compared_appearances(8).links.size(), 3U) << sql;
     // The batches are written again, from the first one on.
-    EXPECT_TRUE(catalog.put_joined(7, 0, first, links, codes)) << sql;
-    EXPECT_EQ(catalog.joined(7).links.size(), 2U) << sql;
+    EXPECT_TRUE(catalog.put_compared_appearances(7, 0, first, links, codes)) << sql;
+    EXPECT_EQ(catalog.compared_appearances(7).links.size(), 2U) << sql;
   }
   Catalog catalog(path(), kCatalogKey);
   for (const char* sql :
        {"UPDATE joined_codes SET codes = x'06070800' WHERE rule = 8",
         "UPDATE joined_codes SET codes = x'0607' WHERE rule = 8", "DELETE FROM joined_codes WHERE rule = 8"}) {
     edit(sql);
-    EXPECT_TRUE(catalog.joined_codes(8, 0, codes.size()).empty()) << sql;
-    EXPECT_EQ(catalog.joined(8).parts.size(), 2U) << "codes are made again from the thumbnails";
+    EXPECT_TRUE(catalog.compared_codes(8, 0, codes.size()).empty()) << sql;
+    EXPECT_EQ(catalog.compared_appearances(8).parts.size(), 2U) << "codes are made again from the thumbnails";
   }
 }
 
@@ -143,7 +143,7 @@ TEST_F(CatalogTrust, CancelEndsWhatReadsAndNoWrite) {
   stop = true;
   catalog.flush();
   try {
-    catalog.each_size([](std::uint64_t) {});
+    catalog.for_each_size([](std::uint64_t) {});
     ADD_FAILURE() << "it was read to its end";
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.error().code, ErrorCode::cancelled);

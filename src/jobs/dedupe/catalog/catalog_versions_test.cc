@@ -14,8 +14,9 @@ void fill(const std::string& path, const CatalogKey& key) {
   catalog.put(picture(1), {1});
   catalog.put(CatalogFile{"/a", 1, 1, false, {}, "", content(1)});
   catalog.put(std::array{CatalogScore{1, 2, 0, 1, 1}});
-  EXPECT_TRUE(catalog.put_joined(7, 0, std::vector<std::uint8_t>{1}, std::vector<CatalogLink>{{1, 2, 0, 1}}));
-  catalog.put_not_duplicates(content(1), content(2));
+  EXPECT_TRUE(
+      catalog.put_compared_appearances(7, 0, std::vector<std::uint8_t>{1}, std::vector<CatalogLink>{{1, 2, 0, 1}}));
+  catalog.put_confirmed_distinct(content(1), content(2));
   catalog.flush();
 }
 
@@ -25,12 +26,12 @@ class CatalogVersions : public CatalogTest {
   void expect(const CatalogKey& key, bool pictures, bool verdicts) const {
     Catalog catalog(path(), key);
     EXPECT_EQ(pictures_of(catalog).size(), pictures ? 1U : 0U);
-    EXPECT_EQ(catalog.thumbnail(picture(1).appearance).has_value(), pictures);
+    EXPECT_EQ(catalog.thumbnail(picture(1).thumbnail_digest).has_value(), pictures);
     EXPECT_EQ(catalog.scores().size(), verdicts ? 1U : 0U);
-    EXPECT_EQ(catalog.joined(7).parts.size(), verdicts ? 1U : 0U);
-    EXPECT_EQ(catalog.joined(7).links.size(), verdicts ? 1U : 0U);
+    EXPECT_EQ(catalog.compared_appearances(7).parts.size(), verdicts ? 1U : 0U);
+    EXPECT_EQ(catalog.compared_appearances(7).links.size(), verdicts ? 1U : 0U);
     EXPECT_EQ(files_of(catalog).size(), 1U);
-    EXPECT_EQ(catalog.not_duplicates().size(), 1U) << "what a person decided stays";
+    EXPECT_EQ(catalog.confirmed_distinct().size(), 1U) << "what a person decided stays";
   }
 };
 
@@ -74,7 +75,7 @@ TEST_F(CatalogVersions, AnotherVersionThatTakesOverEndsAnOlderRun) {
     older.put(picture(1), {1});
     const Catalog newer(path(), key);
     EXPECT_THROW(older.flush(), Failure);
-    EXPECT_THROW(older.put_joined(7, 0, std::vector<std::uint8_t>{1}, {}), Failure);
+    EXPECT_THROW(older.put_compared_appearances(7, 0, std::vector<std::uint8_t>{1}, {}), Failure);
   }
 }
 

@@ -25,7 +25,7 @@ bool take(std::span<const std::uint8_t>& from, T& value) {
 
 }  // namespace
 
-std::vector<std::uint8_t> pack(std::vector<CatalogScore>& scores) {
+std::vector<std::uint8_t> pack_scores(std::vector<CatalogScore>& scores) {
   std::sort(scores.begin(), scores.end(), [](const CatalogScore& x, const CatalogScore& y) {
     return std::tie(x.a, x.b, x.orientation) < std::tie(y.a, y.b, y.orientation);
   });
@@ -44,7 +44,7 @@ std::vector<std::uint8_t> pack(std::vector<CatalogScore>& scores) {
   return out;
 }
 
-void unpack(std::span<const std::uint8_t> packed, const std::function<void(const CatalogScore&)>& visit) {
+void unpack_scores(std::span<const std::uint8_t> packed, const std::function<void(const CatalogScore&)>& visit) {
   CatalogScore score;
   std::uint32_t others = 0;
   while (take(packed, score.a) && take(packed, others)) {
@@ -53,7 +53,7 @@ void unpack(std::span<const std::uint8_t> packed, const std::function<void(const
       if (!take(packed, score.b) || !take(packed, both) || !take(packed, score.score)) return;
       score.orientation = both / kKinds;
       score.kind = both % kKinds;
-      if (score.a < score.b && is_score(score.score)) visit(score);
+      if (score.a < score.b && is_valid_score(score.score)) visit(score);
     }
   }
 }

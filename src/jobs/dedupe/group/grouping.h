@@ -7,26 +7,27 @@
 #include <memory>
 
 #include "src/jobs/dedupe/group/groups.h"
-#include "src/jobs/dedupe/suggest/look_closely.h"
+#include "src/jobs/dedupe/suggest/pair_comparator.h"
 
 namespace millrace::dedupe {
 
 // Fills in the groups of `result` from its library and rule. Pictures are suggested for removal only after `looks`
 // checked them.
-void find_groups(const Options& options, SearchResult& result, Catalog& catalog, Looks& looks, RunContext& context);
+void find_groups(const DedupeOptions& options, SearchResult& result, Catalog& catalog, PairComparator& comparator,
+                 RunContext& context);
 
 // Sets of pictures that a search checks in detail. No picture of one set is compared with a picture of another.
-class LookSets {
+class CheckSets {
  public:
-  virtual ~LookSets() = default;
+  virtual ~CheckSets() = default;
   virtual std::size_t count() const = 0;
   // A 128-bit hash of all sets, by their contents.
   virtual ContentHash identity() const = 0;
   // Makes the detailed checks that a search makes in the sets from `begin` to `end`.
-  virtual void look(std::size_t begin, std::size_t end, Looks& looks) = 0;
+  virtual void check(std::size_t begin, std::size_t end, PairComparator& comparator) = 0;
 };
 // Finds the sets of a library and a rule, as find_groups() does. The arguments must outlive the result.
-std::unique_ptr<LookSets> find_look_sets(const Options& options, SearchResult& result, Catalog& catalog,
-                                         RunContext& context);
+std::unique_ptr<CheckSets> find_check_sets(const DedupeOptions& options, SearchResult& result, Catalog& catalog,
+                                           RunContext& context);
 
 }  // namespace millrace::dedupe

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/io/test_pictures.h"
-#include "src/jobs/dedupe/match/joined_parts.h"
+#include "src/jobs/dedupe/match/packed_codes.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -13,20 +13,21 @@ constexpr std::uint64_t kAppearance = 7;
 
 struct Shown {
   std::string camera, taken, subsecond;
-  std::uint64_t appearance = kAppearance;
+  std::uint64_t thumbnail_digest = kAppearance;
   int quality = 100;
 };
 
 // Reports all pictures as the same.
-class AllTheSame : public Looks {
+class AllTheSame : public PairComparator {
  public:
-  void look(std::span<const PicturePair> pairs) override { looked_at_ += pairs.size(); }
-  const CloseLook* find(std::uint32_t, std::uint32_t) const override { return &same_; }
-  std::uint64_t looked_at() const override { return looked_at_; }
+  void check(std::span<const PicturePair> pairs) override { compared_pairs_ += pairs.size(); }
+  const Comparison* find(std::uint32_t, std::uint32_t) const override { return &same_; }
+  std::uint64_t compared_pairs() const override { return compared_pairs_; }
 
  private:
-  CloseLook same_{.seen = true, .kind = closelook::Kind::same, .contained = closelook::Contained::both};
-  std::uint64_t looked_at_ = 0;
+  Comparison same_{
+      .seen = true, .kind = detailed_check::DifferenceKind::same, .contained = detailed_check::Containment::both};
+  std::uint64_t compared_pairs_ = 0;
 };
 
 // Library of pictures without files on disk; the number of a picture is its content and its name.
@@ -36,17 +37,17 @@ class GroupingTest : public testing::Test {
 
   void add(const Shown& shown) {
     const auto number = static_cast<std::uint32_t>(library_.files.size());
-    Picture picture;
+    LibraryPicture picture;
     for (std::uint32_t byte = 0; byte < 4; ++byte)
       picture.data.content[byte] = static_cast<std::uint8_t>(number >> (24 - 8 * byte));
     picture.data.quality = shown.quality;
-    picture.data.appearance = shown.appearance;
-    picture.data.codes[0] = shown.quality > 0 ? shown.appearance : 0;
+    picture.data.thumbnail_digest = shown.thumbnail_digest;
+    picture.data.codes[0] = shown.quality > 0 ? shown.thumbnail_digest : 0;
     picture.data.camera = shown.camera;
     picture.data.taken = shown.taken;
     picture.data.subsecond = shown.subsecond;
     picture.files = {number};
-    File file;
+    LibraryFile file;
     file.entry.path = fmt::format("/{:06}", number);
     file.entry.size = 1;
     file.picture = number;
@@ -54,30 +55,31 @@ class GroupingTest : public testing::Test {
     library_.files.push_back(std::move(file));
   }
   // Adds `count` shots, ten a second.
-  void add_burst(const std::string& camera, int count, const std::function<std::uint64_t(int)>& appearance) {
+  void add_burst(const std::string& camera, int count, const std::function<std::uint64_t(int)>& thumbnail_digest) {
     for (int i = 0; i < count; ++i) {
       const int s = i / 10;
       add({camera, fmt::format("2024:05:01 {:02}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60), std::to_string(i % 10),
-           appearance(i)});
+           thumbnail_digest(i)});
     }
   }
-  void tell_apart(std::uint32_t a, std::uint32_t b) {
-    catalog_.put_not_duplicates(library_.pictures[a].data.content, library_.pictures[b].data.content);
+  void add_confirmed_distinct(std::uint32_t a, std::uint32_t b) {
+    catalog_.put_confirmed_distinct(library_.pictures[a].data.content, library_.pictures[b].data.content);
     catalog_.flush();
   }
   // Writes a link as if an earlier run had found the two the same.
   void link(std::uint64_t a, std::uint64_t b) {
     std::vector<std::uint8_t> part;
-    for (const std::uint64_t appearance : {a, b}) append_packed(part, {appearance, ThumbnailCodes{appearance}});
+    for (const std::uint64_t thumbnail_digest : {a, b})
+      append_packed_codes(part, {thumbnail_digest, ThumbnailCodes{thumbnail_digest}});
     const std::vector<CatalogLink> links = {{a, b, 0, 0.9F}};
-    ASSERT_TRUE(catalog_.put_joined(rule_number(parse_rule("auto", true)), 0, part, links));
+    ASSERT_TRUE(catalog_.put_compared_appearances(catalog_rule_key(parse_rule("auto", true)), 0, part, links));
   }
   Names names(const std::vector<Group>& groups, GroupKind kind) const {
     Names out;
     for (const Group& group : groups) {
       if (group.kind != kind) continue;
       out.emplace_back();
-      for (const Member& member : group.members) out.back().push_back(member.file);
+      for (const GroupMember& member : group.members) out.back().push_back(member.file);
       std::sort(out.back().begin(), out.back().end());
     }
     std::sort(out.begin(), out.end());
@@ -86,7 +88,7 @@ class GroupingTest : public testing::Test {
   void run() {
     result_.library = library_;
     result_.rule = parse_rule("auto", options_.verify);
-    executor_.run([&] { find_groups(options_, result_, catalog_, looks_, context_); });
+    executor_.run([&] { find_groups(options_, result_, catalog_, comparator_, context_); });
   }
   Names similar() const { return names(result_.groups, GroupKind::similar); }
   Names related() const { return names(result_.related, GroupKind::related); }
@@ -98,13 +100,13 @@ class GroupingTest : public testing::Test {
 
   TestFolder folder_;
   Catalog catalog_{folder_.at("catalog.sqlite"), catalog_key()};
-  Options options_;
+  DedupeOptions options_;
   Executor executor_{2};
   CancelToken cancel_;
   Trace trace_;
   Budget budget_{1_GiB};
   RunContext context_{executor_, cancel_, trace_, budget_};
-  AllTheSame looks_;
+  AllTheSame comparator_;
   Library library_;
   SearchResult result_;
 };
@@ -126,10 +128,10 @@ TEST_F(GroupingTest, ShotsOfOneAppearanceAreGroupedWithWhatIsNotOfTheirBurst) {
   EXPECT_EQ(similar(), (Names{{0, 1, 2, 3, 4, 5, 6, 7}}));
 }
 
-TEST_F(GroupingTest, PicturesOfOneAppearanceMayBeToldApart) {
+TEST_F(GroupingTest, PicturesOfOneAppearanceCanBeConfirmedDistinct) {
   for (int i = 0; i < 5; ++i) add({});
-  tell_apart(1, 2);
-  tell_apart(1, 3);
+  add_confirmed_distinct(1, 2);
+  add_confirmed_distinct(1, 3);
   run();
   EXPECT_EQ(similar(), (Names{{0, 1, 4}, {2, 3}}));
   EXPECT_EQ(related(), (Names{{0, 2, 4}}));
@@ -140,7 +142,8 @@ TEST_F(GroupingTest, PicturesOfOneAppearanceMayBeToldApart) {
 }
 
 TEST_F(GroupingTest, HashesThatSayNothingGroupNothing) {
-  for (const std::uint64_t appearance : {kAppearance, kAppearance + 1, kAppearance}) add({"", "", "", appearance, 0});
+  for (const std::uint64_t thumbnail_digest : {kAppearance, kAppearance + 1, kAppearance})
+    add({"", "", "", thumbnail_digest, 0});
   options_.verify = false;
   run();
   EXPECT_EQ(similar(), (Names{{0, 2}})) << "only what has one appearance";

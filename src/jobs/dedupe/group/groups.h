@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/jobs/dedupe/group_kind.h"
-#include "src/jobs/dedupe/suggest/keep.h"
+#include "src/jobs/dedupe/suggest/keep_rule.h"
 
 namespace millrace::dedupe {
 
@@ -22,7 +22,7 @@ struct GroupPair {
 struct Group {
   std::string id;  // hash of the contents and paths of its members: the same in every run over the same files
   GroupKind kind = GroupKind::similar;
-  std::vector<Member> members;
+  std::vector<GroupMember> members;
   std::vector<GroupPair> pairs;
   std::uint64_t reclaimable = 0;  // bytes of the removable members
 };
@@ -31,10 +31,10 @@ struct SearchResult {
   Library library;
   std::vector<Group> groups;   // groups with removable members first, then by kind
   std::vector<Group> related;  // verified pairs that fall between groups
-  Rule rule;
-  std::uint64_t looked_at = 0;       // pairs compared in this run by their thumbnails
-  std::uint64_t looked_closely = 0;  // pairs checked in this run in detail
-  std::uint64_t not_looked = 0;      // pictures that are not suggested because they could not be checked
+  MatchRule rule;
+  std::uint64_t compared_pairs = 0;      // pairs compared in this run by their thumbnails
+  std::uint64_t checked_pairs = 0;       // pairs checked in this run in detail
+  std::uint64_t unchecked_pictures = 0;  // pictures that are not suggested because they could not be checked
   std::uint64_t reclaimable = 0;
   double seconds = 0;
 };

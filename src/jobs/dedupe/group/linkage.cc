@@ -4,12 +4,12 @@
 #include <map>
 #include <queue>
 
-#include "src/jobs/dedupe/suggest/union.h"
+#include "src/jobs/dedupe/suggest/disjoint_sets.h"
 
 namespace millrace::dedupe {
 namespace {
 
-std::vector<std::vector<std::uint32_t>> at_least_two(std::vector<std::vector<std::uint32_t>> groups) {
+std::vector<std::vector<std::uint32_t>> drop_singletons(std::vector<std::vector<std::uint32_t>> groups) {
   std::erase_if(groups, [](const auto& g) { return g.size() < 2; });
   for (auto& g : groups) std::sort(g.begin(), g.end());
   std::sort(groups.begin(), groups.end());
@@ -17,9 +17,9 @@ std::vector<std::vector<std::uint32_t>> at_least_two(std::vector<std::vector<std
 }
 
 // Returns the items that occur in links, sorted: of a million pictures few match another.
-std::vector<std::uint32_t> linked(const std::vector<Link>& links) {
+std::vector<std::uint32_t> list_linked_items(const std::vector<ItemLink>& links) {
   std::vector<std::uint32_t> items;
-  for (const Link& link : links) {
+  for (const ItemLink& link : links) {
     items.push_back(link.a);
     items.push_back(link.b);
   }
@@ -29,11 +29,11 @@ std::vector<std::uint32_t> linked(const std::vector<Link>& links) {
 }
 
 // Converts links between items to links between positions in `items`; items_of() converts groups back.
-std::vector<Link> positions(std::vector<Link> links, const std::vector<std::uint32_t>& items) {
+std::vector<ItemLink> to_positions(std::vector<ItemLink> links, const std::vector<std::uint32_t>& items) {
   const auto at = [&](std::uint32_t item) {
     return static_cast<std::uint32_t>(std::lower_bound(items.begin(), items.end(), item) - items.begin());
   };
-  for (Link& link : links) link = {at(link.a), at(link.b), link.score};
+  for (ItemLink& link : links) link = {at(link.a), at(link.b), link.score};
   return links;
 }
 
@@ -45,23 +45,23 @@ std::vector<std::vector<std::uint32_t>> items_of(std::vector<std::vector<std::ui
   return groups;
 }
 
-std::vector<std::vector<std::uint32_t>> connect(std::uint32_t items, const std::vector<Link>& links) {
-  Union chains(items);
-  for (const Link& link : links) chains.join(link.a, link.b);
+std::vector<std::vector<std::uint32_t>> connect(std::uint32_t items, const std::vector<ItemLink>& links) {
+  DisjointSets chains(items);
+  for (const ItemLink& link : links) chains.join(link.a, link.b);
   std::vector<std::vector<std::uint32_t>> groups(items);
-  for (std::uint32_t i = 0; i < items; ++i) groups[chains.root(i)].push_back(i);
-  return at_least_two(std::move(groups));
+  for (std::uint32_t i = 0; i < items; ++i) groups[chains.find_root(i)].push_back(i);
+  return drop_singletons(std::move(groups));
 }
 
-class Tightening {
+class CompleteLinkage {
  public:
-  Tightening(std::uint32_t items, const LinkScores& scores, std::vector<int> ranks)
-      : scores_(scores), ranks_(std::move(ranks)), members_(items), speakers_(items), near_(items) {
-    for (std::uint32_t i = 0; i < items; ++i) members_[i] = speakers_[i] = {i};
+  CompleteLinkage(std::uint32_t items, const LinkScores& scores, std::vector<int> ranks)
+      : scores_(scores), ranks_(std::move(ranks)), members_(items), representatives_(items), near_(items) {
+    for (std::uint32_t i = 0; i < items; ++i) members_[i] = representatives_[i] = {i};
   }
 
-  std::vector<std::vector<std::uint32_t>> run(const std::vector<Link>& links) {
-    for (const Link& link : links) {
+  std::vector<std::vector<std::uint32_t>> run(const std::vector<ItemLink>& links) {
+    for (const ItemLink& link : links) {
       near_[link.a][link.b] = near_[link.b][link.a] = link.score;
       offers_.push({link.score, link.a, link.b, 1, 1});
     }
@@ -80,7 +80,7 @@ class Tightening {
       near_[offer.a].erase(bound);
       if (const float worst = worst_of(offer.a, offer.b, offer.bound); worst >= 0) offer_again(offer.a, offer.b, worst);
     }
-    return at_least_two(std::move(members_));
+    return drop_singletons(std::move(members_));
   }
 
  private:
@@ -107,8 +107,8 @@ class Tightening {
   // Returns the worst score between two clusters; below zero if a pair does not match.
   float worst_of(std::uint32_t a, std::uint32_t b, float worst) const {
     std::vector<ItemPair> pairs;
-    for (const std::uint32_t x : speakers_[a]) {
-      for (const std::uint32_t y : speakers_[b]) pairs.emplace_back(std::minmax(x, y));
+    for (const std::uint32_t x : representatives_[a]) {
+      for (const std::uint32_t y : representatives_[b]) pairs.emplace_back(std::minmax(x, y));
     }
     // Scores a few pairs first: a single pair that does not match decides.
     for (std::size_t begin = 0, count = 1; begin < pairs.size() && worst >= 0; begin += count, count *= 2) {
@@ -118,15 +118,15 @@ class Tightening {
     return worst;
   }
 
-  void join_speakers(std::uint32_t a, std::uint32_t b) {
-    auto& all = speakers_[a];
-    all.insert(all.end(), speakers_[b].begin(), speakers_[b].end());
-    speakers_[b].clear();
-    if (members_[a].size() <= kAllSpeak) return;
-    const auto crowd = std::partition(all.begin(), all.end(), [&](std::uint32_t x) { return ranks_[x] < 0; });
-    if (all.end() - crowd <= static_cast<std::ptrdiff_t>(kSpeakers)) return;
-    const auto end = crowd + static_cast<std::ptrdiff_t>(kSpeakers);
-    std::partial_sort(crowd, end, all.end(), [&](std::uint32_t x, std::uint32_t y) {
+  void join_representatives(std::uint32_t a, std::uint32_t b) {
+    auto& all = representatives_[a];
+    all.insert(all.end(), representatives_[b].begin(), representatives_[b].end());
+    representatives_[b].clear();
+    if (members_[a].size() <= kMaxFullCluster) return;
+    const auto first_dense = std::partition(all.begin(), all.end(), [&](std::uint32_t x) { return ranks_[x] < 0; });
+    if (all.end() - first_dense <= static_cast<std::ptrdiff_t>(kRepresentatives)) return;
+    const auto end = first_dense + static_cast<std::ptrdiff_t>(kRepresentatives);
+    std::partial_sort(first_dense, end, all.end(), [&](std::uint32_t x, std::uint32_t y) {
       return std::pair(-ranks_[x], x) < std::pair(-ranks_[y], y);
     });
     all.erase(end, all.end());
@@ -137,7 +137,7 @@ class Tightening {
   void join(std::uint32_t a, std::uint32_t b) {
     members_[a].insert(members_[a].end(), members_[b].begin(), members_[b].end());
     members_[b].clear();
-    join_speakers(a, b);
+    join_representatives(a, b);
     near_[a].erase(b);
     for (const auto& [other, bound] : near_[b]) {
       if (other == a) continue;
@@ -153,19 +153,20 @@ class Tightening {
 
   const LinkScores& scores_;
   const std::vector<int> ranks_;
-  std::vector<std::vector<std::uint32_t>> members_, speakers_;
+  std::vector<std::vector<std::uint32_t>> members_, representatives_;
   std::vector<std::map<std::uint32_t, float>> near_;
   std::priority_queue<Offer> offers_;
 };
 
 }  // namespace
 
-std::vector<std::vector<std::uint32_t>> connected_groups(const std::vector<Link>& links) {
-  const std::vector<std::uint32_t> items = linked(links);
-  return items_of(connect(static_cast<std::uint32_t>(items.size()), positions(links, items)), items);
+std::vector<std::vector<std::uint32_t>> find_connected_groups(const std::vector<ItemLink>& links) {
+  const std::vector<std::uint32_t> items = list_linked_items(links);
+  return items_of(connect(static_cast<std::uint32_t>(items.size()), to_positions(links, items)), items);
 }
 
-std::vector<Link> anchored(std::vector<Link> links, const std::function<bool(std::uint32_t)>& is_anchor) {
+std::vector<ItemLink> boost_anchor_links(std::vector<ItemLink> links,
+                                         const std::function<bool(std::uint32_t)>& is_anchor) {
   std::map<std::uint32_t, std::size_t> best;  // link of each item
   for (std::size_t i = 0; i < links.size(); ++i) {
     const bool first = is_anchor(links[i].a), second = is_anchor(links[i].b);
@@ -178,9 +179,9 @@ std::vector<Link> anchored(std::vector<Link> links, const std::function<bool(std
   return links;
 }
 
-std::vector<std::vector<std::uint32_t>> tight_groups(const std::vector<Link>& links, const LinkScores& scores,
-                                                     const Rank& rank) {
-  const std::vector<std::uint32_t> items = linked(links);
+std::vector<std::vector<std::uint32_t>> find_tight_groups(const std::vector<ItemLink>& links, const LinkScores& scores,
+                                                          const ItemRank& rank) {
+  const std::vector<std::uint32_t> items = list_linked_items(links);
   std::vector<int> ranks;
   ranks.reserve(items.size());
   for (const std::uint32_t item : items) ranks.push_back(rank(item));
@@ -190,8 +191,8 @@ std::vector<std::vector<std::uint32_t>> tight_groups(const std::vector<Link>& li
     for (const auto& [x, y] : pairs) of_items.emplace_back(items[x], items[y]);
     return scores(of_items);
   };
-  Tightening tightening(static_cast<std::uint32_t>(items.size()), of_positions, std::move(ranks));
-  return items_of(tightening.run(positions(links, items)), items);
+  CompleteLinkage tightening(static_cast<std::uint32_t>(items.size()), of_positions, std::move(ranks));
+  return items_of(tightening.run(to_positions(links, items)), items);
 }
 
 }  // namespace millrace::dedupe

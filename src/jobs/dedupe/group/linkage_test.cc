@@ -17,7 +17,7 @@ using Groups = std::vector<std::vector<std::uint32_t>>;
 struct LinkedPicture {
   std::uint32_t items = 0;
   std::map<ItemPair, float> scores;
-  std::vector<Link> links;
+  std::vector<ItemLink> links;
 };
 
 // Makes items in a few clumps, with ties, pairs that are not proposed, and pairs that do not match.
@@ -50,7 +50,7 @@ Groups reference(const LinkedPicture& picture) {
     return worst;
   };
   const auto linked = [&](const auto& x, const auto& y) {
-    return std::any_of(picture.links.begin(), picture.links.end(), [&](const Link& link) {
+    return std::any_of(picture.links.begin(), picture.links.end(), [&](const ItemLink& link) {
       const auto in = [](const auto& c, std::uint32_t i) { return std::find(c.begin(), c.end(), i) != c.end(); };
       return (in(x, link.a) && in(y, link.b)) || (in(x, link.b) && in(y, link.a));
     });
@@ -81,7 +81,7 @@ TEST(LinkageTest, TightGroupsAreThoseOfTheDefinition) {
       for (const ItemPair& pair : pairs) out.push_back(picture.scores.at(pair));
       return out;
     };
-    EXPECT_EQ(tight_groups(picture.links, scores, [](std::uint32_t) { return -1; }), reference(picture)) << seed;
+    EXPECT_EQ(find_tight_groups(picture.links, scores, [](std::uint32_t) { return -1; }), reference(picture)) << seed;
   }
 }
 
@@ -89,7 +89,7 @@ TEST(LinkageTest, TightGroupsAreThoseOfTheDefinition) {
 // rank.
 TEST(LinkageTest, ALargeClusterIsSpokenForByAFew) {
   constexpr std::uint32_t kItems = 5000, kStranger = kItems;
-  std::vector<Link> links;
+  std::vector<ItemLink> links;
   for (std::uint32_t i = 0; i + 1 < kItems; ++i) links.push_back({i, i + 1, 0.9F});
   links.push_back({7, kStranger, 0.6F});
   const auto rank = [](std::uint32_t item) { return item == kStranger ? -1 : item % 100 == 50 ? 5 : 0; };
@@ -102,7 +102,7 @@ TEST(LinkageTest, ALargeClusterIsSpokenForByAFew) {
     }
     return out;
   };
-  const Groups groups = tight_groups(links, scores, rank);
+  const Groups groups = find_tight_groups(links, scores, rank);
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_EQ(groups[0].size(), kItems) << "the stranger is kept out by those who speak";
   EXPECT_LT(asked.size(), std::size_t{100} * kItems);
@@ -110,21 +110,22 @@ TEST(LinkageTest, ALargeClusterIsSpokenForByAFew) {
 
 // Shots 0 and 1 may not be in one group. The copies of both are more like each other than like the shots.
 TEST(LinkageTest, CopiesStandWithTheirShotsBeforeEachOther) {
-  const std::vector<Link> links = {{0, 2, 0.95F}, {0, 3, 0.8F}, {1, 2, 0.85F}, {1, 3, 0.9F}, {2, 3, 0.99F}};
+  const std::vector<ItemLink> links = {{0, 2, 0.95F}, {0, 3, 0.8F}, {1, 2, 0.85F}, {1, 3, 0.9F}, {2, 3, 0.99F}};
   const auto scores = [&](std::span<const ItemPair> pairs) {
     std::vector<float> out;
     for (const ItemPair& pair : pairs) {
-      const auto at =
-          std::find_if(links.begin(), links.end(), [&](const Link& link) { return ItemPair(link.a, link.b) == pair; });
+      const auto at = std::find_if(links.begin(), links.end(),
+                                   [&](const ItemLink& link) { return ItemPair(link.a, link.b) == pair; });
       out.push_back(at == links.end() ? -1.0F : at->score);
     }
     return out;
   };
   const auto rank = [](std::uint32_t) { return -1; };
   const auto is_shot = [](std::uint32_t item) { return item < 2; };
-  EXPECT_EQ(tight_groups(links, scores, rank), (Groups{{1, 2, 3}})) << "without anchors one shot has both";
-  EXPECT_EQ(tight_groups(anchored(links, is_shot), scores, rank), (Groups{{0, 2}, {1, 3}}));
-  EXPECT_EQ(tight_groups(anchored(links, [](std::uint32_t) { return false; }), scores, rank), (Groups{{1, 2, 3}}));
+  EXPECT_EQ(find_tight_groups(links, scores, rank), (Groups{{1, 2, 3}})) << "without anchors one shot has both";
+  EXPECT_EQ(find_tight_groups(boost_anchor_links(links, is_shot), scores, rank), (Groups{{0, 2}, {1, 3}}));
+  EXPECT_EQ(find_tight_groups(boost_anchor_links(links, [](std::uint32_t) { return false; }), scores, rank),
+            (Groups{{1, 2, 3}}));
 }
 
 TEST(LinkageTest, NobodyIsLostOrInTwoGroups) {
@@ -132,9 +133,9 @@ TEST(LinkageTest, NobodyIsLostOrInTwoGroups) {
     const LinkedPicture picture = random_picture(seed);
     const auto scores = [&](std::span<const ItemPair> pairs) { return std::vector<float>(pairs.size(), 0.7F); };
     std::set<std::uint32_t> linked, grouped;
-    for (const Link& link : picture.links) linked.insert({link.a, link.b});
-    for (const Groups& groups :
-         {tight_groups(picture.links, scores, [](std::uint32_t) { return 0; }), connected_groups(picture.links)}) {
+    for (const ItemLink& link : picture.links) linked.insert({link.a, link.b});
+    for (const Groups& groups : {find_tight_groups(picture.links, scores, [](std::uint32_t) { return 0; }),
+                                 find_connected_groups(picture.links)}) {
       grouped.clear();
       for (const auto& group : groups) {
         for (const std::uint32_t item : group) EXPECT_TRUE(grouped.insert(item).second) << seed;

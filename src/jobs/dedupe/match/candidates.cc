@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
-#include "src/memory/backing_off.h"
+#include "src/memory/batch_backoff.h"
 
 namespace millrace::dedupe {
 
-CandidateIndex::CandidateIndex(const Rule& rule, RunContext& context, const Crowds* crowds)
-    : rule_(rule), context_(context), crowds_(crowds != nullptr && !crowds->empty() ? crowds : nullptr) {}
+CandidateIndex::CandidateIndex(const MatchRule& rule, RunContext& context, const DenseGroups* dense_groups)
+    : rule_(rule),
+      context_(context),
+      dense_groups_(dense_groups != nullptr && !dense_groups->empty() ? dense_groups : nullptr) {}
 
-void CandidateIndex::add(std::uint64_t appearance, const ThumbnailCodes& codes) {
-  appearances_.push_back(appearance);
-  if (crowds_ != nullptr) levels_.push_back(crowds_->levels_of(appearance));
+void CandidateIndex::add(std::uint64_t thumbnail_digest, const ThumbnailCodes& codes) {
+  appearances_.push_back(thumbnail_digest);
+  if (dense_groups_ != nullptr) levels_.push_back(dense_groups_->levels_of(thumbnail_digest));
   codes_.add(codes);
 }
 
@@ -20,18 +22,18 @@ void CandidateIndex::reserve(std::size_t count) {
   codes_.reserve(count);
 }
 
-std::optional<std::array<int, 4>> CandidateIndex::bits_between(std::uint32_t a, std::uint32_t b) const {
+std::optional<std::array<int, 4>> CandidateIndex::count_differing_bits(std::uint32_t a, std::uint32_t b) const {
   const ThumbnailCodes x = codes(a), y = codes(b);
   if (!holds(rule_, x, y)) return std::nullopt;
   return distances(x, y);
 }
 
 bool CandidateIndex::are_compared(std::uint32_t i, std::uint32_t j) const {
-  if (crowds_ == nullptr) return true;
+  if (dense_groups_ == nullptr) return true;
   // Levels grow with the distance, so front() is the lowest. This check rejects nearly all pairs in a dense group.
-  const int level_i = Crowds::level_of(appearances_[i]), level_j = Crowds::level_of(appearances_[j]);
+  const int level_i = DenseGroups::level_of(appearances_[i]), level_j = DenseGroups::level_of(appearances_[j]);
   if (level_i < levels_[j].front() && level_j < levels_[i].front()) return false;
-  return Crowds::compared(appearances_[i], levels_[i], codes(i), appearances_[j], levels_[j], codes(j));
+  return DenseGroups::are_compared(appearances_[i], levels_[i], codes(i), appearances_[j], levels_[j], codes(j));
 }
 
 CandidatePairs CandidateIndex::search(std::uint32_t begin, std::uint32_t end) const {
@@ -41,11 +43,11 @@ CandidatePairs CandidateIndex::search(std::uint32_t begin, std::uint32_t end) co
   const auto also = [&](std::uint32_t i, std::uint32_t j) { return j < begin + i && are_compared(begin + i, j); };
   for (const HashView& hash_view : views_of_rule(rule_)) {
     for (const auto& terms : rule_.alternatives) {
-      const hamming::Found found = dedupe::search(terms, {&codes_, begin, end, &codes_, end}, hash_view,
-                                                  context_.engines(), context_.budget, also);
+      const hamming::CodeSearchResult found = dedupe::search(terms, {&codes_, begin, end, &codes_, end}, hash_view,
+                                                             context_.engines(), context_.budget, also);
       out.memory.push_back(context_.budget.reserve({found.pairs.list.size() * sizeof(RowPair)}, "candidates"));
       out.pairs.reserve(out.pairs.size() + found.pairs.list.size());
-      for (const hamming::Pair& pair : found.pairs.list.span()) out.pairs.push_back({pair.j, begin + pair.i});
+      for (const hamming::HammingPair& pair : found.pairs.list.span()) out.pairs.push_back({pair.j, begin + pair.i});
     }
   }
   std::sort(out.pairs.begin(), out.pairs.end());
@@ -53,17 +55,17 @@ CandidatePairs CandidateIndex::search(std::uint32_t begin, std::uint32_t end) co
   return out;
 }
 
-void CandidateIndex::each_part(
+void CandidateIndex::for_each_batch(
     std::uint32_t first, const std::function<void(std::uint32_t, std::uint32_t, const CandidatePairs&)>& visit) const {
   // Larger batches need more memory for their pairs; smaller ones build the search tables more often. A million
   // appearances, in batches of 131,072 and 65,536, take 18 s.
-  constexpr std::uint32_t kMostAtOnce = 1 << 17, kFewestAtOnce = 256;
+  constexpr std::uint32_t kMaxBatch = 1 << 17, kMinBatch = 256;
   constexpr std::size_t kManyPairs = 1 << 21;
-  backing_off(first, rows(), {kMostAtOnce, kFewestAtOnce}, [&](std::uint64_t from, std::uint64_t to) {
+  run_with_backoff(first, rows(), {kMaxBatch, kMinBatch}, [&](std::uint64_t from, std::uint64_t to) {
     const auto begin = static_cast<std::uint32_t>(from), end = static_cast<std::uint32_t>(to);
     const CandidatePairs found = search(begin, end);
     visit(begin, end, found);
-    return found.pairs.size() >= kManyPairs ? Fit::tight : Fit::easy;
+    return found.pairs.size() >= kManyPairs ? BatchFit::tight : BatchFit::easy;
   });
 }
 

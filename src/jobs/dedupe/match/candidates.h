@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "src/jobs/dedupe/catalog/catalog.h"
-#include "src/jobs/dedupe/match/crowds.h"
+#include "src/jobs/dedupe/match/dense_groups.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
@@ -32,34 +32,34 @@ struct CandidatePairs {
 class CandidateIndex {
  public:
   // `crowds` is kept by reference. Within dense groups the search finds only the pairs that Crowds::compared() admits.
-  CandidateIndex(const Rule& rule, RunContext& context, const Crowds* crowds = nullptr);
+  CandidateIndex(const MatchRule& rule, RunContext& context, const DenseGroups* dense_groups = nullptr);
 
   // Appends a row; no appearance comes twice.
-  void add(std::uint64_t appearance, const ThumbnailCodes& codes);
+  void add(std::uint64_t thumbnail_digest, const ThumbnailCodes& codes);
   std::uint32_t rows() const { return static_cast<std::uint32_t>(appearances_.size()); }
-  std::uint64_t appearance(std::uint32_t row) const { return appearances_[row]; }
+  std::uint64_t thumbnail_digest(std::uint32_t row) const { return appearances_[row]; }
   ThumbnailCodes codes(std::uint32_t row) const { return codes_.at(row); }
   // Makes room for `count` more rows.
   void reserve(std::size_t count);
   // Number of differing bits between two rows, one entry per kind in kCatalogCodes; nullopt where the rule does not
   // hold.
-  std::optional<std::array<int, 4>> bits_between(std::uint32_t a, std::uint32_t b) const;
+  std::optional<std::array<int, 4>> count_differing_bits(std::uint32_t a, std::uint32_t b) const;
   // Pairs whose later row is in [begin, end). Throws OutOfMemory when they do not fit.
   CandidatePairs search(std::uint32_t begin, std::uint32_t end) const;
   // Compares rows from `first` on with all rows before them, in batches: visit(begin, end, pairs). Batches become
   // smaller when memory runs out, or when one has so many pairs that a killed run would lose much.
-  void each_part(std::uint32_t first,
-                 const std::function<void(std::uint32_t, std::uint32_t, const CandidatePairs&)>& visit) const;
+  void for_each_batch(std::uint32_t first,
+                      const std::function<void(std::uint32_t, std::uint32_t, const CandidatePairs&)>& visit) const;
 
  private:
   bool are_compared(std::uint32_t i, std::uint32_t j) const;
 
-  const Rule& rule_;
+  const MatchRule& rule_;
   RunContext& context_;
   std::vector<std::uint64_t> appearances_;
   CodeColumns codes_;
-  const Crowds* crowds_;
-  std::vector<Crowds::Levels> levels_;  // one entry per row, only if there are dense groups
+  const DenseGroups* dense_groups_;
+  std::vector<DenseGroups::Levels> levels_;  // one entry per row, only if there are dense groups
 };
 
 }  // namespace millrace::dedupe

@@ -6,12 +6,12 @@
 namespace millrace::dedupe {
 namespace {
 
-constexpr std::array<HashView, 3> kSights = {HashView{false, false}, HashView{false, true}, HashView{true, false}};
+constexpr std::array<HashView, 3> kHashViews = {HashView{false, false}, HashView{false, true}, HashView{true, false}};
 
 std::size_t slot_in(bool middle, HashKind kind) { return middle ? middle_slot_of(kind) : slot_of(kind); }
 
-bool holds_in(const std::vector<RuleTerm>& terms, HashView hash_view, const ThumbnailCodes& a,
-              const ThumbnailCodes& b) {
+bool satisfies_terms(const std::vector<RuleTerm>& terms, HashView hash_view, const ThumbnailCodes& a,
+                     const ThumbnailCodes& b) {
   return std::all_of(terms.begin(), terms.end(), [&](const RuleTerm& term) {
     return std::popcount(a[slot_in(hash_view.query_middle, term.kind)] ^
                          b[slot_in(hash_view.base_middle, term.kind)]) <= term.radius;
@@ -21,30 +21,32 @@ bool holds_in(const std::vector<RuleTerm>& terms, HashView hash_view, const Thum
 }  // namespace
 
 void CodeColumns::add(const ThumbnailCodes& codes) {
-  for (std::size_t c = 0; c < codes.size(); ++c) of_slot_[c].push_back(codes[c]);
+  for (std::size_t c = 0; c < codes.size(); ++c) columns_[c].push_back(codes[c]);
 }
 
 void CodeColumns::reserve(std::size_t more) {
-  for (auto& column : of_slot_) column.reserve(column.size() + more);
+  for (auto& column : columns_) column.reserve(column.size() + more);
 }
 
 ThumbnailCodes CodeColumns::at(std::size_t row) const {
   ThumbnailCodes out;
-  for (std::size_t c = 0; c < out.size(); ++c) out[c] = of_slot_[c][row];
+  for (std::size_t c = 0; c < out.size(); ++c) out[c] = columns_[c][row];
   return out;
 }
 
-const std::vector<std::uint64_t>& CodeColumns::of(bool middle, HashKind kind) const {
-  return of_slot_[slot_in(middle, kind)];
+const std::vector<std::uint64_t>& CodeColumns::get_column(bool middle, HashKind kind) const {
+  return columns_[slot_in(middle, kind)];
 }
 
-std::span<const HashView> views_of_rule(const Rule& rule) { return {kSights.data(), rule.middle ? kSights.size() : 1}; }
+std::span<const HashView> views_of_rule(const MatchRule& rule) {
+  return {kHashViews.data(), rule.middle ? kHashViews.size() : 1};
+}
 
-bool holds(const Rule& rule, const ThumbnailCodes& a, const ThumbnailCodes& b) {
+bool holds(const MatchRule& rule, const ThumbnailCodes& a, const ThumbnailCodes& b) {
   const auto hash_view = views_of_rule(rule);
   return std::any_of(hash_view.begin(), hash_view.end(), [&](HashView s) {
     return std::any_of(rule.alternatives.begin(), rule.alternatives.end(),
-                       [&](const auto& terms) { return holds_in(terms, s, a, b); });
+                       [&](const auto& terms) { return satisfies_terms(terms, s, a, b); });
   });
 }
 
@@ -54,8 +56,8 @@ std::array<int, 4> distances(const ThumbnailCodes& a, const ThumbnailCodes& b) {
   return out;
 }
 
-hamming::Found search(const std::vector<RuleTerm>& terms, const Rows& rows, HashView hash_view, const Engines& engines,
-                      Budget& budget, const hamming::Also& also) {
+hamming::CodeSearchResult search(const std::vector<RuleTerm>& terms, const SearchRows& rows, HashView hash_view,
+                                 const Engines& engines, Budget& budget, const hamming::PairFilter& also) {
   struct Test {
     const std::uint64_t *query, *base;
     int radius;
@@ -63,8 +65,8 @@ hamming::Found search(const std::vector<RuleTerm>& terms, const Rows& rows, Hash
   std::vector<Test> tests;
   tests.reserve(terms.size());
   for (const RuleTerm& term : terms)
-    tests.push_back({rows.queries->of(hash_view.query_middle, term.kind).data() + rows.begin,
-                     rows.base->of(hash_view.base_middle, term.kind).data(), term.radius});
+    tests.push_back({rows.queries->get_column(hash_view.query_middle, term.kind).data() + rows.begin,
+                     rows.base->get_column(hash_view.base_middle, term.kind).data(), term.radius});
   const auto all_terms = [&](std::uint32_t i, std::uint32_t j) {
     for (std::size_t t = 1; t < tests.size(); ++t) {
       if (std::popcount(tests[t].query[i] ^ tests[t].base[j]) > tests[t].radius) return false;
@@ -75,15 +77,15 @@ hamming::Found search(const std::vector<RuleTerm>& terms, const Rows& rows, Hash
                          engines, budget, all_terms);
 }
 
-void each_pair(const Rule& rule, const Rows& rows, const Engines& engines, Budget& budget,
-               const std::function<void(std::uint32_t, std::uint32_t)>& visit) {
+void for_each_pair(const MatchRule& rule, const SearchRows& rows, const Engines& engines, Budget& budget,
+                   const std::function<void(std::uint32_t, std::uint32_t)>& visit) {
   for (const HashView& hash_view : views_of_rule(rule)) {
     for (const auto& terms : rule.alternatives) {
       const auto found_before = [&](const ThumbnailCodes& a, const ThumbnailCodes& b) {
         for (const HashView& s : views_of_rule(rule)) {
-          for (const auto& earlier : rule.alternatives) {
-            if (&s == &hash_view && &earlier == &terms) return false;
-            if (holds_in(earlier, s, a, b)) return true;
+          for (const auto& previous : rule.alternatives) {
+            if (&s == &hash_view && &previous == &terms) return false;
+            if (satisfies_terms(previous, s, a, b)) return true;
           }
         }
         return false;

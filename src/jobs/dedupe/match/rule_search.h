@@ -17,12 +17,12 @@ class CodeColumns {
  public:
   void add(const ThumbnailCodes& codes);
   void reserve(std::size_t more);
-  std::size_t rows() const { return of_slot_[0].size(); }
+  std::size_t rows() const { return columns_[0].size(); }
   ThumbnailCodes at(std::size_t row) const;
-  const std::vector<std::uint64_t>& of(bool middle, HashKind kind) const;
+  const std::vector<std::uint64_t>& get_column(bool middle, HashKind kind) const;
 
  private:
-  std::array<std::vector<std::uint64_t>, std::tuple_size_v<ThumbnailCodes>> of_slot_;
+  std::array<std::vector<std::uint64_t>, std::tuple_size_v<ThumbnailCodes>> columns_;
 };
 
 // Selects which hashes of two rows are compared. Under Rule::middle the whole of one is also compared with the middle
@@ -30,16 +30,16 @@ class CodeColumns {
 struct HashView {
   bool query_middle, base_middle;
 };
-std::span<const HashView> views_of_rule(const Rule& rule);
+std::span<const HashView> views_of_rule(const MatchRule& rule);
 
 // Defines the pairs that a search finds: true if the rule holds for a and b.
-bool holds(const Rule& rule, const ThumbnailCodes& a, const ThumbnailCodes& b);
+bool holds(const MatchRule& rule, const ThumbnailCodes& a, const ThumbnailCodes& b);
 
 // Number of differing bits between two pictures, one entry per kind in kCatalogCodes.
 std::array<int, 4> distances(const ThumbnailCodes& a, const ThumbnailCodes& b);
 
 // Rows of a search: [begin, end) of the queries against [0, base_end) of the base.
-struct Rows {
+struct SearchRows {
   const CodeColumns* queries;
   std::size_t begin, end;
   const CodeColumns* base;
@@ -49,11 +49,11 @@ struct Rows {
 // Finds pairs (i, j) in which all terms hold and `also` returns true. i is a query row counted from `begin`, j a base
 // row. `also` is called from many threads. The range search serves the first term; the other terms filter its pairs as
 // they are found.
-hamming::Found search(const std::vector<RuleTerm>& terms, const Rows& rows, HashView hash_view, const Engines& engines,
-                      Budget& budget, const hamming::Also& also);
+hamming::CodeSearchResult search(const std::vector<RuleTerm>& terms, const SearchRows& rows, HashView hash_view,
+                                 const Engines& engines, Budget& budget, const hamming::PairFilter& also);
 
 // Visits each pair for which the rule holds exactly once, from many threads: visit(i, j), i counted from `begin`.
-void each_pair(const Rule& rule, const Rows& rows, const Engines& engines, Budget& budget,
-               const std::function<void(std::uint32_t, std::uint32_t)>& visit);
+void for_each_pair(const MatchRule& rule, const SearchRows& rows, const Engines& engines, Budget& budget,
+                   const std::function<void(std::uint32_t, std::uint32_t)>& visit);
 
 }  // namespace millrace::dedupe

@@ -11,6 +11,6 @@
 namespace millrace::dedupe {
 
 // The whole picture squeezed to a square; nullopt where the thumbnail does not decode.
-std::optional<similarity::Thumbnail> thumbnail_pixels(std::span<const std::uint8_t> jpeg);
+std::optional<similarity::Thumbnail> decode_thumbnail_pixels(std::span<const std::uint8_t> jpeg);
 
 }  // namespace millrace::dedupe

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "src/jobs/dedupe/page/page.h"
+#include "src/jobs/dedupe/page/duplicates_page.h"
 
 namespace millrace::dedupe {
 

@@ -9,34 +9,34 @@ namespace {
 
 Json texts(const std::vector<std::string>& values) {
   Json list = Json::array();
-  for (const std::string& value : values) list.push_back(utf8_for_display(value));
+  for (const std::string& value : values) list.push_back(replace_invalid_utf8(value));
   return list;
 }
 
 Json json_of(const PageMember& member) {
   Json json;
-  json["path"] = utf8_for_display(member.path);
+  json["path"] = replace_invalid_utf8(member.path);
   if (!member.path_base64.empty()) {
     json["path_base64"] = member.path_base64;
   } else if (!is_utf8(member.path)) {
-    json["path_base64"] = base64(member.path);
+    json["path_base64"] = to_base64(member.path);
   }
   json["size"] = member.size;
   json["width"] = member.width;
   json["height"] = member.height;
   json["mtime_ns"] = std::to_string(member.mtime_ns);
-  if (!member.date.empty()) json["date"] = utf8_for_display(member.date);
-  if (!member.camera.empty()) json["camera"] = utf8_for_display(member.camera);
-  json["hash"] = utf8_for_display(member.hash);
-  if (member.given > 0) json["given"] = member.given;
+  if (!member.date.empty()) json["date"] = replace_invalid_utf8(member.date);
+  if (!member.camera.empty()) json["camera"] = replace_invalid_utf8(member.camera);
+  json["hash"] = replace_invalid_utf8(member.hash);
+  if (member.user_metadata_score > 0) json["given"] = member.user_metadata_score;
   if (member.exif > 0) json["exif"] = member.exif;
   if (!member.holds.empty()) json["holds"] = texts(member.holds);
-  if (member.as_good) json["as_good"] = true;
+  if (member.is_interchangeable) json["as_good"] = true;
   if (member.damaged) json["damaged"] = true;
   if (member.reference) json["reference"] = true;
   if (member.keep) json["keep"] = true;
-  if (!member.why.empty()) json["why"] = utf8_for_display(member.why);
-  if (!member.warning.empty()) json["warning"] = utf8_for_display(member.warning);
+  if (!member.why.empty()) json["why"] = replace_invalid_utf8(member.why);
+  if (!member.warning.empty()) json["warning"] = replace_invalid_utf8(member.warning);
   if (member.place[2] > member.place[0]) json["place"] = member.place;
   if (!member.companions.empty()) json["companions"] = texts(member.companions);
   return json;
@@ -49,7 +49,7 @@ Json json_of(const PagePair& pair) {
   json["score"] = pair.score;  // NaN is written as null
   json["distances"] = Json::object();
   for (const auto& [name, distance] : pair.distances) {
-    json["distances"][utf8_for_display(name)] = distance;
+    json["distances"][replace_invalid_utf8(name)] = distance;
   }
   return json;
 }
@@ -58,7 +58,7 @@ Json json_of(const PagePair& pair) {
 
 Json json_of(const PageGroup& group) {
   Json json;
-  json["id"] = utf8_for_display(group.id);
+  json["id"] = replace_invalid_utf8(group.id);
   json["kind"] = name_of(group.kind);
   json["members"] = Json::array();
   for (const PageMember& member : group.members) json["members"].push_back(json_of(member));
@@ -69,7 +69,7 @@ Json json_of(const PageGroup& group) {
 
 Json json_of(const PageHeader& header, const std::string& thumbs_url) {
   Json json;
-  json["title"] = utf8_for_display(header.title);
+  json["title"] = replace_invalid_utf8(header.title);
   json["folders"] = texts(header.folders);
   json["totals"] = {{"files", header.files},
                     {"pictures", header.pictures},
@@ -79,10 +79,10 @@ Json json_of(const PageHeader& header, const std::string& thumbs_url) {
        {std::pair{"unreadable", &header.unreadable}, std::pair{"damaged", &header.damaged}}) {
     json[name] = Json::array();
     for (const PageUnreadable& one : *files) {
-      json[name].push_back({{"path", utf8_for_display(one.path)}, {"reason", utf8_for_display(one.reason)}});
+      json[name].push_back({{"path", replace_invalid_utf8(one.path)}, {"reason", replace_invalid_utf8(one.reason)}});
     }
   }
-  json["rule"] = utf8_for_display(header.rule);
+  json["rule"] = replace_invalid_utf8(header.rule);
   json["thumbs"] = thumbs_url;
   if (header.preview_side > 128) json["preview"] = header.preview_side;
   return json;

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "src/base/json.h"
-#include "src/jobs/dedupe/page/page.h"
+#include "src/jobs/dedupe/page/duplicates_page.h"
 
 namespace millrace::dedupe {
 

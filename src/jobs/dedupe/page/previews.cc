@@ -4,25 +4,25 @@
 #include <set>
 
 #include "src/io/image/thumbnail_jpeg.h"
-#include "src/jobs/dedupe/scan/reading.h"
+#include "src/jobs/dedupe/scan/picture_reader.h"
 #include "src/jobs/dedupe/scan/searched_picture.h"
 
 namespace millrace::dedupe {
 namespace {
 
-constexpr std::size_t kMostShown = 3600;
+constexpr std::size_t kMaxPreviews = 3600;
 
 // Returns an empty vector if no file of the picture decodes any more.
-std::vector<std::uint8_t> preview_of(const Library& library, const Picture& picture, const Options& options,
-                                     RunContext& context, Span& span) {
+std::vector<std::uint8_t> preview_of(const Library& library, const LibraryPicture& picture,
+                                     const DedupeOptions& options, RunContext& context, Span& span) {
   PictureFileOptions files = options.files;
   files.over_gray = true;
   for (const std::uint32_t f : picture.files) {
     const FileEntry& entry = library.files[f].entry;
     const auto print =
-        decode_searched({entry.path, entry.size, entry.mtime_ns, picture.data.width, picture.data.height}, kPreviewSide,
-                        files, context, span);
-    if (print) return encode_thumbnail(print->thumbnail, kMostPreviewBytes);
+        decode_searched_picture({entry.path, entry.size, entry.mtime_ns, picture.data.width, picture.data.height},
+                                kPreviewSide, files, context, span);
+    if (print) return encode_thumbnail(print->thumbnail, kMaxPreviewBytes);
   }
   return {};
 }
@@ -37,17 +37,17 @@ bool shows_more_than_thumbnail(const CatalogPicture& picture) {
 
 }  // namespace
 
-Previews::Previews(const SearchResult& result, const Options& options, Catalog& catalog, RunContext& context)
+Previews::Previews(const SearchResult& result, const DedupeOptions& options, Catalog& catalog, RunContext& context)
     : catalog_(catalog), side_(kPreviewSide) {
   std::size_t shown = 0;
   std::set<std::uint32_t> pictures;
   for (const auto* list : {&result.groups, &result.related}) {
     for (const Group& group : *list) {
       shown += group.members.size();
-      for (const Member& m : group.members) pictures.insert(result.library.files[m.file].picture);
+      for (const GroupMember& m : group.members) pictures.insert(result.library.files[m.file].picture);
     }
   }
-  if (shown > kMostShown) {
+  if (shown > kMaxPreviews) {
     side_ = kThumbnailSide;
     return;
   }
@@ -64,7 +64,7 @@ Previews::Previews(const SearchResult& result, const Options& options, Catalog& 
     context.executor.parallel_for(made.size(), 1, [&](std::size_t from, std::size_t to) {
       Span span(stage);
       for (std::size_t i = from; i < to && !context.cancel.cancelled(); ++i) {
-        const Picture& picture = result.library.pictures[missing[begin + i]];
+        const LibraryPicture& picture = result.library.pictures[missing[begin + i]];
         made[i] = {picture.data.content, preview_of(result.library, picture, options, context, span)};
         progress.add(1);
       }
@@ -76,9 +76,9 @@ Previews::Previews(const SearchResult& result, const Options& options, Catalog& 
   context.helpers.end_idle();
 }
 
-std::string Previews::of(const CatalogPicture& picture) const {
+std::string Previews::find_jpeg(const CatalogPicture& picture) const {
   auto jpeg = side_ > kThumbnailSide ? catalog_.preview(picture.content) : std::nullopt;
-  if (!jpeg) jpeg = catalog_.thumbnail(picture.appearance);
+  if (!jpeg) jpeg = catalog_.thumbnail(picture.thumbnail_digest);
   return jpeg ? std::string(jpeg->begin(), jpeg->end()) : std::string();
 }
 

@@ -16,17 +16,17 @@ namespace millrace::dedupe {
 // kThumbnailSide.
 inline constexpr int kPreviewSide = 256;
 // Limit for a page of 64 MiB: a preview of at most 14 KiB takes 19 KiB in base64; most take two thirds of that.
-inline constexpr std::size_t kMostPreviewBytes = 14 << 10;
+inline constexpr std::size_t kMaxPreviewBytes = 14 << 10;
 
 class Previews {
  public:
   // Decodes the missing previews in parallel, and keeps them in the catalog.
-  Previews(const SearchResult& result, const Options& options, Catalog& catalog, RunContext& context);
+  Previews(const SearchResult& result, const DedupeOptions& options, Catalog& catalog, RunContext& context);
 
   // Length of the longer side in pixels.
   int side() const { return side_; }
   // Bytes of a JPEG. For a picture that cannot be decoded now, its thumbnail, or an empty string.
-  std::string of(const CatalogPicture& picture) const;
+  std::string find_jpeg(const CatalogPicture& picture) const;
 
  private:
   Catalog& catalog_;

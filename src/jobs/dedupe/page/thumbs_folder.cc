@@ -58,20 +58,20 @@ void sync_all(const std::string& path, const std::string& subject) {
   }
 }
 
-bool all_digits(std::string_view text, std::size_t at_least) {
+bool is_all_digits(std::string_view text, std::size_t at_least) {
   return text.size() >= at_least && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 // True if a folder holds only files that an earlier page put there, so that it may be replaced.
-bool only_thumbs(const std::string& path) {
+bool has_only_thumbs(const std::string& path) {
   for (const fs::directory_entry& folder : fs::directory_iterator(path)) {
     if (folder.path().filename() == kMark) continue;
     if (!folder.is_directory() || folder.is_symlink()) return false;
-    if (!all_digits(folder.path().filename().native(), 4)) return false;
+    if (!is_all_digits(folder.path().filename().native(), 4)) return false;
     for (const fs::directory_entry& file : fs::directory_iterator(folder.path())) {
       if (!file.is_regular_file() || file.is_symlink()) return false;
       if (file.path().extension() != ".jpg") return false;
-      if (!all_digits(file.path().stem().native(), 6)) return false;
+      if (!is_all_digits(file.path().stem().native(), 6)) return false;
     }
   }
   return true;
@@ -84,11 +84,11 @@ bool exists(const std::string& path) {
 
 }  // namespace
 
-ThumbsFolder::ThumbsFolder(std::string path, Readers readers, bool earlier_page)
+ThumbsFolder::ThumbsFolder(std::string path, ReadAccess readers, bool replaces_page)
     : path_(std::move(path)),
-      folder_mode_(readers == Readers::owner ? 0700 : 0777),
-      file_mode_(readers == Readers::owner ? 0600 : 0666),
-      earlier_page_(earlier_page) {}
+      folder_mode_(readers == ReadAccess::owner ? 0700 : 0777),
+      file_mode_(readers == ReadAccess::owner ? 0600 : 0666),
+      replaces_page_(replaces_page) {}
 
 ThumbsFolder::~ThumbsFolder() {
   if (empty()) return;
@@ -97,7 +97,7 @@ ThumbsFolder::~ThumbsFolder() {
   fs::remove(work_, ignored);  // fails if the earlier folder could not be restored: that one is kept
 }
 
-void ThumbsFolder::make_work() {
+void ThumbsFolder::make_work_folder() {
   static std::atomic<unsigned> counter{0};
   std::string work;
   do {
@@ -110,7 +110,7 @@ void ThumbsFolder::make_work() {
 
 void ThumbsFolder::begin() {
   refuse_foreign_folder();
-  make_work();
+  make_work_folder();
   make_folder(fresh(), folder_mode_, path_);
   write_thumb(fresh() + "/" + kMark, file_mode_, "", path_);
 }
@@ -128,12 +128,12 @@ std::uint64_t ThumbsFolder::add(std::string_view jpeg) {
 bool ThumbsFolder::is_ours(const std::string& folder) const {
   struct stat status {};
   if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid()) return false;
-  return (earlier_page_ || exists(folder + "/" + kMark)) && only_thumbs(folder);
+  return (replaces_page_ || exists(folder + "/" + kMark)) && has_only_thumbs(folder);
 }
 
 // Moves the earlier folder into the hidden one, which only this user can access, and checks it there, where nobody can
 // replace it. If it is foreign, moves it back and returns false.
-bool ThumbsFolder::take_former() {
+bool ThumbsFolder::move_former_away() {
   if (::rename(path_.c_str(), former().c_str()) != 0) fail("cannot be replaced", path_);
   if (is_ours(former())) return true;
   ::rename(former().c_str(), path_.c_str());
@@ -150,15 +150,15 @@ void ThumbsFolder::publish() {
   if (empty()) return;
   sync_all(fresh(), path_);
   refuse_foreign_folder();
-  if (exists(path_) && !take_former()) refuse_foreign_folder();
+  if (exists(path_) && !move_former_away()) refuse_foreign_folder();
   published_ = true;
   if (::rename(fresh().c_str(), path_.c_str()) == 0) return;
   const int number = errno;
-  take_back();
+  roll_back();
   throw Failure(system_error("cannot be put in place", path_, number));
 }
 
-void ThumbsFolder::take_back() {
+void ThumbsFolder::roll_back() {
   if (!published_) return;
   ::rename(path_.c_str(), fresh().c_str());
   ::rename(former().c_str(), path_.c_str());
@@ -170,8 +170,8 @@ void ThumbsFolder::drop_replaced() {
   if (empty()) {
     if (!is_ours(path_)) return;
     try {
-      make_work();
-      take_former();
+      make_work_folder();
+      move_former_away();
     } catch (const Failure&) {
       // A folder that is not removed only costs disk space.
     }

@@ -1,5 +1,5 @@
 // Input: small JPEGs that do not fit into a page, and the path of their folder.
-// Output: the folder at its path, in place of an earlier page's; or, after take_back(), the earlier state.
+// Output: the folder at its path, in place of an earlier page's; or, after roll_back(), the earlier state.
 // Never: replaces or removes a folder that holds anything but an earlier page's thumbnails.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace millrace::dedupe {
 // for a foreign folder.
 class ThumbsFolder {
  public:
-  // `earlier_page` is true if the page replaces another, which may own a folder from before folders had a mark.
-  ThumbsFolder(std::string path, Readers readers, bool earlier_page);
+  // `replaces_page` is true if the page replaces another, which may own a folder from before folders had a mark.
+  ThumbsFolder(std::string path, ReadAccess readers, bool replaces_page);
   ~ThumbsFolder();
   ThumbsFolder(const ThumbsFolder&) = delete;
   ThumbsFolder& operator=(const ThumbsFolder&) = delete;
@@ -31,22 +31,22 @@ class ThumbsFolder {
   // Syncs the folder to the disk and gives it its name. Does nothing if no JPEG was added.
   void publish();
   // Restores the state before publish().
-  void take_back();
+  void roll_back();
   // Removes the folder that publish() replaced; if no JPEG was added, removes the folder of an earlier page. A failure
   // only costs disk space, so none is reported.
   void drop_replaced();
 
  private:
   void begin();
-  void make_work();
-  bool take_former();
+  void make_work_folder();
+  bool move_former_away();
   bool is_ours(const std::string& folder) const;
   std::string fresh() const { return work_ + "/fresh"; }
   std::string former() const { return work_ + "/former"; }
 
   std::string path_;
   unsigned folder_mode_, file_mode_;
-  bool earlier_page_;
+  bool replaces_page_;
   std::string work_;  // the hidden folder; empty: not created yet
   std::uint64_t count_ = 0;
   bool published_ = false;

@@ -19,78 +19,79 @@ class ReviewJob : public Job {
   // The job serves a page, and acts on pictures anywhere, so it cannot be sandboxed.
   bool can_be_sandboxed() const override { return false; }
   void describe(Settings& settings) override {
-    settings.heading("Serving");
+    settings.set_heading("Serving");
     settings.add_integer("port", "N", "listen to this port, of this machine alone; 0 takes one that is free",
                          options_.port, 0, 65535);
     settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs",
                          options_.files.max_pixels, 1, 100'000'000'000);
     options_.apply.action = "trash";
-    describe_acting(settings, options_.apply);
+    describe_action_options(settings, options_.apply);
     settings.add_consent("trust-files", kTrustFilesHelp, options_.apply.trust_files);
   }
 
-  void look_at(Outputs& outputs) override {
+  void register_files(OutputRegistry& outputs) override {
     outputs.input(inputs_.at(0));
-    for (const std::string& file : catalog_files(catalog_file(options_.apply.catalog))) outputs.kept(file);
+    for (const std::string& file : catalog_files(catalog_path(options_.apply.catalog))) outputs.kept(file);
     outputs.never_replace(is_input);
   }
   OutputKind json_kind() const override {
-    return {"the result of millrace dedupe review", Readers::owner, json_result("review", {"runs"})};
+    return {"the result of millrace dedupe review", ReadAccess::owner, make_json_recognizer("review", {"runs"})};
   }
 
   Plan plan(RunContext&) override {
-    read();
+    read_result();
     Plan out;
-    out.lines.push_back({"result", printable(inputs_[0])});
-    out.lines.push_back(
-        {"groups", fmt::format("{} of {} files", grouped(found_.groups.size()), grouped(found_.files.size()))});
+    out.lines.push_back({"result", escape_unprintable(inputs_[0])});
+    out.lines.push_back({"groups", fmt::format("{} of {} files", group_digits(found_.groups.size()),
+                                               group_digits(found_.files.size()))});
     out.figures = {{"groups", found_.groups.size()}, {"files", found_.files.size()}};
     return out;
   }
 
-  Result run(RunContext& context, const Print& print) override {
-    read();
+  Result run(RunContext& context, const PrintLines& print) override {
+    read_result();
     Review review(found_, options_, context);
     LocalServer server(static_cast<std::uint16_t>(options_.port), std::max(2, context.executor.threads()));
     print(fmt::format("http://{}/#{}\n", server.host(), review.token()));
     review.serve(server);
     Result out;
-    const std::vector<std::string> standing = review.standing();
-    out.summary.emplace_back(review.told().empty() ? "the review has ended; no file was changed"
-                             : standing.empty()    ? "the review has ended; what it carried out is all back"
-                                                   : "the review has ended; what it carried out can be taken back:");
-    for (const std::string& journal : standing)
-      out.summary.push_back(fmt::format("millrace dedupe undo {} --go", printable(journal)));
-    out.json = [runs = review.told()] {
+    const std::vector<std::string> undoable_journals = review.undoable_journals();
+    out.summary.emplace_back(review.reports().empty() ? "the review has ended; no file was changed"
+                             : undoable_journals.empty()
+                                 ? "the review has ended; what it carried out is all back"
+                                 : "the review has ended; what it carried out can be taken back:");
+    for (const std::string& journal : undoable_journals)
+      out.summary.push_back(fmt::format("millrace dedupe undo {} --go", escape_unprintable(journal)));
+    out.json = [runs = review.reports()] {
       Json json{{kJsonMark, "review"}, {"runs", Json::array()}};
       for (const std::string& run : runs) json["runs"].push_back(Json::parse(run));
-      return json_pieces(json);
+      return make_json_strings(json);
     };
     return out;
   }
 
  private:
-  void read() {
+  void read_result() {
     options_.result = inputs_.at(0);
-    action_in(options_.apply.action);
-    const std::string subject = printable(options_.result);
-    const auto text = read_text(options_.result, kMostResultBytes);
+    parse_action(options_.apply.action);
+    const std::string subject = escape_unprintable(options_.result);
+    const auto text = read_text(options_.result, kMaxResultBytes);
     if (!text) throw Failure(text.error());
-    if (text->size() > kMostResultBytes)
-      throw Failure(ErrorCode::too_large, fmt::format("it is larger than {}", to_text(Bytes{kMostResultBytes})),
+    if (text->size() > kMaxResultBytes)
+      throw Failure(ErrorCode::too_large, fmt::format("it is larger than {}", format_bytes(Bytes{kMaxResultBytes})),
                     subject);
     found_ = read_saved_search(*text, subject);
-    const std::vector<std::string> references = absolute_folders(options_.apply.references);
+    const std::vector<std::string> references = resolve_folders(options_.apply.references);
     for (PageGroup& group : found_.groups) {
       for (PageMember& member : group.members) {
         member.reference |= std::any_of(references.begin(), references.end(),
-                                        [&](const std::string& folder) { return inside(member.path, folder); });
+                                        [&](const std::string& folder) { return is_inside(member.path, folder); });
       }
     }
-    const std::string catalog = catalog_file(options_.apply.catalog);
+    const std::string catalog = catalog_path(options_.apply.catalog);
     if (!exists(catalog) && options_.apply.within.empty()) {
       throw Failure(ErrorCode::not_found, "the catalogue of the search is not there, and without it no file is touched",
-                    printable(catalog), "name that of the search with --catalog");
+                    escape_unprintable(catalog), "name that of the search with --catalog");
     }
   }
 

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "src/base/json.h"
+#include "src/base/parse_values.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/base/values.h"
 #include "src/io/file/atomic_file.h"
-#include "src/io/file/own.h"
-#include "src/jobs/dedupe/review/shell.h"
+#include "src/io/file/trusted_file.h"
+#include "src/jobs/dedupe/review/page_shell.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -22,24 +22,24 @@ using namespace std::chrono_literals;
 
 // A page must send a sign every twenty seconds: the answer to each sign is delayed that long, and the page then sends
 // the next. Browsers do not slow this down, as they do with timers of pages in the background.
-constexpr std::chrono::seconds kBetweenSigns = 20s, kGoneAfter = 60s, kFirstVisit = 15min;
-constexpr std::uint64_t kMostWords = 4096, kMostBody = 256 << 20;
+constexpr std::chrono::seconds kHeartbeatInterval = 20s, kHeartbeatTimeout = 60s, kFirstVisitTimeout = 15min;
+constexpr std::uint64_t kMaxEnterBytes = 4096, kMaxBodyBytes = 256 << 20;
 
 std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
-HttpResponse refused(int status, const std::string& what, const std::string& remedy = "") {
-  return error_response(status, Error{ErrorCode::usage, what, "the request", remedy});
+HttpResponse reject_request(int status, const std::string& what, const std::string& remedy = "") {
+  return make_error_response(status, Error{ErrorCode::usage, what, "the request", remedy});
 }
 
-std::optional<std::uint64_t> number_in(std::string_view text) {
+std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t out = 0;
   if (!read_number(text, out) || out > 1'000'000'000) return std::nullopt;
   return out;
 }
 
-void put_file(const std::string& path, const std::string& text, Trust trust) {
-  use_own_folder_of(path, trust);
-  AtomicFile file(path, Replaceable{}, Readers::owner);
+void write_file(const std::string& path, const std::string& text, Trust trust) {
+  prepare_trusted_folder(path, trust);
+  AtomicFile file(path, OverwritePolicy{}, ReadAccess::owner);
   file.write(text);
   file.sync();
   file.commit();
@@ -68,42 +68,42 @@ Review::Review(const SavedSearch& found, const ReviewOptions& options, RunContex
       options_(options),
       context_(context),
       pictures_(found.files, options.files, context),
-      token_(random_token()),
-      session_(random_token()),
-      key_(random_token()),
-      plan_secret_(random_token()),
+      token_(make_random_token()),
+      session_(make_random_token()),
+      key_(make_random_token()),
+      plan_secret_(make_random_token()),
       alive_(now()) {}
 
 void Review::serve(LocalServer& server) {
   cookie_name_ = fmt::format("millrace-review-{}", server.port());
-  alive_ = looked_ = now();
+  alive_ = last_check_ = now();
   server.run({[this](const HttpRequest& request) { return admit(request); },
-              [this](const HttpRequest& request) { return handle(request); }, [this] { return ended(); }});
+              [this](const HttpRequest& request) { return handle(request); }, [this] { return is_finished(); }});
 }
 
-bool Review::ended() {
+bool Review::is_finished() {
   // While this process was stopped, no sign of a page could arrive.
   constexpr auto kStopped = std::chrono::steady_clock::duration(5s).count();
-  const std::int64_t since = now() - std::exchange(looked_, now());
+  const std::int64_t since = now() - std::exchange(last_check_, now());
   if (since > kStopped) alive_ += since;
-  if (carrying_ > 0) return false;
+  if (actions_in_progress_ > 0) return false;
   if (done_ || context_.cancel.cancelled()) return true;
   const auto silent = std::chrono::steady_clock::duration(now() - alive_);
-  return silent > (entered_ ? kGoneAfter : kFirstVisit);
+  return silent > (entered_ ? kHeartbeatTimeout : kFirstVisitTimeout);
 }
 
 bool Review::has_key(const HttpRequest& request) const {
-  return same_secret(cookie_in(request.cookies, cookie_name_), session_) && same_secret(request.key, key_);
+  return is_same_secret(find_cookie(request.cookies, cookie_name_), session_) && is_same_secret(request.key, key_);
 }
 
 // Requests that need no key get answers without data of a person's files.
 LocalServer::Admission Review::admit(const HttpRequest& request) {
   const bool post = is_post(request);
   if (!post && (request.path == "/" || request.path == "/page.js")) return {};
-  if (post && request.path == "/enter") return {std::nullopt, kMostWords};
+  if (post && request.path == "/enter") return {std::nullopt, kMaxEnterBytes};
   if (!has_key(request))
-    return {refused(403, "it has no key of this review", "open the address that the program printed"), 0};
-  return {std::nullopt, post ? kMostBody : 0, true};
+    return {reject_request(403, "it has no key of this review", "open the address that the program printed"), 0};
+  return {std::nullopt, post ? kMaxBodyBytes : 0, true};
 }
 
 HttpResponse Review::handle(const HttpRequest& request) {
@@ -114,38 +114,38 @@ HttpResponse Review::handle(const HttpRequest& request) {
       alive_ = now();
       HttpResponse out;
       out.body = "{}";
-      out.wait = kBetweenSigns;
+      out.wait = kHeartbeatInterval;
       return out;
     }
-    if (path == "/marks") return keep_marks(request);
+    if (path == "/marks") return store_marks(request);
     if (path == "/apply") return carry_out(request);
-    if (path == "/undo") return take_back(request);
+    if (path == "/undo") return undo_run(request);
     if (path == "/done") {
       done_ = true;
       return {200, "application/json", "{}"};
     }
-    return refused(404, "there is nothing under this address");
+    return reject_request(404, "there is nothing under this address");
   }
   if (path == "/") {
-    const std::string nonce = random_token();
+    const std::string nonce = make_random_token();
     return {200, "text/html; charset=utf-8", shell_html(nonce), {{"Content-Security-Policy", shell_policy(nonce)}}};
   }
   if (path == "/page.js") return {200, "text/javascript; charset=utf-8", std::string(shell_script())};
-  if (path == "/data") return data();
-  if (path.starts_with("/meeting/") && std::count(path.begin(), path.end(), '/') == 3) return meeting(request);
-  return picture(request);
+  if (path == "/data") return serve_data();
+  if (path.starts_with("/meeting/") && std::count(path.begin(), path.end(), '/') == 3) return serve_alignment(request);
+  return serve_picture(request);
 }
 
-HttpResponse Review::data() {
-  ServedWords words;
-  const Action action = action_in(options_.apply.action);
+HttpResponse Review::serve_data() {
+  ReviewPageData words;
+  const Action action = parse_action(options_.apply.action);
   words.action = name_of(action);
   words.words = words_of(action);
   words.merge_metadata = options_.apply.merge_metadata;
   {
     const MutexLock lock(marks_mutex_);
     words.visit = ++visit_;
-    words.marks = known_marks_ = kept_marks();
+    words.marks = last_marks_ = read_marks();
   }
   // While files are being moved, it is unknown which ones still exist.
   const MutexLock lock(acting_);
@@ -156,15 +156,15 @@ HttpResponse Review::data() {
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (!runs_[i].undone) words.runs.push_back({i, runs_[i].files});
   }
-  return {200, "text/plain; charset=utf-8", data_lines(found_, words)};
+  return {200, "text/plain; charset=utf-8", format_data_lines(found_, words)};
 }
 
-std::vector<std::string> Review::told() const {
+std::vector<std::string> Review::reports() const {
   const MutexLock lock(acting_);
-  return told_;
+  return reports_;
 }
 
-std::vector<std::string> Review::standing() const {
+std::vector<std::string> Review::undoable_journals() const {
   const MutexLock lock(acting_);
   std::vector<std::string> out;
   for (const Run& run : runs_) {
@@ -176,8 +176,8 @@ std::vector<std::string> Review::standing() const {
 HttpResponse Review::enter(const HttpRequest& request) {
   // The token is valid once: a second visitor with the same address gets an error.
   bool expected = false;
-  if (!same_secret(request.body, token_) || !entered_.compare_exchange_strong(expected, true))
-    return refused(403, "this address was used, or is another review's", "run millrace dedupe review again");
+  if (!is_same_secret(request.body, token_) || !entered_.compare_exchange_strong(expected, true))
+    return reject_request(403, "this address was used, or is another review's", "run millrace dedupe review again");
   alive_ = now();
   HttpResponse out;
   out.body = Json{{"key", key_}}.dump();
@@ -189,48 +189,48 @@ HttpResponse Review::enter(const HttpRequest& request) {
 // Answers /meeting/ID/ID: the orientation of the second picture, and the transform of a point (x, y) of the first to
 // the rotated second. Both are in shares of their sides from -0.5 to 0.5. The answer is {} if the pictures do not
 // match.
-HttpResponse Review::meeting(const HttpRequest& request) {
+HttpResponse Review::serve_alignment(const HttpRequest& request) {
   const auto parts = split(request.path, '/');
-  const auto first = number_in(parts[2]), second = number_in(parts[3]);
+  const auto first = parse_number(parts[2]), second = parse_number(parts[3]);
   if (!first || !second || *first >= found_.files.size() || *second >= found_.files.size())
-    return refused(404, "there is nothing under this address");
-  const auto met = pictures_.alignment(*first, *second);
-  if (!met) return error_response(409, met.error());
+    return reject_request(404, "there is nothing under this address");
+  const auto met = pictures_.align(*first, *second);
+  if (!met) return make_error_response(409, met.error());
   Json json = Json::object();
   if (*met) json = {{"turn", static_cast<int>((*met)->turn)}, {"map", (*met)->map}};
   return {200, "application/json", json.dump()};
 }
 
 // Answers /thumb/ID, /picture/ID?turn=, /region/ID?turn=&x=&y=&w=&h=; `turn` is an EXIF number from 1 to 8.
-HttpResponse Review::picture(const HttpRequest& request) {
+HttpResponse Review::serve_picture(const HttpRequest& request) {
   const auto parts = split(request.path, '/');
-  const auto id = parts.size() == 3 ? number_in(parts[2]) : std::nullopt;
-  if (!id || *id >= found_.files.size()) return refused(404, "there is nothing under this address");
+  const auto id = parts.size() == 3 ? parse_number(parts[2]) : std::nullopt;
+  if (!id || *id >= found_.files.size()) return reject_request(404, "there is nothing under this address");
   const auto number = [&](const char* name) {
     const auto found = request.query.find(name);
-    return static_cast<int>(found == request.query.end() ? 0 : number_in(found->second).value_or(0));
+    return static_cast<int>(found == request.query.end() ? 0 : parse_number(found->second).value_or(0));
   };
   const int turn = number("turn");
   const Orientation orientation = turn >= 1 && turn <= 8 ? static_cast<Orientation>(turn) : Orientation::upright;
-  const auto shown = [&]() -> Outcome<Pictures::Shown> {
-    if (parts[1] == "thumb") return pictures_.thumb(*id);
-    if (parts[1] == "picture") return pictures_.preview(*id, orientation);
-    return pictures_.region(*id, orientation, {number("x"), number("y"), number("w"), number("h")});
+  const auto shown = [&]() -> Outcome<ReviewPictures::ServedImage> {
+    if (parts[1] == "thumb") return pictures_.make_thumbnail(*id);
+    if (parts[1] == "picture") return pictures_.make_preview(*id, orientation);
+    return pictures_.make_region(*id, orientation, {number("x"), number("y"), number("w"), number("h")});
   };
   if (parts[1] != "thumb" && parts[1] != "picture" && parts[1] != "region")
-    return refused(404, "there is nothing under this address");
+    return reject_request(404, "there is nothing under this address");
   auto done = shown();
-  if (!done) return error_response(409, done.error());
+  if (!done) return make_error_response(409, done.error());
   return {
       200, done->type, std::move(done->bytes), {{"X-Millrace-Sides", fmt::format("{}x{}", done->width, done->height)}}};
 }
 
 std::string Review::marks_file() const { return data_path(fmt::format("reviews/{}.marks", found_.page_id)); }
 
-std::string Review::kept_marks() const {
+std::string Review::read_marks() const {
   try {
-    auto reader = FileReader::of(open_own_file(marks_file(), options_.apply.trust(), false, false), marks_file(),
-                                 FileReader::Hashing::off);
+    auto reader = FileReader::make(open_trusted_file(marks_file(), options_.apply.trust(), false, false), marks_file(),
+                                   FileReader::Hashing::off);
     const auto text = reader ? read_text(**reader) : Outcome<std::string>(reader.error());
     return text ? *text : "";
   } catch (const Failure&) {
@@ -238,33 +238,33 @@ std::string Review::kept_marks() const {
   }
 }
 
-HttpResponse Review::keep_marks(const HttpRequest& request) {
+HttpResponse Review::store_marks(const HttpRequest& request) {
   const Json marks = Json::parse_or_null(request.body);
-  if (!marks.is_object()) return refused(400, "the marks are no JSON object");
+  if (!marks.is_object()) return reject_request(400, "the marks are no JSON object");
   const MutexLock lock(marks_mutex_);
   const auto is = [&](const char* name, std::uint64_t number) {
     return !marks.contains(name) || marks[name] == number;
   };
   if (!is("visit", visit_))
-    return refused(409, "another tab shows this review by now", "go on there, or load this page again");
-  if (kept_marks() != known_marks_)
-    return refused(409, "another review of this result keeps marks too",
-                   "end one of the two, and load this page again");
+    return reject_request(409, "another tab shows this review by now", "go on there, or load this page again");
+  if (read_marks() != last_marks_)
+    return reject_request(409, "another review of this result keeps marks too",
+                          "end one of the two, and load this page again");
   // Marks may arrive in another order than they were sent.
   if (marks.contains("number") && marks["number"].is_number_unsigned()) {
     const auto number = marks["number"].get<std::uint64_t>();
     if (number <= marks_number_) return {200, "application/json", "{}"};
     marks_number_ = number;
   }
-  put_file(marks_file(), request.body, options_.apply.trust());
-  known_marks_ = request.body;
+  write_file(marks_file(), request.body, options_.apply.trust());
+  last_marks_ = request.body;
   return {200, "application/json", "{}"};
 }
 
 // Converts [[group, member, "remove" | "keep" | "not_duplicates", {"chosen": true, "whole": N, "with": M}?], ...] to a
 // decisions file. The numbers are those that this review gave, and N is as in a decisions file. The properties of the
 // files come from the result.
-std::string Review::decisions_from(const std::string& body) const {
+std::string Review::make_decisions(const std::string& body) const {
   const auto wrong = [](const char* what) {
     return Failure(ErrorCode::usage, what, "the decisions", "load the page again");
   };
@@ -286,8 +286,9 @@ std::string Review::decisions_from(const std::string& body) const {
     if (one.size() < 3 || !one[2].is_string()) throw wrong("they are of no form that is known");
     const Json more = one.size() > 3 && one[3].is_object() ? one[3] : Json::object();
     const auto flag = [&](const char* name) { return more.contains(name) && more[name] == true; };
-    Json entry{{"group", utf8_for_display(group.id)}, {"action", one[2]}, {"path", utf8_for_display(member.path)}};
-    if (!is_utf8(member.path)) entry["path_base64"] = base64(member.path);
+    Json entry{
+        {"group", replace_invalid_utf8(group.id)}, {"action", one[2]}, {"path", replace_invalid_utf8(member.path)}};
+    if (!is_utf8(member.path)) entry["path_base64"] = to_base64(member.path);
     entry["size"] = member.size;
     entry["mtime_ns"] = std::to_string(member.mtime_ns);
     entry["hash"] = member.hash;
@@ -305,22 +306,22 @@ std::string Review::decisions_from(const std::string& body) const {
   return out + "\n]}\n";
 }
 
-HttpResponse Review::tell(const Applied& applied) {
+HttpResponse Review::respond_with_report(const ApplyReport& applied) {
   std::string text = json_of(applied);
-  if (applied.go) told_.push_back(text);
-  Json out{{"applied", Json::parse(text)}, {"summary", utf8_for_display(summary_of(applied))}};
+  if (applied.execute) reports_.push_back(text);
+  Json out{{"applied", Json::parse(text)}, {"summary", replace_invalid_utf8(summary_of(applied))}};
   return {200, "application/json", out.dump()};
 }
 
 namespace {
 
 // Keeps the server from ending during its life.
-class Carrying {
+class ActionInProgress {
  public:
-  explicit Carrying(std::atomic<int>& count) : count_(count) { ++count_; }
-  ~Carrying() { --count_; }
-  Carrying(const Carrying&) = delete;
-  Carrying& operator=(const Carrying&) = delete;
+  explicit ActionInProgress(std::atomic<int>& count) : count_(count) { ++count_; }
+  ~ActionInProgress() { --count_; }
+  ActionInProgress(const ActionInProgress&) = delete;
+  ActionInProgress& operator=(const ActionInProgress&) = delete;
 
  private:
   std::atomic<int>& count_;
@@ -338,37 +339,39 @@ struct Draft {
 
 // Handles {"decisions": [...], "go", "merge", "plan": the answer of the dry run before}.
 HttpResponse Review::carry_out(const HttpRequest& request) {
-  const Carrying carrying(carrying_);
+  const ActionInProgress in_progress(actions_in_progress_);
   const MutexLock lock(acting_);
-  const std::string text = decisions_from(request.body);
+  const std::string text = make_decisions(request.body);
   const Json asked = Json::parse_or_null(request.body);
   const auto flag = [&](const char* name) { return asked.contains(name) && asked[name] == true; };
   ApplyOptions apply = options_.apply;
-  apply.go = flag("go");
+  apply.execute = flag("go");
   apply.merge_metadata = flag("merge");
   // Only actions that a dry run listed are carried out, and only as listed.
   const std::string wanted = fmt::format("{}{}", apply.merge_metadata, text);
-  apply.agree = [&](const Applied& about) { return asked.contains("plan") && asked["plan"] == plan_of(wanted, about); };
-  if (apply.go && !asked.contains("plan"))
-    return refused(409, "this was not listed", "look at what would be done first");
+  apply.confirm_plan = [&](const ApplyReport& about) {
+    return asked.contains("plan") && asked["plan"] == hash_plan(wanted, about);
+  };
+  if (apply.execute && !asked.contains("plan"))
+    return reject_request(409, "this was not listed", "look at what would be done first");
   apply.decisions = data_path(
-      fmt::format("reviews/{}.{}.json", hex_of_bytes(content_hash(wanted)), apply.go ? "decisions" : "listed"));
-  const Draft draft{apply.go ? "" : apply.decisions};
-  put_file(apply.decisions, text, options_.apply.trust());
-  const Applied applied = dedupe::apply(apply, context_);
-  if (apply.go) runs_.push_back({applied.journal, applied.count(State::done)});
-  HttpResponse out = tell(applied);
+      fmt::format("reviews/{}.{}.json", hex_of_bytes(content_hash(wanted)), apply.execute ? "decisions" : "listed"));
+  const Draft draft{apply.execute ? "" : apply.decisions};
+  write_file(apply.decisions, text, options_.apply.trust());
+  const ApplyReport applied = dedupe::apply(apply, context_);
+  if (apply.execute) runs_.push_back({applied.journal, applied.count(ItemState::done)});
+  HttpResponse out = respond_with_report(applied);
   Json json = Json::parse(out.body);
-  if (!apply.go) json["plan"] = plan_of(wanted, applied);
-  if (apply.go) json["run"] = runs_.size() - 1;
+  if (!apply.execute) json["plan"] = hash_plan(wanted, applied);
+  if (apply.execute) json["run"] = runs_.size() - 1;
   out.body = json.dump();
   return out;
 }
 
 // Returns a hash of the outcome for every file. The secret in it means that only this review can produce it.
-std::string Review::plan_of(const std::string& decisions, const Applied& applied) const {
+std::string Review::hash_plan(const std::string& decisions, const ApplyReport& applied) const {
   std::string text = plan_secret_ + decisions;
-  for (const Item& item : applied.items) {
+  for (const ReportItem& item : applied.items) {
     // No path contains a zero byte.
     for (const std::string& part : {item.path, item.main, std::string(name_of(item.state)),
                                     std::string(item.sidecar ? "+" : ""), std::to_string(item.size), item.reason})
@@ -378,18 +381,18 @@ std::string Review::plan_of(const std::string& decisions, const Applied& applied
 }
 
 // Handles {"run": a number that carry_out() gave, "go"}.
-HttpResponse Review::take_back(const HttpRequest& request) {
-  const Carrying carrying(carrying_);
+HttpResponse Review::undo_run(const HttpRequest& request) {
+  const ActionInProgress in_progress(actions_in_progress_);
   const MutexLock lock(acting_);
   const Json asked = Json::parse_or_null(request.body);
   if (!asked.is_object() || !asked.contains("run") || !asked["run"].is_number_unsigned() ||
       asked["run"].get<std::uint64_t>() >= runs_.size())
-    return refused(404, "this review carried out nothing of that number");
-  const bool go = asked.contains("go") && asked["go"] == true;
+    return reject_request(404, "this review carried out nothing of that number");
+  const bool execute = asked.contains("go") && asked["go"] == true;
   Run& run = runs_[asked["run"].get<std::size_t>()];
-  const Applied applied = undo(run.journal, go, options_.apply.trust(), context_);
-  if (go) run.undone = !applied.interrupted && applied.exit_code() == ExitCode::done;
-  return tell(applied);
+  const ApplyReport applied = undo(run.journal, execute, options_.apply.trust(), context_);
+  if (execute) run.undone = !applied.interrupted && applied.exit_code() == ExitCode::done;
+  return respond_with_report(applied);
 }
 
 }  // namespace millrace::dedupe

@@ -13,15 +13,15 @@
 #include "src/io/http/local_server.h"
 #include "src/jobs/dedupe/apply/apply.h"
 #include "src/jobs/dedupe/options.h"
-#include "src/jobs/dedupe/review/found.h"
-#include "src/jobs/dedupe/review/pictures.h"
+#include "src/jobs/dedupe/review/review_pictures.h"
+#include "src/jobs/dedupe/review/saved_search.h"
 
 namespace millrace::dedupe {
 
 struct ReviewOptions {
   std::string result;  // path of the result
   long long port = 0;  // 0: any free port
-  PictureFileOptions files = scaled_pictures();
+  PictureFileOptions files = make_scaled_gray_options();
   ApplyOptions apply;  // the browser sets its decisions and `go`
 };
 
@@ -36,41 +36,41 @@ class Review {
   // minute, or when no page has come within a quarter of an hour.
   void serve(LocalServer& server);
   // Reports of apply and undo on the actions carried out and reversed, in order.
-  std::vector<std::string> told() const;
+  std::vector<std::string> reports() const;
   // Journals of the actions that are not fully reversed.
-  std::vector<std::string> standing() const;
+  std::vector<std::string> undoable_journals() const;
 
  private:
   LocalServer::Admission admit(const HttpRequest& request);
   HttpResponse handle(const HttpRequest& request);
-  bool ended();
+  bool is_finished();
 
   HttpResponse enter(const HttpRequest& request);
-  HttpResponse picture(const HttpRequest& request);
-  HttpResponse meeting(const HttpRequest& request);
-  HttpResponse data();
-  HttpResponse keep_marks(const HttpRequest& request);
+  HttpResponse serve_picture(const HttpRequest& request);
+  HttpResponse serve_alignment(const HttpRequest& request);
+  HttpResponse serve_data();
+  HttpResponse store_marks(const HttpRequest& request);
   HttpResponse carry_out(const HttpRequest& request);
-  HttpResponse take_back(const HttpRequest& request);
-  HttpResponse tell(const Applied& applied) MILLRACE_REQUIRES(acting_);
-  std::string decisions_from(const std::string& body) const;
+  HttpResponse undo_run(const HttpRequest& request);
+  HttpResponse respond_with_report(const ApplyReport& applied) MILLRACE_REQUIRES(acting_);
+  std::string make_decisions(const std::string& body) const;
   std::string marks_file() const;
-  std::string kept_marks() const;
-  std::string plan_of(const std::string& decisions, const Applied& applied) const;
+  std::string read_marks() const;
+  std::string hash_plan(const std::string& decisions, const ApplyReport& applied) const;
   bool has_key(const HttpRequest& request) const;
 
   const SavedSearch& found_;
   const ReviewOptions& options_;
   RunContext& context_;
-  Pictures pictures_;
+  ReviewPictures pictures_;
   std::string token_, session_, key_, plan_secret_,
       cookie_name_;  // used on the server's thread, or constant after the start
   std::atomic<bool> entered_ = false, done_ = false;
   std::atomic<std::int64_t> alive_ = 0;  // time of the last sign from a page, by steady_clock
-  std::int64_t looked_ = 0;              // time of the last call of ended()
-  std::atomic<int> carrying_ = 0;
+  std::int64_t last_check_ = 0;          // time of the last call of ended()
+  std::atomic<int> actions_in_progress_ = 0;
   mutable Mutex acting_;  // held for one apply or undo at a time
-  std::vector<std::string> told_ MILLRACE_GUARDED_BY(acting_);
+  std::vector<std::string> reports_ MILLRACE_GUARDED_BY(acting_);
   // Actions that were carried out; pages refer to them by index.
   struct Run {
     std::string journal;
@@ -82,7 +82,7 @@ class Review {
   std::uint64_t visit_ MILLRACE_GUARDED_BY(marks_mutex_) =
       0;  // number of the page that was loaded last: only that page may write marks
   std::uint64_t marks_number_ MILLRACE_GUARDED_BY(marks_mutex_) = 0;  // number of the marks that are stored
-  std::string known_marks_
+  std::string last_marks_
       MILLRACE_GUARDED_BY(marks_mutex_);  // content of the marks file as this review last read or wrote it
 };
 

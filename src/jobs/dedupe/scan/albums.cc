@@ -20,23 +20,23 @@ void find_albums(const std::vector<std::string>& roots, Library& library) {
   const auto album_of = [&](const std::string& path) -> std::string {
     std::string innermost;
     for (const std::string& folder : folders) {
-      if (inside(path, folder) && folder.size() >= innermost.size()) innermost = folder;
+      if (is_inside(path, folder) && folder.size() >= innermost.size()) innermost = folder;
     }
     if (!one) return innermost;
     const std::size_t begin = innermost == "/" ? 1 : innermost.size() + 1, end = path.find('/', begin);
     return end == std::string::npos ? innermost : path.substr(0, end);
   };
   std::map<std::string, std::uint32_t> numbers;
-  for (const File& file : library.files) numbers.emplace(album_of(file.entry.path), 0);
+  for (const LibraryFile& file : library.files) numbers.emplace(album_of(file.entry.path), 0);
   std::uint32_t next = 0;
   for (auto& [folder, number] : numbers) number = next++;
-  for (File& file : library.files) file.album = numbers.at(album_of(file.entry.path));
+  for (LibraryFile& file : library.files) file.album = numbers.at(album_of(file.entry.path));
 }
 
 void split_by_albums(Library& library) {
-  std::vector<Picture> split;
+  std::vector<LibraryPicture> split;
   split.reserve(library.pictures.size());
-  for (Picture& picture : library.pictures) {
+  for (LibraryPicture& picture : library.pictures) {
     std::map<std::uint32_t, std::vector<std::uint32_t>> files;
     for (const std::uint32_t f : picture.files) files[library.files[f].album].push_back(f);
     // A picture without files, as companions are, stays unchanged.

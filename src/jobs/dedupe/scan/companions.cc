@@ -17,7 +17,9 @@
 namespace millrace::dedupe {
 namespace {
 
-bool one_moment(const Shot& a, const Shot& b) { return a.taken.empty() || b.taken.empty() || a.taken == b.taken; }
+bool is_same_moment(const AssetPicture& a, const AssetPicture& b) {
+  return a.taken.empty() || b.taken.empty() || a.taken == b.taken;
+}
 
 // Stem of one shot. The stems are a sorted list, since a tree of a million strings takes long to build.
 struct Stem {
@@ -27,17 +29,17 @@ struct Stem {
 };
 
 // Returns photo.jpg for photo.jpg.xmp: programs write both photo.xmp and photo.jpg.xmp.
-std::string_view without_extension(std::string_view path) { return path.substr(0, path.find_last_of('.')); }
+std::string_view strip_extension(std::string_view path) { return path.substr(0, path.find_last_of('.')); }
 
 // Number of characters to which Google Takeout cuts a name before .json, wherever that falls in the picture's name.
-constexpr std::size_t kTakeoutName = 46;
+constexpr std::size_t kMaxTakeoutName = 46;
 
 // Returns photo.jpg for Google Takeout's photo.jpg.json and photo.jpg.supplemental-metadata.json, also if that is cut.
 // Returns photo(1).jpg for photo.jpg.supplemental-metadata(1).json; empty for any other name.
 std::string takeout_picture(std::string_view path) {
   constexpr std::string_view kKind = ".supplemental-metadata";
   if (extension(path) != "json") return "";
-  std::string_view stem = without_extension(path), number;
+  std::string_view stem = strip_extension(path), number;
   const std::size_t length = file_name(stem).size();
   if (const std::size_t open = stem.rfind('('); stem.ends_with(')') && open != std::string_view::npos) {
     const std::string_view digits = stem.substr(open + 1, stem.size() - open - 2);
@@ -47,12 +49,12 @@ std::string takeout_picture(std::string_view path) {
     }
   }
   if (!has_picture_extension(stem)) {
-    const std::string_view name = without_extension(stem), kind = stem.substr(name.size());
-    const bool whole = kind == kKind, cut = length >= kTakeoutName && kKind.starts_with(kind);
+    const std::string_view name = strip_extension(stem), kind = stem.substr(name.size());
+    const bool whole = kind == kKind, cut = length >= kMaxTakeoutName && kKind.starts_with(kind);
     if (!(whole || cut) || !has_picture_extension(name)) return "";
     stem = name;
   }
-  const std::string_view name = without_extension(stem);
+  const std::string_view name = strip_extension(stem);
   return std::string(name).append(number).append(stem.substr(name.size()));
 }
 
@@ -60,13 +62,13 @@ std::string takeout_picture(std::string_view path) {
 std::string picture_of(std::string_view companion) {
   std::string named = takeout_picture(companion);
   if (!named.empty()) return named;
-  return extension(companion) == "mp" ? std::string(companion) + ".jpg" : std::string(without_extension(companion));
+  return extension(companion) == "mp" ? std::string(companion) + ".jpg" : std::string(strip_extension(companion));
 }
 
 // Returns the stem of the picture for a video named by programs that download Live Photos: IMG_1 for IMG_1_HEVC.MOV.
 // Empty for other names.
-std::string stem_of_live_film(const std::string& path) {
-  if (!is_film(path)) return "";
+std::string stem_of_live_video(const std::string& path) {
+  if (!is_video(path)) return "";
   const std::string key = stem_key(path);
   for (const std::string_view end : {"_hevc", "_heic", "_live"}) {
     if (key.ends_with(end)) return key.substr(0, key.size() - end.size());
@@ -77,19 +79,19 @@ std::string stem_of_live_film(const std::string& path) {
 // Returns the folder and the characters that Takeout keeps of a name.
 std::string cut_key(std::string_view path) {
   const std::string_view name = file_name(path);
-  return std::string(path.substr(0, path.size() - name.size())) + lower_ascii(name.substr(0, kTakeoutName));
+  return std::string(path.substr(0, path.size() - name.size())) + lower_ascii(name.substr(0, kMaxTakeoutName));
 }
 bool may_be_cut(std::string_view path) {
-  return extension(path) == "json" && file_name(without_extension(path)).size() == kTakeoutName;
+  return extension(path) == "json" && file_name(strip_extension(path)).size() == kMaxTakeoutName;
 }
 
-bool named_after(std::string_view sidecar, std::string_view picture) {
+bool is_named_after(std::string_view sidecar, std::string_view picture) {
   return lower_ascii(picture_of(sidecar)) == lower_ascii(picture);
 }
 
 // Reads the format of a file from its first bytes without decoding it, and the capture time if they hold it.
-Shot look_at(const std::string& path) {
-  Shot shot{path, ImageFormat::unknown, ""};
+AssetPicture sniff_picture(const std::string& path) {
+  AssetPicture shot{path, ImageFormat::unknown, ""};
   const auto file = FileReader::open(path);
   if (!file) return shot;
   const auto head = (*file)->peek();
@@ -100,8 +102,8 @@ Shot look_at(const std::string& path) {
     constexpr std::string_view kMark("Exif\0\0", 6);
     const auto at = std::search(head.begin(), head.end(), kMark.begin(), kMark.end());
     if (at != head.end()) {
-      constexpr std::ptrdiff_t kLongestSegment = 65535;
-      shot.taken = parse_exif({at, at + std::min(kLongestSegment, head.end() - at)}).taken;
+      constexpr std::ptrdiff_t kMaxSegment = 65535;
+      shot.taken = parse_exif({at, at + std::min(kMaxSegment, head.end() - at)}).taken;
     }
   }
   return shot;
@@ -116,19 +118,19 @@ std::string stem_key(std::string_view path) {
   return std::string(path.substr(0, path.size() - name.size())) + lower_ascii(stem);
 }
 
-bool may_accompany(const std::string& path) {
+bool can_be_companion(const std::string& path) {
   static const std::set<std::string> kinds = {"xmp", "aae", "thm", "mov", "mp4", "m4v",
                                               "avi", "mp",  "wav", "dop", "pp3", "on1"};
   return kinds.count(extension(path)) > 0 || !takeout_picture(path).empty() || may_be_cut(path);
 }
 
-bool is_film(const std::string& path) {
+bool is_video(const std::string& path) {
   const std::string ext = extension(path);
   return ext == "mov" || ext == "mp4" || ext == "m4v" || ext == "avi" || ext == "mp";
 }
 
 bool is_recording(const std::string& path) {
-  return is_film(path) || extension(path) == "wav" || look_at(path).format == ImageFormat::raw;
+  return is_video(path) || extension(path) == "wav" || sniff_picture(path).format == ImageFormat::raw;
 }
 
 bool has_copy(const std::string& file, const std::vector<std::string>& others) {
@@ -136,21 +138,21 @@ bool has_copy(const std::string& file, const std::vector<std::string>& others) {
     if (extension(file) != extension(other)) return false;
     const auto a = state_of(file), b = state_of(other);
     if (!a || !b || a->size != b->size) return false;
-    const auto x = hash_file(file, Links::refused), y = hash_file(other, Links::refused);
+    const auto x = hash_file(file, LinkPolicy::refused), y = hash_file(other, LinkPolicy::refused);
     return x && y && *x == *y;
   });
 }
 
-std::string recording_without_copy(const std::vector<std::string>& gone, const std::vector<std::string>& stays) {
-  for (const std::string& one : gone) {
-    if (is_recording(one) && !has_copy(one, stays)) return one;
+std::string find_recording_without_copy(const std::vector<std::string>& removed, const std::vector<std::string>& kept) {
+  for (const std::string& one : removed) {
+    if (is_recording(one) && !has_copy(one, kept)) return one;
   }
   return "";
 }
 
-Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::string>& others) {
-  Assets assets;
-  assets.raw_of.assign(shots.size(), Assets::kAlone);
+AssetAssignment assign_companions(const std::vector<AssetPicture>& shots, const std::vector<std::string>& others) {
+  AssetAssignment assets;
+  assets.raw_of.assign(shots.size(), AssetAssignment::kNoPicture);
   assets.companion.assign(shots.size(), false);
   assets.sidecars.resize(shots.size());
   std::vector<Stem> stems;
@@ -167,14 +169,14 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
     if (raw == end) continue;
     auto shown = with_format(ImageFormat::jpeg);
     if (shown == end) shown = with_format(ImageFormat::heif);
-    if (shown == end || !one_moment(shots[shown->shot], shots[raw->shot])) continue;
+    if (shown == end || !is_same_moment(shots[shown->shot], shots[raw->shot])) continue;
     assets.raw_of[shown->shot] = raw->shot;
     assets.companion[raw->shot] = true;
   }
   std::map<std::string, std::vector<std::uint32_t>> long_names;  // shots, by the part of their names that Takeout keeps
   if (std::any_of(others.begin(), others.end(), may_be_cut)) {
     for (std::uint32_t i = 0; i < shots.size(); ++i) {
-      if (file_name(shots[i].path).size() > kTakeoutName) long_names[cut_key(shots[i].path)].push_back(i);
+      if (file_name(shots[i].path).size() > kMaxTakeoutName) long_names[cut_key(shots[i].path)].push_back(i);
     }
   }
   auto here = stems.begin();
@@ -193,10 +195,10 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
   };
   for (const std::string& other : others) {
     // A full name decides first. The sidecar of a RAW file goes with the file that represents the asset.
-    std::uint32_t owner = Assets::kAlone;
+    std::uint32_t owner = AssetAssignment::kNoPicture;
     const auto named = members_of(stem_key(picture_of(other)));
     for (const Stem& stem : named) {
-      if (!named_after(other, shots[stem.shot].path)) continue;
+      if (!is_named_after(other, shots[stem.shot].path)) continue;
       const auto shown =
           std::find_if(named.begin(), named.end(), [&](const Stem& s) { return assets.raw_of[s.shot] == stem.shot; });
       owner = shown == named.end() ? stem.shot : shown->shot;
@@ -206,23 +208,23 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
       const auto members = members_of(key);
       const auto main =
           std::find_if(members.begin(), members.end(), [&](const Stem& s) { return !assets.companion[s.shot]; });
-      return main == members.end() ? Assets::kAlone : main->shot;
+      return main == members.end() ? AssetAssignment::kNoPicture : main->shot;
     };
-    if (owner == Assets::kAlone && may_be_cut(other)) {
+    if (owner == AssetAssignment::kNoPicture && may_be_cut(other)) {
       // A cut name that fits two pictures is assigned to neither.
       const auto at = long_names.find(cut_key(other));
       if (at != long_names.end() && at->second.size() == 1) owner = at->second[0];
-    } else if (owner == Assets::kAlone) {
+    } else if (owner == AssetAssignment::kNoPicture) {
       owner = by_stem(stem_key(other));
-      const std::string live = owner == Assets::kAlone ? stem_of_live_film(other) : "";
+      const std::string live = owner == AssetAssignment::kNoPicture ? stem_of_live_video(other) : "";
       if (!live.empty()) owner = by_stem(live);
     }
-    if (owner != Assets::kAlone) assets.sidecars[owner].push_back(other);
+    if (owner != AssetAssignment::kNoPicture) assets.sidecars[owner].push_back(other);
   }
   return assets;
 }
 
-void CompanionFinder::enter(const std::string& folder) {
+void CompanionFinder::list_folder(const std::string& folder) {
   if (folder == folder_) return;
   folder_ = folder;
   pictures_.clear();
@@ -230,31 +232,31 @@ void CompanionFinder::enter(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder.c_str()), ::closedir);
   if (!handle) return;
   const std::string start = folder == "/" ? "/" : folder + "/";
-  std::vector<std::string> live_films, films, cut;
+  std::vector<std::string> live_photo_videos, videos, cut;
   std::map<std::string, std::vector<std::string>> long_names;
   while (const dirent* entry = ::readdir(handle.get())) {
     const std::string name = start + entry->d_name;
     if (has_picture_extension(name)) {
       pictures_[stem_key(name)].push_back(name);
-      if (file_name(name).size() > kTakeoutName) long_names[cut_key(name)].push_back(name);
-    } else if (may_accompany(name)) {
+      if (file_name(name).size() > kMaxTakeoutName) long_names[cut_key(name)].push_back(name);
+    } else if (can_be_companion(name)) {
       const std::string key = stem_key(name), inner = stem_key(picture_of(name));
       others_[key].push_back(name);
       if (inner != key) others_[inner].push_back(name);
       if (may_be_cut(name)) cut.push_back(name);
-      if (!stem_of_live_film(name).empty()) live_films.push_back(name);
-      if (is_film(name)) films.push_back(name);
+      if (!stem_of_live_video(name).empty()) live_photo_videos.push_back(name);
+      if (is_video(name)) videos.push_back(name);
     }
   }
   // A video belongs first to a picture of exactly its stem.
-  for (const std::string& film : live_films) {
-    if (pictures_.count(stem_key(film)) == 0) others_[stem_of_live_film(film)].push_back(film);
+  for (const std::string& video : live_photo_videos) {
+    if (pictures_.count(stem_key(video)) == 0) others_[stem_of_live_video(video)].push_back(video);
   }
-  std::erase_if(films, [&](const std::string& film) {
-    return pictures_.count(stem_key(film)) > 0 || pictures_.count(stem_key(picture_of(film))) > 0 ||
-           pictures_.count(stem_of_live_film(film)) > 0;
+  std::erase_if(videos, [&](const std::string& video) {
+    return pictures_.count(stem_key(video)) > 0 || pictures_.count(stem_key(picture_of(video))) > 0 ||
+           pictures_.count(stem_of_live_video(video)) > 0;
   });
-  live_films_.try_emplace(folder, films);
+  live_photo_videos_.try_emplace(folder, videos);
   for (const std::string& json : cut) {
     const auto& named = long_names[cut_key(json)];
     if (named.size() == 1) others_[stem_key(named[0])].push_back(json);
@@ -262,46 +264,47 @@ void CompanionFinder::enter(const std::string& folder) {
 }
 
 Companions CompanionFinder::of(const std::string& path) {
-  enter(folder_of(path));
+  list_folder(folder_of(path));
   Companions out;
   std::vector<std::string>& pictures = pictures_[stem_key(path)];
   std::vector<std::string>& others = others_[stem_key(path)];
   std::sort(pictures.begin(), pictures.end());
   std::sort(others.begin(), others.end());
   others.erase(std::unique(others.begin(), others.end()), others.end());
-  std::vector<Shot> shots;
+  std::vector<AssetPicture> shots;
   shots.reserve(pictures.size());
-  for (const std::string& picture : pictures) shots.push_back(look_at(picture));
-  const Assets assets = assign_companions(shots, others);
+  for (const std::string& picture : pictures) shots.push_back(sniff_picture(picture));
+  const AssetAssignment assets = assign_companions(shots, others);
   const auto self = static_cast<std::size_t>(std::find(pictures.begin(), pictures.end(), path) - pictures.begin());
   if (self == pictures.size()) return out;
   for (std::size_t i = 0; i < shots.size(); ++i) {
     if (i != self && !assets.companion[i]) out.siblings.push_back(pictures[i]);
   }
   out.files = assets.sidecars[self];
-  if (assets.raw_of[self] != Assets::kAlone) out.files.push_back(pictures[assets.raw_of[self]]);
+  if (assets.raw_of[self] != AssetAssignment::kNoPicture) out.files.push_back(pictures[assets.raw_of[self]]);
   std::sort(out.files.begin(), out.files.end());
-  LiveFilms& live = live_films_.at(folder_);
-  std::erase_if(out.files, [&](const std::string& file) { return is_film(file) && live.is_of_another(file, path); });
-  for (const std::string& file : out.files) out.shared.push_back(!out.siblings.empty() && !named_after(file, path));
-  add_live_films(path, out);
+  LivePhotoVideos& live = live_photo_videos_.at(folder_);
+  std::erase_if(out.files,
+                [&](const std::string& file) { return is_video(file) && live.has_other_identifier(file, path); });
+  for (const std::string& file : out.files) out.shared.push_back(!out.siblings.empty() && !is_named_after(file, path));
+  add_live_photo_videos(path, out);
   return out;
 }
 
-void CompanionFinder::add_live_films(const std::string& path, Companions& to) {
-  LiveFilms& live = live_films_.at(folder_);
-  const std::vector<std::string> films = live.of(path);
-  if (films.empty()) return;
+void CompanionFinder::add_live_photo_videos(const std::string& path, Companions& to) {
+  LivePhotoVideos& live = live_photo_videos_.at(folder_);
+  const std::vector<std::string> videos = live.of(path);
+  if (videos.empty()) return;
   std::vector<std::string> others;
   for (const auto& [stem, pictures] : pictures_) {
     for (const std::string& picture : pictures) {
-      if (picture != path && live.of(picture) == films) others.push_back(picture);
+      if (picture != path && live.of(picture) == videos) others.push_back(picture);
     }
   }
-  for (const std::string& film : films) {
-    const auto at = std::lower_bound(to.files.begin(), to.files.end(), film);
+  for (const std::string& video : videos) {
+    const auto at = std::lower_bound(to.files.begin(), to.files.end(), video);
     to.shared.insert(to.shared.begin() + (at - to.files.begin()), !others.empty());
-    to.files.insert(at, film);
+    to.files.insert(at, video);
   }
   for (const std::string& other : others) {
     if (std::find(to.siblings.begin(), to.siblings.end(), other) == to.siblings.end()) to.siblings.push_back(other);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/io/image/picture.h"
-#include "src/jobs/dedupe/scan/live_films.h"
+#include "src/jobs/dedupe/scan/live_photo_videos.h"
 
 namespace millrace::dedupe {
 
@@ -19,8 +19,8 @@ std::string stem_key(std::string_view path);
 
 // True for a name without a picture extension whose file may belong to a picture: video, XMP and other sidecars. Google
 // Takeout's JSON counts too; its name contains the picture's full name.
-bool may_accompany(const std::string& path);
-bool is_film(const std::string& path);
+bool can_be_companion(const std::string& path);
+bool is_video(const std::string& path);
 // True for a recording that a camera made beside a picture: a video, a voice memo, or a RAW file (by its first bytes).
 // False for sidecars with metadata.
 bool is_recording(const std::string& path);
@@ -28,25 +28,25 @@ bool is_recording(const std::string& path);
 bool has_copy(const std::string& file, const std::vector<std::string>& others);
 // Returns the first recording of `gone`, the companions of a removable picture, without a copy among `stays`, the
 // companions of the kept one. Empty if each has a copy.
-std::string recording_without_copy(const std::vector<std::string>& gone, const std::vector<std::string>& stays);
+std::string find_recording_without_copy(const std::vector<std::string>& removed, const std::vector<std::string>& kept);
 
 // The properties of a picture that decide which files belong together.
-struct Shot {
+struct AssetPicture {
   std::string path;
   ImageFormat format = ImageFormat::unknown;
   std::string taken;  // capture time from EXIF; may be empty
 };
 
-struct Assets {
-  static constexpr std::uint32_t kAlone = 0xFFFFFFFF;
-  std::vector<std::uint32_t> raw_of;               // for every shot, the RAW file that accompanies it, or kAlone
+struct AssetAssignment {
+  static constexpr std::uint32_t kNoPicture = 0xFFFFFFFF;
+  std::vector<std::uint32_t> raw_of;               // for every shot, the RAW file that accompanies it, or kNoPicture
   std::vector<bool> companion;                     // for every shot, true if it accompanies another
   std::vector<std::vector<std::string>> sidecars;  // for every shot, those of `others` that belong to it
 };
 
 // Assigns companions by folder, stem and moment; assets.h says which file represents the asset. Both lists must be
 // sorted by path bytes.
-Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::string>& others);
+AssetAssignment assign_companions(const std::vector<AssetPicture>& shots, const std::vector<std::string>& others);
 
 struct Companions {
   std::vector<std::string> files;  // sorted
@@ -63,12 +63,12 @@ class CompanionFinder {
   Companions of(const std::string& path);
 
  private:
-  void enter(const std::string& folder);
-  void add_live_films(const std::string& path, Companions& to);
+  void list_folder(const std::string& folder);
+  void add_live_photo_videos(const std::string& path, Companions& to);
 
   std::string folder_;
   std::map<std::string, std::vector<std::string>> pictures_, others_;  // by stem_key
-  std::map<std::string, LiveFilms> live_films_;  // by folder; videos that no name assigns to a picture
+  std::map<std::string, LivePhotoVideos> live_photo_videos_;  // by folder; videos that no name assigns to a picture
 };
 
 }  // namespace millrace::dedupe

@@ -12,7 +12,7 @@
 #include "src/io/file/relocate.h"
 #include "src/io/image/picture.h"
 #include "src/jobs/dedupe/scan/companions.h"
-#include "src/jobs/dedupe/scan/reading.h"
+#include "src/jobs/dedupe/scan/picture_reader.h"
 #include "src/jobs/inventory_file.h"
 
 namespace millrace::dedupe {
@@ -26,11 +26,11 @@ constexpr int kDecoderVersion = 4;
 
 // Makes the path absolute, without "." and "..", and without reading the disk.
 void normalise(std::string& path, const std::string& here) {
-  path = std::filesystem::path(path.starts_with('/') ? path : path_in(here, path)).lexically_normal().string();
+  path = std::filesystem::path(path.starts_with('/') ? path : join_path(here, path)).lexically_normal().string();
 }
 
 // Fills in device, inode and links as a walk does. Returns the reason if the file has changed or cannot be read.
-std::optional<std::string> look_at(FileEntry& file) {
+std::optional<std::string> check_listed_file(FileEntry& file) {
   const auto state = state_of(file.path);
   if (!state) return state.error().what;
   if (!state->regular || state->size != file.size || state->mtime_ns != file.mtime_ns)
@@ -43,22 +43,22 @@ std::optional<std::string> look_at(FileEntry& file) {
 }
 
 // Returns the files of the inventory in the folders, under the names that a walk would give them.
-WalkResult listed_files(const Options& options, Listed listed) {
+WalkResult listed_files(const DedupeOptions& options, InventoryCheck inventory_check) {
   WalkResult found = read_inventory(options.inventory).or_throw();
   const std::string here = real_path(".").value_or(".");
   for (FileEntry& file : found.files) normalise(file.path, here);
   for (Error& error : found.unreadable) normalise(error.subject, here);
   const std::vector<std::string> roots = roots_of(options);
   const auto elsewhere = [&](const std::string& path) {
-    return std::none_of(roots.begin(), roots.end(), [&](const std::string& root) { return inside(path, root); });
+    return std::none_of(roots.begin(), roots.end(), [&](const std::string& root) { return is_inside(path, root); });
   };
   std::erase_if(found.files, [&](const FileEntry& file) { return elsewhere(file.path); });
   std::erase_if(found.unreadable, [&](const Error& error) { return elsewhere(error.subject); });
   for (const std::string& root : roots) {
     const bool some = std::any_of(found.files.begin(), found.files.end(),
-                                  [&](const FileEntry& file) { return inside(file.path, root); });
+                                  [&](const FileEntry& file) { return is_inside(file.path, root); });
     if (some) continue;
-    throw Failure(ErrorCode::usage, fmt::format("it lists no file in {}", printable(root)), "--inventory",
+    throw Failure(ErrorCode::usage, fmt::format("it lists no file in {}", escape_unprintable(root)), "--inventory",
                   "list all folders that are named, or leave this one out");
   }
   const auto before = [](const FileEntry& a, const FileEntry& b) { return a.path < b.path; };
@@ -66,10 +66,10 @@ WalkResult listed_files(const Options& options, Listed listed) {
   const auto twice = std::unique(found.files.begin(), found.files.end(),
                                  [](const FileEntry& a, const FileEntry& b) { return a.path == b.path; });
   found.files.erase(twice, found.files.end());
-  if (listed == Listed::as_it_was) return found;
+  if (inventory_check == InventoryCheck::trusted) return found;
   std::vector<FileEntry> there;
   for (FileEntry& file : found.files) {
-    if (auto why = look_at(file)) {
+    if (auto why = check_listed_file(file)) {
       found.unreadable.push_back({ErrorCode::conflict, *std::move(why), std::move(file.path), ""});
     } else {
       there.push_back(std::move(file));
@@ -95,22 +95,22 @@ bool may_be_read(const std::string& path) {
 
 CatalogKey catalog_key() {
   return {fmt::format("hashes {} upright, decoders {}, reduced to {}, thumbnails {}", kHashVersion, kDecoderVersion,
-                      kShortestSide, kThumbnailSide),
+                      kMinDecodedSide, kThumbnailSide),
           fmt::format("alike {}", kVerifierVersion)};  // the word that existing catalogs hold
 }
 
-std::string catalog_file(const std::string& named) { return named.empty() ? data_path("catalog.sqlite") : named; }
+std::string catalog_path(const std::string& named) { return named.empty() ? data_path("catalog.sqlite") : named; }
 
-CatalogAccess access_for(const RunContext& context, Trust trust) {
+CatalogAccess make_catalog_access(const RunContext& context, Trust trust) {
   return {trust, [&context] { return context.cancel.cancelled(); }};
 }
 
-std::vector<std::string> absolute_folders(const std::vector<std::string>& folders) {
+std::vector<std::string> resolve_folders(const std::vector<std::string>& folders) {
   std::vector<std::string> out;
   for (const std::string& folder : folders) {
     auto real = real_path(folder);
     if (!real) {
-      Error error = system_error("cannot be used", printable(folder), errno);
+      Error error = system_error("cannot be used", escape_unprintable(folder), errno);
       error.code = ErrorCode::usage;
       error.remedy = "check the name";
       throw Failure(error);
@@ -120,46 +120,47 @@ std::vector<std::string> absolute_folders(const std::vector<std::string>& folder
   return out;
 }
 
-std::vector<std::string> roots_of(const Options& options) {
+std::vector<std::string> roots_of(const DedupeOptions& options) {
   std::vector<std::string> roots = options.folders;
   roots.insert(roots.end(), options.reference.begin(), options.reference.end());
-  return absolute_folders(roots);
+  return resolve_folders(roots);
 }
 
-std::pair<std::uint32_t, std::uint32_t> places_of(const std::vector<Picture>& pictures, const ContentHash& content) {
+std::pair<std::uint32_t, std::uint32_t> find_picture_range(const std::vector<LibraryPicture>& pictures,
+                                                           const ContentHash& content) {
   const auto first = std::lower_bound(pictures.begin(), pictures.end(), content,
-                                      [](const Picture& p, const ContentHash& c) { return p.data.content < c; });
+                                      [](const LibraryPicture& p, const ContentHash& c) { return p.data.content < c; });
   auto last = first;
   while (last != pictures.end() && last->data.content == content) ++last;
   return {static_cast<std::uint32_t>(first - pictures.begin()), static_cast<std::uint32_t>(last - pictures.begin())};
 }
 
 bool is_input(const std::string& path) {
-  return has_picture_extension(path) || may_accompany(path) || format_by_content(path) != ImageFormat::unknown;
+  return has_picture_extension(path) || can_be_companion(path) || format_by_content(path) != ImageFormat::unknown;
 }
 
-Library walk_library(const Options& options, const RunContext& context, Listed listed) {
-  const std::vector<std::string> references = absolute_folders(options.reference);
-  WalkResult found =
-      options.inventory.empty() ? find_files(roots_of(options), options.files, context) : listed_files(options, listed);
+Library walk_library(const DedupeOptions& options, const RunContext& context, InventoryCheck inventory_check) {
+  const std::vector<std::string> references = resolve_folders(options.reference);
+  WalkResult found = options.inventory.empty() ? find_files(roots_of(options), options.files, context)
+                                               : listed_files(options, inventory_check);
 
   Library library;
   for (const Error& error : found.unreadable) library.unreadable.push_back({error.subject, error.what});
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> linked;
   for (FileEntry& entry : found.files) {
-    const bool accompanies = !has_picture_extension(entry.path) && may_accompany(entry.path);
+    const bool accompanies = !has_picture_extension(entry.path) && can_be_companion(entry.path);
     if (accompanies) {
       library.others.push_back(std::move(entry.path));
       continue;
     }
     if (!has_picture_extension(entry.path) && !(options.all_files && may_be_read(entry.path))) {
-      library.not_read.add(entry.path);
+      library.unsupported_files.add(entry.path);
       continue;
     }
     // An empty picture file is a sign of data loss, so it is reported whatever the minimum size.
     if (entry.size == 0) library.unreadable.push_back({entry.path, "the file is empty"});
     if (entry.size == 0 || entry.size < options.min_size.count) continue;
-    if (auto reason = too_large_to_read(entry, options.files.max_size)) {
+    if (auto reason = check_file_size(entry, options.files.max_size)) {
       library.unreadable.push_back({entry.path, std::move(*reason)});
       continue;
     }
@@ -170,9 +171,9 @@ Library walk_library(const Options& options, const RunContext& context, Listed l
         continue;
       }
     }
-    File file;
+    LibraryFile file;
     file.reference = std::any_of(references.begin(), references.end(),
-                                 [&](const std::string& folder) { return inside(entry.path, folder); });
+                                 [&](const std::string& folder) { return is_inside(entry.path, folder); });
     const auto pattern = std::find_if(options.prefer.begin(), options.prefer.end(),
                                       [&](const std::string& glob) { return glob_match_inside(glob, entry.path); });
     if (pattern != options.prefer.end()) file.preferred = static_cast<std::uint32_t>(pattern - options.prefer.begin());

@@ -9,16 +9,16 @@
 #include "src/base/text.h"
 #include "src/io/file/relocate.h"
 #include "src/jobs/dedupe/scan/library.h"
-#include "src/jobs/dedupe/scan/reading.h"
+#include "src/jobs/dedupe/scan/picture_reader.h"
 #include "src/pipeline/chain.h"
 
 namespace millrace::dedupe {
 
-void each_known_file(Catalog& catalog, const std::string& root, const std::string& from, const std::string& to,
-                     const std::function<void(const CatalogFile&)>& visit) {
+void for_each_catalog_file(Catalog& catalog, const std::string& root, const std::string& from, const std::string& to,
+                           const std::function<void(const CatalogFile&)>& visit) {
   const auto between = [&](const std::string& low, const std::string& high) {
     const std::string begin = std::max(low, from), end = to.empty() ? high : std::min(high, to);
-    if (begin < end) catalog.each_file(begin, end, visit);
+    if (begin < end) catalog.for_each_file(begin, end, visit);
   };
   // The range holds the root itself, if it is a file, and everything below it; '0' is the character after '/'.
   const std::string inside = root == "/" ? root : root + "/";
@@ -28,18 +28,18 @@ void each_known_file(Catalog& catalog, const std::string& root, const std::strin
 
 bool is_unchanged(const FileEntry& file, const CatalogFile& known) {
   if (file.size != known.size || file.mtime_ns != known.mtime_ns) return false;
-  const bool told = file.ctime_ns != 0 && known.ctime_ns != 0;
-  return !told || (file.inode == known.inode && file.ctime_ns == known.ctime_ns);
+  const bool comparable = file.ctime_ns != 0 && known.ctime_ns != 0;
+  return !comparable || (file.inode == known.inode && file.ctime_ns == known.ctime_ns);
 }
 
 namespace {
 
 class Scan {
  public:
-  Scan(const Options& options, Catalog& catalog, RunContext& context)
+  Scan(const DedupeOptions& options, Catalog& catalog, RunContext& context)
       : options_(options), catalog_(catalog), context_(context) {}
 
-  Library run(const std::function<void(const std::vector<File>&)>& walked) {
+  Library run(const std::function<void(const std::vector<LibraryFile>&)>& walked) {
     {
       const Span span(context_.trace.stage("walk", 1));
       library_ = walk_library(options_, context_);
@@ -55,7 +55,7 @@ class Scan {
     read_fresh();
     const Span span(context_.trace.stage("recall", 1));
     assemble();
-    if (options_.files.links.follow_symlinks) remember_own_paths();
+    if (options_.files.links.follow_symlinks) store_real_paths();
     return std::move(library_);
   }
 
@@ -63,7 +63,7 @@ class Scan {
   using FileIndex = std::uint32_t;
 
   // Calls body(begin, end) on as many parts of [0, count) as there are threads; on fewer if there is little to do.
-  void in_parts(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body) const {
+  void run_on_ranges(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body) const {
     constexpr std::size_t kWorthAThread = 10'000;
     const std::size_t parts =
         std::clamp<std::size_t>(count / kWorthAThread, 1, static_cast<std::size_t>(context_.executor.threads()));
@@ -75,11 +75,11 @@ class Scan {
 
   // Finds files that are unchanged since an earlier run.
   void recall_files() {
-    const std::vector<File>& files = library_.files;
+    const std::vector<LibraryFile>& files = library_.files;
     const std::vector<std::string> roots = roots_of(options_);
     Mutex failures;
-    const auto before = [](const File& file, const std::string& path) { return file.entry.path < path; };
-    in_parts(files.size(), [&](std::size_t begin, std::size_t end) {
+    const auto before = [](const LibraryFile& file, const std::string& path) { return file.entry.path < path; };
+    run_on_ranges(files.size(), [&](std::size_t begin, std::size_t end) {
       for (const std::string& root : roots) {
         std::size_t at = begin;
         // Files and records both come in the order of path bytes.
@@ -104,8 +104,8 @@ class Scan {
           }
         };
         if (begin < end)
-          each_known_file(catalog_, root, files[begin].entry.path, end < files.size() ? files[end].entry.path : "",
-                          compare);
+          for_each_catalog_file(catalog_, root, files[begin].entry.path,
+                                end < files.size() ? files[end].entry.path : "", compare);
       }
     });
     complete_records();
@@ -116,8 +116,8 @@ class Scan {
     for (std::size_t i = 0; i < known_.size(); ++i) {
       if (known_[i] != kWithoutState) continue;
       known_[i] = kKnown;
-      catalog_.put(record_of(library_.files[i].entry, content_of_[i]));
-      catalog_.flush_now_and_then();
+      catalog_.put(make_catalog_file(library_.files[i].entry, content_of_[i]));
+      catalog_.flush_periodically();
     }
     catalog_.flush();
   }
@@ -134,16 +134,16 @@ class Scan {
 
   // Returns the pictures of these files in the order of their content. A picture that the catalog lacks, or that is
   // over this run's limit, is left empty.
-  std::vector<Picture> recall(const std::vector<std::pair<ContentHash, FileIndex>>& files) {
+  std::vector<LibraryPicture> recall(const std::vector<std::pair<ContentHash, FileIndex>>& files) {
     std::vector<ContentHash> wanted;
     wanted.reserve(files.size());
     for (const auto& file : files) {
       if (wanted.empty() || wanted.back() != file.first) wanted.push_back(file.first);
     }
-    std::vector<Picture> pictures(wanted.size());
-    in_parts(wanted.size(), [&](std::size_t begin, std::size_t end) {
+    std::vector<LibraryPicture> pictures(wanted.size());
+    run_on_ranges(wanted.size(), [&](std::size_t begin, std::size_t end) {
       std::size_t at = begin;
-      catalog_.each_picture(std::span(wanted).subspan(begin, end - begin), [&](CatalogPicture& known) {
+      catalog_.for_each_picture(std::span(wanted).subspan(begin, end - begin), [&](CatalogPicture& known) {
         while (wanted[at] != known.content) ++at;
         if (!is_read_again(known, options_)) pictures[at].data = std::move(known);
       });
@@ -162,18 +162,18 @@ class Scan {
     // A file without a picture in the catalog is read again: its failure depended on that run, a killed run wrote the
     // record, or the limit changed.
     std::vector<bool> found(known_.size(), false);
-    for (const Picture& picture : library_.pictures) {
+    for (const LibraryPicture& picture : library_.pictures) {
       for (const FileIndex i : picture.files) found[i] = true;
     }
     for (std::size_t i = 0; i < known_.size(); ++i) {
       if (!found[i] && failure_of_.count(static_cast<FileIndex>(i)) == 0) known_[i] = 0;
       library_.unchanged += known_[i];
     }
-    std::erase_if(library_.pictures, [](const Picture& p) { return p.files.empty(); });
+    std::erase_if(library_.pictures, [](const LibraryPicture& p) { return p.files.empty(); });
   }
 
   void read_fresh() {
-    std::vector<File>& files = library_.files;
+    std::vector<LibraryFile>& files = library_.files;
     std::vector<std::size_t> fresh;
     std::unordered_map<std::uint64_t, int> of_size;
     for (std::size_t i = 0; i < files.size(); ++i) {
@@ -182,19 +182,19 @@ class Scan {
       of_size.emplace(files[i].entry.size, 0);
     }
     if (fresh.empty()) return;
-    for (const File& file : files) {
+    for (const LibraryFile& file : files) {
       if (const auto at = of_size.find(file.entry.size); at != of_size.end()) ++at->second;
     }
     // A file in a moved folder is recognised by its bytes, so equal sizes in the catalog count too. Reading the sizes
     // of a million files takes 0.08 s.
-    catalog_.each_size([&](std::uint64_t size) {
+    catalog_.for_each_size([&](std::uint64_t size) {
       if (const auto at = of_size.find(size); at != of_size.end()) ++at->second;
     });
-    Reader reader(options_, catalog_, context_, files);
+    LibraryReader reader(options_, catalog_, context_, files);
     {
       Progress progress(context_.progress, "reading", fresh.size());
       std::size_t next = 0;
-      using Item = std::shared_ptr<Read>;
+      using Item = std::shared_ptr<FileReadResult>;
       auto stages =
           chain::source<std::size_t>("list",
                                      [&]() -> std::optional<std::size_t> {
@@ -211,10 +211,10 @@ class Scan {
             take(*item);
             progress.add(1, files[item->file].entry.size);
           });
-      chain::run(stages, context_, chain::Price::fixed({FileReader::kChunk}));
+      chain::run(stages, context_, chain::MemoryCost::fixed({FileReader::kChunk}));
     }
     context_.throw_if_cancelled();
-    settle_names(reader);
+    resolve_name_conflicts(reader);
     context_.helpers.end_idle();
     catalog_.flush();
     context_.throw_if_cancelled();
@@ -222,16 +222,16 @@ class Scan {
 
   // The name decides how some files are decoded. If one content has names of both kinds, the result would depend on the
   // reading order. So the first name under which it can be decoded decides, among all files, also the unchanged ones.
-  void settle_names(Reader& reader) {
+  void resolve_name_conflicts(LibraryReader& reader) {
     const auto has_content = [&](std::size_t i) {
       return known_[i] != 0 && failure_of_.count(static_cast<FileIndex>(i)) == 0;
     };
-    std::map<ContentHash, Picture*> made;  // of contents with a RAW name; null if not decoded in this run
+    std::map<ContentHash, LibraryPicture*> made;  // of contents with a RAW name; null if not decoded in this run
     for (std::size_t i = 0; i < known_.size(); ++i) {
       if (has_content(i) && has_raw_extension(library_.files[i].entry.path)) made.emplace(content_of_[i], nullptr);
     }
     if (made.empty()) return;
-    for (Picture& picture : made_) {
+    for (LibraryPicture& picture : decoded_pictures_) {
       if (const auto at = made.find(picture.data.content); at != made.end()) at->second = &picture;
     }
     const auto named = contents([&](std::size_t i) {
@@ -245,7 +245,7 @@ class Scan {
       bool both = false;
       for (end = begin; end < named.size() && named[end].first == named[begin].first; ++end)
         both = both || has_raw_extension(path(end)) != has_raw_extension(path(begin));
-      std::unique_ptr<Read> first;
+      std::unique_ptr<FileReadResult> first;
       for (std::size_t i = begin; both && i < end && (!first || first->picture.failed); ++i) {
         auto read = reader.decode(named[i].second, span);
         context_.throw_if_cancelled();
@@ -255,30 +255,30 @@ class Scan {
       if (!first) continue;
       made.at(first->content)->data = first->picture;
       const std::size_t file = first->file;
-      keep(catalog_, library_.files[file].entry, *std::move(first));
+      store_read_result(catalog_, library_.files[file].entry, *std::move(first));
     }
   }
 
-  void take(Read& item) {
+  void take(FileReadResult& item) {
     const FileEntry& entry = library_.files[item.file].entry;
     if (item.error) {
       failure_of_[static_cast<FileIndex>(item.file)] = item.error->what;
-      spdlog::debug("{}: {}", printable(entry.path), item.error->what);
+      spdlog::debug("{}: {}", escape_unprintable(entry.path), item.error->what);
     }
     known_[item.file] = 1;
     library_.files[item.file].fresh = true;
     content_of_[item.file] = item.content;
     if (item.has_picture) {
       ++library_.decoded;
-      spdlog::debug("{}: {}", printable(entry.path), item.picture.failed ? item.picture.reason : "decoded");
-      made_.push_back({item.picture, {}});
+      spdlog::debug("{}: {}", escape_unprintable(entry.path), item.picture.failed ? item.picture.reason : "decoded");
+      decoded_pictures_.push_back({item.picture, {}});
     }
-    keep(catalog_, entry, std::move(item));
+    store_read_result(catalog_, entry, std::move(item));
   }
 
   // Records the real path of a file that was found through a link. The link may lead elsewhere by the time a person
   // decides, to a file that no run has read.
-  void remember_own_paths() {
+  void store_real_paths() {
     std::map<std::string, std::string> real;  // real path of each folder
     for (std::size_t i = 0; i < library_.files.size(); ++i) {
       const FileEntry& entry = library_.files[i].entry;
@@ -287,16 +287,16 @@ class Scan {
       const auto [at, fresh] = real.try_emplace(folder);
       if (fresh) at->second = real_path(folder).value_or(folder);
       if (at->second == folder) continue;
-      const std::string own = path_in(at->second, file_name(entry.path));
+      const std::string own = join_path(at->second, file_name(entry.path));
       const auto now = state_of(own);
       // The file was replaced since it was read.
       if (!now || now->device != entry.device || now->inode != entry.inode || now->size != entry.size ||
           now->mtime_ns != entry.mtime_ns)
         continue;
-      CatalogFile record = record_of(entry, content_of_[i]);
+      CatalogFile record = make_catalog_file(entry, content_of_[i]);
       record.path = own;
       catalog_.put(std::move(record));
-      catalog_.flush_now_and_then();
+      catalog_.flush_periodically();
     }
     catalog_.flush();
   }
@@ -305,12 +305,12 @@ class Scan {
   void assemble() {
     add_fresh();
     for (std::size_t p = 0; p < library_.pictures.size(); ++p) {
-      Picture& picture = library_.pictures[p];
+      LibraryPicture& picture = library_.pictures[p];
       if (picture.data.failed) {
         for (const FileIndex i : picture.files) failure_of_[i] = picture.data.reason;
       }
     }
-    std::erase_if(library_.pictures, [](const Picture& p) { return p.data.failed || p.files.empty(); });
+    std::erase_if(library_.pictures, [](const LibraryPicture& p) { return p.data.failed || p.files.empty(); });
     for (std::size_t p = 0; p < library_.pictures.size(); ++p) {
       for (const FileIndex i : library_.pictures[p].files) library_.files[i].picture = static_cast<std::uint32_t>(p);
     }
@@ -329,26 +329,28 @@ class Scan {
     const auto fresh = contents(
         [&](std::size_t i) { return library_.files[i].fresh && failure_of_.count(static_cast<FileIndex>(i)) == 0; });
     if (fresh.empty()) return;
-    const auto by_content = [](const Picture& a, const Picture& b) { return a.data.content < b.data.content; };
-    std::vector<Picture>& made = made_;
+    const auto by_content = [](const LibraryPicture& a, const LibraryPicture& b) {
+      return a.data.content < b.data.content;
+    };
+    std::vector<LibraryPicture>& made = decoded_pictures_;
     std::sort(made.begin(), made.end(), by_content);
     // Pictures that had failed and were decoded under another name.
-    for (Picture& picture : made) {
-      const auto [at, end] = places_of(library_.pictures, picture.data.content);
+    for (LibraryPicture& picture : made) {
+      const auto [at, end] = find_picture_range(library_.pictures, picture.data.content);
       if (at == end) continue;
       picture.files = std::move(library_.pictures[at].files);
       library_.pictures[at].files.clear();
     }
-    const auto known = [&](const ContentHash& content) -> Picture* {
-      for (std::vector<Picture>* pictures : {&made, &library_.pictures}) {
-        if (const auto [at, end] = places_of(*pictures, content); at < end) return &(*pictures)[at];
+    const auto known = [&](const ContentHash& content) -> LibraryPicture* {
+      for (std::vector<LibraryPicture>* pictures : {&made, &library_.pictures}) {
+        if (const auto [at, end] = find_picture_range(*pictures, content); at < end) return &(*pictures)[at];
       }
       return nullptr;
     };
     std::vector<std::pair<ContentHash, FileIndex>> elsewhere;
     for (std::size_t begin = 0, end = 0; begin < fresh.size(); begin = end) {
       while (end < fresh.size() && fresh[end].first == fresh[begin].first) ++end;
-      Picture* picture = known(fresh[begin].first);
+      LibraryPicture* picture = known(fresh[begin].first);
       for (std::size_t i = begin; i < end; ++i) {
         if (picture == nullptr) {
           elsewhere.push_back(fresh[i]);
@@ -358,12 +360,12 @@ class Scan {
       }
       if (picture != nullptr) std::sort(picture->files.begin(), picture->files.end());
     }
-    for (Picture& picture : recall(elsewhere)) {  // known from a file outside these folders
+    for (LibraryPicture& picture : recall(elsewhere)) {  // known from a file outside these folders
       if (!picture.files.empty()) made.push_back(std::move(picture));
     }
     std::sort(made.begin(), made.end(), by_content);
     // Merges from the back, so that a million pictures move once to make room for a few.
-    std::vector<Picture>& all = library_.pictures;
+    std::vector<LibraryPicture>& all = library_.pictures;
     std::size_t from = all.size();
     all.resize(from + made.size());
     for (std::size_t to = all.size(); !made.empty(); --to) {
@@ -376,7 +378,7 @@ class Scan {
     }
   }
 
-  const Options& options_;
+  const DedupeOptions& options_;
   Catalog& catalog_;
   RunContext& context_;
   Library library_;
@@ -384,13 +386,13 @@ class Scan {
   static constexpr std::uint8_t kKnown = 1, kWithoutState = 2;  // kWithoutState: the record lacks inode and ctime
   std::vector<std::uint8_t> known_;  // bytes, since several threads write them; 0: to be read
   std::map<FileIndex, std::string> failure_of_;
-  std::vector<Picture> made_;  // decoded in this run
+  std::vector<LibraryPicture> decoded_pictures_;  // decoded in this run
 };
 
 }  // namespace
 
-Library scan(const Options& options, Catalog& catalog, RunContext& context,
-             const std::function<void(const std::vector<File>&)>& walked) {
+Library scan_library(const DedupeOptions& options, Catalog& catalog, RunContext& context,
+                     const std::function<void(const std::vector<LibraryFile>&)>& walked) {
   return Scan(options, catalog, context).run(walked);
 }
 

@@ -5,16 +5,17 @@
 #include <algorithm>
 
 #include "src/base/text.h"
-#include "src/io/file/reader.h"
+#include "src/io/file/file_reader.h"
 
 namespace millrace::dedupe {
 
-Outcome<Fingerprint> decode_searched(const SearchedPicture& picture, int side, const PictureFileOptions& options,
-                                     RunContext& context, Span& span) {
+Outcome<PictureFingerprint> decode_searched_picture(const SearchedPicture& picture, int side,
+                                                    const PictureFileOptions& options, RunContext& context,
+                                                    Span& span) {
   auto file = FileReader::open(picture.path, FileReader::Hashing::off);
   if (!file) return file.error();
   if ((*file)->size() != picture.size || (*file)->mtime_ns() != picture.mtime_ns) {
-    return Error{ErrorCode::conflict, "it changed since the search", printable(picture.path),
+    return Error{ErrorCode::conflict, "it changed since the search", escape_unprintable(picture.path),
                  "search again, and review what that finds"};
   }
   FingerprintOptions wanted;
@@ -24,7 +25,7 @@ Outcome<Fingerprint> decode_searched(const SearchedPicture& picture, int side, c
   wanted.thumbnail_side = side > 0 ? side : longer;
   // The shorter side is scaled like the longer one.
   if (side > 0) wanted.decode.shortest_side = std::max(1, static_cast<int>(std::int64_t{shorter} * side / longer));
-  auto out = fingerprint(
+  auto out = compute_fingerprint(
       **file, wanted, context.budget, [&context] { return context.cancel.cancelled(); }, span);
   if (!out) return out;
   // The size differs from the recorded one, so this is not the picture that was searched.
@@ -35,7 +36,7 @@ Outcome<Fingerprint> decode_searched(const SearchedPicture& picture, int side, c
     return Error{
         ErrorCode::conflict,
         fmt::format("it has {} x {} pixels, and {} x {} were told of it", width, height, picture.width, picture.height),
-        printable(picture.path), "search again, with another catalogue"};
+        escape_unprintable(picture.path), "search again, with another catalogue"};
   }
   return out;
 }

@@ -20,7 +20,7 @@ struct SearchedPicture {
 
 // Decodes the picture with a longer side of at most `side`, reduced by the decoder as far as possible; 0 means full
 // size. Returns Error(conflict) if the file changed, and another Error if it cannot be opened or decoded.
-Outcome<Fingerprint> decode_searched(const SearchedPicture& picture, int side, const PictureFileOptions& options,
-                                     RunContext& context, Span& span);
+Outcome<PictureFingerprint> decode_searched_picture(const SearchedPicture& picture, int side,
+                                                    const PictureFileOptions& options, RunContext& context, Span& span);
 
 }  // namespace millrace::dedupe

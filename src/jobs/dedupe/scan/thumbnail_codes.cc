@@ -21,7 +21,7 @@ Luma luma_of(const std::uint8_t* rgb64) {
 }
 
 // Returns the middle without `margin` pixels at each side, resized.
-std::vector<std::uint8_t> reduced(const Luma& luma, int margin, int width, int height) {
+std::vector<std::uint8_t> resize_middle(const Luma& luma, int margin, int width, int height) {
   const int side = similarity::kSide - 2 * margin;
   Resizer resizer(side, side, width, height);
   resizer.push(luma.data() + margin * similarity::kSide + margin, similarity::kSide, side);
@@ -30,19 +30,19 @@ std::vector<std::uint8_t> reduced(const Luma& luma, int margin, int width, int h
 }
 
 std::uint64_t dhash64(const Luma& luma, int margin) {
-  return packed64(dhash_of(reduced(luma, margin, 9, 8).data(), 8));
+  return packed64(dhash_of(resize_middle(luma, margin, 9, 8).data(), 8));
 }
 std::uint64_t phash64(const Luma& luma, int margin) {
-  return packed64(phash_of(reduced(luma, margin, 32, 32).data(), 8));
+  return packed64(phash_of(resize_middle(luma, margin, 32, 32).data(), 8));
 }
 
 }  // namespace
 
-ThumbnailCodes thumbnail_codes(const std::uint8_t* rgb64) {
+ThumbnailCodes compute_thumbnail_codes(const std::uint8_t* rgb64) {
   const Luma luma = luma_of(rgb64);
   return {dhash64(luma, 0),
-          packed64(ahash_of(reduced(luma, 0, 8, 8).data(), 8)),
-          packed64(dhash_vertical_of(reduced(luma, 0, 8, 9).data(), 8)),
+          packed64(ahash_of(resize_middle(luma, 0, 8, 8).data(), 8)),
+          packed64(dhash_vertical_of(resize_middle(luma, 0, 8, 9).data(), 8)),
           phash64(luma, 0),
           dhash64(luma, kMargin),
           phash64(luma, kMargin)};

@@ -14,7 +14,7 @@ namespace millrace::dedupe {
 // out three pixels at each side, like a crop by a twentieth. CatalogPicture::codes has the same layout, with the first
 // four from a full decode.
 using ThumbnailCodes = std::array<std::uint64_t, 6>;
-ThumbnailCodes thumbnail_codes(const std::uint8_t* rgb64);
+ThumbnailCodes compute_thumbnail_codes(const std::uint8_t* rgb64);
 
 // Returns the index of a kind in ThumbnailCodes. Only dhash and phash have a middle.
 std::size_t slot_of(HashKind kind);

@@ -6,23 +6,23 @@
 #include "src/base/json.h"
 #include "src/base/log.h"
 #include "src/base/text.h"
-#include "src/jobs/dedupe/match/links.h"
-#include "src/jobs/dedupe/match/part_links.h"
+#include "src/jobs/dedupe/match/appearance_links.h"
+#include "src/jobs/dedupe/match/crop_links.h"
 #include "src/jobs/dedupe/stages/compared_lines.h"
-#include "src/jobs/dedupe/stages/shards.h"
+#include "src/jobs/dedupe/stages/store_shards.h"
 
 namespace millrace::dedupe {
 namespace {
 
 // Default number of pictures per shard, and the largest default number of shards. With fewer pictures per shard, the
 // tables that find candidates are built more often than pairs are compared.
-constexpr std::uint64_t kUsualShard = 16384, kMostShards = 256;
+constexpr std::uint64_t kDefaultShardSize = 16384, kMaxShards = 256;
 
 // Appearances of a library, and the pictures that have their codes.
 struct Appearances {
   explicit Appearances(const Library& library) : pictures(library.pictures) {
     for (std::uint32_t p = 0; p < pictures.size(); ++p) {
-      if (!pictures[p].files.empty()) rows.emplace_back(pictures[p].data.appearance, p);
+      if (!pictures[p].files.empty()) rows.emplace_back(pictures[p].data.thumbnail_digest, p);
     }
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
@@ -30,18 +30,19 @@ struct Appearances {
     for (const auto& row : rows) sorted.push_back(row.first);
   }
 
-  const std::vector<Picture>& pictures;
+  const std::vector<LibraryPicture>& pictures;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> rows;
   std::vector<std::uint64_t> sorted;
 };
 
-std::uint64_t shards_of(std::uint64_t rows, const Options& options) {
-  const auto said = static_cast<std::uint64_t>(options.shard);
-  const std::uint64_t out = said > 0 ? (rows + said - 1) / said : std::min(kMostShards, rows / kUsualShard);
+std::uint64_t shards_of(std::uint64_t rows, const DedupeOptions& options) {
+  const auto requested = static_cast<std::uint64_t>(options.shard);
+  const std::uint64_t out =
+      requested > 0 ? (rows + requested - 1) / requested : std::min(kMaxShards, rows / kDefaultShardSize);
   return std::max<std::uint64_t>(out, 1);
 }
 
-CheckpointSpec checkpoint_of(const Appearances& all, const Options& options, const Rule& rule) {
+CheckpointSpec checkpoint_of(const Appearances& all, const DedupeOptions& options, const MatchRule& rule) {
   CheckpointSpec out;
   out.output = options.output;
   out.dataset.unit = "shards";
@@ -53,7 +54,7 @@ CheckpointSpec checkpoint_of(const Appearances& all, const Options& options, con
                             {"pictures", catalog_key().pictures},
                             {"verdicts", catalog_key().verdicts},
                             {"match", rule.text},
-                            {"parts", options.parts ? "true" : "false"},
+                            {"parts", options.crops ? "true" : "false"},
                             {"orientations", options.orientations ? "true" : "false"},
                             {"inputs", Json::array({{{"shards", out.dataset.rows},
                                                      {"pictures", all.sorted.size()},
@@ -72,21 +73,22 @@ std::uint64_t first_row_of(std::uint64_t shard, std::uint64_t shards, std::uint6
   return std::min(rows, static_cast<std::uint64_t>(static_cast<double>(rows) * part));
 }
 
-CompareStage compare_stage(const Options& options, Catalog& catalog, RunContext& context) {
-  const Library library = known_library(options, catalog, context);
-  const Rule rule = parse_rule(options.match, options.verify, library.pictures.size());
+CompareStageResult make_compare_shards(const DedupeOptions& options, Catalog& catalog, RunContext& context) {
+  const Library library = load_library(options, catalog, context);
+  const MatchRule rule = parse_rule(options.match, options.verify, library.pictures.size());
   if (library.decoded > 0) spdlog::info("{} pictures were not known and were read", library.decoded);
   const Appearances all(library);
   const CheckpointSpec spec = checkpoint_of(all, options, rule);
-  CompareStage out;
+  CompareStageResult out;
   out.pictures = all.sorted.size();
   context.executor.run([&] {
-    PairVerifier verifier(catalog, context);
-    const CodesOf codes_of = [&](std::size_t row) { return all.pictures[all.rows[row].second].data.codes; };
-    WholesToCompare wholes(all.sorted, codes_of, rule, verifier, context);
-    std::optional<PartsToCompare> parts;
-    if (options.parts || options.orientations)
-      parts.emplace(wholes.outside(), WantedParts{options.parts, options.orientations}, catalog, context);
+    ThumbnailComparator thumbnail_comparator(catalog, context);
+    const CodeLookup codes_of = [&](std::size_t row) { return all.pictures[all.rows[row].second].data.codes; };
+    ShardedLinkSearch wholes(all.sorted, codes_of, rule, thumbnail_comparator, context);
+    std::optional<ShardedCropLinkSearch> parts;
+    if (options.crops || options.orientations)
+      parts.emplace(wholes.outside_dense_groups(), TransformKinds{options.crops, options.orientations}, catalog,
+                    context);
     const std::uint64_t shards = spec.dataset.rows;
     out.stored = store_shards(
         spec,
@@ -94,14 +96,14 @@ CompareStage compare_stage(const Options& options, Catalog& catalog, RunContext&
           const std::uint64_t begin = first_row_of(shard, shards, wholes.rows()),
                               end = first_row_of(shard + 1, shards, wholes.rows());
           std::string lines;
-          const auto add = [&](const ComparedPart& part) {
+          const auto add = [&](const ComparedBatch& part) {
             out.links += part.links.size();
-            lines += lines_of(part);
+            lines += format_lines(part);
           };
           if (begin < end) add(wholes.compare(begin, end));
-          const std::uint64_t last = std::min<std::uint64_t>(end, wholes.outside().size());
+          const std::uint64_t last = std::min<std::uint64_t>(end, wholes.outside_dense_groups().size());
           if (parts && begin < last) add(parts->compare(begin, last));
-          return lines + line_of_shard(shard, lines);
+          return lines + format_shard_end(shard, lines);
         },
         context);
   });

@@ -9,12 +9,12 @@
 
 namespace millrace::dedupe {
 
-struct CompareStage {
+struct CompareStageResult {
   StoredLines stored;
   std::uint64_t pictures = 0;  // number of pictures with different appearances
   std::uint64_t links = 0;     // pairs that look alike, found by this run
 };
-CompareStage compare_stage(const Options& options, Catalog& catalog, RunContext& context);
+CompareStageResult make_compare_shards(const DedupeOptions& options, Catalog& catalog, RunContext& context);
 
 // Returns the first row of a shard. Each row is compared with all rows before it, so shards are cut to have about as
 // many pairs each.

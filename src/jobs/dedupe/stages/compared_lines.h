@@ -14,35 +14,35 @@
 #include <vector>
 
 #include "src/base/json.h"
-#include "src/jobs/dedupe/match/compared_part.h"
+#include "src/jobs/dedupe/match/compared_batch.h"
 
 namespace millrace::dedupe {
 
 // Attribute that every folder of the stage has, and the name of its lines.
 inline constexpr const char *kCompareMark = "dedupe-compare", *kCompareLines = "compared.jsonl";
 
-std::string lines_of(const ComparedPart& part);
+std::string format_lines(const ComparedBatch& part);
 // Returns the last line of a shard, which follows `lines`.
-std::string line_of_shard(std::uint64_t shard, const std::string& lines);
+std::string format_shard_end(std::uint64_t shard, const std::string& lines);
 
 // Assembles the results from lines.
-class ComparedLines {
+class ComparedLinesParser {
  public:
   // Returns false for a line that no run writes, or not at this place.
   bool add(const std::string& line);
   // Batches and scores of complete shards; the caller clears the list after use.
-  std::vector<ComparedPart>& whole() { return whole_; }
+  std::vector<ComparedBatch>& complete_parts() { return complete_parts_; }
   std::uint64_t shards() const { return shards_; }
   // True if no batch or shard is incomplete.
-  bool at_end() const { return !begun_ && parts_.empty(); }
+  bool is_complete() const { return !begun_ && parts_.empty(); }
 
  private:
   bool add_to_shard(const Json& line);
   bool end_part(const Json& counts);
   bool end_shard(const Json& line);
 
-  std::optional<ComparedPart> begun_;
-  std::vector<ComparedPart> parts_, whole_;  // of the current shard; of complete shards
+  std::optional<ComparedBatch> begun_;
+  std::vector<ComparedBatch> parts_, complete_parts_;  // of the current shard; of complete shards
   std::uint64_t shards_ = 0, hash_ = 0;
 };
 

@@ -3,13 +3,13 @@
 #include "src/base/json.h"
 #include "src/base/log.h"
 #include "src/base/text.h"
-#include "src/jobs/dedupe/stages/records.h"
+#include "src/jobs/dedupe/stages/stage_records.h"
 #include "src/jobs/inventory_file.h"
 
 namespace millrace::dedupe {
 namespace {
 
-CheckpointSpec checkpoint_of(const std::vector<FileEntry>& files, const Options& options) {
+CheckpointSpec checkpoint_of(const std::vector<FileEntry>& files, const DedupeOptions& options) {
   CheckpointSpec out;
   out.output = options.output;
   out.dataset.unit = "files";
@@ -20,33 +20,34 @@ CheckpointSpec checkpoint_of(const std::vector<FileEntry>& files, const Options&
       {"pictures", catalog_key().pictures},
       {"max-pixels", std::to_string(options.files.max_pixels)},
       {"inputs", Json::array({{{"files", files.size()}, {"identity", identity_of(files, {})}}}).dump()}};
-  out.each = pictures_of_shard(options);
+  out.each = compute_shard_size(options);
   out.mark = kReadMark;
   out.share = options.share;
   out.input_state = [&files](std::uint64_t begin, std::uint64_t end) {
-    return state_hash(std::span(files).subspan(begin, end - begin));
+    return hash_file_states(std::span(files).subspan(begin, end - begin));
   };
   return out;
 }
 
 }  // namespace
 
-ReadStage read_stage(const Options& options, RunContext& context) {
+ReadStageResult make_read_shards(const DedupeOptions& options, RunContext& context) {
   std::vector<FileEntry> files;
-  for (File& file : walk_library(options, context, Listed::as_it_was).files) files.push_back(std::move(file.entry));
+  for (LibraryFile& file : walk_library(options, context, InventoryCheck::trusted).files)
+    files.push_back(std::move(file.entry));
   if (files.empty())
     throw Failure(ErrorCode::not_found, "there is no picture in what was named", "", "name a folder of pictures");
   const PictureReader reader(options, context);
-  ReadStage out;
+  ReadStageResult out;
   struct Item {
     const FileEntry* entry;
-    std::shared_ptr<const Read> read;
+    std::shared_ptr<const FileReadResult> read;
   };
   const LineWork<Item> work{
       .progress = "reading",
       .stage = "read and decode",
       .remedy = "more threads, or a faster disk",
-      .price = {FileReader::kChunk},
+      .memory_cost = {FileReader::kChunk},
       // A file that differs from the list is an error: other runs use the same list, and so does a run that resumes
       // this one.
       .make =
@@ -54,18 +55,18 @@ ReadStage read_stage(const Options& options, RunContext& context) {
             return Item{&files[row], reader.read(files[row], true, span)};
           },
       .line = [&](const Item& item) -> std::optional<std::string> {
-        const Read& read = *item.read;
+        const FileReadResult& read = *item.read;
         if (read.error && read.error->code == ErrorCode::cancelled) return std::nullopt;
         const std::string& why = read.error ? read.error->what : read.picture.reason;
-        spdlog::debug("{}: {}", printable(item.entry->path), why.empty() ? "decoded" : why);
+        spdlog::debug("{}: {}", escape_unprintable(item.entry->path), why.empty() ? "decoded" : why);
         ++(why.empty() ? out.pictures : out.unusable);
         out.bytes += item.entry->size;
-        std::string line = line_of(*item.entry, read);
-        if (line.size() <= kLongestLine) return line;
+        std::string line = format_line(*item.entry, read);
+        if (line.size() <= kMaxLineBytes) return line;
         // The search then reads this file itself.
-        Read none;
+        FileReadResult none;
         none.error = Error{ErrorCode::io, "what it says of itself is too long for a line", "", ""};
-        return line_of(*item.entry, none);
+        return format_line(*item.entry, none);
       },
       .bytes = [](const Item& item) { return item.entry->size; },
   };

@@ -9,10 +9,10 @@
 
 namespace millrace::dedupe {
 
-struct ReadStage {
+struct ReadStageResult {
   StoredLines stored;
   std::uint64_t pictures = 0, unusable = 0, bytes = 0;  // of this run
 };
-ReadStage read_stage(const Options& options, RunContext& context);
+ReadStageResult make_read_shards(const DedupeOptions& options, RunContext& context);
 
 }  // namespace millrace::dedupe

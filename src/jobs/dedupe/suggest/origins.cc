@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "src/base/text.h"
+#include "src/io/image/reserving_sink.h"
 #include "src/io/image/sidecar.h"
-#include "src/io/image/waiting_sink.h"
 #include "src/jobs/dedupe/scan/companions.h"
 
 namespace millrace::dedupe {
@@ -59,7 +59,7 @@ class FieldReader {
 constexpr std::size_t kFlags = 8;
 std::array<bool*, kFlags> flags_of(Provenance& p) {
   return {&p.maker_note, &p.edited_by_program, &p.title,     &p.description,
-          &p.gps,        &p.colour_label,      &p.developed, &p.own_tables};
+          &p.gps,        &p.colour_label,      &p.developed, &p.has_custom_tables};
 }
 
 // Visits the fields in the same order for writing and reading.
@@ -71,16 +71,16 @@ void each_field(Provenance& p, const Texts& text, const Numbers& number) {
     number(r->numerator);
     number(r->denominator);
   }
-  for (std::uint32_t* n : {&p.iso, &p.told_width, &p.told_height, &p.keywords, &p.people}) number(*n);
+  for (std::uint32_t* n : {&p.iso, &p.exif_width, &p.exif_height, &p.keywords, &p.people}) number(*n);
   number(p.rating);
   number(p.jpeg_quality);
   number(p.tables);
 }
 
-constexpr std::size_t kMostHeld = 1000;  // largest number of holdings per file; readers of files stop at some 200
+constexpr std::size_t kMaxHoldings = 1000;  // largest number of holdings per file; readers of files stop at some 200
 
 std::vector<std::uint8_t> bytes_of(Origin origin) {
-  Provenance& p = origin.told;
+  Provenance& p = origin.provenance;
   FieldWriter writer;
   each_field(
       p, [&](std::string& value) { writer.text(value); }, [&](auto& value) { writer.number(value); });
@@ -88,30 +88,30 @@ std::vector<std::uint8_t> bytes_of(Origin origin) {
   const auto flags = flags_of(p);
   for (std::size_t i = 0; i < kFlags; ++i) bits = static_cast<std::uint8_t>(bits | (*flags[i] ? 1U << i : 0U));
   writer.number(bits);
-  const std::size_t count = std::min(p.holdings.size(), kMostHeld);
+  const std::size_t count = std::min(p.extra_data.size(), kMaxHoldings);
   writer.number(static_cast<std::uint32_t>(count));
   for (std::size_t i = 0; i < count; ++i) {
-    writer.number(p.holdings[i].what);
-    writer.number(p.holdings[i].hash);
+    writer.number(p.extra_data[i].what);
+    writer.number(p.extra_data[i].hash);
   }
   writer.text(origin.raw_damage);
   return std::move(writer.out);
 }
 
 // Discards the rows; used for the other results of a decoder.
-class NoRows : public WaitingSink {
+class DiscardedRows : public ReservingSink {
  public:
-  using WaitingSink::WaitingSink;
+  using ReservingSink::ReservingSink;
   void rows(const std::uint8_t*, std::ptrdiff_t, int) override {}
 
  private:
   void begin_rows(const PictureInfo&) override {}
 };
 
-Outcome<Decoded> decoded(const std::string& path, const DecodeOptions& options, Budget& budget) {
+Outcome<DecodeResult> decode_without_rows(const std::string& path, const DecodeOptions& options, Budget& budget) {
   auto file = FileReader::open(path, FileReader::Hashing::off);
   if (!file) return file.error();
-  NoRows sink(budget, options.cancelled, printable(path));
+  DiscardedRows sink(budget, options.cancelled, escape_unprintable(path));
   return decode_picture(**file, options, sink);
 }
 
@@ -122,7 +122,7 @@ struct RawData {
 };
 RawData raw_data_of(const std::string& path, DecodeOptions decoding, Budget& budget) {
   decoding.raw_data = true;
-  const auto whole = decoded(path, decoding, budget);
+  const auto whole = decode_without_rows(path, decoding, budget);
   if (whole) return {whole->damaged ? whole->damage : ""};
   const Error& error = whole.error();
   if (error.code == ErrorCode::bad_data) return {error.what};
@@ -130,22 +130,22 @@ RawData raw_data_of(const std::string& path, DecodeOptions decoding, Budget& bud
 }
 
 // Adds to a picture the videos that have its Live Photo identifier, and removes those of another.
-void find_live_films(File& file, Library& library, LiveFilms& live_films) {
+void find_live_films(LibraryFile& file, Library& library, LivePhotoVideos& live_photo_videos) {
   if (!library.pictures[file.picture].data.camera.starts_with("Apple")) return;
   const std::string& path = file.entry.path;
   std::erase_if(file.companions, [&](const std::string& companion) {
-    return is_film(companion) && live_films.is_of_another(companion, path);
+    return is_video(companion) && live_photo_videos.has_other_identifier(companion, path);
   });
-  for (std::string& film : live_films.of(path)) {
-    if (library.films.erase(film) > 0) library.not_read.take_back(film);
+  for (std::string& film : live_photo_videos.of(path)) {
+    if (library.videos.erase(film) > 0) library.unsupported_files.remove_file(film);
     file.companions.push_back(std::move(film));
   }
   std::sort(file.companions.begin(), file.companions.end());
-  file.has_film = std::any_of(file.companions.begin(), file.companions.end(), is_film);
+  file.has_video = std::any_of(file.companions.begin(), file.companions.end(), is_video);
 }
 
 // True if an earlier version wrote the row without `unshown`, and the format may hold more than the picture.
-bool may_not_show_all(const CatalogPicture& picture) {
+bool can_hold_more_content(const CatalogPicture& picture) {
   const auto format = static_cast<ImageFormat>(picture.format);
   return !picture.unshown && !picture.failed && format != ImageFormat::jpeg && format != ImageFormat::raw;
 }
@@ -165,7 +165,7 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
     std::uint32_t file;
     Origin origin;
     bool fresh = false;
-    std::optional<Unshown> unshown{};  // asked from the decoder in this run
+    std::optional<UnshownData> unshown{};  // asked from the decoder in this run
   };
   std::vector<Content> contents;
   const auto picture = [&](const Content& c) -> CatalogPicture& {
@@ -182,7 +182,7 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
     Content& content = contents[i];
     of_picture[library.files[content.file].picture] = i;
     const auto kept = catalog.origin(hash(content));
-    auto known = kept ? origin_from(*kept) : std::nullopt;
+    auto known = kept ? decode_origin(*kept) : std::nullopt;
     content.fresh = !known;
     if (known) content.origin = std::move(*known);
   }
@@ -191,14 +191,14 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
     for (std::size_t i = from; i < to && !context.cancel.cancelled(); ++i) {
       Content& content = contents[i];
       const std::string& path = library.files[content.file].entry.path;
-      if (may_not_show_all(picture(content))) {
-        if (const auto all = decoded(path, decoding, context.budget)) content.unshown = all->unshown;
+      if (can_hold_more_content(picture(content))) {
+        if (const auto all = decode_without_rows(path, decoding, context.budget)) content.unshown = all->unshown;
       }
       if (!content.fresh) continue;
-      auto read = provenance_of(path);
+      auto read = read_provenance(path);
       // A file that cannot be read now has no origin in this run, and is read again in the next.
       content.fresh = read.ok();
-      if (read) content.origin.told = std::move(*read);
+      if (read) content.origin.provenance = std::move(*read);
       if (static_cast<ImageFormat>(picture(content).format) != ImageFormat::raw) continue;
       RawData data = raw_data_of(path, decoding, context.budget);
       content.fresh = content.fresh && data.known;
@@ -207,9 +207,9 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
   });
   context.throw_if_cancelled();
   for (const Content& content : contents) {
-    if (content.fresh) catalog.put(kept_of(hash(content), content.origin));
+    if (content.fresh) catalog.put(encode_for_catalog(hash(content), content.origin));
     // Albums may show one content as several pictures.
-    const auto [first, end] = places_of(library.pictures, hash(content));
+    const auto [first, end] = find_picture_range(library.pictures, hash(content));
     for (std::uint32_t p = first; p < end; ++p) {
       CatalogPicture& data = library.pictures[p].data;
       if (content.unshown) data.unshown = content.unshown;
@@ -218,24 +218,25 @@ void Origins::read(std::span<const std::uint32_t> files, Library& library, const
       if (data.damage.empty()) data.damage = content.origin.raw_damage;
     }
   }
-  if (!live_films_) live_films_.emplace(std::vector<std::string>(library.films.begin(), library.films.end()));
-  for (const std::uint32_t f : wanted) find_live_films(library.files[f], library, *live_films_);
+  if (!live_photo_videos_)
+    live_photo_videos_.emplace(std::vector<std::string>(library.videos.begin(), library.videos.end()));
+  for (const std::uint32_t f : wanted) find_live_films(library.files[f], library, *live_photo_videos_);
   for (const std::uint32_t f : wanted) {
     const Content& content = contents[of_picture.at(library.files[f].picture)];
-    Provenance told = content.origin.told;
-    told.holdings = holdings_of(picture(content), content.origin);
-    for (const std::string& companion : library.files[f].companions) add_sidecar(companion, told);
-    known_.emplace(f, std::move(told));
+    Provenance provenance = content.origin.provenance;
+    provenance.extra_data = holdings_of(picture(content), content.origin);
+    for (const std::string& companion : library.files[f].companions) add_sidecar_facts(companion, provenance);
+    known_.emplace(f, std::move(provenance));
   }
   // The detailed check reads the pictures' colour profiles from the catalog.
   catalog.flush();
 }
 
-std::optional<Origin> origin_from(const CatalogOrigin& kept) {
+std::optional<Origin> decode_origin(const CatalogOrigin& kept) {
   if (kept.version != kOriginsVersion) return std::nullopt;
   Origin origin;
-  Provenance& out = origin.told;
-  FieldReader reader(kept.told);
+  Provenance& out = origin.provenance;
+  FieldReader reader(kept.provenance);
   each_field(
       out, [&](std::string& value) { reader.text(value); }, [&](auto& value) { reader.number(value); });
   std::uint8_t bits = 0;
@@ -244,36 +245,36 @@ std::optional<Origin> origin_from(const CatalogOrigin& kept) {
   for (std::size_t i = 0; i < kFlags; ++i) *flags[i] = (bits >> i & 1) != 0;
   std::uint32_t count = 0;
   reader.number(count);
-  if (count > kMostHeld) return std::nullopt;
-  out.holdings.resize(count);
-  for (Holding& held : out.holdings) {
+  if (count > kMaxHoldings) return std::nullopt;
+  out.extra_data.resize(count);
+  for (ExtraData& held : out.extra_data) {
     reader.number(held.what);
     reader.number(held.hash);
-    if (static_cast<int>(held.what) >= kHoldingKinds) return std::nullopt;
+    if (static_cast<int>(held.what) >= kExtraDataKinds) return std::nullopt;
   }
   reader.text(origin.raw_damage);
   return reader.done() ? std::optional(std::move(origin)) : std::nullopt;
 }
 
-CatalogOrigin kept_of(const ContentHash& content, const Origin& origin) {
+CatalogOrigin encode_for_catalog(const ContentHash& content, const Origin& origin) {
   return {content, kOriginsVersion, bytes_of(origin)};
 }
 
-std::vector<Holding> holdings_of(const CatalogPicture& picture, const Origin& origin) {
-  std::vector<Holding> out = origin.told.holdings;
-  if (may_not_show_all(picture)) out.push_back({HoldingKind::unknown, 0});
-  if (static_cast<ImageFormat>(picture.format) == ImageFormat::raw) out.push_back({HoldingKind::raw_data, 0});
-  if (picture.unshown) add(*picture.unshown, out);
+std::vector<ExtraData> holdings_of(const CatalogPicture& picture, const Origin& origin) {
+  std::vector<ExtraData> out = origin.provenance.extra_data;
+  if (can_hold_more_content(picture)) out.push_back({ExtraDataKind::unknown, 0});
+  if (static_cast<ImageFormat>(picture.format) == ImageFormat::raw) out.push_back({ExtraDataKind::raw_data, 0});
+  if (picture.unshown) add_unshown_data(*picture.unshown, out);
   return out;
 }
 
-const Provenance& Origins::of(std::uint32_t file) const {
+const Provenance& Origins::find_provenance(std::uint32_t file) const {
   static const Provenance kNothing;
   const auto at = known_.find(file);
   return at == known_.end() ? kNothing : at->second;
 }
 
-int originality(const Provenance& origin, std::string_view path, const CatalogPicture& picture) {
+int score_originality(const Provenance& origin, std::string_view path, const CatalogPicture& picture) {
   const std::string_view name = file_name(path);
   const std::size_t dot = name.find_last_of('.');
   const std::string stem = lower_ascii(name.substr(0, dot));
@@ -281,16 +282,16 @@ int originality(const Provenance& origin, std::string_view path, const CatalogPi
   // For a file without a camera, the program named in it may be its creator, so that does not count against it.
   if (origin.make.empty() && origin.model.empty()) return 1;
   // A program that scales a picture copies the EXIF, which still has the original size.
-  const auto wide = static_cast<int>(origin.told_width), high = static_cast<int>(origin.told_height);
-  const bool told = wide > 0 && high > 0;
+  const auto wide = static_cast<int>(origin.exif_width), high = static_cast<int>(origin.exif_height);
+  const bool has_size = wide > 0 && high > 0;
   const bool turned = wide == picture.height && high == picture.width;
-  const bool scaled = told && !turned && (wide != picture.width || high != picture.height);
+  const bool scaled = has_size && !turned && (wide != picture.width || high != picture.height);
   if (origin.edited_by_program || scaled) return 2;
   // Programs that save a picture again usually drop the camera's notes and write their own JPEG tables.
   return (origin.maker_note ? 1 : 0) + (origin.jpeg_quality == 0 ? 1 : 0) + 2;
 }
 
-int given(const Provenance& origin) {
+int score_user_metadata(const Provenance& origin) {
   return (origin.rating > 0 ? 1 + origin.rating : 0) + (origin.favourite ? 2 : 0) + (origin.keywords > 0 ? 2 : 0) +
          (origin.people > 0 ? 2 : 0) + (origin.title ? 1 : 0) + (origin.description ? 1 : 0) + (origin.gps ? 1 : 0) +
          (origin.colour_label ? 1 : 0) + (origin.developed ? 2 : 0);

@@ -11,10 +11,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "src/io/image/exposure_match.h"
 #include "src/io/image/provenance.h"
-#include "src/io/image/shutter.h"
 #include "src/jobs/dedupe/scan/library.h"
-#include "src/jobs/dedupe/scan/live_films.h"
+#include "src/jobs/dedupe/scan/live_photo_videos.h"
 #include "src/jobs/picture_files.h"
 
 namespace millrace::dedupe {
@@ -27,27 +27,27 @@ class Origins {
             RunContext& context);
 
   // Returns empty provenance for a file that was not read.
-  const Provenance& of(std::uint32_t file) const;
+  const Provenance& find_provenance(std::uint32_t file) const;
 
  private:
   std::unordered_map<std::uint32_t, Provenance> known_;
-  std::optional<LiveFilms> live_films_;
+  std::optional<LivePhotoVideos> live_photo_videos_;
 };
 
-// Record of an origin in the catalog. origin_from() returns nullopt for a record of another version.
+// Record of an origin in the catalog. decode_origin() returns nullopt for a record of another version.
 struct Origin {
-  Provenance told;
+  Provenance provenance;
   std::string raw_damage;  // why the RAW data of a RAW file is incomplete; empty if it is complete
 };
-std::optional<Origin> origin_from(const CatalogOrigin& kept);
-CatalogOrigin kept_of(const ContentHash& content, const Origin& origin);
+std::optional<Origin> decode_origin(const CatalogOrigin& kept);
+CatalogOrigin encode_for_catalog(const ContentHash& content, const Origin& origin);
 // Lists all content that a file holds besides the picture that is compared.
-std::vector<Holding> holdings_of(const CatalogPicture& picture, const Origin& origin);
+std::vector<ExtraData> holdings_of(const CatalogPicture& picture, const Origin& origin);
 
 // Returns how near a file is to what a camera wrote, 0 to 4. A camera's own file as written is 4. A camera's file that
 // a program saved or scaled again is 2. A file that names no camera is 1; one whose name says that it was edited is 0.
-int originality(const Provenance& origin, std::string_view path, const CatalogPicture& picture);
+int score_originality(const Provenance& origin, std::string_view path, const CatalogPicture& picture);
 // Returns a score of the data that people added: stars, keywords, names, title, description, place.
-int given(const Provenance& origin);
+int score_user_metadata(const Provenance& origin);
 
 }  // namespace millrace::dedupe

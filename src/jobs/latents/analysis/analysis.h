@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/jobs/latents/analysis/compared.h"
+#include "src/jobs/latents/analysis/compared_videos.h"
 #include "src/kernels/statistics/bootstrap.h"
 #include "src/kernels/statistics/compare.h"
 #include "src/kernels/statistics/statistics.h"
@@ -25,7 +25,7 @@ namespace millrace::latents {
 
 // Test results for one pair of groups in one column.
 struct PairTest {
-  statistics::Comparison comparison;
+  statistics::SampleComparison comparison;
   statistics::Interval bootstrap;  // interval of the difference of means: the first group less the second
   // NaN where comparison.reason says why there is no p.
   double permutation = statistics::kNoNumber, familywise = statistics::kNoNumber, holm = statistics::kNoNumber,
@@ -37,19 +37,19 @@ struct GroupMean {
 };
 
 // Seed and sizes of the random draws.
-struct Drawn {
+struct ResamplingOptions {
   std::uint64_t seed = 0;
-  std::uint32_t shuffles = kShuffles, replicates = kReplicates;
+  std::uint32_t permutations = kPermutations, replicates = kReplicates;
 };
 // Test results of a table. The comparisons that are not 0 in `belongs` [pairs, columns] form one family of tests.
-struct Family {
+struct TestFamily {
   std::vector<PairTest> tests;   // [pairs, columns]; p is not corrected outside of the family
   std::vector<GroupMean> means;  // [groups, columns]
   std::vector<double> least;     // [pairs]: statistics::Permutations::least
 };
 // Throws Failure(usage) as statistics::check() does, and Failure(cancelled).
-Family test_family(const statistics::Table& table, const std::vector<std::uint8_t>& belongs, const Drawn& drawn,
-                   const Executor& executor);
+TestFamily test_family(const statistics::SampleTable& table, const std::vector<std::uint8_t>& in_family_flags,
+                       const ResamplingOptions& resampling, const Executor& executor);
 
 struct Analysis {
   std::vector<std::string> groups;    // names, as displayable UTF-8
@@ -58,7 +58,7 @@ struct Analysis {
   std::vector<long long> steps;       // steps that any video has
   std::vector<long long> usual_steps;
   std::vector<std::string_view> metrics;
-  std::vector<Column> columns;
+  std::vector<ComparisonColumn> columns;
   std::size_t over_steps = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;  // pairs of groups
   std::vector<PairTest> tests;                                 // [pairs, columns]
@@ -66,7 +66,7 @@ struct Analysis {
   std::string no_tests;            // reason why no test has a p-value, for users; empty if one has
   std::vector<std::string> notes;  // messages for users: what is not compared or not corrected, and why
   // Smallest corrected p-value that any pair can reach: few videos have few permutations.
-  double least_possible = 1;
+  double min_possible_p = 1;
   std::size_t not_in_family = 0;  // comparisons with a p-value that are outside of the family
 
   const PairTest& test(std::size_t pair, std::size_t column) const { return tests[pair * columns.size() + column]; }
@@ -74,12 +74,13 @@ struct Analysis {
 };
 
 // Upper bound of the bytes that analyse() holds for `columns` columns.
-Bytes analysis_memory(const LatentSet& set, std::size_t columns, int threads);
+Bytes estimate_analysis_memory(const LatentSet& set, std::size_t columns, int threads);
 
 // Throws Failure(cancelled) and OutOfMemory.
-Analysis analyse(const Options& options, const LatentSet& set, const MetricTable& table, RunContext& context);
+Analysis analyse_groups(const LatentsJobOptions& options, const LatentSet& set, const MetricTable& table,
+                        RunContext& context);
 
 // Returns a text for tables, for example "one video in a group".
-const char* words_of(statistics::Reason reason);
+const char* to_text(statistics::UntestedReason reason);
 
 }  // namespace millrace::latents

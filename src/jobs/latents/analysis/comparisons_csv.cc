@@ -18,9 +18,11 @@ constexpr const char* kHeader =
 
 }  // namespace
 
-OutputKind comparisons_kind() { return {"a table of comparisons", Readers::everyone, table_with_header(kHeader)}; }
+OutputKind comparisons_kind() {
+  return {"a table of comparisons", ReadAccess::everyone, make_table_recognizer(kHeader)};
+}
 
-void write_comparisons_csv(const Analysis& analysis, const Output& csv, RunContext& context) {
+void write_comparisons_csv(const Analysis& analysis, const OutputTarget& csv, RunContext& context) {
   OutputFile out(csv);
   out.write(std::string(kHeader) + "\n");
   // The order of columns: those of a metric are adjacent, its steps first.
@@ -38,10 +40,10 @@ void write_comparisons_csv(const Analysis& analysis, const Output& csv, RunConte
   };
   for (std::size_t p = 0; p < analysis.pairs.size(); ++p) {
     const auto [a, b] = analysis.pairs[p];
-    const std::string front = csv_field(analysis.groups[a]) + "," + csv_field(analysis.groups[b]) + ",";
+    const std::string front = quote_csv_field(analysis.groups[a]) + "," + quote_csv_field(analysis.groups[b]) + ",";
     text.clear();
     for (const std::size_t c : order) {
-      const Column& column = analysis.columns[c];
+      const ComparisonColumn& column = analysis.columns[c];
       const PairTest& test = analysis.test(p, c);
       const auto& [first, second] = test.comparison.moments;
       text += front;
@@ -71,7 +73,7 @@ void write_comparisons_csv(const Analysis& analysis, const Output& csv, RunConte
                                  test.familywise})
         number(value);
       text += ',';
-      text += words_of(test.comparison.reason);
+      text += to_text(test.comparison.reason);
       text += '\n';
     }
     out.write(text);

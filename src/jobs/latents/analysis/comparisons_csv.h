@@ -12,6 +12,6 @@ OutputKind comparisons_kind();
 
 // Writes lines by pair, metric and step. A metric's line over all steps has no step and follows those of its steps. An
 // undefined number is an empty cell; `reason` says why there is no p. Throws Failure.
-void write_comparisons_csv(const Analysis& analysis, const Output& csv, RunContext& context);
+void write_comparisons_csv(const Analysis& analysis, const OutputTarget& csv, RunContext& context);
 
 }  // namespace millrace::latents

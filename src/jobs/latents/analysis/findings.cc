@@ -12,18 +12,18 @@
 namespace millrace::latents {
 namespace {
 
-struct Found {
+struct FoundDifference {
   std::size_t pair, column;
 };
 
-std::string probability_text(double p) {
+std::string format_probability(double p) {
   // The permutations cannot show a smaller p-value.
-  if (p <= 1.0 / (kShuffles + 1) * 1.5) return fmt::format("p <= {:.1g}", 1.0 / kShuffles);
+  if (p <= 1.0 / (kPermutations + 1) * 1.5) return fmt::format("p <= {:.1g}", 1.0 / kPermutations);
   return fmt::format("p = {:.2g}", p);
 }
 
-std::string sentence(const Analysis& analysis, const Found& found) {
-  const Column& column = analysis.columns[found.column];
+std::string describe_difference(const Analysis& analysis, const FoundDifference& found) {
+  const ComparisonColumn& column = analysis.columns[found.column];
   const PairTest& test = analysis.test(found.pair, found.column);
   const auto& [a, b] = test.comparison.moments;
   const auto [first, second] = analysis.pairs[found.pair];
@@ -32,25 +32,26 @@ std::string sentence(const Analysis& analysis, const Found& found) {
                                 ? ""
                                 : fmt::format(" over {} steps", analysis.usual_steps.size());
   return fmt::format("{}{}: {} {:.4g}, {} {:.4g}, difference {:.3g} (95 % interval {:.3g} to {:.3g}), g = {:.2f}, {}",
-                     analysis.metrics[column.metric], where, printable(analysis.groups[first]), a.mean,
-                     printable(analysis.groups[second]), b.mean, a.mean - b.mean, test.comparison.difference.low,
-                     test.comparison.difference.high, test.comparison.hedges_g, probability_text(test.familywise));
+                     analysis.metrics[column.metric], where, escape_unprintable(analysis.groups[first]), a.mean,
+                     escape_unprintable(analysis.groups[second]), b.mean, a.mean - b.mean,
+                     test.comparison.difference.low, test.comparison.difference.high, test.comparison.hedges_g,
+                     format_probability(test.familywise));
 }
 
 }  // namespace
 
-std::string too_few_words(const Analysis& analysis) {
-  if (!analysis.no_tests.empty() || analysis.least_possible <= kAlpha) return "";
+std::string describe_too_few_videos(const Analysis& analysis) {
+  if (!analysis.no_tests.empty() || analysis.min_possible_p <= kAlpha) return "";
   return fmt::format(
       "of so few videos in a group no p can be below about {:.2g}: no difference can be told from chance, however "
       "large it is",
-      analysis.least_possible);
+      analysis.min_possible_p);
 }
 
 namespace {
 
 // Describes the step at which groups are farthest apart; p is corrected for the choice of that step.
-std::string separability_words(const SeparabilityOfSteps& separability) {
+std::string describe_separability(const SeparabilityResult& separability) {
   const StepSeparability* most = nullptr;
   for (const StepSeparability& at : separability.steps) {
     const double ratio = at.found.standardized.ratio;
@@ -59,13 +60,13 @@ std::string separability_words(const SeparabilityOfSteps& separability) {
   if (most == nullptr) return "";
   return fmt::format(
       "by all features together groups {} at step {}, distances between them {:.3g} times those within, {}",
-      most->corrected <= kAlpha ? "differ most" : "cannot be told apart; they are most apart", most->step,
-      most->found.standardized.ratio, probability_text(most->corrected));
+      most->corrected_p <= kAlpha ? "differ most" : "cannot be told apart; they are most apart", most->step,
+      most->found.standardized.ratio, format_probability(most->corrected_p));
 }
 
-std::vector<std::string> of_metrics(const Analysis& analysis) {
+std::vector<std::string> describe_metrics(const Analysis& analysis) {
   if (!analysis.no_tests.empty()) return {"nothing is tested: " + analysis.no_tests};
-  std::vector<Found> found;
+  std::vector<FoundDifference> found;
   std::set<std::size_t> metrics, tested;
   std::size_t tests = 0;
   double least = 1;
@@ -82,34 +83,37 @@ std::vector<std::string> of_metrics(const Analysis& analysis) {
     }
   }
   if (tests == 0) return {"nothing is tested: no metric varies among the videos of two groups"};
-  if (const std::string few = too_few_words(analysis); found.empty() && !few.empty()) return {few};
+  if (const std::string few = describe_too_few_videos(analysis); found.empty() && !few.empty()) return {few};
   if (found.empty()) {
     return {
         fmt::format("no difference between groups was found in {} tests of {} metrics ({} after correction); that "
                     "is not to say that there is none",
-                    grouped(tests), tested.size(), probability_text(least))};
+                    group_digits(tests), tested.size(), format_probability(least))};
   }
   std::vector<std::string> out = {
       fmt::format("{} of {} metrics differ between at least two groups (p <= {} after correction for {} tests); the "
                   "largest differences:",
-                  metrics.size(), tested.size(), kAlpha, grouped(tests))};
+                  metrics.size(), tested.size(), kAlpha, group_digits(tests))};
   // Differences are sorted by their size relative to the spread (Hedges' g); one line per metric is shown.
-  const auto size = [&](const Found& f) { return std::fabs(analysis.test(f.pair, f.column).comparison.hedges_g); };
-  std::stable_sort(found.begin(), found.end(), [&](const Found& a, const Found& b) { return size(a) > size(b); });
+  const auto size = [&](const FoundDifference& f) {
+    return std::fabs(analysis.test(f.pair, f.column).comparison.hedges_g);
+  };
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const FoundDifference& a, const FoundDifference& b) { return size(a) > size(b); });
   constexpr std::size_t kShown = 3;
   std::set<std::size_t> shown;
-  for (const Found& f : found) {
+  for (const FoundDifference& f : found) {
     if (shown.size() == kShown) break;
-    if (shown.insert(analysis.columns[f.column].metric).second) out.push_back(sentence(analysis, f));
+    if (shown.insert(analysis.columns[f.column].metric).second) out.push_back(describe_difference(analysis, f));
   }
   return out;
 }
 
 }  // namespace
 
-std::vector<std::string> findings_of(const Analysis& analysis, const SeparabilityOfSteps& separability) {
-  std::vector<std::string> out = of_metrics(analysis);
-  if (std::string words = separability_words(separability); !words.empty()) out.push_back(std::move(words));
+std::vector<std::string> describe_findings(const Analysis& analysis, const SeparabilityResult& separability) {
+  std::vector<std::string> out = describe_metrics(analysis);
+  if (std::string words = describe_separability(separability); !words.empty()) out.push_back(std::move(words));
   return out;
 }
 

@@ -11,7 +11,7 @@ namespace millrace::latents {
 namespace {
 
 // Means and variances of elements, updated row by row (Welford 1962).
-class Rows {
+class RunningMoments {
  public:
   void add(std::span<const double> values) {
     if (values.empty() || values.front() != values.front()) return;  // a latent that was not measured
@@ -36,14 +36,15 @@ class Rows {
   std::vector<double> mean_, squares_;
 };
 
-std::vector<double> roots(std::vector<double> values) {
+std::vector<double> take_square_roots(std::vector<double> values) {
   for (double& value : values) value = std::sqrt(value);
   return values;
 }
 
 }  // namespace
 
-Profiles profiles_of(const std::string& arrays, const Options& options, const LatentSet& set, RunContext& context) {
+Profiles read_profiles(const std::string& arrays, const LatentsJobOptions& options, const LatentSet& set,
+                       RunContext& context) {
   Profiles out;
   out.groups.resize(set.groups());
   const std::vector<std::uint32_t> group_of_video = set.group_numbers();
@@ -53,21 +54,22 @@ Profiles profiles_of(const std::string& arrays, const Options& options, const La
   for (const std::size_t k : {std::size_t{0}, (steps.size() - 1) / 2, steps.size() - 1})
     if (out.spectrum_steps.empty() || out.spectrum_steps.back() != steps[k]) out.spectrum_steps.push_back(steps[k]);
 
-  const auto spec = dataset_of(options, set);
+  const auto spec = make_dataset_spec(options, set);
   ArraysFile file(arrays, set.files.size(), context);
-  const auto each_row = [&](const char* name, const auto& visit) {
+  const auto visit_rows = [&](const char* name, const auto& visit) {
     const auto found =
         std::find_if(spec.arrays.begin(), spec.arrays.end(), [&](const ArraySpec& a) { return a.name == name; });
-    if (found != spec.arrays.end()) file.each_row(name, found->shape, visit);
+    if (found != spec.arrays.end()) file.visit_rows(name, found->shape, visit);
     context.throw_if_cancelled();
   };
-  std::vector<Rows> variance(out.groups.size()), correlation(variance), spectrum(variance);
-  std::vector<std::vector<Rows>> spectra(out.groups.size(), std::vector<Rows>(out.spectrum_steps.size()));
-  each_row("channel.variance",
-           [&](std::uint64_t row, std::span<const double> values) { variance[group_of[row]].add(values); });
-  each_row("channel.correlation",
-           [&](std::uint64_t row, std::span<const double> values) { correlation[group_of[row]].add(values); });
-  each_row("frequency.spatial_spectrum", [&](std::uint64_t row, std::span<const double> values) {
+  std::vector<RunningMoments> variance(out.groups.size()), correlation(variance), spectrum(variance);
+  std::vector<std::vector<RunningMoments>> spectra(out.groups.size(),
+                                                   std::vector<RunningMoments>(out.spectrum_steps.size()));
+  visit_rows("channel.variance",
+             [&](std::uint64_t row, std::span<const double> values) { variance[group_of[row]].add(values); });
+  visit_rows("channel.correlation",
+             [&](std::uint64_t row, std::span<const double> values) { correlation[group_of[row]].add(values); });
+  visit_rows("frequency.spatial_spectrum", [&](std::uint64_t row, std::span<const double> values) {
     spectrum[group_of[row]].add(values);
     for (std::size_t k = 0; k < out.spectrum_steps.size(); ++k)
       if (set.files[row].step == out.spectrum_steps[k]) spectra[group_of[row]][k].add(values);
@@ -75,11 +77,11 @@ Profiles profiles_of(const std::string& arrays, const Options& options, const La
   for (std::size_t g = 0; g < out.groups.size(); ++g) {
     GroupProfile& profile = out.groups[g];
     profile.channel_variance = variance[g].mean();
-    profile.channel_variance_deviation = roots(variance[g].variance());
+    profile.channel_variance_deviation = take_square_roots(variance[g].variance());
     profile.channel_correlation = correlation[g].mean();
     profile.spectrum = spectrum[g].mean();
     profile.spectrum_variance = spectrum[g].variance();
-    for (const Rows& rows : spectra[g]) profile.spectra.push_back(rows.mean());
+    for (const RunningMoments& rows : spectra[g]) profile.spectra.push_back(rows.mean());
   }
   return out;
 }

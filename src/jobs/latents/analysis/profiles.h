@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/jobs/latents/inputs.h"
+#include "src/jobs/latents/latent_set.h"
 
 namespace millrace::latents {
 
@@ -25,6 +25,7 @@ struct Profiles {
 };
 
 // Throws Failure.
-Profiles profiles_of(const std::string& arrays, const Options& options, const LatentSet& set, RunContext& context);
+Profiles read_profiles(const std::string& arrays, const LatentsJobOptions& options, const LatentSet& set,
+                       RunContext& context);
 
 }  // namespace millrace::latents

@@ -25,7 +25,7 @@ double quantile(const std::vector<double>& sorted, double q) {
   return sorted[below] + (sorted[above] - sorted[below]) * (at - static_cast<double>(below));
 }
 
-Json spread_of(std::vector<double> values) {
+Json describe_spread(std::vector<double> values) {
   std::erase_if(values, [](double value) { return value != value; });
   if (values.empty()) return {{"n", 0}};
   std::sort(values.begin(), values.end());
@@ -41,7 +41,7 @@ Json spread_of(std::vector<double> values) {
 }
 
 // Returns the place of a metric: "spatial.variance" is "variance" in the object "spatial".
-Json& place_of(Json& object, std::string_view metric) {
+Json& find_metric_entry(Json& object, std::string_view metric) {
   const std::size_t dot = metric.find('.');
   return object[std::string(metric.substr(0, dot))][std::string(metric.substr(dot + 1))];
 }
@@ -55,8 +55,8 @@ Json json_of(const PairTest& test) {
       {"difference", number(a.mean - b.mean)},
       {"confidence_interval", {number(test.comparison.difference.low), number(test.comparison.difference.high)}},
       {"bootstrap_interval", {number(test.bootstrap.low), number(test.bootstrap.high)}}};
-  if (test.comparison.reason != statistics::Reason::none) {
-    out["no_p"] = words_of(test.comparison.reason);
+  if (test.comparison.reason != statistics::UntestedReason::none) {
+    out["no_p"] = to_text(test.comparison.reason);
     return out;
   }
   out["t_statistic"] = number(test.comparison.t);
@@ -85,7 +85,7 @@ Json groups_json(const LatentSet& set, const MetricTable& table, const Analysis&
     for (std::size_t m = 0; m < table.metrics.size(); ++m) {
       std::vector<double> values;
       for (std::size_t i = begin; i < row; ++i) values.push_back(table.at(i, m));
-      Json& spread = place_of(metrics, table.metrics[m]) = spread_of(std::move(values));
+      Json& spread = find_metric_entry(metrics, table.metrics[m]) = describe_spread(std::move(values));
       if (table.metrics[m] == "frequency.spatial_peak" && spread.contains("std") && spread["std"].is_number() &&
           spread["mean"].is_number())
         spread["consistency"] = 1 - spread["std"].get<double>() / spread["mean"].get<double>();
@@ -94,7 +94,7 @@ Json groups_json(const LatentSet& set, const MetricTable& table, const Analysis&
       std::vector<double> values;
       for (std::size_t v = first_video; v < video && v < table.trajectories.size(); ++v)
         if (table.trajectories[v]) values.push_back(values_of(*table.trajectories[v])[k]);
-      place_of(metrics, kTrajectoryNames[k]) = spread_of(std::move(values));
+      find_metric_entry(metrics, kTrajectoryNames[k]) = describe_spread(std::move(values));
     }
     const GroupProfile& profile = profiles.groups[g];
     if (!profile.channel_variance.empty()) {
@@ -112,8 +112,8 @@ Json groups_json(const LatentSet& set, const MetricTable& table, const Analysis&
 
 Json comparisons_json(const Analysis& analysis) {
   // Many groups have more comparisons than a reader needs: only those that differ are written. comparisons.csv has all.
-  constexpr std::size_t kMostInFull = 2000;
-  const bool in_full = analysis.pairs.size() * analysis.metrics.size() <= kMostInFull;
+  constexpr std::size_t kMaxFullComparisons = 2000;
+  const bool in_full = analysis.pairs.size() * analysis.metrics.size() <= kMaxFullComparisons;
   Json out = Json::array();
   for (std::size_t p = 0; p < analysis.pairs.size(); ++p) {
     std::size_t left_out = 0;
@@ -126,7 +126,7 @@ Json comparisons_json(const Analysis& analysis) {
       long long least_step = 0;
       Json steps = Json::array();
       for (std::size_t c = 0; c < analysis.columns.size(); ++c) {
-        const Column& column = analysis.columns[c];
+        const ComparisonColumn& column = analysis.columns[c];
         if (column.metric != m) continue;
         const PairTest& test = analysis.test(p, c);
         if (!column.step) {
@@ -184,24 +184,24 @@ Json significance_json(const Analysis& analysis) {
   Json out = {{"by_step", count(0, analysis.over_steps)},
               {"over_steps", count(analysis.over_steps, analysis.columns.size())}};
   if (!analysis.no_tests.empty()) out["no_tests"] = analysis.no_tests;
-  out["least_possible_p"] = analysis.least_possible;
+  out["least_possible_p"] = analysis.min_possible_p;
   out["comparisons_not_in_family"] = analysis.not_in_family;
   return out;
 }
 
-Json separability_json(const SeparabilityOfSteps& separability) {
+Json separability_json(const SeparabilityResult& separability) {
   Json out = {{"features", separability.features}, {"steps", Json::array()}};
   for (const StepSeparability& step : separability.steps) {
-    const statistics::Space& space = step.found.standardized;
+    const statistics::FeatureSpace& space = step.found.standardized;
     Json own = {{"step", step.step}, {"videos", step.videos.size()}};
-    if (space.reason != statistics::Reason::none) {
-      own["absent"] = words_of(space.reason);
+    if (space.reason != statistics::UntestedReason::none) {
+      own["absent"] = to_text(space.reason);
     } else {
       own["score"] = number(space.ratio);
       own["score_published"] = number(step.found.published.ratio);
       own["silhouette"] = number(space.silhouette);
       own["p_value"] = number(space.p);
-      own["p_value_corrected"] = number(step.corrected);
+      own["p_value_corrected"] = number(step.corrected_p);
     }
     out["steps"].push_back(std::move(own));
   }
@@ -212,13 +212,13 @@ Json separability_json(const SeparabilityOfSteps& separability) {
 }  // namespace
 
 OutputKind summary_kind() {
-  return {"a summary of latents", Readers::everyone, json_result("latents-summary", {"analysis_summary"})};
+  return {"a summary of latents", ReadAccess::everyone, make_json_recognizer("latents-summary", {"analysis_summary"})};
 }
 
-Json summary_json(const Options& options, const LatentSet& set, const MetricTable& table, const Analysis& analysis,
-                  const Profiles& profiles, const SeparabilityOfSteps& separability) {
+Json summary_json(const LatentsJobOptions& options, const LatentSet& set, const MetricTable& table,
+                  const Analysis& analysis, const Profiles& profiles, const SeparabilityResult& separability) {
   const LatentFile& first = set.files.front();
-  const Shape most = set.most_shape();
+  const LatentShape most = set.max_shape();
   Json shape = {most.channels, most.frames, most.height, most.width};
   Json out = {{kJsonMark, "latents-summary"},
               {"analysis_summary",
@@ -233,10 +233,10 @@ Json summary_json(const Options& options, const LatentSet& set, const MetricTabl
                 {"metrics", analysis.metrics},
                 {"not_finite", table.not_finite},
                 {"seed", options.seed},
-                {"permutations", kShuffles},
+                {"permutations", kPermutations},
                 {"bootstraps", kReplicates},
-                {"unusable", json_of_unusable(set.unusable)},
-                {"without_metadata", set.without_metadata()},
+                {"unusable", unusable_files_to_json(set.unusable)},
+                {"without_metadata", set.count_without_metadata()},
                 {"warnings", set.warnings},
                 {"notes", analysis.notes}}},
               {"significance", significance_json(analysis)},

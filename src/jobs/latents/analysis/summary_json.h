@@ -8,7 +8,7 @@
 #include "src/io/output/output.h"
 #include "src/jobs/latents/analysis/analysis.h"
 #include "src/jobs/latents/analysis/profiles.h"
-#include "src/jobs/latents/analysis/separate.h"
+#include "src/jobs/latents/analysis/separability.h"
 
 namespace millrace::latents {
 
@@ -20,7 +20,7 @@ OutputKind summary_kind();
 //   group_comparisons: by pair and metric: over steps, and at the step of the smallest corrected p
 //   separability: by step
 //   significance: how many tests there are, and how many of them are below 0.05 by each correction.
-Json summary_json(const Options& options, const LatentSet& set, const MetricTable& table, const Analysis& analysis,
-                  const Profiles& profiles, const SeparabilityOfSteps& separability);
+Json summary_json(const LatentsJobOptions& options, const LatentSet& set, const MetricTable& table,
+                  const Analysis& analysis, const Profiles& profiles, const SeparabilityResult& separability);
 
 }  // namespace millrace::latents

@@ -13,29 +13,29 @@ namespace {
 
 // Charts per second that the one writer of an HDF5 file takes (docs/performance.md). If the CPU draws as fast as that,
 // a device gains nothing.
-constexpr double kWrittenChartsS = 86000;
+constexpr double kWrittenChartsPerSecond = 86000;
 
-chart::Spec spec_of(const Options& options, const ChartPlan& plan) {
-  chart::Spec out = options.spec();
+chart::ChartSpec spec_of(const RenderOptions& options, const ChartPlan& plan) {
+  chart::ChartSpec out = options.spec();
   out.rows = plan.window;
   return out;
 }
 
 // Returns the memory for a body that the CPU makes if the device does not.
-std::uint64_t bytes_on_cpu(const chart::Spec& spec, const Encoding& encoding) {
+std::uint64_t bytes_on_cpu(const chart::ChartSpec& spec, const ChartEncoding& encoding) {
   return encoding.code() != nullptr ? chart::DeviceStreamer::bytes_on_cpu(spec, encoding.format())
                                     : chart::DeviceDrawer::bytes_on_cpu(spec, encoding.format());
 }
 
 }  // namespace
 
-void Windows::clear() {
+void WindowBatch::clear() {
   series.clear();
   ends.clear();
   rows.clear();
 }
 
-void Windows::add(const ChartPlan& plan, const Options& options, std::uint64_t chart, WindowReader& reader) {
+void WindowBatch::add(const ChartPlan& plan, const RenderOptions& options, std::uint64_t chart, WindowReader& reader) {
   reader.read(chart);
   reader.append_series(series, ends);
   ChartRow& row = rows.emplace_back();
@@ -43,37 +43,40 @@ void Windows::add(const ChartPlan& plan, const Options& options, std::uint64_t c
   fill_row(plan, options, chart, row);
 }
 
-DevicePortions portions_of(const Options& options, const ChartPlan& plan, const Encoding& encoding,
-                           const RunContext& context, Bytes most_in_flight) {
+DeviceBatchSizes choose_batch_sizes(const RenderOptions& options, const ChartPlan& plan, const ChartEncoding& encoding,
+                                    const RunContext& context, Bytes max_in_flight) {
   // Maximum number of charts that a device takes at once. Three batches are in flight if there is room.
-  constexpr std::uint64_t kMost = 2048, kWays = 3, kMostOnCpu = 32 << 20;
-  const chart::Spec spec = spec_of(options, plan);
-  const std::uint64_t most = encoding.most_bytes(), one = bytes_on_cpu(spec, encoding);
+  constexpr std::uint64_t kMaxBatchCharts = 2048, kBatchesInFlight = 3, kMaxCpuBytes = 32 << 20;
+  const chart::ChartSpec spec = spec_of(options, plan);
+  const std::uint64_t most = encoding.max_bytes(), one = bytes_on_cpu(spec, encoding);
   const auto threads = static_cast<std::uint64_t>(context.executor.threads());
   // Memory for drawing on the CPU is reserved first.
   const std::uint64_t drawing = (style_workspace(spec) * threads).host.count,
                       all = context.budget.largest_grant().count;
   const std::uint64_t room = all > drawing ? all - drawing : 0;
-  DevicePortions out;
-  out.at_once = std::clamp<std::uint64_t>(kMostOnCpu / one, 1, 8 * threads);
+  DeviceBatchSizes out;
+  out.at_once = std::clamp<std::uint64_t>(kMaxCpuBytes / one, 1, 8 * threads);
   // A body is in memory twice while it is wrapped.
-  out.each = 2 * most + chart::most_rows_bytes(spec);
-  for (std::uint64_t together = kMost; together > 0; together /= 2) {
-    const std::uint64_t ways = together > 1 ? kWays : 1;
-    out.working = out.at_once * one + (encoding.code() != nullptr ? together * most : 0);
-    if (ways * together * out.each > most_in_flight.count || out.working + ways * together * out.each > room) continue;
-    out.together = together;
+  out.each = 2 * most + chart::max_rows_bytes(spec);
+  for (std::uint64_t charts_per_batch = kMaxBatchCharts; charts_per_batch > 0; charts_per_batch /= 2) {
+    const std::uint64_t ways = charts_per_batch > 1 ? kBatchesInFlight : 1;
+    out.working = out.at_once * one + (encoding.code() != nullptr ? charts_per_batch * most : 0);
+    if (ways * charts_per_batch * out.each > max_in_flight.count ||
+        out.working + ways * charts_per_batch * out.each > room)
+      continue;
+    out.charts_per_batch = charts_per_batch;
     break;
   }
   return out;
 }
 
-DeviceCharts::DeviceCharts(const Options& options, const ChartPlan& plan, const Encoding& encoding,
-                           const DevicePortions& portions, RunContext& context)
+DeviceChartEncoder::DeviceChartEncoder(const RenderOptions& options, const ChartPlan& plan,
+                                       const ChartEncoding& encoding, const DeviceBatchSizes& portions,
+                                       RunContext& context)
     : spec_(spec_of(options, plan)),
       format_(encoding.format()),
-      global_(options.scale == Scaling::global),
-      paid_(context.budget.reserve({portions.working}, "charts on a device")),
+      global_(options.scale == PriceScaling::global),
+      reservation_(context.budget.reserve({portions.working}, "charts on a device")),
       own_(Bytes{portions.working}) {
   if (encoding.code() != nullptr) {
     streams_ = std::make_unique<chart::DeviceStreamer>(spec_, format_, *encoding.code(), context.executor,
@@ -84,7 +87,7 @@ DeviceCharts::DeviceCharts(const Options& options, const ChartPlan& plan, const 
   }
 }
 
-void DeviceCharts::make(const Windows& windows, Bodies& out) {
+void DeviceChartEncoder::make(const WindowBatch& windows, ChartBodies& out) {
   const chart::SeriesArray series{windows.series.data(), false, windows.rows.size(), spec_.history(),
                                   global_ ? windows.ends.data() : nullptr};
   out.bytes.clear();
@@ -102,36 +105,37 @@ void DeviceCharts::make(const Windows& windows, Bodies& out) {
   drawer_->draw(series, false, {out.bytes.data(), false});
 }
 
-Route route_of(const Options& options, const ChartPlan& plan, const Encoding& encoding, const ChartCost& cost,
-               std::uint64_t charts, const DevicePortions& portions, const RunContext& context) {
+Route choose_route(const RenderOptions& options, const ChartPlan& plan, const ChartEncoding& encoding,
+                   const ChartCost& cost, std::uint64_t charts, const DeviceBatchSizes& portions,
+                   const RunContext& context) {
   const Accelerator& accelerator = *context.accelerator;
-  const chart::Spec spec = spec_of(options, plan);
-  const chart::Spec usual = chart::usual_spec(options.style == Style::line ? Style::line : Style::candle);
+  const chart::ChartSpec spec = spec_of(options, plan);
+  const chart::ChartSpec usual = chart::typical_spec(options.style == Style::line ? Style::line : Style::candle);
   const auto count = static_cast<double>(charts);
   const double threads = context.executor.threads();
-  Work work;
+  DeviceWork work;
   const bool streams = encoding.code() != nullptr;
   work.source = streams ? &bodies::deflate() : &bodies::chart();
   work.operation = streams ? "deflate.charts" : options.style == Style::line ? "chart.line" : "chart.candle";
   // Amount of work, in charts of the size that was measured.
   work.amount = count * static_cast<double>(options.width) * static_cast<double>(options.height) /
                 (static_cast<double>(usual.width) * usual.height);
-  work.bytes_up = count * static_cast<double>(chart::most_rows_bytes(spec));
+  work.bytes_up = count * static_cast<double>(chart::max_rows_bytes(spec));
   work.bytes_down = count * static_cast<double>(cost.bytes);
   work.cpu_s = count * cost.seconds / threads;
   work.others_s = count * cost.others_seconds / threads;
-  if (options.store == Store::hdf5) work.others_s = std::max(work.others_s, count / kWrittenChartsS);
+  if (options.store == ChartStore::hdf5) work.others_s = std::max(work.others_s, count / kWrittenChartsPerSecond);
   Route route = choose_side(accelerator, work);
   if (!route.on_device) return route;
   const auto stays = [&](const std::string& why) {
     return Route{false, route.device_s, route.others_s, "on the CPU: " + why};
   };
-  const std::string why = chart::why_on_cpu(spec);
+  const std::string why = chart::cpu_only_reason(spec);
   if (!why.empty()) return stays(why);
-  if (!accelerator.may_use(bodies::chart())) return stays("nobody has attested the kernels that draw");
-  if (portions.together == 0) {
-    return stays(
-        fmt::format("{} of memory is too little for a device's batches beside it", to_text(context.budget.limit())));
+  if (!accelerator.is_allowed(bodies::chart())) return stays("nobody has attested the kernels that draw");
+  if (portions.charts_per_batch == 0) {
+    return stays(fmt::format("{} of memory is too little for a device's batches beside it",
+                             format_bytes(context.budget.limit())));
   }
   return route;
 }

@@ -8,23 +8,23 @@
 #include <vector>
 
 #include "src/device/routing.h"
-#include "src/jobs/render/encode/encode.h"
+#include "src/jobs/render/encode/chart_encoder.h"
 #include "src/jobs/render/plan.h"
 #include "src/kernels/chart/chart_streams.h"
 
 namespace millrace::render {
 
 // Consecutive charts of one shard.
-struct Windows {
+struct WindowBatch {
   std::vector<double> series, ends;  // in the layout of chart::SeriesArray
   std::vector<ChartRow> rows;
 
   void clear();
-  void add(const ChartPlan& plan, const Options& options, std::uint64_t chart, WindowReader& reader);
+  void add(const ChartPlan& plan, const RenderOptions& options, std::uint64_t chart, WindowReader& reader);
 };
 
 // Bodies of these charts, one after the other.
-struct Bodies {
+struct ChartBodies {
   std::vector<std::uint8_t> bytes;
   std::vector<std::size_t> ends;  // end of each body in `bytes`
 
@@ -35,29 +35,29 @@ struct Bodies {
 };
 
 // Division of a run's memory for such batches.
-struct DevicePortions {
-  std::uint64_t together = 0;  // charts in a batch; 0: there is no room for a batch
-  std::uint64_t each = 0;      // bytes of a chart in flight, from its window to its row
-  std::uint64_t working = 0;   // bytes besides these
-  std::size_t at_once = 0;     // charts that the CPU makes at once in the device's place
+struct DeviceBatchSizes {
+  std::uint64_t charts_per_batch = 0;  // charts in a batch; 0: there is no room for a batch
+  std::uint64_t each = 0;              // bytes of a chart in flight, from its window to its row
+  std::uint64_t working = 0;           // bytes besides these
+  std::size_t at_once = 0;             // charts that the CPU makes at once in the device's place
 };
-DevicePortions portions_of(const Options& options, const ChartPlan& plan, const Encoding& encoding,
-                           const RunContext& context, Bytes most_in_flight);
+DeviceBatchSizes choose_batch_sizes(const RenderOptions& options, const ChartPlan& plan, const ChartEncoding& encoding,
+                                    const RunContext& context, Bytes max_in_flight);
 
 // Makes bodies on a device. For one thread at a time.
-class DeviceCharts {
+class DeviceChartEncoder {
  public:
   // The arguments must outlive this object; the context has an accelerator. OutOfMemory if the portions do not fit.
-  DeviceCharts(const Options& options, const ChartPlan& plan, const Encoding& encoding, const DevicePortions& portions,
-               RunContext& context);
+  DeviceChartEncoder(const RenderOptions& options, const ChartPlan& plan, const ChartEncoding& encoding,
+                     const DeviceBatchSizes& portions, RunContext& context);
   // Makes the bodies of all windows, in their order.
-  void make(const Windows& windows, Bodies& out);
+  void make(const WindowBatch& windows, ChartBodies& out);
 
  private:
-  const chart::Spec spec_;
+  const chart::ChartSpec spec_;
   const Format& format_;
   const bool global_;
-  Reservation paid_;
+  Reservation reservation_;
   Budget own_;
   std::unique_ptr<chart::DeviceStreamer> streams_;  // exactly one of these two is set
   std::unique_ptr<chart::DeviceDrawer> drawer_;
@@ -71,7 +71,8 @@ struct ChartCost {
 };
 
 // Decides which side makes these charts, the CPU or the device.
-Route route_of(const Options& options, const ChartPlan& plan, const Encoding& encoding, const ChartCost& cost,
-               std::uint64_t charts, const DevicePortions& portions, const RunContext& context);
+Route choose_route(const RenderOptions& options, const ChartPlan& plan, const ChartEncoding& encoding,
+                   const ChartCost& cost, std::uint64_t charts, const DeviceBatchSizes& portions,
+                   const RunContext& context);
 
 }  // namespace millrace::render

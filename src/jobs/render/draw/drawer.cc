@@ -21,8 +21,8 @@ using namespace render;
 namespace {
 
 // Uses the option table of the command line; messages name the member that was set.
-Options options_of(const ChartOptions& given) {
-  Options out;
+RenderOptions parse_options(const ChartOptions& given) {
+  RenderOptions out;
   Settings settings;
   describe(settings, out);
   const auto set = [&](const char* member, const char* option, const std::string& value) {
@@ -43,13 +43,13 @@ Options options_of(const ChartOptions& given) {
   set("channels", "channels", given.channels);
   set("dtype", "dtype", given.dtype);
   set("average", "ma", std::to_string(given.average));
-  if (out.scale == Scaling::global) {
+  if (out.scale == PriceScaling::global) {
     throw Failure(ErrorCode::usage, "'global' needs the whole series, and a drawer is given windows", "scale",
                   "use window or log");
   }
   const auto side = [](const char* name, int value) {
-    if (value >= 0 && value <= rle::kLongestSide) return value;
-    throw Failure(ErrorCode::usage, fmt::format("{} is outside 0 to {}", value, rle::kLongestSide), name);
+    if (value >= 0 && value <= rle::kMaxSide) return value;
+    throw Failure(ErrorCode::usage, fmt::format("{} is outside 0 to {}", value, rle::kMaxSide), name);
   };
   // A side of 0 is left to the style, which --size cannot express.
   out.width = side("width", given.width);
@@ -63,7 +63,7 @@ std::string text_of(ElementType type, const std::vector<std::int64_t>& shape) {
   return fmt::format("{} [{}]", name_of(type), fmt::join(shape, ", "));
 }
 
-void require(const ArrayView& array, const char* name, ElementType type, const std::vector<std::int64_t>& shape) {
+void check_array(const ArrayView& array, const char* name, ElementType type, const std::vector<std::int64_t>& shape) {
   const auto refuse = [&](const std::string& why, const char* remedy = "") {
     throw Failure(ErrorCode::usage, why, name, remedy);
   };
@@ -95,7 +95,7 @@ void require(const ArrayView& array, const char* name, ElementType type, const s
 // A device that was opened for a drawer. (It is no member of State: members of an exported class are visible outside of
 // the library.)
 struct OpenedDevice {
-  OpenedDevice(const chart::Spec& spec, const Format& format, const Executor& executor, const Device& device,
+  OpenedDevice(const chart::ChartSpec& spec, const Format& format, const Executor& executor, const Device& device,
                const AcceleratorOptions& options)
       : accelerator(device, options, budget, trace), drawer(spec, format, executor, accelerator, budget) {}
   Budget budget{Bytes{std::numeric_limits<std::int64_t>::max()}};  // a caller that draws on the fly has no --memory
@@ -109,7 +109,7 @@ struct OpenedDevice {
 
 struct ChartDrawer::State {
   explicit State(const ChartOptions& given)
-      : options(options_of(given)),
+      : options(parse_options(given)),
         spec(options.spec()),
         format(format_of(options)),
         executor(given.threads),
@@ -117,20 +117,20 @@ struct ChartDrawer::State {
         device(given.device, given.verify_device, given.device_memory) {}
 
   // Returns the number of the device whose memory holds an array; nullopt for host memory.
-  static std::optional<std::int32_t> place_of(const ArrayView& array) {
+  static std::optional<std::int32_t> device_number_of(const ArrayView& array) {
     if (array.memory != MemoryKind::device) return std::nullopt;
     return array.device;
   }
 
   // Returns the device that works on these arrays; null: only the CPU does.
   OpenedDevice* device_for(const ArrayView& series, const ArrayView& images) {
-    const std::optional<std::int32_t> in = place_of(series), out = place_of(images);
+    const std::optional<std::int32_t> in = device_number_of(series), out = device_number_of(images);
     if (!in && !out) return device.named() ? &open(*device.named()) : nullptr;
     if (in && out && in != out) {
       throw Failure(ErrorCode::usage, fmt::format("it lies on CUDA's device {}, and series on {}", *out, *in), "images",
                     "copy one of them to the other's device");
     }
-    return &open(device.holding(out ? *out : *in, out ? "images" : "series", "charts are drawn"));
+    return &open(device.find_array_device(out ? *out : *in, out ? "images" : "series", "charts are drawn"));
   }
 
   OpenedDevice& open(const Device& of) {
@@ -138,7 +138,7 @@ struct ChartDrawer::State {
     std::unique_ptr<OpenedDevice>& out = opened[name_of(of)];
     if (!out) {
       out = std::make_unique<OpenedDevice>(spec, format, executor, of, device.options());
-      if (!of.reason.empty()) out->accelerator.strike_out(of.reason);
+      if (!of.reason.empty()) out->accelerator.exclude_device(of.reason);
     }
     return *out;
   }
@@ -164,8 +164,8 @@ struct ChartDrawer::State {
     }
   }
 
-  const Options options;
-  const chart::Spec spec;
+  const RenderOptions options;
+  const chart::ChartSpec spec;
   const Format format;
   const Executor executor;
   const chart::SeriesPainters painters;
@@ -180,7 +180,7 @@ ChartDrawer::ChartDrawer(ChartDrawer&&) noexcept = default;
 ChartDrawer& ChartDrawer::operator=(ChartDrawer&&) noexcept = default;
 
 int ChartDrawer::rows() const { return static_cast<int>(state_->options.window); }
-int ChartDrawer::columns() const { return static_cast<int>(roles_of(state_->spec).size()); }
+int ChartDrawer::columns() const { return static_cast<int>(price_columns_of(state_->spec).size()); }
 int ChartDrawer::history() const { return static_cast<int>(state_->spec.history()); }
 int ChartDrawer::width() const { return state_->options.width; }
 int ChartDrawer::height() const { return state_->options.height; }
@@ -202,10 +202,10 @@ void ChartDrawer::draw(const ArrayView& series, const ArrayView& images, const C
   std::vector<std::int64_t> shape = {series.shape.empty() ? 0 : series.shape[0],
                                      std::clamp(given, std::int64_t{rows()}, most)};
   if (dimensions == 3) shape.push_back(columns());
-  require(series, "series", series.type == kFloat32 ? kFloat32 : kFloat64, shape);
+  check_array(series, "series", series.type == kFloat32 ? kFloat32 : kFloat64, shape);
   shape = image_shape();
   shape.insert(shape.begin(), series.shape[0]);
-  require(images, "images", image_type(), shape);
+  check_array(images, "images", image_type(), shape);
   state_->draw({series.data, series.type == kFloat32, static_cast<std::size_t>(series.shape[0]),
                 static_cast<std::size_t>(given - rows())},
                series, images, cancel);
@@ -222,12 +222,12 @@ DeviceUse ChartDrawer::device_use() const {
   }
   for (const auto& [name, on] : opened) {
     const MutexLock drawing(on->drawing);
-    const chart::DrawnCharts& counts = on->drawer.counts();
+    const chart::ChartCounts& counts = on->drawer.counts();
     out.device += fmt::format("{}{}", out.device.empty() ? "" : ", ", on->accelerator.title());
     out.drawn += counts.by_device;
     out.compared += counts.compared;
     out.by_cpu += counts.by_cpu;
-    const std::string why = why_by_cpu(on->accelerator);
+    const std::string why = explain_cpu_use(on->accelerator);
     if (!why.empty()) out.why += fmt::format("{}{}: {}", out.why.empty() ? "" : "; ", name, why);
   }
   return out;

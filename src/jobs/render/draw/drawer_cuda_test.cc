@@ -142,7 +142,7 @@ TEST_F(ChartDrawerOnCuda, AutoDrawsWhereItIsAttested) {
 }
 #endif
 
-TEST_F(ChartDrawerOnCuda, AWrongAnswerIsTheCpusAndTold) {
+TEST_F(ChartDrawerOnCuda, AWrongAnswerIsTheCpusAndReported) {
   // The known answers are right; the first launch after them fails once.
   std::uint64_t launches = 0;
   {
@@ -229,13 +229,13 @@ TEST_F(ChartDrawerOnCuda, ALostDeviceThatImagesAreOnIsThrown) {
     Trace trace;
     Accelerator theirs(device(), {}, budget, trace);
     DeviceBuffer<std::uint8_t> images(theirs, kBytes, "images");
-    std::string said = why([&] { ChartDrawer(options_).draw(series(), view(images, images_shape())); });
+    std::string message = why([&] { ChartDrawer(options_).draw(series(), view(images, images_shape())); });
     EXPECT_EQ(fake.violations(), "");
     if (fake.calls("launch") < static_cast<std::uint64_t>(n)) {
-      EXPECT_EQ(said, "");
+      EXPECT_EQ(message, "");
       break;
     }
-    EXPECT_NE(said.find("lost"), std::string::npos) << said;
+    EXPECT_NE(message.find("lost"), std::string::npos) << message;
   }
 }
 

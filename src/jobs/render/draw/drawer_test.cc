@@ -77,7 +77,7 @@ TEST(ChartDrawer, ABatchIsItsChartsOneByOneForAnyThreads) {
   }
 }
 
-TEST(ChartDrawer, HistoryIsWhatTheMovingAverageLooksBackAt) {
+TEST(ChartDrawer, HistoryIsRowsOfTheMovingAverage) {
   ChartOptions options;
   options.style = "jkx";
   const ChartDrawer drawer(options);
@@ -131,7 +131,7 @@ TEST(ChartDrawer, ArraysThatAreSomethingElseAreRefusedWithWords) {
   EXPECT_NE(why(good, elsewhere).find("images: "), std::string::npos) << why(good, elsewhere);
 }
 
-TEST(ChartDrawer, AnImageIsWhatItsShapeSays) {
+TEST(ChartDrawer, AnImageHasItsShape) {
   for (const char* dtype : {"u8", "f32", "bit"}) {
     ChartOptions options;
     options.dtype = dtype;

@@ -2,7 +2,7 @@
 
 namespace millrace::render {
 
-rle::ColourTable colour_table_of(const Options& options) {
+rle::ColourTable colour_table_of(const RenderOptions& options) {
   rle::ColourTable out = rle::colour_table(*options.paper, *options.ink);
   if (options.style == Style::ohlc || options.style == Style::candle) {
     out[chart::kRising] = *options.rising;
@@ -11,7 +11,7 @@ rle::ColourTable colour_table_of(const Options& options) {
   return out;
 }
 
-Format format_of(const Options& options) {
+Format format_of(const RenderOptions& options) {
   const PixelKind kind = options.dtype == PixelType::bit   ? PixelKind::bits
                          : options.dtype == PixelType::f32 ? PixelKind::floats
                                                            : PixelKind::bytes;

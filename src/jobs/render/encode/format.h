@@ -10,7 +10,7 @@ namespace millrace::render {
 
 using chart::Format, chart::PixelKind, chart::PixelPacker;
 
-rle::ColourTable colour_table_of(const Options& options);
-Format format_of(const Options& options);
+rle::ColourTable colour_table_of(const RenderOptions& options);
+Format format_of(const RenderOptions& options);
 
 }  // namespace millrace::render

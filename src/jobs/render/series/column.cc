@@ -40,52 +40,52 @@ void read_numbers(const std::byte* at, std::size_t step, ElementType type, std::
 }  // namespace
 
 // Changes the width of the texts of a part, and makes room for `room` rows.
-void TextColumn::repack(Part& part, std::size_t rows, std::size_t room, std::size_t width) {
+void TextColumn::repack(Chunk& chunk, std::size_t rows, std::size_t room, std::size_t width) {
   std::vector<char> bytes(width * room);
-  const std::size_t kept = std::min(width, part.width);
+  const std::size_t kept = std::min(width, chunk.width);
   for (std::size_t i = 0; i < rows; ++i) {
-    std::copy_n(part.bytes.data() + i * part.width, kept, bytes.data() + i * width);
+    std::copy_n(chunk.bytes.data() + i * chunk.width, kept, bytes.data() + i * width);
   }
-  memory_ = memory_ - part.bytes.size() + bytes.size();
-  part.bytes = std::move(bytes);
-  part.width = width;
+  memory_ = memory_ - chunk.bytes.size() + bytes.size();
+  chunk.bytes = std::move(bytes);
+  chunk.width = width;
 }
 
 void TextColumn::append(std::string_view text) {
-  const std::size_t at = size_ % kPart;
+  const std::size_t at = size_ % kRowsPerChunk;
   if (at == 0) {
-    complete();
-    parts_.emplace_back();
+    finish_appending();
+    chunks_.emplace_back();
     // The first part grows, as in Values; a later part begins with the width of the part before it.
-    if (size_ > 0) repack(parts_.back(), 0, kPart, parts_[parts_.size() - 2].width);
+    if (size_ > 0) repack(chunks_.back(), 0, kRowsPerChunk, chunks_[chunks_.size() - 2].width);
   }
-  Part& part = parts_.back();
-  const std::size_t room = part.width == 0 ? 0 : part.bytes.size() / part.width;
-  if (text.size() > part.width || at == room) {
+  Chunk& chunk = chunks_.back();
+  const std::size_t room = chunk.width == 0 ? 0 : chunk.bytes.size() / chunk.width;
+  if (text.size() > chunk.width || at == room) {
     // Width and room grow in steps, so that the texts are not moved each time one of them is longer, or one more is
     // added.
-    const std::size_t width = std::max(part.width, std::max<std::size_t>(1, (text.size() + 7) / 8) * 8);
-    repack(part, at, at < room ? room : std::clamp<std::size_t>(2 * at, 64, kPart), width);
+    const std::size_t width = std::max(chunk.width, std::max<std::size_t>(1, (text.size() + 7) / 8) * 8);
+    repack(chunk, at, at < room ? room : std::clamp<std::size_t>(2 * at, 64, kRowsPerChunk), width);
   }
-  std::copy(text.begin(), text.end(), part.bytes.data() + at * part.width);
-  part.longest = std::max(part.longest, text.size());
+  std::copy(text.begin(), text.end(), chunk.bytes.data() + at * chunk.width);
+  chunk.longest = std::max(chunk.longest, text.size());
   longest_ = std::max(longest_, text.size());
   ++size_;
 }
 
-void TextColumn::complete() {
-  if (parts_.empty()) return;
-  const std::size_t rows = size_ - (parts_.size() - 1) * kPart;
-  repack(parts_.back(), rows, rows, std::max<std::size_t>(1, parts_.back().longest));
+void TextColumn::finish_appending() {
+  if (chunks_.empty()) return;
+  const std::size_t rows = size_ - (chunks_.size() - 1) * kRowsPerChunk;
+  repack(chunks_.back(), rows, rows, std::max<std::size_t>(1, chunks_.back().longest));
 }
 
 std::string_view TextColumn::view(std::size_t row) const {
-  const Part& part = parts_[row / kPart];
-  const std::string_view padded(part.bytes.data() + row % kPart * part.width, part.width);
+  const Chunk& chunk = chunks_[row / kRowsPerChunk];
+  const std::string_view padded(chunk.bytes.data() + row % kRowsPerChunk * chunk.width, chunk.width);
   return padded.substr(0, padded.find('\0'));
 }
 
-void Column::read(std::size_t begin, std::span<double> out) const {
+void SeriesColumn::read(std::size_t begin, std::span<double> out) const {
   if (held_) {
     held_->read(first_ + begin, out);
   } else {
@@ -96,7 +96,7 @@ void Column::read(std::size_t begin, std::span<double> out) const {
     });
   }
   for (double& v : out) {
-    if (!(std::abs(v) <= kLargest)) v = std::numeric_limits<double>::quiet_NaN();
+    if (!(std::abs(v) <= kMaxPrice)) v = std::numeric_limits<double>::quiet_NaN();
   }
 }
 

@@ -17,54 +17,54 @@
 
 namespace millrace::render {
 
-using chart::kLargest;
+using chart::kMaxPrice;
 // Rows of a part: rows in memory are divided into parts.
-constexpr std::size_t kPart = 1 << 14;
+constexpr std::size_t kRowsPerChunk = 1 << 14;
 
 // Values in memory.
 template <typename T>
-class Values {
+class ChunkedValues {
  public:
   void append(T value) {
-    if (size_ % kPart == 0) {
-      parts_.emplace_back();
+    if (size_ % kRowsPerChunk == 0) {
+      chunks_.emplace_back();
       // The first part grows: there may be thousands of short columns.
-      if (size_ > 0) parts_.back().reserve(kPart);
+      if (size_ > 0) chunks_.back().reserve(kRowsPerChunk);
     }
-    parts_.back().push_back(value);
+    chunks_.back().push_back(value);
     ++size_;
   }
   // Called after the last value: gives unused memory back.
-  void complete() {
-    if (!parts_.empty()) parts_.back().shrink_to_fit();
+  void finish_appending() {
+    if (!chunks_.empty()) chunks_.back().shrink_to_fit();
   }
   void read(std::size_t begin, std::span<T> out) const {
     while (!out.empty()) {
-      const std::size_t at = begin % kPart, count = std::min(out.size(), kPart - at);
-      std::copy_n(parts_[begin / kPart].data() + at, count, out.begin());
+      const std::size_t at = begin % kRowsPerChunk, count = std::min(out.size(), kRowsPerChunk - at);
+      std::copy_n(chunks_[begin / kRowsPerChunk].data() + at, count, out.begin());
       begin += count;
       out = out.subspan(count);
     }
   }
-  T operator[](std::size_t row) const { return parts_[row / kPart][row % kPart]; }
+  T operator[](std::size_t row) const { return chunks_[row / kRowsPerChunk][row % kRowsPerChunk]; }
   std::size_t size() const { return size_; }
   Bytes memory() const {
-    if (parts_.empty()) return {};
-    return {((parts_.size() - 1) * kPart + parts_.back().capacity()) * sizeof(T)};
+    if (chunks_.empty()) return {};
+    return {((chunks_.size() - 1) * kRowsPerChunk + chunks_.back().capacity()) * sizeof(T)};
   }
 
  private:
-  std::vector<std::vector<T>> parts_;
+  std::vector<std::vector<T>> chunks_;
   std::size_t size_ = 0;
 };
-using NumberColumn = Values<double>;
+using NumberColumn = ChunkedValues<double>;
 
 // Short texts in memory. Each takes as many bytes as the longest in its part. None holds a zero byte.
 class TextColumn {
  public:
   void append(std::string_view text);
   // Called after the last text: gives unused memory back.
-  void complete();
+  void finish_appending();
   std::string operator[](std::size_t row) const { return std::string(view(row)); }
   std::string_view view(std::size_t row) const;
   std::size_t size() const { return size_; }
@@ -73,26 +73,27 @@ class TextColumn {
   Bytes memory() const { return {memory_}; }
 
  private:
-  struct Part {
+  struct Chunk {
     std::size_t width = 0, longest = 0;
     std::vector<char> bytes;
   };
-  void repack(Part& part, std::size_t rows, std::size_t room, std::size_t width);
-  std::vector<Part> parts_;
+  void repack(Chunk& chunk, std::size_t rows, std::size_t room, std::size_t width);
+  std::vector<Chunk> chunks_;
   std::size_t size_ = 0, longest_ = 0, memory_ = 0;
 };
 
 // A column of prices: numbers in memory, or one number of each row of a file. Copied cheaply; thread-safe.
-class Column {
+class SeriesColumn {
  public:
-  Column() = default;
+  SeriesColumn() = default;
   // Begins at row `first` of the numbers.
-  explicit Column(std::shared_ptr<const NumberColumn> held, std::size_t first = 0)
+  explicit SeriesColumn(std::shared_ptr<const NumberColumn> held, std::size_t first = 0)
       : held_(std::move(held)), first_(first) {}
-  Column(std::shared_ptr<const RowFile> file, std::shared_ptr<RowCache> cache, ElementType type, std::size_t offset)
+  SeriesColumn(std::shared_ptr<const RowFile> file, std::shared_ptr<RowCache> cache, ElementType type,
+               std::size_t offset)
       : file_(std::move(file)), cache_(std::move(cache)), type_(type), offset_(offset) {}
 
-  // Reads rows [begin, begin + out.size()). Values that are not finite, or beyond kLargest, become NaN. Failure if the
+  // Reads rows [begin, begin + out.size()). Values that are not finite, or beyond kMaxPrice, become NaN. Failure if the
   // file cannot be read any more.
   void read(std::size_t begin, std::span<double> out) const;
 

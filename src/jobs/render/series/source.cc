@@ -9,15 +9,15 @@
 #include <tuple>
 
 #include "src/base/text.h"
-#include "src/io/file/reader.h"
-#include "src/jobs/render/series/source_kinds.h"
+#include "src/io/file/file_reader.h"
+#include "src/jobs/render/series/source_readers.h"
 
 namespace millrace::render {
 namespace {
 
-void look_over(const OpenContext& context, Source& out) {
+void scan_prices(const OpenContext& context, PriceSource& out) {
   // A logarithmic scale cannot show a value of 0 or less.
-  const bool logarithms = context.options.scale == Scaling::log;
+  const bool logarithms = context.options.scale == PriceScaling::log;
   std::vector<double> values;
   std::vector<std::uint8_t> missing;
   bool any = false;
@@ -25,7 +25,7 @@ void look_over(const OpenContext& context, Source& out) {
     context.throw_if_cancelled();
     values.resize(std::min<std::size_t>(out.rows - at, 1 << 12));
     missing.assign(values.size(), 0);
-    for (const Role role : roles_of(context.options.spec())) {
+    for (const PriceColumn role : price_columns_of(context.options.spec())) {
       if (role == kVolume) continue;
       out.columns[role].read(at, values);
       for (std::size_t i = 0; i < values.size(); ++i) {
@@ -42,7 +42,7 @@ void look_over(const OpenContext& context, Source& out) {
 }
 
 // Splits "prices.h5:/close" into a file and a dataset, unless a file has all of that as its name.
-std::pair<std::string, std::string> file_and_dataset(const std::string& input) {
+std::pair<std::string, std::string> split_input(const std::string& input) {
   const auto is_file = [](const std::string& path) {
     std::error_code error;
     return std::filesystem::is_regular_file(path, error);
@@ -68,37 +68,37 @@ bool is_hdf5(const std::string& path, FileReader& file) {
 
 }  // namespace
 
-std::string input_file(const std::string& input) { return file_and_dataset(input).first; }
+std::string input_file(const std::string& input) { return split_input(input).first; }
 
-const char* name_of(Role role) {
+const char* name_of(PriceColumn role) {
   constexpr std::array<const char*, 5> kNames = {"open", "high", "low", "close", "volume"};
   return kNames[role];
 }
 
-std::size_t Source::length(const Options& options) const {
+std::size_t PriceSource::window_length(const RenderOptions& options) const {
   return ready > 0 ? ready : static_cast<std::size_t>(options.window);
 }
 
-std::size_t Source::windows(const Options& options) const {
+std::size_t PriceSource::windows(const RenderOptions& options) const {
   if (ready > 0) return rows / ready;
-  const std::size_t length = static_cast<std::size_t>(options.window);
-  return rows < length ? 0 : (rows - length) / static_cast<std::size_t>(options.stride) + 1;
+  const std::size_t window_length = static_cast<std::size_t>(options.window);
+  return rows < window_length ? 0 : (rows - window_length) / static_cast<std::size_t>(options.stride) + 1;
 }
 
-std::size_t Source::row_of(const Options& options, std::size_t window) const {
+std::size_t PriceSource::row_of(const RenderOptions& options, std::size_t window) const {
   return window * (ready > 0 ? ready : static_cast<std::size_t>(options.stride));
 }
 
-void Source::throw_if_changed() const {
+void PriceSource::throw_if_changed() const {
   const auto now = FileReader::open(path, FileReader::Hashing::off);
   if (now && (*now)->size() == bytes && (*now)->mtime_ns() == mtime_ns) return;
   throw Failure(ErrorCode::conflict, "it changed while it was read", path,
                 "put the old file back, or remove OUTPUT.shards if it is there; then run the same command again");
 }
 
-void throw_if_changed(const std::vector<Source>& sources) {
-  const Source* before = nullptr;
-  for (const Source& source : sources) {
+void throw_if_changed(const std::vector<PriceSource>& sources) {
+  const PriceSource* before = nullptr;
+  for (const PriceSource& source : sources) {
     if (before == nullptr || before->input != source.input) source.throw_if_changed();
     before = &source;
   }
@@ -108,24 +108,24 @@ void OpenContext::throw_if_cancelled() const {
   if (run.cancel.cancelled()) throw Failure(interrupted("nothing was drawn yet"));
 }
 
-void OpenContext::refuse_table_options(const Source& source) const {
+void OpenContext::refuse_table_options(const PriceSource& source) const {
   const auto refuse = [&](const char* option, const std::string& value) {
     throw Failure(ErrorCode::usage,
                   fmt::format("an array has no columns by name, and no dates, for {} {}", option, value), source.name,
                   "leave the option out, or draw arrays in a run of their own");
   };
   if (!options.by.empty() && options.by != kOneSeries) refuse("--by", options.by);
-  if (options.sort == Sort::date) refuse("--sort", choice_name(options.sort));
+  if (options.sort == SortOrder::date) refuse("--sort", choice_name(options.sort));
 }
 
 std::shared_ptr<RowCache> OpenContext::rows() {
-  struct Paid {
+  struct ReservedCache {
     RowCache rows;
-    Reservation paid;
+    Reservation reservation;
   };
   if (!cache) {
-    const auto shared = std::make_shared<Paid>();
-    shared->paid = run.budget.reserve(RowCache::memory(), "inputs");
+    const auto shared = std::make_shared<ReservedCache>();
+    shared->reservation = run.budget.reserve(RowCache::memory(), "inputs");
     cache = std::shared_ptr<RowCache>(shared, &shared->rows);
   }
   return cache;
@@ -138,7 +138,7 @@ std::shared_ptr<Hdf5Helper> OpenContext::hdf5() {
 
 struct SourceOpener::State : OpenContext {};
 
-SourceOpener::SourceOpener(const Options& options, RunContext& context)
+SourceOpener::SourceOpener(const RenderOptions& options, RunContext& context)
     : state_(new State{{options, context, nullptr, nullptr, nullptr}}) {
   // Memory of the program with its libraries, before it reads anything: 17 MB were measured.
   Budget& budget = context.budget;
@@ -147,17 +147,17 @@ SourceOpener::SourceOpener(const Options& options, RunContext& context)
 }
 SourceOpener::~SourceOpener() = default;
 
-std::vector<Source> SourceOpener::open(const std::string& input) {
+std::vector<PriceSource> SourceOpener::open(const std::string& input) {
   OpenContext& context = *state_;
-  Source out;
+  PriceSource out;
   out.name = input;
   out.program = context.program;
-  std::tie(out.path, out.dataset) = file_and_dataset(input);
+  std::tie(out.path, out.dataset) = split_input(input);
   auto file = FileReader::open(out.path).or_throw();
   out.bytes = file->size();
   out.mtime_ns = file->mtime_ns();
   const bool hdf5 = !out.dataset.empty() || is_hdf5(out.path, *file);
-  std::vector<Source> series;
+  std::vector<PriceSource> series;
   if (hdf5 || extension(out.path) == "npy") {
     context.refuse_table_options(out);
     hdf5 ? read_hdf5(*file, context, out) : read_npy(context, out);
@@ -167,9 +167,9 @@ std::vector<Source> SourceOpener::open(const std::string& input) {
   }
   while (!file->next().empty()) context.throw_if_cancelled();
   const std::string content = hex_of_bytes(file->finish_hash().or_throw());
-  for (Source& one : series) {
+  for (PriceSource& one : series) {
     one.content = content;
-    look_over(context, one);
+    scan_prices(context, one);
   }
   series.front().throw_if_changed();
   return series;

@@ -18,7 +18,7 @@
 
 namespace millrace::render {
 
-using chart::kClose, chart::kHigh, chart::kLow, chart::kOpen, chart::kVolume, chart::Role;
+using chart::kClose, chart::kHigh, chart::kLow, chart::kOpen, chart::kVolume, chart::PriceColumn;
 
 // Returns the file that an input names: FILE.h5 for FILE.h5:/DATASET.
 std::string input_file(const std::string& input);
@@ -27,13 +27,13 @@ std::string input_file(const std::string& input);
 constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
 
 // The dates of a series.
-class Dates {
+class SeriesDates {
  public:
-  Dates() = default;
+  SeriesDates() = default;
   // Begins at row `first` of the texts; without a notation no date is understood.
-  Dates(std::shared_ptr<const TextColumn> texts, std::size_t first, std::optional<DateNotation> notation)
+  SeriesDates(std::shared_ptr<const TextColumn> texts, std::size_t first, std::optional<DateNotation> notation)
       : texts_(std::move(texts)), first_(first), notation_(notation) {}
-  bool understood() const { return notation_.has_value(); }
+  bool has_notation() const { return notation_.has_value(); }
   // Returns the date as it was written; empty if there is none.
   std::string text(std::size_t row) const { return texts_ ? (*texts_)[first_ + row] : std::string(); }
   // Returns nanoseconds since 1970-01-01 UTC, or kNoTime.
@@ -49,7 +49,7 @@ class Dates {
 };
 
 // A whole input, or one series of it.
-struct Source {
+struct PriceSource {
   std::string name;     // as it was given
   std::string path;     // path of the file
   std::string dataset;  // dataset in the file; empty if it has none
@@ -58,10 +58,10 @@ struct Source {
   std::string content;      // its hash, in hexadecimal
   std::uint32_t input = 0;  // index among the usable inputs; series of one table share it
 
-  std::size_t rows = 0;           // rows of the series, or of all ready windows together
-  std::size_t ready = 0;          // rows of a ready window; 0: this is a series
-  std::array<Column, 5> columns;  // indexed by Role; those that the style needs
-  Dates dates;
+  std::size_t rows = 0;                 // rows of the series, or of all ready windows together
+  std::size_t ready = 0;                // rows of a ready window; 0: this is a series
+  std::array<SeriesColumn, 5> columns;  // indexed by Role; those that the style needs
+  SeriesDates dates;
   std::string symbol;         // empty: not known
   std::uint64_t repeats = 0;  // rows of the input left out because another row has the same time
   bool sorted = false;        // its rows were not in the order of their dates
@@ -69,32 +69,32 @@ struct Source {
   std::uint64_t gaps = 0;          // rows without a price that can be drawn
   double lowest = 0, highest = 0;  // range of the finite prices
 
-  std::size_t windows(const Options& options) const;
+  std::size_t windows(const RenderOptions& options) const;
   // Functions that return the first row of a window, and its number of rows.
-  std::size_t row_of(const Options& options, std::size_t window) const;
-  std::size_t length(const Options& options) const;
+  std::size_t row_of(const RenderOptions& options, std::size_t window) const;
+  std::size_t window_length(const RenderOptions& options) const;
 
   // Failure(conflict) if the file has changed since it was opened.
   void throw_if_changed() const;
 
   // Reservations for the data in memory, and for the memory that every run needs.
-  std::shared_ptr<const Reservation> paid, program;
+  std::shared_ptr<const Reservation> reservation, program;
 };
 
 // Checks all files; a file with several series is checked once.
-void throw_if_changed(const std::vector<Source>& sources);
+void throw_if_changed(const std::vector<PriceSource>& sources);
 
 // Opens inputs, one after the other, for options whose defaults are filled.
 class SourceOpener {
  public:
-  SourceOpener(const Options& options, RunContext& context);
+  SourceOpener(const RenderOptions& options, RunContext& context);
   ~SourceOpener();
   SourceOpener(const SourceOpener&) = delete;
   SourceOpener& operator=(const SourceOpener&) = delete;
 
   // Returns at least one source. Failure names the file and what was expected in it. OutOfMemory if the source does not
   // fit the rest of --memory.
-  std::vector<Source> open(const std::string& input);
+  std::vector<PriceSource> open(const std::string& input);
 
  private:
   struct State;

@@ -4,26 +4,26 @@
 #include <algorithm>
 
 #include "src/base/text.h"
-#include "src/jobs/render/series/source_kinds.h"
+#include "src/jobs/render/series/source_readers.h"
 
 namespace millrace::render {
 namespace {
 
-bool readable(ElementType type) {
+bool is_readable(ElementType type) {
   return type == kFloat32 || type == kFloat64 || type.code == TypeCode::integer ||
          type.code == TypeCode::unsigned_integer;
 }
 
 // Division of an array: rows, columns of each row, and rows of a ready window.
-struct Rows {
+struct ArrayShape {
   std::uint64_t rows = 0, columns = 1, ready = 0;
 };
 
 // Returns nullopt if the shape is neither a series nor windows.
-std::optional<Rows> rows_of(const std::vector<std::uint64_t>& shape) {
+std::optional<ArrayShape> parse_shape(const std::vector<std::uint64_t>& shape) {
   if (shape.empty() || shape.size() > 3) return std::nullopt;
   const std::uint64_t last = shape.back();
-  Rows out;
+  ArrayShape out;
   if (shape.size() == 2) (last == 4 || last == 5 ? out.columns : out.ready) = last;
   if (shape.size() == 3) {
     if (last != 4) return std::nullopt;
@@ -36,17 +36,17 @@ std::optional<Rows> rows_of(const std::vector<std::uint64_t>& shape) {
   return out;
 }
 
-Failure refuse(const std::string& words, const std::string& name) {
+Failure make_failure(const std::string& words, const std::string& name) {
   return {ErrorCode::bad_data, fmt::format("it holds {}", words), name,
           "a series is [T], [T, 4] (open, high, low, close) or [T, 5] (with volume); ready windows are [N, n] or "
           "[N, n, 4]; numbers of any width"};
 }
 
 // Sets the columns that the style needs, from rows of numbers of one type.
-void take_columns(OpenContext& context, const std::shared_ptr<const RowFile>& file, ElementType type, const Rows& shape,
-                  const std::string& words, Source& out) {
-  const Options& options = context.options;
-  for (const Role role : roles_of(options.spec())) {
+void set_columns(OpenContext& context, const std::shared_ptr<const RowFile>& file, ElementType type,
+                 const ArrayShape& shape, const std::string& words, PriceSource& out) {
+  const RenderOptions& options = context.options;
+  for (const PriceColumn role : price_columns_of(options.spec())) {
     if (shape.columns == 1 && role != kClose && role != kVolume) {
       throw Failure(
           ErrorCode::bad_data, fmt::format("it holds {}, and no {}", words, name_of(role)), out.name,
@@ -57,7 +57,7 @@ void take_columns(OpenContext& context, const std::shared_ptr<const RowFile>& fi
                     "draw without: --no-volume");
     }
     const std::size_t at = shape.columns == 1 ? 0 : static_cast<std::size_t>(role);
-    out.columns[role] = Column(file, context.rows(), type, at * type.bytes());
+    out.columns[role] = SeriesColumn(file, context.rows(), type, at * type.bytes());
   }
   out.rows = static_cast<std::size_t>(shape.rows);
   out.ready = static_cast<std::size_t>(shape.ready);
@@ -66,7 +66,7 @@ void take_columns(OpenContext& context, const std::shared_ptr<const RowFile>& fi
 // Rows of a dataset, as doubles.
 class Hdf5Rows : public RowFile {
  public:
-  Hdf5Rows(std::shared_ptr<Hdf5Helper> helper, hdf5::Series series, const Rows& shape)
+  Hdf5Rows(std::shared_ptr<Hdf5Helper> helper, hdf5::DatasetInfo series, const ArrayShape& shape)
       : RowFile(shape.rows, static_cast<std::size_t>(shape.columns) * sizeof(double)),
         helper_(std::move(helper)),
         series_(std::move(series)) {}
@@ -76,21 +76,21 @@ class Hdf5Rows : public RowFile {
 
  private:
   const std::shared_ptr<Hdf5Helper> helper_;
-  const hdf5::Series series_;
+  const hdf5::DatasetInfo series_;
 };
 
 // Returns the only dataset of a file that can be drawn.
-hdf5::Series only_series(OpenContext& context, const FileReader& file) {
-  constexpr std::size_t kMostTold = 12;
+hdf5::DatasetInfo find_only_series(OpenContext& context, const FileReader& file) {
+  constexpr std::size_t kMaxNamed = 12;
   const std::string& path = file.path();
-  hdf5::Reader& reader = context.hdf5()->reader;
+  hdf5::DatasetReader& reader = context.hdf5()->reader;
   const std::vector<std::string> names = reader.datasets(file).or_throw();
-  if (names.size() > hdf5::helper::kMostListed) {
-    throw Failure(ErrorCode::bad_data, fmt::format("it holds over {} datasets", hdf5::helper::kMostListed), path,
+  if (names.size() > hdf5::helper::kMaxListed) {
+    throw Failure(ErrorCode::bad_data, fmt::format("it holds over {} datasets", hdf5::helper::kMaxListed), path,
                   fmt::format("name one, as {}:/prices", path));
   }
-  std::vector<hdf5::Series> found;
-  std::vector<std::string> told;
+  std::vector<hdf5::DatasetInfo> found;
+  std::vector<std::string> descriptions;
   for (const std::string& name : names) {
     context.throw_if_cancelled();
     const auto series = reader.describe(file, name);
@@ -99,39 +99,40 @@ hdf5::Series only_series(OpenContext& context, const FileReader& file) {
         code == ErrorCode::unavailable) {
       throw Failure(series.error());
     }
-    const bool fits = series && rows_of(series->shape);
-    told.push_back(printable(name) + ", " +
-                   (series ? series->words + (fits ? "" : ", which is no series") : series.error().what));
+    const bool fits = series && parse_shape(series->shape);
+    descriptions.push_back(escape_unprintable(name) + ", " +
+                           (series ? series->words + (fits ? "" : ", which is no series") : series.error().what));
     if (fits) found.push_back(*series);
   }
   if (found.size() == 1) return found[0];
-  if (told.size() > kMostTold) {
-    told.resize(kMostTold);
-    told.emplace_back("and more");
+  if (descriptions.size() > kMaxNamed) {
+    descriptions.resize(kMaxNamed);
+    descriptions.emplace_back("and more");
   }
   throw Failure(ErrorCode::bad_data,
-                names.empty() ? "it holds no dataset"
-                              : fmt::format("it holds {} datasets that can be drawn: {}",
-                                            found.empty() ? "no" : std::to_string(found.size()), fmt::join(told, "; ")),
+                names.empty()
+                    ? "it holds no dataset"
+                    : fmt::format("it holds {} datasets that can be drawn: {}",
+                                  found.empty() ? "no" : std::to_string(found.size()), fmt::join(descriptions, "; ")),
                 path,
                 found.empty() ? "a series is [T], [T, 4] or [T, 5], ready windows are [N, n] or [N, n, 4]"
-                              : fmt::format("name one, as {}:{}", path, printable(found[0].name)));
+                              : fmt::format("name one, as {}:{}", path, escape_unprintable(found[0].name)));
 }
 
 }  // namespace
 
-void read_hdf5(const FileReader& file, OpenContext& context, Source& out) {
+void read_hdf5(const FileReader& file, OpenContext& context, PriceSource& out) {
   const std::shared_ptr<Hdf5Helper> helper = context.hdf5();
-  const hdf5::Series series =
-      out.dataset.empty() ? only_series(context, file) : helper->reader.describe(file, out.dataset).or_throw();
+  const hdf5::DatasetInfo series =
+      out.dataset.empty() ? find_only_series(context, file) : helper->reader.describe(file, out.dataset).or_throw();
   out.dataset = series.name;
-  const auto shape = rows_of(series.shape);
-  if (!shape) throw refuse(series.words, out.name);
-  Bytes paid;
-  for (const Reservation& part : helper->paid) paid += part.size();
-  if (paid < series.memory) {
+  const auto shape = parse_shape(series.shape);
+  if (!shape) throw make_failure(series.words, out.name);
+  Bytes reserved;
+  for (const Reservation& part : helper->reserved) reserved += part.size();
+  if (reserved < series.memory) {
     try {
-      helper->paid.push_back(context.run.budget.reserve(series.memory - paid, "reading HDF5 by chunks"));
+      helper->reserved.push_back(context.run.budget.reserve(series.memory - reserved, "reading HDF5 by chunks"));
     } catch (const OutOfMemory& refused) {
       Error error = refused.error();
       error.subject = out.name;
@@ -139,17 +140,17 @@ void read_hdf5(const FileReader& file, OpenContext& context, Source& out) {
     }
   }
   const auto rows = std::make_shared<Hdf5Rows>(helper, series, *shape);
-  take_columns(context, rows, kFloat64, *shape, series.words, out);
+  set_columns(context, rows, kFloat64, *shape, series.words, out);
 }
 
-void read_npy(OpenContext& context, Source& out) {
+void read_npy(OpenContext& context, PriceSource& out) {
   const npy::Header header = npy::read_header(out.path).or_throw();
-  const auto shape = rows_of(header.shape);
-  if (!header.plain() || !readable(header.fields[0].type) || !shape) throw refuse(header.words(), out.name);
+  const auto shape = parse_shape(header.shape);
+  if (!header.is_plain() || !is_readable(header.fields[0].type) || !shape) throw make_failure(header.words(), out.name);
   const ElementType type = header.fields[0].type;
   const auto file =
-      std::make_shared<PlainRows>(out.path, header.data_offset, shape->rows, shape->columns * type.bytes());
-  take_columns(context, file, type, *shape, header.words(), out);
+      std::make_shared<PlainRowFile>(out.path, header.data_offset, shape->rows, shape->columns * type.bytes());
+  set_columns(context, file, type, *shape, header.words(), out);
 }
 
 }  // namespace millrace::render

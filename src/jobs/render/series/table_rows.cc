@@ -14,34 +14,35 @@ namespace {
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
 // Two rows of one series; the second is not later than the first.
-struct Step {
+struct OutOfOrderRows {
   std::size_t before, row;
 };
-struct Steps {
-  std::optional<Step> back, repeat;  // first step of each kind
+struct OrderProblems {
+  std::optional<OutOfOrderRows> back, repeat;  // first step of each kind
 };
 
 class Arranger {
  public:
-  Arranger(TableRows& table, const Options& options, RunContext& context)
+  Arranger(TableRows& table, const RenderOptions& options, RunContext& context)
       : table_(table), options_(options), context_(context) {}
 
-  Arranged arrange() {
+  ArrangedSeries arrange_rows() {
     if (table_.dates) out_.notation = notation();
-    if (!out_.notation && options_.sort == Sort::date) {
+    if (!out_.notation && options_.sort == SortOrder::date) {
       throw Failure(ErrorCode::bad_data, "it has no dates that can be read, so that it cannot be sorted", table_.path,
                     "name the column with --columns date=NAME, or leave out --sort date");
     }
-    if (!out_.notation && (options_.duplicates == Duplicates::first || options_.duplicates == Duplicates::last)) {
+    if (!out_.notation &&
+        (options_.duplicates == DuplicatePolicy::first || options_.duplicates == DuplicatePolicy::last)) {
       throw Failure(ErrorCode::bad_data, "it has no dates that can be read, so that none can be found twice",
                     table_.path, "name the column with --columns date=NAME, or leave out --duplicates");
     }
-    Steps steps;
-    if (out_.notation) steps = steps_of(*out_.notation);
-    if (steps.back && options_.sort != Sort::date) refuse_back(*steps.back);
+    OrderProblems steps;
+    if (out_.notation) steps = find_order_problems(*out_.notation);
+    if (steps.back && options_.sort != SortOrder::date) refuse_back(*steps.back);
     out_.sorted = steps.back.has_value();
-    if (steps.repeat && !out_.sorted && options_.duplicates == Duplicates::error) refuse_repeat(*steps.repeat);
-    const bool thinned = (steps.repeat || out_.sorted) && options_.duplicates != Duplicates::keep;
+    if (steps.repeat && !out_.sorted && options_.duplicates == DuplicatePolicy::error) refuse_repeat(*steps.repeat);
+    const bool thinned = (steps.repeat || out_.sorted) && options_.duplicates != DuplicatePolicy::keep;
     if (table_.symbols.size() > 1 || out_.sorted || thinned) reorder(thinned);
     if (out_.series.empty()) {
       out_.series.push_back({0, table_.rows, table_.symbols.empty() ? std::string() : table_.symbols.front()});
@@ -54,23 +55,23 @@ class Arranger {
   std::int64_t time(const DateNotation& notation, std::size_t row) const {
     return notation.parse(table_.dates->view(row)).value_or(kNone);
   }
-  std::string date(std::size_t row) const { return printable(table_.dates->view(row)); }
+  std::string date(std::size_t row) const { return escape_unprintable(table_.dates->view(row)); }
   std::size_t line(std::size_t row) const { return table_.line_of(row); }
 
   // Compares rows in the order of the file.
-  Steps steps_of(const DateNotation& notation) const {
+  OrderProblems find_order_problems(const DateNotation& notation) const {
     struct Last {
       std::int64_t time = kNone;
       std::size_t row = 0;
     };
     std::vector<Last> last(std::max<std::size_t>(1, table_.symbols.size()));
-    Steps out;
+    OrderProblems out;
     for (std::size_t row = 0; row < table_.rows; ++row) {
-      if (row % kPart == 0) context_.throw_if_cancelled();
+      if (row % kRowsPerChunk == 0) context_.throw_if_cancelled();
       Last& before = last[series(row)];
       const std::int64_t now = time(notation, row);
-      if (now < before.time && !out.back) out.back = Step{before.row, row};
-      if (now == before.time && !out.repeat) out.repeat = Step{before.row, row};
+      if (now < before.time && !out.back) out.back = OutOfOrderRows{before.row, row};
+      if (now == before.time && !out.repeat) out.repeat = OutOfOrderRows{before.row, row};
       before = {now, row};
     }
     return out;
@@ -80,21 +81,23 @@ class Arranger {
     DateReading reading = read_dates(
         table_.rows,
         [&](std::size_t row) {
-          if (row % kPart == 0) context_.throw_if_cancelled();
+          if (row % kRowsPerChunk == 0) context_.throw_if_cancelled();
           return table_.dates->view(row);
         },
         options_.date_order);
     if (reading.unread) {
       throw Failure(ErrorCode::bad_data,
                     fmt::format("line {}: column {}: '{}' is no date like the others", line(*reading.unread),
-                                printable(table_.date_column), date(*reading.unread)),
+                                escape_unprintable(table_.date_column), date(*reading.unread)),
                     table_.path, "mend that line, or name another column with --columns date=NAME");
     }
     std::vector<DateNotation>& possible = reading.possible;
     // With --sort date the user says that the order of the rows means nothing.
-    if (possible.size() > 1 && options_.sort != Sort::date) {
+    if (possible.size() > 1 && options_.sort != SortOrder::date) {
       // If both day/month and month/day are possible, the one in which no row goes back in time is meant.
-      const auto forward = [&](const DateNotation& notation) { return !steps_of(notation).back.has_value(); };
+      const auto forward = [&](const DateNotation& notation) {
+        return !find_order_problems(notation).back.has_value();
+      };
       std::vector<DateNotation> likely;
       std::copy_if(possible.begin(), possible.end(), std::back_inserter(likely), forward);
       if (!likely.empty()) possible = std::move(likely);
@@ -102,15 +105,16 @@ class Arranger {
     if (possible.empty()) return std::nullopt;
     for (std::size_t row = 0; row < table_.rows && possible.size() > 1; ++row) {
       if (time(possible[0], row) == time(possible[1], row)) continue;
-      throw Failure(ErrorCode::bad_data,
-                    fmt::format("line {}: column {}: '{}' can be {} or {}, and so can all its dates", line(row),
-                                printable(table_.date_column), date(row), possible[0].name(), possible[1].name()),
-                    table_.path, "say which with --date-order dmy, mdy or ymd");
+      throw Failure(
+          ErrorCode::bad_data,
+          fmt::format("line {}: column {}: '{}' can be {} or {}, and so can all its dates", line(row),
+                      escape_unprintable(table_.date_column), date(row), possible[0].name(), possible[1].name()),
+          table_.path, "say which with --date-order dmy, mdy or ymd");
     }
     return possible.front();
   }
 
-  [[noreturn]] void refuse_back(const Step& step) const {
+  [[noreturn]] void refuse_back(const OutOfOrderRows& step) const {
     // Rows that are all in reverse are a common way to export prices, and get a plainer message.
     const bool newest_first = time(*out_.notation, 0) > time(*out_.notation, table_.rows - 1);
     throw Failure(ErrorCode::bad_data,
@@ -122,7 +126,7 @@ class Arranger {
                   "series, --by COLUMN; where the rows are right as they are, --columns date=none");
   }
 
-  [[noreturn]] void refuse_repeat(const Step& step) const {
+  [[noreturn]] void refuse_repeat(const OutOfOrderRows& step) const {
     throw Failure(
         ErrorCode::bad_data,
         fmt::format("lines {} and {} have the same time, {}", line(step.before), line(step.row), date(step.row)),
@@ -134,8 +138,8 @@ class Arranger {
   // Orders rows by series, then by time if they have to be sorted, else as in the file. Leaves out repeats if
   // `thinned`.
   void reorder(bool thinned) {
-    const Reservation paid = context_.budget.reserve(Bytes{table_.rows * (sizeof(std::size_t) + sizeof(std::int64_t))},
-                                                     "putting rows in order");
+    const Reservation reservation = context_.budget.reserve(
+        Bytes{table_.rows * (sizeof(std::size_t) + sizeof(std::int64_t))}, "putting rows in order");
     std::vector<std::int64_t> times(out_.notation ? table_.rows : 0);
     for (std::size_t row = 0; row < times.size(); ++row) times[row] = time(*out_.notation, row);
     const std::vector<std::size_t> ranks = ranks_of_symbols();
@@ -149,14 +153,14 @@ class Arranger {
       return a < b;
     });
     context_.throw_if_cancelled();
-    if (thinned) leave_out_repeats(order, times);
+    if (thinned) drop_repeats(order, times);
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (i == 0 || series(order[i]) != series(order[i - 1])) {
         out_.series.push_back({i, 0, table_.symbols.empty() ? std::string() : table_.symbols[series(order[i])]});
       }
       ++out_.series.back().rows;
     }
-    take(order);
+    apply_order(order);
   }
 
   std::vector<std::size_t> ranks_of_symbols() const {
@@ -170,7 +174,7 @@ class Arranger {
     return ranks;
   }
 
-  void leave_out_repeats(std::vector<std::size_t>& order, const std::vector<std::int64_t>& times) {
+  void drop_repeats(std::vector<std::size_t>& order, const std::vector<std::int64_t>& times) {
     std::size_t kept = 0;
     for (const std::size_t row : order) {
       const bool repeat = kept > 0 && series(order[kept - 1]) == series(row) && times[order[kept - 1]] == times[row];
@@ -178,17 +182,17 @@ class Arranger {
         order[kept++] = row;
         continue;
       }
-      if (options_.duplicates == Duplicates::error) refuse_repeat({order[kept - 1], row});
-      if (options_.duplicates == Duplicates::last) order[kept - 1] = row;
+      if (options_.duplicates == DuplicatePolicy::error) refuse_repeat({order[kept - 1], row});
+      if (options_.duplicates == DuplicatePolicy::last) order[kept - 1] = row;
       ++out_.repeats;
     }
     order.resize(kept);
   }
 
   // Replaces the table by these rows, in this order.
-  void take(const std::vector<std::size_t>& order) {
+  void apply_order(const std::vector<std::size_t>& order) {
     const std::size_t widest = std::max<std::size_t>(sizeof(double), table_.dates ? table_.dates->longest() : 0);
-    const Reservation paid = context_.budget.reserve(Bytes{order.size() * widest}, "putting rows in order");
+    const Reservation reservation = context_.budget.reserve(Bytes{order.size() * widest}, "putting rows in order");
     for (std::shared_ptr<NumberColumn>& column : table_.numbers) {
       auto ordered = std::make_shared<NumberColumn>();
       for (const std::size_t row : order) ordered->append((*column)[row]);
@@ -201,13 +205,13 @@ class Arranger {
     }
     table_.series = {};
     table_.rows = order.size();
-    table_.complete();
+    table_.finish_appending();
   }
 
   TableRows& table_;
-  const Options& options_;
+  const RenderOptions& options_;
   RunContext& context_;
-  Arranged out_;
+  ArrangedSeries out_;
 };
 
 }  // namespace
@@ -219,14 +223,14 @@ Bytes TableRows::memory() const {
   return out;
 }
 
-void TableRows::complete() {
-  for (const auto& column : numbers) column->complete();
-  if (dates) dates->complete();
-  series.complete();
+void TableRows::finish_appending() {
+  for (const auto& column : numbers) column->finish_appending();
+  if (dates) dates->finish_appending();
+  series.finish_appending();
 }
 
-Arranged arrange(TableRows& table, const Options& options, RunContext& context) {
-  return Arranger(table, options, context).arrange();
+ArrangedSeries arrange_rows(TableRows& table, const RenderOptions& options, RunContext& context) {
+  return Arranger(table, options, context).arrange_rows();
 }
 
 }  // namespace millrace::render

@@ -22,24 +22,24 @@ struct TableRows {
   std::vector<std::shared_ptr<NumberColumn>> numbers;  // one for each of roles_of()
   std::shared_ptr<TextColumn> dates;                   // none: the table has no column of dates
   std::string date_column;                             // its name
-  Values<std::uint32_t> series;                        // index in `symbols` for each row; empty: one series
+  ChunkedValues<std::uint32_t> series;                 // index in `symbols` for each row; empty: one series
   std::vector<std::string> symbols;
   std::size_t rows = 0;
   // Returns the line of a row in the file, counted from 1, for messages.
   std::function<std::size_t(std::size_t)> line_of;
 
   Bytes memory() const;
-  void complete();
+  void finish_appending();
 };
 
 // Consecutive rows of a table after arrange().
-struct Series {
+struct SeriesRows {
   std::size_t begin = 0, rows = 0;
   std::string symbol;  // empty: not known
 };
 
-struct Arranged {
-  std::vector<Series> series;            // sorted by symbol
+struct ArrangedSeries {
+  std::vector<SeriesRows> series;        // sorted by symbol
   std::optional<DateNotation> notation;  // none: no date was understood
   std::uint64_t repeats = 0;             // rows left out because another row has the same time
   bool sorted = false;                   // true if the rows had to be sorted by date
@@ -48,6 +48,6 @@ struct Arranged {
 // Brings the rows into the order that the options ask for. Failure(bad_data) names the line if rows go back in time or
 // repeat a time, and no option allows it. The same happens if dates can be read in two ways, or one date among many
 // cannot be read.
-Arranged arrange(TableRows& table, const Options& options, RunContext& context);
+ArrangedSeries arrange_rows(TableRows& table, const RenderOptions& options, RunContext& context);
 
 }  // namespace millrace::render
